@@ -1,0 +1,96 @@
+# sroce: "make help" lists what can be made.
+
+O := $(CURDIR)/build
+
+# Newest installed kernel headers, unless KDIR= names others
+KDIR ?= $(shell printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
+KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
+
+# The kernel leaves objects beside the sources, so it is given a mirror of links for each kernel.
+MIRROR = $(O)/kmod-$(KVER)
+MODULE = $(O)/sroce.ko
+# No type information: it would need the kernel's vmlinux, which headers do not include.
+KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
+
+.PHONY: all module provider debug-module uml-module mirror install uninstall setup check check-debug demo shell clean help
+
+## all            module and provider, into build/ (the default)
+all: module provider
+
+## module         build/sroce.ko for the newest kernel headers, or KDIR=
+module: mirror
+	+@flock $(O)/.lock $(KBUILD) modules
+	@cmp -s $(MIRROR)/sroce.ko $(MODULE) || { mkdir -p $(dir $(MODULE)) && cp $(MIRROR)/sroce.ko $(MODULE); }
+
+mirror:
+	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-amd64 or run tests/setup" >&2; exit 1; }
+	@mkdir -p $(MIRROR)
+	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
+	@find $(MIRROR) -xtype l -delete
+
+## provider       build/libsroce-rdmav34.so and build/sroce.driver
+provider:
+	+@$(PROVIDER)
+
+## debug-module   build/debug/sroce.ko for the debug kernel of tests/vm (built on first use)
+debug-module:
+	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-debug-kernel)/build \
+		MODULE=$(O)/debug/sroce.ko UBSAN_SANITIZE=y
+
+# The same for User Mode Linux
+uml-module:
+	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-uml-kernel)/build \
+		MODULE=$(O)/uml/sroce.ko ARCH=um
+
+# --- a real host ---
+
+MODULES = $(DESTDIR)/lib/modules/$(KVER)/updates
+PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
+
+## install        module, provider and its registration; DESTDIR= is honoured
+install: all
+	install -D -m 644 $(MODULE) $(MODULES)/sroce.ko
+	$(if $(DESTDIR),,depmod $(KVER))
+	+$(PROVIDER) install
+
+## uninstall      removes what install put there
+uninstall:
+	rm -f $(MODULES)/sroce.ko
+	$(if $(DESTDIR),,depmod $(KVER))
+	+$(PROVIDER) uninstall
+
+# --- tests ---
+
+LANES ?= unit static vm
+
+## setup          the packages that building and testing need (Debian 12)
+setup:
+	@tests/setup
+
+## check          unit, static and VM tests; SUITE=name runs one suite, LANES="unit vm" some lanes
+check: setup
+	@tests/check $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
+
+## check-debug    the VM suites on a kernel with KASAN, lockdep, kmemleak and more; SUITE=name runs one
+check-debug: setup
+	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
+
+## demo           two hosts in a VM: pingpong, bandwidth, latency and rping over sroce, with a short report
+demo: setup
+	@echo "building module and provider"
+	+@$(MAKE) --no-print-directory all
+	@tests/vm/guest --timeout 280 -- tests/vm/demo
+
+## shell          a prompt in the guest, module and provider installed; KERNEL=debug for the debug kernel
+KERNEL ?= stock
+shell: setup
+	+@$(MAKE) --no-print-directory all $(if $(filter debug,$(KERNEL)),debug-module)
+	@tests/vm/guest --kernel $(KERNEL) --shell
+
+## clean          removes build/; the rig's cache of kernels stays
+clean:
+	rm -rf $(O)
+
+## help           this list
+help:
+	@sed -n 's/^## /  /p' $(MAKEFILE_LIST)

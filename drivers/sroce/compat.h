@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Every difference between the supported kernels.  Force-included, so that no
+ * other file has a version in it; the upstream tree has no such file.
+ */
+#ifndef SROCE_COMPAT_H
+#define SROCE_COMPAT_H
+
+#include <linux/version.h>
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+#define SROCE_UNALIGNED_H <linux/unaligned.h>
+#else
+#define SROCE_UNALIGNED_H <asm/unaligned.h>
+#endif
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define sroce_vm_flags_clear(vma, flags) vm_flags_clear(vma, flags)
+#else
+#define sroce_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
+#endif
+
+#endif /* SROCE_COMPAT_H */

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What an answer means: IBTA vol. 1, 9.7.5.1 and 9.7.6.  Acknowledgements
+ * are cumulative, but they do not stand for the data of a READ or atomic:
+ * one that reaches past an unanswered READ tells that its answer was lost.
+ */
+#include "aeth.h"
+#include "completer.h"
+
+/*
+ * Everything before @psn is acknowledged, up to the first READ or atomic that
+ * still lacks its answer.  Returns false if there is one in between.
+ */
+static bool implied(const struct sroce_requester *r, u32 psn,
+		    struct sroce_answer *a)
+{
+	u32 i;
+
+	a->upto = psn;
+	if (!r->reads)
+		return true;
+	for (i = r->in.head; i != r->in.tail; i++) {
+		const struct sroce_wr *wr = sroce_inflight_wr(&r->in, i);
+
+		if (!wr->started || sroce_psn_diff(wr->psn, psn) >= 0)
+			break;
+		if (!sroce_wr_reads(wr) ||
+		    sroce_psn_diff(r->una, wr->psn) >= (s32)wr->packets)
+			continue;
+		a->upto = sroce_psn_before(wr->psn, r->una) ? r->una : wr->psn;
+		return a->upto == psn;
+	}
+	return true;
+}
+
+/*
+ * A gap: a request, or the answer to a READ or atomic, was lost.  After a
+ * rewind it may be an echo of the same loss, unless there has been progress.
+ */
+static enum sroce_answer_verdict gap(const struct sroce_requester *r,
+				     const struct sroce_answer *a)
+{
+	return r->rewound && a->upto == r->una ? SROCE_ANSWER_ACK :
+						 SROCE_ANSWER_RETRY;
+}
+
+static enum sroce_answer_verdict bad_response(struct sroce_answer *a)
+{
+	a->status = SROCE_BAD_RESP_ERR;
+	return SROCE_ANSWER_FAIL;
+}
+
+static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
+					    const struct sroce_pkt *pkt,
+					    struct sroce_answer *a)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, a->index);
+	u32 at = sroce_psn_diff(pkt->psn, wr->psn);
+	bool last = at + 1 == wr->packets;
+	u32 expected;
+
+	if (wr->opcode != SROCE_OP_READ)
+		return SROCE_ANSWER_IGNORE;
+	a->offset = at * r->mtu;
+	expected = last ? wr->length - a->offset : r->mtu;
+	if (pkt->payload != expected ||
+	    !(pkt->op->place & SROCE_LAST) == last)
+		return bad_response(a);
+	return SROCE_ANSWER_DATA;
+}
+
+static enum sroce_answer_verdict check_response(const struct sroce_requester *r,
+						const struct sroce_pkt *pkt,
+						struct sroce_answer *a)
+{
+	if ((pkt->op->headers & SROCE_AETH) &&
+	    sroce_aeth_class(pkt->syndrome) != SROCE_AETH_ACK)
+		return SROCE_ANSWER_IGNORE;
+	a->index = sroce_inflight_find(&r->in, pkt->psn);
+	a->psn = sroce_psn_add(pkt->psn, 1);
+	if (!sroce_wr_reads(sroce_inflight_wr(&r->in, a->index)))
+		return SROCE_ANSWER_IGNORE;
+	if (!implied(r, pkt->psn, a))
+		return gap(r, a);
+	if (pkt->op->kind == SROCE_KIND_READ_RESPONSE)
+		return check_data(r, pkt, a);
+	if (!sroce_wr_atomic(sroce_inflight_wr(&r->in, a->index)))
+		return SROCE_ANSWER_IGNORE;
+	return SROCE_ANSWER_ATOMIC;
+}
+
+static enum sroce_answer_verdict check_nak(const struct sroce_requester *r,
+					   const struct sroce_pkt *pkt,
+					   struct sroce_answer *a)
+{
+	switch (pkt->syndrome) {
+	case SROCE_NAK_SEQUENCE:
+		return gap(r, a);
+	case SROCE_NAK_INVALID_REQ:
+		a->status = SROCE_REM_INV_REQ_ERR;
+		return SROCE_ANSWER_FAIL;
+	case SROCE_NAK_REM_ACCESS:
+		a->status = SROCE_REM_ACCESS_ERR;
+		return SROCE_ANSWER_FAIL;
+	case SROCE_NAK_REM_OP:
+		a->status = SROCE_REM_OP_ERR;
+		return SROCE_ANSWER_FAIL;
+	default:
+		return SROCE_ANSWER_IGNORE;
+	}
+}
+
+static enum sroce_answer_verdict check_ack(const struct sroce_requester *r,
+					   const struct sroce_pkt *pkt,
+					   struct sroce_answer *a)
+{
+	switch (sroce_aeth_class(pkt->syndrome)) {
+	case SROCE_AETH_ACK:
+		return implied(r, sroce_psn_add(pkt->psn, 1), a) ?
+		       SROCE_ANSWER_ACK : gap(r, a);
+	case SROCE_AETH_RNR:
+		if (!implied(r, pkt->psn, a))
+			return gap(r, a);
+		if (r->rnr_wait)
+			return SROCE_ANSWER_ACK;
+		a->rnr_timer = sroce_aeth_value(pkt->syndrome);
+		return SROCE_ANSWER_RNR;
+	case SROCE_AETH_NAK:
+		if (!implied(r, pkt->psn, a))
+			return gap(r, a);
+		return check_nak(r, pkt, a);
+	default:
+		return SROCE_ANSWER_IGNORE;
+	}
+}
+
+enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
+						const struct sroce_pkt *pkt,
+						struct sroce_answer *a)
+{
+	if (sroce_psn_before(pkt->psn, r->una) ||
+	    !sroce_psn_before(pkt->psn, r->sent))
+		return SROCE_ANSWER_IGNORE;
+	if (pkt->op->kind == SROCE_KIND_ACK)
+		return check_ack(r, pkt, a);
+	return check_response(r, pkt, a);
+}
+
+bool sroce_completer_retry(struct sroce_requester *r)
+{
+	if (!r->retry_left)
+		return false;
+	r->retry_left--;
+	r->rewound = true;
+	sroce_requester_rewind(r);
+	return true;
+}
+
+bool sroce_completer_rnr(struct sroce_requester *r)
+{
+	if (!r->rnr_left)
+		return false;
+	if (r->rnr_left != 7)
+		r->rnr_left--;
+	r->rnr_wait = true;
+	sroce_requester_rewind(r);
+	return true;
+}

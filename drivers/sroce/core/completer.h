@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CORE_COMPLETER_H
+#define SROCE_CORE_COMPLETER_H
+
+#include "errors.h"
+#include "requester.h"
+
+enum sroce_answer_verdict {
+	SROCE_ANSWER_IGNORE,	/* old, impossible or an echo */
+	SROCE_ANSWER_ACK,	/* acknowledge, no more */
+	SROCE_ANSWER_DATA,	/* store the payload, acknowledge @psn */
+	SROCE_ANSWER_ATOMIC,	/* store the original value, acknowledge @psn */
+	SROCE_ANSWER_RETRY,	/* rewind, if retries are left */
+	SROCE_ANSWER_RNR,	/* wait, then rewind, if retries are left */
+	SROCE_ANSWER_FAIL,	/* the request at @upto fails with @status */
+};
+
+/**
+ * struct sroce_answer - what a response or acknowledgement means
+ * @upto: the peer has everything before this PSN: acknowledge that first,
+ *	whatever the verdict but SROCE_ANSWER_IGNORE
+ * @psn: one past the PSN that this response answers
+ * @index: request whose buffer gets the data
+ * @offset: of the payload in that buffer, bytes
+ * @status: enum sroce_status of a failure
+ * @rnr_timer: code for sroce_rnr_delay()
+ */
+struct sroce_answer {
+	u32 upto;
+	u32 psn;
+	u32 index;
+	u32 offset;
+	u8 status;
+	u8 rnr_timer;
+};
+
+/**
+ * sroce_completer_check() - judge one response packet of an RC QP
+ * @r: state, not changed
+ * @pkt: a packet that sroce_parse() accepted, of a kind from
+ *	SROCE_KIND_ANSWERS on
+ * @a: result
+ *
+ * Return: enum sroce_answer_verdict.
+ */
+enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
+						const struct sroce_pkt *pkt,
+						struct sroce_answer *a);
+
+/**
+ * sroce_completer_retry() - may the requester try again?
+ * @r: state; on true one retry fewer is left
+ *
+ * Return: false if the retries are used up: the request at @r->una fails with
+ * SROCE_RETRY_EXC_ERR.
+ */
+bool sroce_completer_retry(struct sroce_requester *r);
+
+/**
+ * sroce_completer_rnr() - the same after an RNR NAK
+ * @r: state
+ *
+ * Return: false: the request at @r->una fails with SROCE_RNR_RETRY_EXC_ERR.
+ */
+bool sroce_completer_rnr(struct sroce_requester *r);
+
+#endif /* SROCE_CORE_COMPLETER_H */

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CORE_ERRORS_H
+#define SROCE_CORE_ERRORS_H
+
+#include "env.h"
+
+/* Completion status: the numbers of enum ib_wc_status. */
+enum sroce_status {
+	SROCE_SUCCESS		= 0,
+	SROCE_LOC_LEN_ERR	= 1,
+	SROCE_LOC_QP_OP_ERR	= 2,
+	SROCE_LOC_PROT_ERR	= 4,
+	SROCE_WR_FLUSH_ERR	= 5,
+	SROCE_MW_BIND_ERR	= 6,
+	SROCE_BAD_RESP_ERR	= 7,
+	SROCE_LOC_ACCESS_ERR	= 8,
+	SROCE_REM_INV_REQ_ERR	= 9,
+	SROCE_REM_ACCESS_ERR	= 10,
+	SROCE_REM_OP_ERR	= 11,
+	SROCE_RETRY_EXC_ERR	= 12,
+	SROCE_RNR_RETRY_EXC_ERR	= 13,
+	SROCE_GENERAL_ERR	= 21,
+};
+
+/* What can be wrong with a request, as the responder sees it. */
+enum sroce_reason {
+	SROCE_NO_REASON,
+	SROCE_OUT_OF_PLACE,	/* opcode does not continue the message */
+	SROCE_NOT_ENABLED,	/* operation not enabled on this QP */
+	SROCE_BAD_LENGTH,	/* against path MTU or RETH */
+	SROCE_MISALIGNED,	/* atomic address */
+	SROCE_TOO_MANY_READS,	/* more than max_dest_rd_atomic */
+	SROCE_RKEY_REFUSED,	/* key, PD, access rights or bounds */
+	SROCE_INVALIDATE_REFUSED,
+	SROCE_RECV_TOO_SMALL,	/* message longer than its receive buffer */
+	SROCE_RECV_LKEY_REFUSED,
+	SROCE_BAD_RQE,		/* receive entry or its index is malformed */
+	SROCE_NO_MEMORY,	/* memory behind a good key is not to be had */
+	SROCE_REASONS,
+};
+
+/* Asynchronous event of a failure for which no receive completes. */
+enum sroce_failure_event {
+	SROCE_EVENT_REQ_ERR,
+	SROCE_EVENT_ACCESS_ERR,
+	SROCE_EVENT_FATAL,
+};
+
+/**
+ * struct sroce_failure - consequences of a reason (IBTA vol. 1, table 61)
+ * @syndrome: AETH syndrome of the NAK (RC)
+ * @status: of the receive request that the message has taken, if any
+ * @event: if it has taken none
+ * @local: our own fault: an unreliable connection fails, too, instead of
+ *	dropping the message
+ */
+struct sroce_failure {
+	u8 syndrome;
+	u8 status;
+	u8 event;
+	bool local;
+};
+
+extern const struct sroce_failure sroce_failures[SROCE_REASONS];
+
+#endif /* SROCE_CORE_ERRORS_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CORE_INFLIGHT_H
+#define SROCE_CORE_INFLIGHT_H
+
+#include "psn.h"
+#include "wire.h"
+
+/* Operation of a request: the numbers of enum ib_wr_opcode. */
+enum sroce_op {
+	SROCE_OP_WRITE		= 0,
+	SROCE_OP_WRITE_IMM	= 1,
+	SROCE_OP_SEND		= 2,
+	SROCE_OP_SEND_IMM	= 3,
+	SROCE_OP_READ		= 4,
+	SROCE_OP_CMP_SWP	= 5,
+	SROCE_OP_FETCH_ADD	= 6,
+	SROCE_OP_SEND_INV	= 9,
+};
+
+#define SROCE_OPS		10
+
+enum sroce_op_flags {
+	SROCE_FENCE		= 1 << 0,
+	SROCE_SIGNALED		= 1 << 1,
+	SROCE_SOLICITED		= 1 << 2,
+	SROCE_INLINE		= 1 << 3,
+};
+
+/**
+ * struct sroce_wr - private copy of a send request that is in flight
+ * @wr_id: the user's
+ * @remote_addr: WRITE, READ, atomic
+ * @swap: atomic: swap value
+ * @compare_add: atomic: compare value, or addend
+ * @rkey: WRITE, READ, atomic
+ * @ah: datagrams: number of the address handle
+ * @remote_qpn: datagrams
+ * @qkey: datagrams
+ * @imm: immediate data, network order; or the key to invalidate, host order
+ * @length: of the message, bytes
+ * @psn: its first PSN, once @started
+ * @packets: the PSNs it takes: of its packets, or of a READ's answer
+ * @opcode: enum sroce_op
+ * @flags: enum sroce_op_flags
+ * @started: a packet of it has been sent: @psn is valid
+ * @again: it is being sent again
+ * @status: not 0 (enum sroce_status) if it cannot be sent: it fails with this
+ *	as soon as it is the oldest
+ * @num_sge: entries of its SGE list, or bytes with SROCE_INLINE; the driver
+ *	keeps the list beside this structure
+ */
+struct sroce_wr {
+	u64 wr_id;
+	union {
+		struct {
+			u64 remote_addr;
+			u64 swap;
+			u64 compare_add;
+			u32 rkey;
+		};
+		struct {
+			u32 ah;
+			u32 remote_qpn;
+			u32 qkey;
+		};
+	};
+	union {
+		__be32 imm;
+		u32 invalidate;
+	};
+	u32 length;
+	u32 psn;
+	u32 packets;
+	u8 opcode;
+	u8 flags;
+	bool started;
+	bool again;
+	u8 status;
+	u16 num_sge;
+};
+
+static inline bool sroce_wr_reads(const struct sroce_wr *wr)
+{
+	return wr->opcode == SROCE_OP_READ || wr->opcode == SROCE_OP_CMP_SWP ||
+	       wr->opcode == SROCE_OP_FETCH_ADD;
+}
+
+static inline bool sroce_wr_atomic(const struct sroce_wr *wr)
+{
+	return wr->opcode == SROCE_OP_CMP_SWP ||
+	       wr->opcode == SROCE_OP_FETCH_ADD;
+}
+
+/**
+ * struct sroce_inflight - requests copied from the ring and not completed
+ * @wrs: ring of @mask + 1 records
+ * @mask: size - 1, the size being a power of two
+ * @head: the oldest that is not completed
+ * @next: the one to send from
+ * @tail: one past the newest
+ *
+ * Counts run freely: @head <= @next <= @tail.
+ */
+struct sroce_inflight {
+	struct sroce_wr *wrs;
+	u32 mask;
+	u32 head;
+	u32 next;
+	u32 tail;
+};
+
+static inline struct sroce_wr *sroce_inflight_wr(const struct sroce_inflight *f,
+						 u32 index)
+{
+	return &f->wrs[index & f->mask];
+}
+
+/**
+ * sroce_inflight_find() - the request that a PSN belongs to
+ * @f: the records
+ * @psn: sequence number, at or after the first one of the oldest request
+ *
+ * Return: index of the started request that covers @psn; @f->tail, or the
+ * index of the first request that has not started, if none does.
+ */
+u32 sroce_inflight_find(const struct sroce_inflight *f, u32 psn);
+
+#endif /* SROCE_CORE_INFLIGHT_H */

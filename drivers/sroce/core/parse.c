@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "parse.h"
+
+static void parse_bth(struct sroce_pkt *pkt, const u8 *p)
+{
+	pkt->solicited = p[1] & SROCE_BTH_SE;
+	pkt->pad = (p[1] >> SROCE_BTH_PAD_SHIFT) & SROCE_BTH_PAD_MASK;
+	pkt->pkey = get_unaligned_be16(p + 2);
+	pkt->fecn = p[4] & SROCE_BTH_FECN;
+	pkt->becn = p[4] & SROCE_BTH_BECN;
+	pkt->qpn = get_unaligned_be32(p + 4) & 0xffffff;
+	pkt->ack_req = p[8] & SROCE_BTH_ACKREQ;
+	pkt->psn = get_unaligned_be32(p + 8) & 0xffffff;
+}
+
+static const u8 *parse_deth(struct sroce_pkt *pkt, const u8 *p)
+{
+	pkt->qkey = get_unaligned_be32(p);
+	pkt->src_qpn = get_unaligned_be32(p + 4) & 0xffffff;
+	return p + SROCE_DETH_BYTES;
+}
+
+static const u8 *parse_reth(struct sroce_pkt *pkt, const u8 *p)
+{
+	pkt->va = get_unaligned_be64(p);
+	pkt->rkey = get_unaligned_be32(p + 8);
+	pkt->dma_len = get_unaligned_be32(p + 12);
+	return p + SROCE_RETH_BYTES;
+}
+
+static const u8 *parse_atomiceth(struct sroce_pkt *pkt, const u8 *p)
+{
+	pkt->va = get_unaligned_be64(p);
+	pkt->rkey = get_unaligned_be32(p + 8);
+	pkt->swap_add = get_unaligned_be64(p + 12);
+	pkt->compare = get_unaligned_be64(p + 20);
+	return p + SROCE_ATOMICETH_BYTES;
+}
+
+static const u8 *parse_aeth(struct sroce_pkt *pkt, const u8 *p)
+{
+	pkt->syndrome = p[0];
+	pkt->msn = get_unaligned_be32(p) & 0xffffff;
+	return p + SROCE_AETH_BYTES;
+}
+
+static void parse_extended(struct sroce_pkt *pkt, const u8 *p)
+{
+	u16 headers = pkt->op->headers;
+
+	if (headers & SROCE_DETH)
+		p = parse_deth(pkt, p);
+	if (headers & SROCE_RETH)
+		p = parse_reth(pkt, p);
+	if (headers & SROCE_ATOMICETH)
+		p = parse_atomiceth(pkt, p);
+	if (headers & SROCE_AETH)
+		p = parse_aeth(pkt, p);
+	if (headers & SROCE_ATOMICACK) {
+		pkt->original = get_unaligned_be64(p);
+		p += SROCE_ATOMICACK_BYTES;
+	}
+	if (headers & SROCE_IMMDT) {
+		memcpy(&pkt->imm, p, SROCE_IMMDT_BYTES);
+		p += SROCE_IMMDT_BYTES;
+	}
+	if (headers & SROCE_IETH)
+		pkt->rkey = get_unaligned_be32(p);
+}
+
+enum sroce_malformed sroce_parse(struct sroce_pkt *pkt, const u8 *p,
+				 u32 linear, u32 len)
+{
+	u32 rest;
+
+	if (linear < SROCE_BTH_BYTES)
+		return SROCE_TOO_SHORT;
+	pkt->opcode = p[0];
+	pkt->op = &sroce_opcodes[p[0]];
+	if (pkt->op->kind == SROCE_KIND_NONE)
+		return SROCE_BAD_OPCODE;
+	if (p[1] & SROCE_BTH_TVER_MASK)
+		return SROCE_BAD_VERSION;
+	if (linear < pkt->op->length ||
+	    len < pkt->op->length + SROCE_ICRC_BYTES)
+		return SROCE_TOO_SHORT;
+
+	parse_bth(pkt, p);
+	rest = len - pkt->op->length - SROCE_ICRC_BYTES;
+	/* Pad rounds the payload up to four bytes (9.2.3), no more. */
+	if (pkt->pad > rest || rest & 3)
+		return SROCE_BAD_PAD;
+	pkt->payload = rest - pkt->pad;
+	if (rest && !(pkt->op->headers & SROCE_PAYLOAD))
+		return SROCE_BAD_PAYLOAD;
+	parse_extended(pkt, p + SROCE_BTH_BYTES);
+	return SROCE_WELL_FORMED;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CORE_PARSE_H
+#define SROCE_CORE_PARSE_H
+
+#include "opcode.h"
+
+/**
+ * struct sroce_pkt - the headers of one packet as values, host byte order
+ * @op: line of the opcode table
+ * @opcode: BTH opcode
+ * @solicited: BTH solicited event
+ * @ack_req: BTH acknowledge request
+ * @fecn: BTH forward congestion notification
+ * @becn: BTH backward congestion notification
+ * @pad: 0 to 3 bytes between payload and ICRC
+ * @syndrome: AETH syndrome
+ * @pkey: BTH partition key
+ * @qpn: BTH destination QP
+ * @psn: BTH packet sequence number
+ * @src_qpn: DETH source QP
+ * @qkey: DETH Q_Key
+ * @va: RETH or AtomicETH virtual address
+ * @rkey: RETH or AtomicETH key; the key of IETH, too
+ * @dma_len: RETH length
+ * @msn: AETH message sequence number
+ * @swap_add: AtomicETH swap value or addend
+ * @compare: AtomicETH compare value
+ * @original: AtomicAckETH value
+ * @imm: ImmDt as it is on the wire (network order)
+ * @payload: bytes of payload, without pad
+ *
+ * Members whose header the opcode does not have are left as they were.
+ */
+struct sroce_pkt {
+	const struct sroce_opcode *op;
+	u8 opcode;
+	bool solicited;
+	bool ack_req;
+	bool fecn;
+	bool becn;
+	u8 pad;
+	u8 syndrome;
+	u16 pkey;
+	u32 qpn;
+	u32 psn;
+	u32 src_qpn;
+	u32 qkey;
+	u32 rkey;
+	u32 dma_len;
+	u32 msn;
+	u64 va;
+	u64 swap_add;
+	u64 compare;
+	u64 original;
+	__be32 imm;
+	u32 payload;
+};
+
+/* Why a packet is no packet; each has a counter. */
+enum sroce_malformed {
+	SROCE_WELL_FORMED,
+	SROCE_TOO_SHORT,
+	SROCE_BAD_OPCODE,
+	SROCE_BAD_VERSION,
+	SROCE_BAD_PAD,
+	SROCE_BAD_PAYLOAD,
+};
+
+/**
+ * sroce_parse() - bytes to values
+ * @pkt: result
+ * @p: from the BTH on
+ * @linear: how many bytes @p has in one piece
+ * @len: length of the packet from the BTH to the ICRC, both included; not
+ *	less than @linear
+ *
+ * Checks everything that can be told from the packet alone: the opcode is
+ * known, headers, pad and ICRC fit, payload is there only where the opcode
+ * has one.
+ *
+ * Return: SROCE_WELL_FORMED, or what is wrong.
+ */
+enum sroce_malformed sroce_parse(struct sroce_pkt *pkt, const u8 *p,
+				 u32 linear, u32 len);
+
+/**
+ * sroce_build() - values to bytes
+ * @p: room for SROCE_MAX_HEADER bytes
+ * @pkt: values; @op is found from the opcode
+ *
+ * Return: length of the headers, bytes.
+ */
+u32 sroce_build(u8 *p, const struct sroce_pkt *pkt);
+
+#endif /* SROCE_CORE_PARSE_H */

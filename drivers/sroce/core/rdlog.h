@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CORE_RDLOG_H
+#define SROCE_CORE_RDLOG_H
+
+#include "parse.h"
+#include "psn.h"
+
+/* The PSNs of one message; half of what psn.h can order. */
+#define SROCE_MAX_PACKETS	(1u << 22)
+
+/**
+ * sroce_packets() - packets that a message takes
+ * @length: bytes
+ * @mtu: path MTU, a power of two, bytes
+ */
+static inline u32 sroce_packets(u32 length, u32 mtu)
+{
+	return length ? (length - 1) / mtu + 1 : 1;
+}
+
+/**
+ * struct sroce_read - a READ or atomic request that was executed
+ * @va: RETH address
+ * @original: what an atomic found in memory
+ * @rkey: RETH key
+ * @length: RETH length, bytes; of an atomic 8
+ * @psn: first PSN of the answer
+ * @packets: PSNs of the answer
+ * @msn: message sequence number after it
+ * @from: packet that the answer begins with; not 0 only for a duplicate
+ * @next: next packet of the answer to send
+ * @end: packet to stop before: @packets when nothing is left to send
+ * @stop: bytes of the message to send; less than @length only for a duplicate
+ *	that asked for less
+ * @atomic: no READ
+ * @again: an answer to a duplicate
+ */
+struct sroce_read {
+	u64 va;
+	u64 original;
+	u32 rkey;
+	u32 length;
+	u32 psn;
+	u32 packets;
+	u32 msn;
+	u32 from;
+	u32 next;
+	u32 end;
+	u32 stop;
+	bool atomic;
+	bool again;
+};
+
+/**
+ * struct sroce_rdlog - the latest READ and atomic requests, oldest first
+ * @reads: ring of @size entries
+ * @size: max_dest_rd_atomic
+ * @first: place of the oldest
+ * @count: entries in use
+ * @waiting: entries whose answer is not sent completely
+ * @mtu: path MTU, bytes
+ *
+ * They are answered in order, and kept for duplicates until the place is
+ * needed (9.7.5.2).  Caller's lock.
+ */
+struct sroce_rdlog {
+	struct sroce_read *reads;
+	u32 size;
+	u32 first;
+	u32 count;
+	u32 waiting;
+	u32 mtu;
+};
+
+/**
+ * sroce_rdlog_room() - is there a place for one more request?
+ * @log: the log
+ *
+ * Return: false if the peer has more requests outstanding than the QP's
+ * max_dest_rd_atomic.
+ */
+bool sroce_rdlog_room(const struct sroce_rdlog *log);
+
+/**
+ * sroce_rdlog_add() - note a request that has just been executed
+ * @log: the log; sroce_rdlog_room() said yes
+ * @pkt: READ or atomic request
+ * @original: the value an atomic found
+ * @msn: message sequence number
+ */
+void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
+		     u64 original, u32 msn);
+
+/**
+ * sroce_rdlog_repeat() - answer a duplicate request again
+ * @log: the log
+ * @pkt: READ or atomic request with a PSN before the expected one
+ *
+ * The peer starts over from this request (go-back-N), so answers to later
+ * requests that are still waiting are dropped: it will ask for them again.
+ *
+ * Return: false if no such request is on record; it is ignored then.
+ */
+bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt);
+
+/**
+ * sroce_rdlog_pending() - the request whose answer is to be sent next
+ * @log: the log
+ *
+ * Return: NULL if all are answered.
+ */
+struct sroce_read *sroce_rdlog_pending(const struct sroce_rdlog *log);
+
+/**
+ * sroce_rdlog_answer() - headers of the next packet of an answer
+ * @log: the log
+ * @read: from sroce_rdlog_pending()
+ * @pkt: filled in, but for the destination: opcode, PSN, pad, AETH, payload
+ *	and atomic value
+ *
+ * sroce_rdlog_sent() moves on.
+ *
+ * Return: offset of the payload in the request's memory, bytes.
+ */
+u32 sroce_rdlog_answer(const struct sroce_rdlog *log,
+		       const struct sroce_read *read, struct sroce_pkt *pkt);
+
+/**
+ * sroce_rdlog_sent() - the packet of sroce_rdlog_answer() is on its way
+ * @log: the log
+ * @read: from sroce_rdlog_pending()
+ */
+void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read);
+
+#endif /* SROCE_CORE_RDLOG_H */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CORE_REQUESTER_H
+#define SROCE_CORE_REQUESTER_H
+
+#include "inflight.h"
+#include "parse.h"
+
+/* More unacknowledged PSNs than this cannot be told from old ones. */
+#define SROCE_PSN_WINDOW	((1u << 23) - 1)
+
+/**
+ * struct sroce_requester - sending side of a connected QP
+ * @in: requests in flight
+ * @psn: of the next packet to send
+ * @una: oldest PSN that is not acknowledged
+ * @sent: one past the highest PSN ever sent
+ * @packet: next packet within the request @in.next
+ * @mtu: path MTU, bytes
+ * @window: packets that may be unacknowledged, the answers of READs not
+ *	counted
+ * @read_packets: PSNs of the READs and atomics in @reads
+ * @transport: SROCE_RC or SROCE_UC
+ * @reads: READ and atomic requests started and not completed
+ * @max_reads: max_rd_atomic, not 0 if there are such requests
+ * @retry_count: attribute of the QP
+ * @retry_left: retries left without progress
+ * @rnr_retry: attribute of the QP, 7 is without limit
+ * @rnr_left: retries left without progress
+ * @rnr_wait: an RNR NAK's time runs
+ * @rewound: sent back by a NAK or gap, and no progress since: more of these
+ *	are echoes of the same loss
+ * @hold: SQD: start no request
+ */
+struct sroce_requester {
+	struct sroce_inflight in;
+	u32 psn;
+	u32 una;
+	u32 sent;
+	u32 packet;
+	u32 mtu;
+	u32 window;
+	u32 read_packets;
+	u8 transport;
+	u8 reads;
+	u8 max_reads;
+	u8 retry_count;
+	u8 retry_left;
+	u8 rnr_retry;
+	u8 rnr_left;
+	bool rnr_wait;
+	bool rewound;
+	bool hold;
+};
+
+enum sroce_next {
+	SROCE_NEXT_PACKET,	/* here is one */
+	SROCE_NEXT_NOTHING,	/* no request is waiting */
+	SROCE_NEXT_WINDOW,	/* wait for acknowledgements */
+	SROCE_NEXT_FENCE,	/* wait for READs and atomics before */
+	SROCE_NEXT_READS,	/* max_rd_atomic reached */
+	SROCE_NEXT_RNR,		/* wait for the timer */
+	SROCE_NEXT_HOLD,	/* the queue is drained */
+	SROCE_NEXT_FAULT,	/* the request has a status: it cannot be sent */
+};
+
+/**
+ * struct sroce_outgoing - a packet to be built
+ * @pkt: its headers, but for destination, P_Key and acknowledge request
+ * @wr: the request it belongs to
+ * @index: of that request
+ * @offset: of the payload in the message, bytes
+ */
+struct sroce_outgoing {
+	struct sroce_pkt pkt;
+	struct sroce_wr *wr;
+	u32 index;
+	u32 offset;
+};
+
+/**
+ * sroce_requester_next() - decide what to send
+ * @r: state, not changed
+ * @out: the packet, for SROCE_NEXT_PACKET
+ *
+ * Return: enum sroce_next.
+ */
+enum sroce_next sroce_requester_next(const struct sroce_requester *r,
+				     struct sroce_outgoing *out);
+
+/**
+ * sroce_requester_sent() - the packet has been built, go on behind it
+ * @r: state
+ * @out: what sroce_requester_next() returned
+ */
+void sroce_requester_sent(struct sroce_requester *r,
+			  const struct sroce_outgoing *out);
+
+/**
+ * sroce_requester_acknowledge() - note that the peer has everything before @psn
+ * @r: state
+ * @psn: between @r->una and @r->sent, both included
+ *
+ * The driver then completes requests as long as sroce_requester_finished().
+ */
+void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn);
+
+/**
+ * sroce_requester_finished() - is the oldest request done?
+ * @r: state
+ *
+ * Return: true if all its packets were sent and acknowledged; the driver
+ * writes its completion and calls sroce_requester_retire().
+ */
+bool sroce_requester_finished(const struct sroce_requester *r);
+
+/**
+ * sroce_requester_retire() - forget the oldest request
+ * @r: state
+ */
+void sroce_requester_retire(struct sroce_requester *r);
+
+/**
+ * sroce_requester_rewind() - go back to the oldest unacknowledged packet
+ * @r: state
+ */
+void sroce_requester_rewind(struct sroce_requester *r);
+
+/**
+ * sroce_requester_resume() - go back to a packet that never left this host
+ * @r: state
+ * @psn: between @r->una and @r->psn
+ */
+void sroce_requester_resume(struct sroce_requester *r, u32 psn);
+
+/* Is anything sent that the peer has to acknowledge? */
+static inline bool sroce_requester_waits(const struct sroce_requester *r)
+{
+	return r->una != r->sent;
+}
+
+#endif /* SROCE_CORE_REQUESTER_H */

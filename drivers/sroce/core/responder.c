@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The responder's rules: IBTA vol. 1, 9.7.4 (RC) and 9.8.2 (UC).  The order
+ * of the checks is that of figure "Inbound Request Packet Validation".
+ */
+#include "responder.h"
+
+static bool continues(const struct sroce_responder *r,
+		      const struct sroce_pkt *pkt)
+{
+	if (pkt->op->place & SROCE_FIRST)
+		return r->kind == SROCE_KIND_NONE;
+	return r->kind == pkt->op->kind;
+}
+
+static u8 permission_needed(const struct sroce_pkt *pkt)
+{
+	switch (pkt->op->kind) {
+	case SROCE_KIND_WRITE:
+		return SROCE_MAY_WRITE;
+	case SROCE_KIND_READ:
+		return SROCE_MAY_READ;
+	case SROCE_KIND_ATOMIC:
+		return SROCE_MAY_ATOMIC;
+	default:
+		return 0;
+	}
+}
+
+/* 9.7.4.1.6: all but the last packet are as long as the path MTU. */
+static bool length_fits(const struct sroce_responder *r,
+			const struct sroce_pkt *pkt)
+{
+	if (!(pkt->op->headers & SROCE_PAYLOAD))
+		return true;
+	if (!(pkt->op->place & SROCE_LAST))
+		return pkt->payload == r->mtu;
+	if (pkt->op->place == SROCE_LAST && !pkt->payload)
+		return false;
+	return pkt->payload <= r->mtu;
+}
+
+/* Does the payload agree with the length that the RETH announced? */
+static u8 check_write(const struct sroce_responder *r,
+		      const struct sroce_pkt *pkt, struct sroce_request *req)
+{
+	bool first = pkt->op->headers & SROCE_RETH;
+	u32 left = first ? pkt->dma_len : r->left;
+
+	req->rkey = first ? pkt->rkey : r->rkey;
+	req->va = first ? pkt->va : r->va;
+	req->take = (pkt->op->headers & SROCE_IMMDT) && !r->taken;
+	if (first && pkt->dma_len > SROCE_MAX_MSG)
+		return SROCE_BAD_LENGTH;
+	if (pkt->op->place & SROCE_LAST)
+		return pkt->payload == left ? SROCE_NO_REASON :
+					      SROCE_BAD_LENGTH;
+	return pkt->payload < left ? SROCE_NO_REASON : SROCE_BAD_LENGTH;
+}
+
+static u8 check_send(const struct sroce_responder *r,
+		     const struct sroce_pkt *pkt, struct sroce_request *req)
+{
+	req->take = req->begins && !r->taken;
+	if ((u64)req->offset + pkt->payload > SROCE_MAX_MSG)
+		return SROCE_BAD_LENGTH;
+	return SROCE_NO_REASON;
+}
+
+static u8 check_read(const struct sroce_responder *r,
+		     const struct sroce_pkt *pkt, struct sroce_request *req)
+{
+	req->rkey = pkt->rkey;
+	req->va = pkt->va;
+	if (!sroce_rdlog_room(&r->log))
+		return SROCE_TOO_MANY_READS;
+	if (pkt->op->kind == SROCE_KIND_ATOMIC)
+		return pkt->va & 7 ? SROCE_MISALIGNED : SROCE_NO_REASON;
+	if (pkt->dma_len > SROCE_MAX_MSG ||
+	    sroce_packets(pkt->dma_len, r->mtu) > SROCE_MAX_PACKETS)
+		return SROCE_BAD_LENGTH;
+	return SROCE_NO_REASON;
+}
+
+static u8 check_operation(const struct sroce_responder *r,
+			  const struct sroce_pkt *pkt,
+			  struct sroce_request *req)
+{
+	u8 needed = permission_needed(pkt);
+
+	if (!continues(r, pkt))
+		return SROCE_OUT_OF_PLACE;
+	if (needed & ~r->permissions)
+		return SROCE_NOT_ENABLED;
+	if (!length_fits(r, pkt))
+		return SROCE_BAD_LENGTH;
+
+	req->begins = pkt->op->place & SROCE_FIRST;
+	req->completes = pkt->op->place & SROCE_LAST;
+	req->offset = req->begins ? 0 : r->done;
+	req->take = false;
+	req->receives = req->completes &&
+			(pkt->op->kind == SROCE_KIND_SEND ||
+			 pkt->op->headers & SROCE_IMMDT);
+	switch (pkt->op->kind) {
+	case SROCE_KIND_WRITE:
+		return check_write(r, pkt, req);
+	case SROCE_KIND_SEND:
+		return check_send(r, pkt, req);
+	default:
+		return check_read(r, pkt, req);
+	}
+}
+
+static enum sroce_request_verdict judge(const struct sroce_responder *r,
+					const struct sroce_pkt *pkt,
+					struct sroce_request *req)
+{
+	req->reason = check_operation(r, pkt, req);
+	return req->reason ? SROCE_REFUSE : SROCE_EXECUTE;
+}
+
+static enum sroce_request_verdict duplicate(struct sroce_responder *r,
+					    const struct sroce_pkt *pkt)
+{
+	if (pkt->op->kind == SROCE_KIND_READ ||
+	    pkt->op->kind == SROCE_KIND_ATOMIC)
+		return sroce_rdlog_repeat(&r->log, pkt) ? SROCE_ANSWER_AGAIN :
+							  SROCE_IGNORE;
+	return SROCE_ACK_AGAIN;
+}
+
+/* RC, 9.7.4.1.2 */
+static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
+						 const struct sroce_pkt *pkt,
+						 struct sroce_request *req)
+{
+	s32 ahead = sroce_psn_diff(pkt->psn, r->epsn);
+
+	if (ahead < 0)
+		return duplicate(r, pkt);
+	if (ahead > 0) {
+		if (r->naked)
+			return SROCE_IGNORE;
+		r->naked = true;
+		return SROCE_REPORT_GAP;
+	}
+	return judge(r, pkt, req);
+}
+
+/*
+ * UC, 9.8.2: a lost packet costs its message.  The next one that begins a
+ * message is welcome whatever its PSN; a receive request that was taken
+ * stays for it.
+ */
+static enum sroce_request_verdict check_unreliable(struct sroce_responder *r,
+						   const struct sroce_pkt *pkt,
+						   struct sroce_request *req)
+{
+	enum sroce_request_verdict verdict;
+	bool begins = pkt->op->place & SROCE_FIRST;
+
+	if (pkt->psn != r->epsn || begins)
+		r->kind = SROCE_KIND_NONE;
+	r->epsn = pkt->psn;
+	verdict = judge(r, pkt, req);
+	if (verdict == SROCE_REFUSE) {
+		r->kind = SROCE_KIND_NONE;
+		r->epsn = sroce_psn_add(pkt->psn, 1);
+	}
+	return verdict;
+}
+
+enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
+						 const struct sroce_pkt *pkt,
+						 struct sroce_request *req)
+{
+	return r->reliable ? check_reliable(r, pkt, req) :
+			     check_unreliable(r, pkt, req);
+}
+
+void sroce_responder_done(struct sroce_responder *r,
+			  const struct sroce_pkt *pkt,
+			  const struct sroce_request *req, u64 original)
+{
+	bool read = pkt->op->kind == SROCE_KIND_READ ||
+		    pkt->op->kind == SROCE_KIND_ATOMIC;
+
+	r->naked = false;
+	if (req->completes)
+		r->msn = (r->msn + 1) & SROCE_PSN_MASK;
+	if (read) {
+		sroce_rdlog_add(&r->log, pkt, original, r->msn);
+		r->epsn = sroce_psn_add(r->epsn,
+					pkt->op->kind == SROCE_KIND_READ ?
+					sroce_packets(pkt->dma_len, r->mtu) : 1);
+		return;
+	}
+	r->epsn = sroce_psn_add(r->epsn, 1);
+	r->kind = req->completes ? SROCE_KIND_NONE : pkt->op->kind;
+	r->done = req->completes ? 0 : req->offset + pkt->payload;
+	if (pkt->op->kind == SROCE_KIND_WRITE) {
+		r->rkey = req->rkey;
+		r->va = req->va + pkt->payload;
+		if (req->begins)
+			r->left = pkt->dma_len;
+		r->left -= pkt->payload;
+	} else if (req->begins) {
+		r->taken = true;
+	}
+	if (req->receives)
+		r->taken = false;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CORE_RESPONDER_H
+#define SROCE_CORE_RESPONDER_H
+
+#include "errors.h"
+#include "rdlog.h"
+
+/* What a connection lets its peer do. */
+enum sroce_permission {
+	SROCE_MAY_WRITE		= 1 << 0,
+	SROCE_MAY_READ		= 1 << 1,
+	SROCE_MAY_ATOMIC	= 1 << 2,
+};
+
+/**
+ * struct sroce_responder - receiving side of a connected QP
+ * @epsn: PSN expected next
+ * @msn: messages completed
+ * @mtu: path MTU, bytes
+ * @permissions: enum sroce_permission
+ * @reliable: RC; otherwise UC
+ * @kind: of the message in progress, SROCE_KIND_NONE between messages
+ * @naked: the gap at @epsn has been reported; silence until it is filled
+ * @taken: the message in progress has taken a receive request
+ * @rkey: of the WRITE in progress
+ * @va: where the next payload of the WRITE in progress goes
+ * @left: bytes the WRITE in progress still has to bring
+ * @done: bytes of the message in progress that have arrived
+ * @log: READ and atomic requests (RC)
+ */
+struct sroce_responder {
+	u32 epsn;
+	u32 msn;
+	u32 mtu;
+	u8 permissions;
+	bool reliable;
+	u8 kind;
+	bool naked;
+	bool taken;
+	u32 rkey;
+	u64 va;
+	u32 left;
+	u32 done;
+	struct sroce_rdlog log;
+};
+
+enum sroce_request_verdict {
+	SROCE_EXECUTE,		/* in order: do it, then sroce_responder_done() */
+	SROCE_ACK_AGAIN,	/* duplicate SEND or WRITE */
+	SROCE_ANSWER_AGAIN,	/* duplicate READ or atomic, now in the log */
+	SROCE_IGNORE,
+	SROCE_REPORT_GAP,	/* NAK-sequence, once per gap */
+	SROCE_REFUSE,		/* the request is wrong: see the reason */
+};
+
+/**
+ * struct sroce_request - what a request packet asks for
+ * @reason: enum sroce_reason if refused
+ * @take: the next receive request has to be taken for it
+ * @begins: first packet of its message
+ * @completes: last packet of its message
+ * @receives: the message completes a receive request
+ * @rkey: key of the memory to access, for WRITE, READ and atomic
+ * @va: address of this packet's payload
+ * @offset: of this packet's payload in the message, bytes
+ */
+struct sroce_request {
+	u8 reason;
+	bool take;
+	bool begins;
+	bool completes;
+	bool receives;
+	u32 rkey;
+	u64 va;
+	u32 offset;
+};
+
+/**
+ * sroce_responder_check() - judge one request packet
+ * @r: state; of it only @naked and the log's cursors change
+ * @pkt: a packet that sroce_parse() accepted, of the QP's transport, of a
+ *	kind below SROCE_KIND_ANSWERS
+ * @req: result
+ *
+ * Return: enum sroce_request_verdict.
+ */
+enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
+						 const struct sroce_pkt *pkt,
+						 struct sroce_request *req);
+
+/**
+ * sroce_responder_done() - the packet has been executed
+ * @r: state
+ * @pkt: the packet
+ * @req: what sroce_responder_check() said
+ * @original: for an atomic, what it found in memory
+ */
+void sroce_responder_done(struct sroce_responder *r,
+			  const struct sroce_pkt *pkt,
+			  const struct sroce_request *req, u64 original);
+
+/**
+ * sroce_responder_not_ready() - no receive request to take: RNR NAK
+ * @r: state
+ *
+ * Later packets are met with silence until the peer comes back to this one.
+ */
+static inline void sroce_responder_not_ready(struct sroce_responder *r)
+{
+	r->naked = true;
+}
+
+#endif /* SROCE_CORE_RESPONDER_H */

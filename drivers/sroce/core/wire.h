@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What a RoCEv2 packet looks like: IP, UDP to port 4791, BTH, extended
+ * headers in the order of enum sroce_header, payload, pad, ICRC
+ * (IBTA vol. 1, chapter 9; annex A17).
+ */
+#ifndef SROCE_CORE_WIRE_H
+#define SROCE_CORE_WIRE_H
+
+#include "env.h"
+
+#define SROCE_UDP_PORT		4791
+
+#define SROCE_BTH_BYTES		12
+#define SROCE_ICRC_BYTES	4
+/* The longest chain: BTH, RDETH, DETH, ATOMICETH; one to spare. */
+#define SROCE_MAX_HEADER	64
+#define SROCE_GRH_BYTES		40
+
+#define SROCE_MAX_MSG		0x80000000u
+#define SROCE_QPN_GSI		1
+#define SROCE_QPN_MULTICAST	0xffffffu
+#define SROCE_QKEY_GSI		0x80010000u
+#define SROCE_PKEY_DEFAULT	0xffff
+#define SROCE_PKEY_FULL		0x8000
+
+/* Extended headers, in their order on the wire. */
+enum sroce_header {
+	SROCE_RDETH	= 1 << 0,
+	SROCE_DETH	= 1 << 1,
+	SROCE_RETH	= 1 << 2,
+	SROCE_ATOMICETH	= 1 << 3,
+	SROCE_AETH	= 1 << 4,
+	SROCE_ATOMICACK	= 1 << 5,
+	SROCE_IMMDT	= 1 << 6,
+	SROCE_IETH	= 1 << 7,
+	SROCE_PAYLOAD	= 1 << 8,
+};
+
+#define SROCE_RDETH_BYTES	4
+#define SROCE_DETH_BYTES	8
+#define SROCE_RETH_BYTES	16
+#define SROCE_ATOMICETH_BYTES	28
+#define SROCE_AETH_BYTES	4
+#define SROCE_ATOMICACK_BYTES	8
+#define SROCE_IMMDT_BYTES	4
+#define SROCE_IETH_BYTES	4
+
+/* BTH, byte 1 */
+#define SROCE_BTH_SE		0x80
+#define SROCE_BTH_MIGREQ	0x40
+#define SROCE_BTH_PAD_SHIFT	4
+#define SROCE_BTH_PAD_MASK	0x3
+#define SROCE_BTH_TVER_MASK	0x0f
+/* BTH, byte 4 */
+#define SROCE_BTH_FECN		0x80
+#define SROCE_BTH_BECN		0x40
+/* BTH, byte 8 */
+#define SROCE_BTH_ACKREQ	0x80
+
+/* Transport, the upper three bits of the opcode. */
+enum sroce_transport {
+	SROCE_RC	= 0x00,
+	SROCE_UC	= 0x20,
+	SROCE_RD	= 0x40,
+	SROCE_UD	= 0x60,
+	SROCE_CNP	= 0x80,
+	SROCE_XRC	= 0xa0,
+};
+
+#define SROCE_TRANSPORT_MASK	0xe0
+
+/* Operation, the lower five bits of the opcode. */
+enum sroce_operation {
+	SROCE_SEND_FIRST		= 0x00,
+	SROCE_SEND_MIDDLE		= 0x01,
+	SROCE_SEND_LAST			= 0x02,
+	SROCE_SEND_LAST_IMM		= 0x03,
+	SROCE_SEND_ONLY			= 0x04,
+	SROCE_SEND_ONLY_IMM		= 0x05,
+	SROCE_WRITE_FIRST		= 0x06,
+	SROCE_WRITE_MIDDLE		= 0x07,
+	SROCE_WRITE_LAST		= 0x08,
+	SROCE_WRITE_LAST_IMM		= 0x09,
+	SROCE_WRITE_ONLY		= 0x0a,
+	SROCE_WRITE_ONLY_IMM		= 0x0b,
+	SROCE_READ_REQUEST		= 0x0c,
+	SROCE_READ_RESPONSE_FIRST	= 0x0d,
+	SROCE_READ_RESPONSE_MIDDLE	= 0x0e,
+	SROCE_READ_RESPONSE_LAST	= 0x0f,
+	SROCE_READ_RESPONSE_ONLY	= 0x10,
+	SROCE_ACKNOWLEDGE		= 0x11,
+	SROCE_ATOMIC_ACKNOWLEDGE	= 0x12,
+	SROCE_COMPARE_SWAP		= 0x13,
+	SROCE_FETCH_ADD			= 0x14,
+	SROCE_SEND_LAST_INV		= 0x16,
+	SROCE_SEND_ONLY_INV		= 0x17,
+};
+
+#endif /* SROCE_CORE_WIRE_H */

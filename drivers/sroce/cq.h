@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_CQ_H
+#define SROCE_CQ_H
+
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include "context.h"
+#include "ring.h"
+
+/**
+ * struct sroce_cq - completion queue
+ * @ib: what the RDMA core sees; first
+ * @lock: taken with interrupts off: kernel users poll in any context;
+ *	protects all below
+ * @ring: memory behind @cqes
+ * @cqes: ring of @entries
+ * @entries: a power of two
+ * @tail: completions written
+ * @limit: @tail may go up to here before the user's head is read again
+ * @head: completions taken by a kernel user
+ * @slot: user's words; @own_slot of a kernel user
+ * @place: where the slot is in the context
+ * @served: the arm word that got its event
+ * @stamped: completions carry a timestamp
+ * @fresh: a completion was written since the last sroce_cq_notify()
+ * @fresh_solicited: one of them was solicited or an error
+ * @overflown: a completion did not fit; the CQ is dead
+ * @overflow_reported: the event has been raised
+ * @own_slot: see @slot
+ */
+struct sroce_cq {
+	struct ib_cq ib;
+	spinlock_t lock; /* all below */
+	struct sroce_ring *ring;
+	struct sroce_cqe *cqes;
+	u32 entries;
+	u32 tail;
+	u32 limit;
+	u32 head;
+	struct sroce_cq_slot *slot;
+	struct sroce_slot place;
+	u32 served;
+	bool stamped;
+	bool fresh;
+	bool fresh_solicited;
+	bool overflown;
+	bool overflow_reported;
+	struct sroce_cq_slot own_slot;
+};
+
+static inline struct sroce_cq *sroce_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct sroce_cq, ib);
+}
+
+/**
+ * sroce_cq_push() - write a completion
+ * @cq: the queue
+ * @cqe: all of it but timestamp, phase and, in a user's ring, cookie
+ *
+ * Context: any.  The caller calls sroce_cq_notify() once it has dropped its
+ * own locks.
+ * Return: false if the queue has overflown.
+ */
+bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe);
+
+/**
+ * sroce_cq_notify() - raise the events that the pushed completions call for
+ * @cq: the queue
+ *
+ * Context: any but hard interrupt; no lock held that a completion handler
+ * could want (it may post and poll).
+ */
+void sroce_cq_notify(struct sroce_cq *cq);
+
+/* ib_device_ops */
+int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata);
+int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc);
+int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+
+#endif /* SROCE_CQ_H */

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Unreliable datagrams: UD QPs and the GSI.  A request is complete when its
+ * packet has left; what the queues on the way drop is lost, as on any network.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include "datagram.h"
+#include "fetch.h"
+#include "receive.h"
+#include "send.h"
+#include "tx.h"
+
+/* A Q_Key with this bit stands for that of the sending QP (10.2.5). */
+#define QKEY_OWN	0x80000000u
+
+static u32 queue_key(const struct sroce_qp *qp)
+{
+	return qp->type == IB_QPT_GSI ? SROCE_QKEY_GSI : qp->rq.qkey;
+}
+
+static struct sroce_av *address(struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	struct sroce_av *av;
+
+	if (qp->user)
+		return sroce_av_get(qp->dev, qp->pd, wr->ah);
+	/* From post.c; a kernel user keeps its handle until completion. */
+	av = (struct sroce_av *)(uintptr_t)wr->compare_add;
+	refcount_inc(&av->ref);
+	return av;
+}
+
+/* The route in sq.path is that of sq.av. */
+static void aim(struct sroce_qp *qp, struct sroce_burst *burst,
+		struct sroce_av *av)
+{
+	if (av == qp->sq.av) {
+		sroce_av_put(av);
+		return;
+	}
+	sroce_burst_send(burst);
+	sroce_path_release(&qp->sq.path);
+	if (qp->sq.av)
+		sroce_av_put(qp->sq.av);
+	qp->sq.av = av;
+	burst->av = av;
+}
+
+static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
+		    struct sroce_wr *wr, u32 index)
+{
+	void *list = sroce_fetch_list(qp, index);
+	struct sroce_memory from = {
+		.pd = qp->pd,
+		.sge = list,
+		.num_sge = wr->num_sge,
+	};
+	bool imm = wr->opcode == SROCE_OP_SEND_IMM;
+	struct sroce_pkt pkt = {
+		.opcode = SROCE_UD |
+			  (imm ? SROCE_SEND_ONLY_IMM : SROCE_SEND_ONLY),
+		.solicited = wr->flags & SROCE_SOLICITED,
+		.pad = -wr->length & 3,
+		.pkey = SROCE_PKEY_DEFAULT,
+		.qpn = wr->remote_qpn,
+		.psn = qp->sq.req.psn,
+		.src_qpn = qp->qpn,
+		.qkey = wr->qkey & QKEY_OWN ? queue_key(qp) : wr->qkey,
+		.imm = wr->imm,
+		.payload = wr->length,
+	};
+
+	if (!sroce_burst_fits(burst, wr->length))
+		sroce_burst_send(burst);
+	qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);
+	if (wr->flags & SROCE_INLINE || !wr->length)
+		return sroce_burst_add(burst, &pkt, NULL, 0, list, true);
+	return sroce_burst_add(burst, &pkt, &from, 0, NULL, true);
+}
+
+static u8 send_request(struct sroce_qp *qp, struct sroce_burst *burst,
+		       struct sroce_wr *wr, u32 index)
+{
+	struct sroce_av *av;
+	int err;
+
+	if (wr->status)
+		return wr->status;
+	av = address(qp, wr);
+	if (!av)
+		return SROCE_LOC_QP_OP_ERR;
+	aim(qp, burst, av);
+	err = send_one(qp, burst, wr, index);
+	if (err == -EFAULT || err == -EMSGSIZE)
+		return SROCE_LOC_PROT_ERR;
+	if (err)		/* no memory, no route: lost */
+		sroce_count(qp->dev, SROCE_TX_LOCAL_DROPS);
+	return SROCE_SUCCESS;
+}
+
+static void complete_sent(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+
+	while (in->head != in->next)
+		sroce_send_complete(qp, SROCE_SUCCESS);
+}
+
+enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	struct sroce_burst burst;
+	u8 status = 0;
+
+	if (qp->sq.req.hold)
+		return SROCE_NEXT_HOLD;
+	sroce_burst_begin(&burst, qp, qp->sq.av, &qp->sq.path);
+	while (in->next != in->tail) {
+		if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+			break;
+		status = send_request(qp, &burst,
+				      sroce_inflight_wr(in, in->next),
+				      in->next);
+		if (status)
+			break;
+		in->next++;
+	}
+	sroce_burst_send(&burst);
+	complete_sent(qp);
+	if (status)
+		sroce_send_fail(qp, status);
+	return in->next == in->tail ? SROCE_NEXT_NOTHING : SROCE_NEXT_WINDOW;
+}
+
+/* Receiving */
+
+/*
+ * The first 40 bytes of every receive buffer: the IPv6 header, or the IPv4
+ * header in the last 20 of them (A17.4.5.1), with the packet's own length.
+ */
+static void make_grh(u8 *grh, const struct sroce_rx *rx)
+{
+	u16 udp = rx->len + 8;
+
+	if (rx->ipv4) {
+		struct iphdr *ip = (struct iphdr *)(grh + 20);
+
+		memset(grh, 0, 20);
+		memcpy(ip, rx->ip, sizeof(*ip));
+		ip->tot_len = htons(sizeof(*ip) + udp);
+	} else {
+		struct ipv6hdr *ip = (struct ipv6hdr *)grh;
+
+		memcpy(ip, rx->ip, sizeof(*ip));
+		ip->payload_len = htons(udp);
+	}
+}
+
+static int store(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_memory to = {
+		.pd = qp->pd,
+		.sge = qp->rq.wqe->sge,
+		.num_sge = qp->rq.wqe->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+	struct sroce_grip *grip = &qp->rq.grip;
+	u8 grh[SROCE_GRH_BYTES];
+	int err;
+
+	make_grh(grh, rx);
+	err = sroce_store_bytes(grip, &to, 0, grh, sizeof(grh));
+	if (!err && rx->pkt.payload)
+		err = sroce_store_skb(grip, &to, sizeof(grh), rx->skb,
+				      sroce_rx_payload(rx), rx->pkt.payload);
+	return err;
+}
+
+static void finish(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	bool imm = rx->pkt.op->headers & SROCE_IMMDT;
+	struct sroce_cqe cqe = {
+		.byte_len = SROCE_GRH_BYTES + rx->pkt.payload,
+		.imm_data = imm ? rx->pkt.imm : 0,
+		.src_qp = rx->pkt.src_qpn,
+		.flags = SROCE_CQE_GRH | (imm ? SROCE_CQE_WITH_IMM : 0) |
+			 (rx->ipv4 ? SROCE_CQE_IPV4 : SROCE_CQE_IPV6) |
+			 (rx->pkt.solicited ? SROCE_CQE_SOLICITED : 0),
+		.sl = rx->ipv4 ? 2 : 1,
+	};
+
+	qp->rq.wqe_taken = false;
+	sroce_receive_complete(qp, &cqe);
+}
+
+static bool take(struct sroce_qp *qp)
+{
+	if (qp->rq.wqe_taken)
+		return true;
+	switch (sroce_fetch_recv(qp)) {
+	case SROCE_FETCHED:
+		qp->rq.wqe_taken = true;
+		return true;
+	case SROCE_FETCHED_BAD:
+		sroce_receive_fail(qp, SROCE_LOC_QP_OP_ERR);
+		return false;
+	default:
+		sroce_count(qp->dev, SROCE_RX_NO_RECEIVE);
+		return false;
+	}
+}
+
+void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	if (rx->pkt.qkey != queue_key(qp)) {
+		sroce_count(qp->dev, SROCE_RX_BAD_QKEY);
+		return;
+	}
+	if (!take(qp))
+		return;
+	switch (store(qp, rx)) {
+	case 0:
+		finish(qp, rx);
+		break;
+	case -EMSGSIZE:
+		/* No stranger may break the QP: the request waits on. */
+		sroce_count(qp->dev, SROCE_RX_NO_RECEIVE);
+		break;
+	default:
+		qp->rq.wqe_taken = false;
+		sroce_receive_fail(qp, SROCE_LOC_PROT_ERR);
+	}
+}

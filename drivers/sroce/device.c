@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/ethtool.h>
+#include <linux/if_arp.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
+#include "ah.h"
+#include "context.h"
+#include "cq.h"
+#include "device.h"
+#include "mr.h"
+#include "pd.h"
+#include "post.h"
+#include "qp.h"
+#include "ring.h"
+#include "rx.h"
+
+#define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)
+
+/* 4.096 us << 12 are 17 ms: how long a softirq of ours may be put off. */
+#define ACK_DELAY	12
+
+#define NANOSECONDS_KHZ	1000000
+
+static int sroce_query_device(struct ib_device *ibdev,
+			      struct ib_device_attr *attr,
+			      struct ib_udata *udata)
+{
+	if (udata && (udata->inlen || udata->outlen))
+		return -EINVAL;
+
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->max_mr_size = U64_MAX;
+	attr->page_size_cap = 0xfffff000;
+	attr->max_qp = SROCE_MAX_QP;
+	attr->max_qp_wr = SROCE_MAX_QP_WR;
+	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SYS_IMAGE_GUID;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	attr->max_send_sge = SROCE_MAX_SGE;
+	attr->max_recv_sge = SROCE_MAX_SGE;
+	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_cq = SROCE_MAX_CQ;
+	attr->max_cqe = SROCE_MAX_CQE;
+	attr->max_mr = SROCE_MAX_MR;
+	attr->max_pd = SROCE_MAX_PD;
+	attr->max_ah = SROCE_MAX_AH;
+	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
+	/* CPU instructions do them, so they agree with those of the host. */
+	attr->atomic_cap = IB_ATOMIC_GLOB;
+	attr->max_pkeys = 1;
+	attr->local_ca_ack_delay = ACK_DELAY;
+	attr->timestamp_mask = U64_MAX;
+	attr->hca_core_clock = NANOSECONDS_KHZ;
+	return 0;
+}
+
+static bool port_is_up(const struct sroce_device *dev)
+{
+	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+}
+
+/* Ethernet speeds (Mb/s, ascending) as the RDMA core names them. */
+static const struct {
+	u32 mbps;
+	u16 speed;
+	u8 width;
+} speeds[] = {
+	{ SPEED_10, IB_SPEED_SDR, IB_WIDTH_1X },
+	{ SPEED_5000, IB_SPEED_DDR, IB_WIDTH_1X },
+	{ SPEED_10000, IB_SPEED_FDR10, IB_WIDTH_1X },
+	{ SPEED_20000, IB_SPEED_DDR, IB_WIDTH_4X },
+	{ SPEED_25000, IB_SPEED_EDR, IB_WIDTH_1X },
+	{ SPEED_40000, IB_SPEED_FDR10, IB_WIDTH_4X },
+	{ SPEED_50000, IB_SPEED_HDR, IB_WIDTH_1X },
+	{ SPEED_56000, IB_SPEED_FDR, IB_WIDTH_4X },
+	{ SPEED_100000, IB_SPEED_EDR, IB_WIDTH_4X },
+	{ SPEED_200000, IB_SPEED_HDR, IB_WIDTH_4X },
+	{ SPEED_400000, IB_SPEED_NDR, IB_WIDTH_4X },
+};
+
+/*
+ * Not ib_get_eth_speed(): that one writes to the log whenever it meets a
+ * netdev without a speed, as dummy and virtio have none.
+ */
+static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
+{
+	struct ethtool_link_ksettings settings;
+	u32 mbps = SPEED_1000;
+	int i;
+
+	rtnl_lock();
+	if (!__ethtool_get_link_ksettings(ndev, &settings) &&
+	    settings.base.speed != (u32)SPEED_UNKNOWN)
+		mbps = settings.base.speed;
+	rtnl_unlock();
+
+	for (i = ARRAY_SIZE(speeds) - 1; i && mbps < speeds[i].mbps; i--)
+		;
+	attr->active_speed = speeds[i].speed;
+	attr->active_width = speeds[i].width;
+}
+
+static int sroce_query_port(struct ib_device *ibdev, u32 port,
+			    struct ib_port_attr *attr)
+{
+	struct sroce_device *dev = sroce_device(ibdev);
+	bool up = port_is_up(dev);
+
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
+				IB_PORT_PHYS_STATE_DISABLED;
+	attr->max_mtu = IB_MTU_4096;
+	/* 0 is too small for any packet of ours; there is no such IB MTU. */
+	attr->active_mtu = iboe_get_mtu(READ_ONCE(dev->ndev->mtu)) ?:
+			   IB_MTU_256;
+	attr->gid_tbl_len = SROCE_GID_TABLE;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = 0x80000000;
+	attr->pkey_tbl_len = 1;
+	attr->max_vl_num = 1;
+	query_speed(dev->ndev, attr);
+	return 0;
+}
+
+static int sroce_get_port_immutable(struct ib_device *ibdev, u32 port,
+				    struct ib_port_immutable *immutable)
+{
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	immutable->gid_tbl_len = SROCE_GID_TABLE;
+	immutable->pkey_tbl_len = 1;
+	return 0;
+}
+
+static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
+						 u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+static int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
+			    u16 *pkey)
+{
+	if (index)
+		return -EINVAL;
+	*pkey = IB_DEFAULT_PKEY_FULL;
+	return 0;
+}
+
+void sroce_device_port_event(struct sroce_device *dev)
+{
+	bool up = port_is_up(dev);
+	struct ib_event event = {
+		.device = &dev->ib,
+		.element.port_num = SROCE_PORT,
+		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ASSERT_RTNL();
+	if (up == dev->port_up)
+		return;
+	dev->port_up = up;
+	ib_dispatch_event(&event);
+}
+
+/*
+ * A GID keeps a socket open in the namespace that its netdev had when it was
+ * added.  @net is NULL once the netdev has left and the socket is closed.
+ */
+struct gid {
+	struct list_head list;
+	const struct net_device *ndev;
+	struct net *net;
+	bool ipv4;
+};
+
+/* All GIDs of all devices.  Taken with and without rtnl; rx.c's lock nests. */
+static LIST_HEAD(gids);
+static DEFINE_MUTEX(gids_lock);
+
+/*
+ * A netdev on its way out of a namespace is taken off the namespace's list,
+ * a grace period passes, sroce_device_netdev_gone() takes our lock.  So who
+ * holds the lock and finds the netdev listed will be found by that call.
+ */
+static struct net *net_of_listed(struct net_device *ndev)
+{
+	struct net *net;
+
+	lockdep_assert_held(&gids_lock);
+	rcu_read_lock();
+	net = dev_net(ndev);
+	if (dev_get_by_index_rcu(net, ndev->ifindex) != ndev)
+		net = NULL;
+	rcu_read_unlock();
+	return net;
+}
+
+static int gid_open(struct gid *gid, struct net_device *ndev)
+{
+	struct net *net;
+	int err = -ENODEV;
+
+	mutex_lock(&gids_lock);
+	net = net_of_listed(ndev);
+	if (net)
+		err = sroce_rx_open(net, gid->ipv4);
+	if (!err) {
+		gid->net = net;
+		gid->ndev = ndev;
+		list_add(&gid->list, &gids);
+	}
+	mutex_unlock(&gids_lock);
+	return err;
+}
+
+static void gid_close(struct gid *gid)
+{
+	lockdep_assert_held(&gids_lock);
+	if (gid->net)
+		sroce_rx_close(gid->net, gid->ipv4);
+	gid->net = NULL;
+}
+
+static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct net_device *ndev;
+	struct gid *gid;
+	int err;
+
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return -EOPNOTSUPP;
+	gid = kzalloc(sizeof(*gid), GFP_KERNEL);
+	if (!gid)
+		return -ENOMEM;
+	gid->ipv4 = rdma_gid_attr_network_type(attr) == RDMA_NETWORK_IPV4;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(attr->ndev);
+	dev_hold(ndev);
+	rcu_read_unlock();
+	err = ndev ? gid_open(gid, ndev) : -ENODEV;
+	dev_put(ndev);
+	if (err)
+		kfree(gid);
+	else
+		*context = gid;
+	return err;
+}
+
+static int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	struct gid *gid = *context;
+
+	mutex_lock(&gids_lock);
+	gid_close(gid);
+	list_del(&gid->list);
+	mutex_unlock(&gids_lock);
+	kfree(gid);
+	return 0;
+}
+
+void sroce_device_netdev_gone(struct net_device *ndev)
+{
+	struct gid *gid;
+
+	ASSERT_RTNL();
+	mutex_lock(&gids_lock);
+	list_for_each_entry(gid, &gids, list)
+		if (gid->ndev == ndev)
+			gid_close(gid);
+	mutex_unlock(&gids_lock);
+}
+
+/* Undo init_device(), after all objects of the device are gone. */
+static void sroce_dealloc_driver(struct ib_device *ibdev)
+{
+	struct sroce_device *dev = sroce_device(ibdev);
+
+	xa_destroy(&dev->ahs);
+	sroce_mr_table_exit(dev);
+	free_percpu(dev->counters);
+	dev_put(dev->ndev);
+}
+
+static const struct ib_device_ops ops = {
+	.owner = THIS_MODULE,
+	.driver_id = DRIVER_ID,
+	.uverbs_abi_ver = SROCE_ABI_VERSION,
+
+	.add_gid = sroce_add_gid,
+	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
+	.alloc_pd = sroce_alloc_pd,
+	.alloc_ucontext = sroce_alloc_ucontext,
+	.create_ah = sroce_create_ah,
+	.create_cq = sroce_create_cq,
+	.create_qp = sroce_create_qp,
+	.create_user_ah = sroce_create_ah,
+	.dealloc_driver = sroce_dealloc_driver,
+	.dealloc_pd = sroce_dealloc_pd,
+	.dealloc_ucontext = sroce_dealloc_ucontext,
+	.del_gid = sroce_del_gid,
+	.dereg_mr = sroce_dereg_mr,
+	.destroy_ah = sroce_destroy_ah,
+	.destroy_cq = sroce_destroy_cq,
+	.destroy_qp = sroce_destroy_qp,
+	.disassociate_ucontext = sroce_disassociate_ucontext,
+	.get_dma_mr = sroce_get_dma_mr,
+	.get_hw_stats = sroce_get_hw_stats,
+	.get_link_layer = sroce_get_link_layer,
+	.get_port_immutable = sroce_get_port_immutable,
+	.mmap = sroce_mmap,
+	.mmap_free = sroce_mmap_free,
+	.modify_ah = sroce_modify_ah,
+	.modify_qp = sroce_modify_qp,
+	.poll_cq = sroce_poll_cq,
+	.post_recv = sroce_post_recv,
+	.post_send = sroce_post_send,
+	.query_ah = sroce_query_ah,
+	.query_device = sroce_query_device,
+	.query_pkey = sroce_query_pkey,
+	.query_port = sroce_query_port,
+	.query_qp = sroce_query_qp,
+	.reg_user_mr = sroce_reg_user_mr,
+	.req_notify_cq = sroce_req_notify_cq,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_ib_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ib),
+};
+
+/* What sroce_dealloc_driver() undoes; it becomes an op only afterwards. */
+static int init_device(struct sroce_device *dev, struct net_device *ndev)
+{
+	int err;
+
+	dev->counters = alloc_percpu(struct sroce_counters);
+	if (!dev->counters)
+		return -ENOMEM;
+	err = sroce_mr_table_init(dev);
+	if (err) {
+		free_percpu(dev->counters);
+		return err;
+	}
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
+	dev_hold(ndev);
+	dev->ndev = ndev;
+	ib_set_device_ops(&dev->ib, &ops);
+	return 0;
+}
+
+static void describe_device(struct sroce_device *dev)
+{
+	struct ib_device *ib = &dev->ib;
+
+	ib->node_type = RDMA_NODE_IB_CA;
+	ib->phys_port_cnt = 1;
+	ib->num_comp_vectors = num_possible_cpus();
+	ib->dev.parent = dev->ndev->dev.parent;
+	ib->driver_def = sroce_uapi_defs;
+	strscpy(ib->node_desc, "sroce", sizeof(ib->node_desc));
+	addrconf_addr_eui48((u8 *)&ib->node_guid, dev->ndev->dev_addr);
+	dev->port_up = port_is_up(dev);
+}
+
+static int create_device(const char *name, struct net_device *ndev)
+{
+	struct sroce_device *dev;
+	int err;
+
+	dev = ib_alloc_device(sroce_device, ib);
+	if (!dev)
+		return -ENOMEM;
+	err = init_device(dev, ndev);
+	if (err)
+		goto err_dealloc;
+	describe_device(dev);
+	err = ib_device_set_netdev(&dev->ib, ndev, SROCE_PORT);
+	if (err)
+		goto err_dealloc;
+	err = ib_register_device(&dev->ib, name, NULL);
+	if (err)
+		goto err_dealloc;
+	return 0;
+
+err_dealloc:
+	ib_dealloc_device(&dev->ib);
+	return err;
+}
+
+/*
+ * Until now the notifier could not find the device: catch up with what
+ * happened to the netdev meanwhile.
+ */
+static int settle_device(struct net_device *ndev, struct net *net)
+{
+	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
+	bool there;
+
+	/* Deleted again already. */
+	if (!dev)
+		return 0;
+	rtnl_lock();
+	there = ndev->reg_state == NETREG_REGISTERED &&
+		net_eq(dev_net(ndev), net);
+	if (there)
+		sroce_device_port_event(dev);
+	rtnl_unlock();
+	if (there) {
+		ib_device_put(&dev->ib);
+		return 0;
+	}
+	ib_unregister_device_and_put(&dev->ib);
+	return -ENODEV;
+}
+
+static int check_netdev(struct net_device *ndev)
+{
+	if (ndev->type != ARPHRD_ETHER) {
+		netdev_err(ndev, "sroce: not an Ethernet device\n");
+		return -EOPNOTSUPP;
+	}
+	if (netif_is_bond_slave(ndev)) {
+		netdev_err(ndev, "sroce: port of a bond; use the bond\n");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+/* Can we have the UDP port?  GIDs keep it open, once there are some. */
+static int probe_open(struct net_device *ndev, struct net *net, bool *ipv6)
+{
+	int err = sroce_rx_open(net, true);
+
+	if (err)
+		goto err;
+	err = sroce_rx_open(net, false);
+	*ipv6 = !err;
+	if (!err || err == -EAFNOSUPPORT)
+		return 0;
+	sroce_rx_close(net, true);
+err:
+	if (err == -EADDRINUSE)
+		netdev_err(ndev, "sroce: UDP port %d is in use in this network namespace; is rxe loaded?\n",
+			   ROCE_V2_UDP_DPORT);
+	return err;
+}
+
+static int add_device(const char *name, struct net_device *ndev,
+		      struct net *net)
+{
+	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
+	bool ipv6;
+	int err;
+
+	if (dev) {
+		ib_device_put(&dev->ib);
+		return -EEXIST;
+	}
+	err = check_netdev(ndev);
+	if (err)
+		return err;
+	err = probe_open(ndev, net, &ipv6);
+	if (err)
+		return err;
+	err = create_device(name, ndev);
+	if (!err)
+		err = settle_device(ndev, net);
+	sroce_rx_close(net, true);
+	if (ipv6)
+		sroce_rx_close(net, false);
+	return err;
+}
+
+int sroce_device_add(const char *name, struct net_device *ndev)
+{
+	/* Requests come in parallel: one device for each netdev. */
+	static DEFINE_MUTEX(lock);
+	struct net *net;
+	int err;
+
+	rcu_read_lock();
+	net = maybe_get_net(dev_net(ndev));
+	rcu_read_unlock();
+	if (!net)
+		return -ENODEV;
+	mutex_lock(&lock);
+	err = add_device(name, ndev, net);
+	mutex_unlock(&lock);
+	put_net(net);
+	return err;
+}
+
+struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev)
+{
+	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, DRIVER_ID);
+
+	return ibdev ? sroce_device(ibdev) : NULL;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_DEVICE_H
+#define SROCE_DEVICE_H
+
+#include <linux/rhashtable.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+#include "counters.h"
+
+/* Limits: those of a generous NIC. */
+#define SROCE_PORT		1
+#define SROCE_MAX_QP		0x100000
+#define SROCE_MAX_QP_WR		0x10000
+#define SROCE_MAX_CQ		0x100000
+#define SROCE_MAX_CQE		0x3fffff
+#define SROCE_MAX_MR		0x400000
+#define SROCE_MAX_AH		0x100000
+#define SROCE_MAX_PD		0x100000
+#define SROCE_MAX_RD_ATOMIC	128
+#define SROCE_GID_TABLE		1024
+
+/**
+ * struct sroce_device - one ib_device on one netdev
+ * @ib: what the RDMA core sees; first
+ * @ndev: the netdev; the device goes before it does (main.c's notifier)
+ * @counters: per CPU
+ * @mrs: struct sroce_mr by key index (mr.c)
+ * @ahs: struct sroce_av by the number that user space knows (ah.c); RCU
+ * @ah_next: where the search for a free number goes on
+ * @port_up: the state that was last told; rtnl
+ * @gsi: the QP number 1, pinned by its own lifetime; RCU
+ */
+struct sroce_device {
+	struct ib_device ib;
+	struct net_device *ndev;
+	struct sroce_counters __percpu *counters;
+	struct rhashtable mrs;
+	struct xarray ahs;
+	u32 ah_next;
+	bool port_up;
+};
+
+static inline struct sroce_device *sroce_device(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct sroce_device, ib);
+}
+
+/**
+ * sroce_device_add() - create and register a device
+ * @name: of the ib_device
+ * @ndev: netdev to use, in any network namespace
+ *
+ * Context: process, may sleep; rdma_link_ops' lock.
+ * Return: 0, EEXIST if @ndev has a sroce device, EADDRINUSE if UDP port 4791
+ * is taken in its namespace (by rxe, for one), or another errno; nothing is
+ * left behind on failure.
+ */
+int sroce_device_add(const char *name, struct net_device *ndev);
+
+/* The device on @ndev, with a reference for ib_device_put(), or NULL. */
+struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev);
+
+/* Tell users if the port has come up or gone down.  Context: rtnl held. */
+void sroce_device_port_event(struct sroce_device *dev);
+
+/**
+ * sroce_device_netdev_gone() - a netdev leaves its network namespace
+ * @ndev: any netdev: a GID may belong to one above the device's own
+ *
+ * Closes the sockets that its GIDs hold, before the namespace can go.  The
+ * RDMA core deletes the GIDs later.
+ *
+ * Context: rtnl held, after the netdev was taken off the namespace's list.
+ */
+void sroce_device_netdev_gone(struct net_device *ndev);
+
+#endif /* SROCE_DEVICE_H */

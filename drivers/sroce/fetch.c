@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests come from memory that a hostile process may write to at any time:
+ * each is copied once and only the copy is looked at.
+ */
+#include <linux/mm.h>
+#include "core/errors.h"
+#include "fetch.h"
+
+int sroce_fetch_alloc(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	struct sroce_wr *wrs;
+	void *lists;
+
+	if (READ_ONCE(sq->req.in.wrs) || !sq->entries)
+		return 0;
+	wrs = kvcalloc(sq->entries, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
+	lists = kvcalloc(sq->entries, sq->list_size, GFP_KERNEL_ACCOUNT);
+	if (!wrs || !lists) {
+		kvfree(wrs);
+		kvfree(lists);
+		return -ENOMEM;
+	}
+	spin_lock_bh(&sq->lock);
+	if (!sq->req.in.wrs) {
+		sq->lists = lists;
+		sq->req.in.mask = sq->entries - 1;
+		WRITE_ONCE(sq->req.in.wrs, wrs);
+		wrs = NULL;
+		lists = NULL;
+	}
+	spin_unlock_bh(&sq->lock);
+	kvfree(wrs);
+	kvfree(lists);
+	return 0;
+}
+
+void sroce_fetch_free(struct sroce_qp *qp)
+{
+	kvfree(qp->sq.req.in.wrs);
+	kvfree(qp->sq.lists);
+	qp->sq.req.in.wrs = NULL;
+	qp->sq.lists = NULL;
+}
+
+/* What a QP type can send: bits of enum sroce_op. */
+static u32 operations(const struct sroce_qp *qp)
+{
+	const u32 send = BIT(SROCE_OP_SEND) | BIT(SROCE_OP_SEND_IMM);
+	const u32 write = BIT(SROCE_OP_WRITE) | BIT(SROCE_OP_WRITE_IMM);
+
+	switch (qp->type) {
+	case IB_QPT_RC:
+		return send | write | BIT(SROCE_OP_READ) |
+		       BIT(SROCE_OP_CMP_SWP) | BIT(SROCE_OP_FETCH_ADD);
+	case IB_QPT_UC:
+		return send | write;
+	default:
+		return send;
+	}
+}
+
+static bool zero(const u32 *words, u32 n)
+{
+	u32 sum = 0;
+
+	while (n--)
+		sum |= words[n];
+	return !sum;
+}
+
+static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
+			const struct sroce_sqe *sqe)
+{
+	if (!sroce_qp_connected(qp)) {
+		wr->ah = sqe->ud.ah;
+		wr->remote_qpn = sqe->ud.remote_qpn & 0xffffff;
+		wr->qkey = sqe->ud.remote_qkey;
+		if (!qp->user)		/* post.c: the address vector itself */
+			wr->compare_add = sqe->atomic.compare_add;
+		else if (!zero(sqe->ud.reserved, ARRAY_SIZE(sqe->ud.reserved)))
+			return SROCE_LOC_QP_OP_ERR;
+		return 0;
+	}
+	wr->remote_addr = sqe->rdma.remote_addr;
+	wr->rkey = sqe->rdma.rkey;
+	if (wr->opcode == SROCE_OP_CMP_SWP || wr->opcode == SROCE_OP_FETCH_ADD) {
+		wr->compare_add = sqe->atomic.compare_add;
+		wr->swap = sqe->atomic.swap;
+		return sqe->atomic.reserved ? SROCE_LOC_QP_OP_ERR : 0;
+	}
+	return zero(sqe->rdma.reserved, ARRAY_SIZE(sqe->rdma.reserved)) ?
+	       0 : SROCE_LOC_QP_OP_ERR;
+}
+
+/* @entry is in the ring: what is read here, is read here only. */
+static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
+		      const struct sroce_sqe *entry, void *list)
+{
+	if (wr->num_sge > qp->sq.max_inline || sroce_wr_reads(wr))
+		return SROCE_LOC_QP_OP_ERR;
+	memcpy(list, entry + 1, wr->num_sge);
+	wr->length = wr->num_sge;
+	return 0;
+}
+
+static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
+		    const struct sroce_sqe *entry, struct sroce_sge *list)
+{
+	u64 length = 0;
+	u32 i;
+
+	if (wr->num_sge > qp->sq.max_sge)
+		return SROCE_LOC_QP_OP_ERR;
+	memcpy(list, entry + 1, wr->num_sge * sizeof(*list));
+	barrier_data(list);
+	for (i = 0; i < wr->num_sge; i++)
+		length += list[i].length;
+	if (length > SROCE_MAX_MSG ||
+	    (sroce_wr_atomic(wr) && length != sizeof(u64)))
+		return SROCE_LOC_LEN_ERR;
+	wr->length = length;
+	return 0;
+}
+
+static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
+{
+	const struct sroce_requester *req = &qp->sq.req;
+
+	if (!sroce_qp_connected(qp)) {
+		wr->packets = 1;
+		return wr->length > req->mtu ? SROCE_LOC_LEN_ERR : 0;
+	}
+	if (sroce_wr_reads(wr) && !req->max_reads)
+		return SROCE_LOC_QP_OP_ERR;
+	wr->packets = sroce_wr_atomic(wr) ? 1 :
+		      sroce_packets(wr->length, req->mtu);
+	return wr->packets > SROCE_MAX_PACKETS ? SROCE_LOC_LEN_ERR : 0;
+}
+
+static u8 take(const struct sroce_qp *qp, struct sroce_wr *wr,
+	       const struct sroce_sqe *sqe, const struct sroce_sqe *entry,
+	       void *list)
+{
+	u8 status;
+
+	if (wr->opcode >= SROCE_OPS || !(operations(qp) & BIT(wr->opcode)) ||
+	    wr->flags & ~SROCE_WR_ALL_FLAGS)
+		return SROCE_LOC_QP_OP_ERR;
+	status = take_operands(qp, wr, sqe);
+	if (!status && wr->flags & SROCE_INLINE)
+		status = take_inline(qp, wr, entry, list);
+	else if (!status)
+		status = take_list(qp, wr, entry, list);
+	return status ?: check_size(qp, wr);
+}
+
+static void fetch_one(struct sroce_qp *qp, u32 index)
+{
+	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+	const struct sroce_sqe *entry = qp->sq.ring +
+		(size_t)(index & (qp->sq.entries - 1)) * qp->sq.stride;
+	struct sroce_sqe head;
+
+	memcpy(&head, entry, sizeof(head));
+	barrier_data(&head);
+	wr->wr_id = head.wr_id;
+	wr->opcode = head.opcode;
+	wr->flags = head.flags;
+	wr->num_sge = head.num_sge;
+	wr->imm = head.imm_data;
+	wr->length = 0;
+	wr->packets = 1;
+	wr->started = false;
+	wr->again = false;
+	wr->status = take(qp, wr, &head, entry,
+			  sroce_fetch_list(qp, index));
+	if (unlikely(wr->status))
+		sroce_count(qp->dev, SROCE_BAD_WQES);
+}
+
+bool sroce_fetch_send(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	u32 tail;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (qp->sq.broken)
+		return false;
+	tail = sroce_load_acquire(&qp->slot->sq_tail);
+	if (unlikely(tail - in->head > qp->sq.entries ||
+		     tail - in->tail > qp->sq.entries)) {
+		qp->sq.broken = true;
+		sroce_count(qp->dev, SROCE_BAD_WQES);
+		return false;
+	}
+	while (in->tail != tail)
+		fetch_one(qp, in->tail++);
+	return true;
+}
+
+enum sroce_fetched sroce_fetch_recv(struct sroce_qp *qp)
+{
+	struct sroce_recvq *rq = &qp->rq;
+	const struct sroce_rqe *entry;
+	struct sroce_rqe head;
+	u32 tail, n;
+
+	lockdep_assert_held(&rq->lock);
+	tail = sroce_load_acquire(&qp->slot->rq_tail);
+	n = tail - rq->head;
+	if (!n || !rq->entries)
+		return SROCE_FETCHED_NONE;
+	rq->wqe->wr_id = 0;
+	rq->wqe->num_sge = 0;
+	if (n > rq->entries || rq->broken) {
+		rq->broken = true;
+		sroce_count(qp->dev, SROCE_BAD_WQES);
+		return SROCE_FETCHED_BAD;
+	}
+	entry = rq->ring + (size_t)(rq->head & (rq->entries - 1)) * rq->stride;
+	memcpy(&head, entry, sizeof(head));
+	barrier_data(&head);
+	rq->wqe->wr_id = head.wr_id;
+	if (head.num_sge <= rq->max_sge && !head.reserved) {
+		rq->wqe->num_sge = head.num_sge;
+		memcpy(rq->wqe->sge, entry + 1,
+		       head.num_sge * sizeof(*rq->wqe->sge));
+	}
+	rq->head++;
+	sroce_store_release(&qp->slot->rq_head, rq->head);
+	if (rq->wqe->num_sge == head.num_sge && !head.reserved)
+		return SROCE_FETCHED;
+	sroce_count(qp->dev, SROCE_BAD_WQES);
+	return SROCE_FETCHED_BAD;
+}

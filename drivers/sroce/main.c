@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/sroce-abi.h>
+#include "crc.h"
+#include "device.h"
+#include "qp.h"
+#include "rx.h"
+#include "worker.h"
+
+static struct rdma_link_ops link_ops = {
+	.type = "sroce",
+	.newlink = sroce_device_add,
+};
+
+static void netdev_gone(struct net_device *ndev, struct sroce_device *dev)
+{
+	sroce_device_netdev_gone(ndev);
+	/* Not from here: it waits for processes, and we hold the rtnl. */
+	if (dev)
+		ib_unregister_device_queued(&dev->ib);
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *info)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(info);
+	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
+
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		netdev_gone(ndev, dev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		if (dev)
+			sroce_device_port_event(dev);
+		break;
+	}
+	if (dev)
+		ib_device_put(&dev->ib);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
+static int __init sroce_init(void)
+{
+	int err;
+
+	err = sroce_crc_init();
+	if (err)
+		return err;
+	err = sroce_qp_table_init();
+	if (err)
+		goto err_crc;
+	err = sroce_worker_init();
+	if (err)
+		goto err_qp;
+	err = sroce_rx_init();
+	if (err)
+		goto err_worker;
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		goto err_rx;
+	rdma_link_register(&link_ops);
+	return 0;
+
+err_rx:
+	sroce_rx_exit();
+err_worker:
+	sroce_worker_exit();
+err_qp:
+	sroce_qp_table_exit();
+err_crc:
+	sroce_crc_exit();
+	return err;
+}
+
+static void __exit sroce_exit(void)
+{
+	/* No new devices, no devices; the notifier watches until the last. */
+	rdma_link_unregister(&link_ops);
+	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
+	unregister_netdevice_notifier(&netdev_notifier);
+	sroce_rx_exit();
+	sroce_worker_exit();
+	sroce_qp_table_exit();
+	sroce_crc_exit();
+}
+
+module_init(sroce_init);
+module_exit(sroce_exit);
+
+MODULE_AUTHOR("The sroce developers");
+MODULE_DESCRIPTION("Software RoCEv2: RDMA over any Ethernet device");
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_RDMA_LINK("sroce");

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include "mr.h"
+#include "udata.h"
+
+/* Any power of two from a page to 1 GiB, the alignment of the direct map. */
+#define BLOCK_SIZES GENMASK(30, PAGE_SHIFT)
+
+#define SUPPORTED_ACCESS						\
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
+	 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+
+/* The index is random already. */
+static u32 mr_hash(const void *key, u32 len, u32 seed)
+{
+	return *(const u32 *)key;
+}
+
+static const struct rhashtable_params mr_params = {
+	.key_len = sizeof_field(struct sroce_mr, index),
+	.key_offset = offsetof(struct sroce_mr, index),
+	.head_offset = offsetof(struct sroce_mr, node),
+	.hashfn = mr_hash,
+	.automatic_shrinking = true,
+};
+
+int sroce_mr_table_init(struct sroce_device *dev)
+{
+	return rhashtable_init(&dev->mrs, &mr_params);
+}
+
+void sroce_mr_table_exit(struct sroce_device *dev)
+{
+	rhashtable_destroy(&dev->mrs);
+}
+
+static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 key,
+		      u64 addr, u64 length, int access)
+{
+	if (mr->ib.lkey != key || mr->ib.pd != pd || access & ~mr->access)
+		return false;
+	if (mr->kind == SROCE_MR_DMA)
+		return true;
+	return addr >= mr->iova && length <= mr->length &&
+	       addr - mr->iova <= mr->length - length;
+}
+
+struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
+			      int access)
+{
+	struct sroce_device *dev = sroce_device(pd->device);
+	u32 index = key >> 8;
+	struct sroce_mr *mr;
+
+	rcu_read_lock();
+	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
+	if (mr && !(mr_allows(mr, pd, key, addr, length, access) &&
+		    refcount_inc_not_zero(&mr->ref)))
+		mr = NULL;
+	rcu_read_unlock();
+	return mr;
+}
+
+void sroce_mr_put(struct sroce_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->idle);
+}
+
+static struct sroce_mr *mr_alloc(struct ib_pd *pd, int kind, int access)
+{
+	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+
+	if (!mr)
+		return NULL;
+	/* Lookups want it before the RDMA core gets around to setting it. */
+	mr->ib.pd = pd;
+	mr->kind = kind;
+	mr->access = access;
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->idle);
+	return mr;
+}
+
+/* Give it a key that nobody can guess and let lookups find it. */
+static int mr_publish(struct sroce_mr *mr)
+{
+	struct sroce_device *dev = sroce_device(mr->ib.pd->device);
+	int tries, err;
+
+	if (atomic_read(&dev->mrs.nelems) >= SROCE_MAX_MR)
+		return -ENOMEM;
+	for (tries = 0; tries < 100; tries++) {
+		u32 key = get_random_u32();
+
+		mr->index = key >> 8;
+		if (!mr->index)
+			continue;
+		mr->ib.lkey = key;
+		mr->ib.rkey = key;
+		err = rhashtable_lookup_insert_fast(&dev->mrs, &mr->node,
+						    mr_params);
+		/* Busy: the table is growing. */
+		if (err != -EEXIST && err != -EBUSY)
+			return err;
+		cond_resched();
+	}
+	return -ENOMEM;
+}
+
+/*
+ * A user's QP cannot reach it: the PD differs, and the RDMA core makes these
+ * for PDs of the kernel only.
+ */
+struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
+{
+	struct sroce_mr *mr;
+	int err;
+
+	if (access & ~SUPPORTED_ACCESS)
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = mr_alloc(pd, SROCE_MR_DMA, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	err = mr_publish(mr);
+	if (err) {
+		kfree(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ib;
+}
+
+/*
+ * Enter the kernel addresses.  Our device has no DMA device, so that what the
+ * scatterlist calls DMA addresses are those of the direct map.
+ */
+static void mr_fill(struct sroce_mr *mr)
+{
+	u64 mask = (1ull << mr->block_shift) - 1;
+	u64 base = mr->iova & ~mask;
+	u64 va = mr->iova & PAGE_MASK;
+	struct scatterlist *sg;
+	u64 done;
+	int i;
+
+	for_each_sgtable_dma_sg(&mr->umem->sgt_append.sgt, sg, i) {
+		u64 addr = sg_dma_address(sg);
+
+		for (done = 0; done < sg_dma_len(sg);
+		     done += mask + 1 - ((va + done) & mask))
+			mr->blocks[(va + done - base) >> mr->block_shift] =
+				(void *)(uintptr_t)(addr + done -
+						    ((va + done) & mask));
+		va += sg_dma_len(sg);
+		cond_resched();
+	}
+}
+
+static int mr_map(struct sroce_mr *mr)
+{
+	unsigned long size = ib_umem_find_best_pgsz(mr->umem, BLOCK_SIZES,
+						    mr->iova);
+	u64 blocks;
+
+	/* The offsets of memory and first address in a page differ. */
+	if (!size)
+		return -EINVAL;
+	mr->block_shift = ilog2(size);
+	blocks = ((mr->iova + mr->length - 1) >> mr->block_shift) -
+		 (mr->iova >> mr->block_shift) + 1;
+	mr->blocks = kvmalloc_array(blocks, sizeof(*mr->blocks),
+				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!mr->blocks)
+		return -ENOMEM;
+	mr_fill(mr);
+	return 0;
+}
+
+static int mr_check(struct ib_pd *pd, u64 length, u64 iova, int access,
+		    struct ib_udata *udata)
+{
+	u64 last;
+	int err;
+
+	if (access & ~SUPPORTED_ACCESS)
+		return -EOPNOTSUPP;
+	err = ib_check_mr_access(pd->device, access);
+	if (err)
+		return err;
+	if (!length || check_add_overflow(iova, length - 1, &last))
+		return -EINVAL;
+	return sroce_udata_empty(udata);
+}
+
+static void mr_free(struct sroce_mr *mr)
+{
+	ib_umem_release(mr->umem);
+	kvfree(mr->blocks);
+	kfree_rcu(mr, rcu);
+}
+
+struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+				u64 iova, int access, struct ib_udata *udata)
+{
+	struct ib_umem *umem;
+	struct sroce_mr *mr;
+	int err;
+
+	err = mr_check(pd, length, iova, access, udata);
+	if (err)
+		return ERR_PTR(err);
+	umem = ib_umem_get(pd->device, start, length, access);
+	if (IS_ERR(umem))
+		return ERR_CAST(umem);
+	mr = mr_alloc(pd, SROCE_MR_USER, access);
+	if (!mr) {
+		ib_umem_release(umem);
+		return ERR_PTR(-ENOMEM);
+	}
+	mr->umem = umem;
+	mr->iova = iova;
+	mr->length = length;
+	err = mr_map(mr);
+	if (!err)
+		err = mr_publish(mr);
+	if (err) {
+		mr_free(mr);
+		return ERR_PTR(err);
+	}
+	return &mr->ib;
+}
+
+int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
+	struct sroce_device *dev = sroce_device(ibmr->device);
+
+	rhashtable_remove_fast(&dev->mrs, &mr->node, mr_params);
+	sroce_mr_put(mr);
+	wait_for_completion(&mr->idle);
+	mr_free(mr);
+	return 0;
+}

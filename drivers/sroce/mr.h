@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_MR_H
+#define SROCE_MR_H
+
+#include <linux/completion.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <rdma/ib_umem.h>
+#include <rdma/ib_verbs.h>
+#include "device.h"
+
+enum sroce_mr_kind {
+	SROCE_MR_DMA,		/* all kernel addresses; kernel users only */
+	SROCE_MR_USER,		/* pinned user memory */
+};
+
+/**
+ * struct sroce_mr - memory region
+ * @ib: what the RDMA core sees; first.  lkey and rkey are the same key
+ * @node: in the device's table, by @index
+ * @index: upper 24 bits of the key, random
+ * @kind: enum sroce_mr_kind
+ * @block_shift: log2 of the block size
+ * @access: enum ib_access_flags
+ * @iova: first address, as users name it
+ * @length: bytes
+ * @blocks: kernel address of each block that the region touches; the first
+ *	one is that of @iova rounded down to the block size
+ * @umem: the pins
+ * @ref: one for being registered, one per user on the data path
+ * @idle: @ref has become 0
+ * @rcu: lookups may still look at it
+ */
+struct sroce_mr {
+	struct ib_mr ib;
+	struct rhash_head node;
+	u32 index;
+	u8 kind;
+	u8 block_shift;
+	int access;
+	u64 iova;
+	u64 length;
+	void **blocks;
+	struct ib_umem *umem;
+	refcount_t ref;
+	struct completion idle;
+	struct rcu_head rcu;
+};
+
+int sroce_mr_table_init(struct sroce_device *dev);
+void sroce_mr_table_exit(struct sroce_device *dev);
+
+/**
+ * sroce_mr_get() - the one check of a key
+ * @pd: protection domain of the QP
+ * @key: lkey or rkey
+ * @addr: first byte of the access
+ * @length: bytes, not 0 (an access to nothing needs no key)
+ * @access: the enum ib_access_flags that the access needs; 0 to read locally
+ *
+ * Checks the key's variant, the PD, the rights, and the bounds without
+ * overflow.  Holds off deregistration until sroce_mr_put(), so keep it no
+ * longer than a burst.
+ *
+ * Context: any.  Return: the region, or NULL if access is refused.
+ */
+struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
+			      int access);
+void sroce_mr_put(struct sroce_mr *mr);
+
+/**
+ * sroce_mr_map() - kernel address of a byte
+ * @mr: from sroce_mr_get()
+ * @addr: within the bounds checked there
+ * @length: in: bytes wanted; out: bytes that lie in one piece
+ */
+static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
+				 u32 *length)
+{
+	u64 mask = (1ull << mr->block_shift) - 1;
+	u64 first;
+
+	if (mr->kind == SROCE_MR_DMA)
+		return (void *)(uintptr_t)addr;
+	first = addr - (mr->iova & ~mask);
+	*length = min_t(u64, *length, mask + 1 - (first & mask));
+	return mr->blocks[first >> mr->block_shift] + (first & mask);
+}
+
+/* ib_device_ops */
+struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access);
+struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+				u64 iova, int access, struct ib_udata *udata);
+int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+#endif /* SROCE_MR_H */

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_PD_H
+#define SROCE_PD_H
+
+#include <rdma/ib_verbs.h>
+
+struct sroce_pd {
+	struct ib_pd ib;
+};
+
+/* ib_device_ops */
+int sroce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+int sroce_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
+
+#endif /* SROCE_PD_H */

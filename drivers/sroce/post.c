@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Kernel users post into rings like those of processes, in any context.
+ */
+#include <linux/preempt.h>
+#include "post.h"
+#include "qp.h"
+#include "worker.h"
+
+/* Where interrupts are off nothing can be sent: the work item does it. */
+static void start(struct sroce_qp *qp)
+{
+	if (in_hardirq() || irqs_disabled())
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
+				      BIT(SROCE_TODO_FLUSH));
+	else
+		sroce_qp_kick(qp);
+}
+
+static bool may_post_send(const struct sroce_qp *qp)
+{
+	return READ_ONCE(qp->state) >= IB_QPS_RTS;
+}
+
+static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
+			  const struct ib_send_wr *wr)
+{
+	if (!sroce_qp_connected(qp)) {
+		const struct ib_ud_wr *ud = ud_wr(wr);
+
+		sqe->ud.remote_qpn = ud->remote_qpn;
+		sqe->ud.remote_qkey = ud->remote_qkey;
+		/* Not reachable for processes; fetch.c knows. */
+		sqe->atomic.compare_add = (uintptr_t)sroce_ah(ud->ah)->av;
+		return 0;
+	}
+	switch (wr->opcode) {
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+	case IB_WR_RDMA_READ:
+		sqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
+		sqe->rdma.rkey = rdma_wr(wr)->rkey;
+		return 0;
+	case IB_WR_ATOMIC_CMP_AND_SWP:
+	case IB_WR_ATOMIC_FETCH_AND_ADD:
+		sqe->atomic.remote_addr = atomic_wr(wr)->remote_addr;
+		sqe->atomic.rkey = atomic_wr(wr)->rkey;
+		sqe->atomic.compare_add = atomic_wr(wr)->compare_add;
+		sqe->atomic.swap = atomic_wr(wr)->swap;
+		return 0;
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int write_inline(struct sroce_qp *qp, struct sroce_sqe *sqe,
+			const struct ib_send_wr *wr)
+{
+	u8 *to = (u8 *)(sqe + 1);
+	u32 length = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		if (length + (u64)wr->sg_list[i].length > qp->sq.max_inline)
+			return -EINVAL;
+		memcpy(to + length, (void *)(uintptr_t)wr->sg_list[i].addr,
+		       wr->sg_list[i].length);
+		length += wr->sg_list[i].length;
+	}
+	sqe->num_sge = length;
+	return 0;
+}
+
+static void write_list(struct sroce_sge *to, const struct ib_sge *from, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		to[i].addr = from[i].addr;
+		to[i].length = from[i].length;
+		to[i].lkey = from[i].lkey;
+	}
+}
+
+static u8 send_flags(const struct ib_send_wr *wr)
+{
+	return (wr->send_flags & IB_SEND_FENCE ? SROCE_WR_FENCE : 0) |
+	       (wr->send_flags & IB_SEND_SIGNALED ? SROCE_WR_SIGNALED : 0) |
+	       (wr->send_flags & IB_SEND_SOLICITED ? SROCE_WR_SOLICITED : 0) |
+	       (wr->send_flags & IB_SEND_INLINE ? SROCE_WR_INLINE : 0);
+}
+
+static int write_send(struct sroce_qp *qp, u32 tail,
+		      const struct ib_send_wr *wr)
+{
+	struct sroce_sqe *sqe = qp->sq.ring +
+		(size_t)(tail & (qp->sq.entries - 1)) * qp->sq.stride;
+	int err;
+
+	if (tail - sroce_load_acquire(&qp->slot->sq_head) >= qp->sq.entries)
+		return -ENOMEM;
+	if (wr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+	memset(sqe, 0, sizeof(*sqe));
+	err = write_operands(qp, sqe, wr);
+	if (err)
+		return err;
+	sqe->wr_id = wr->wr_id;
+	sqe->opcode = wr->opcode;
+	sqe->flags = send_flags(wr);
+	sqe->num_sge = wr->num_sge;
+	sqe->imm_data = wr->ex.imm_data;
+	if (wr->send_flags & IB_SEND_INLINE)
+		return write_inline(qp, sqe, wr);
+	write_list((struct sroce_sge *)(sqe + 1), wr->sg_list, wr->num_sge);
+	return 0;
+}
+
+int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+	unsigned long flags;
+	int err = 0;
+	u32 tail;
+
+	if (!may_post_send(qp)) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&qp->post_lock, flags);
+	tail = qp->slot->sq_tail;
+	for (; wr; wr = wr->next) {
+		err = write_send(qp, tail, wr);
+		if (err) {
+			*bad_wr = wr;
+			break;
+		}
+		tail++;
+	}
+	sroce_ring_send(qp->slot, tail);
+	spin_unlock_irqrestore(&qp->post_lock, flags);
+	start(qp);
+	return err;
+}
+
+static int write_recv(struct sroce_qp *qp, u32 tail,
+		      const struct ib_recv_wr *wr)
+{
+	struct sroce_rqe *rqe = qp->rq.ring +
+		(size_t)(tail & (qp->rq.entries - 1)) * qp->rq.stride;
+
+	if (tail - sroce_load_acquire(&qp->slot->rq_head) >= qp->rq.entries)
+		return -ENOMEM;
+	if (wr->num_sge > qp->rq.max_sge)
+		return -EINVAL;
+	rqe->wr_id = wr->wr_id;
+	rqe->num_sge = wr->num_sge;
+	rqe->reserved = 0;
+	write_list((struct sroce_sge *)(rqe + 1), wr->sg_list, wr->num_sge);
+	return 0;
+}
+
+int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+	unsigned long flags;
+	int err = 0;
+	u32 tail;
+
+	if (READ_ONCE(qp->state) == IB_QPS_RESET) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&qp->post_lock, flags);
+	tail = qp->slot->rq_tail;
+	for (; wr; wr = wr->next) {
+		err = write_recv(qp, tail, wr);
+		if (err) {
+			*bad_wr = wr;
+			break;
+		}
+		tail++;
+	}
+	sroce_ring_recv(qp->slot, tail);
+	spin_unlock_irqrestore(&qp->post_lock, flags);
+	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+	return err;
+}

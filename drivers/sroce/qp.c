@@ -1,0 +1,734 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/jhash.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/rculist.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+#include <rdma/uverbs_ioctl.h>
+#include "core/aeth.h"
+#include "fetch.h"
+#include "qp.h"
+#include "receive.h"
+#include "send.h"
+#include "tx.h"
+#include "worker.h"
+
+/* Packets that may be unacknowledged: 512 KiB to 2 MiB. */
+#define WINDOW_PACKETS	512
+
+/* The table */
+
+static const struct rhashtable_params table_params = {
+	.head_offset = offsetof(struct sroce_qp, node),
+	.key_offset = offsetof(struct sroce_qp, qpn),
+	.key_len = sizeof(u32),
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable table;
+
+static LIST_HEAD(gsis);
+static DEFINE_SPINLOCK(gsis_lock);
+
+int sroce_qp_table_init(void)
+{
+	return rhashtable_init(&table, &table_params);
+}
+
+void sroce_qp_table_exit(void)
+{
+	sroce_tx_drain();
+	synchronize_rcu();
+	rhashtable_destroy(&table);
+}
+
+struct sroce_qp *sroce_qp_lookup(u32 qpn)
+{
+	struct sroce_qp *qp;
+
+	qp = rhashtable_lookup(&table, &qpn, table_params);
+	return qp && sroce_qp_get(qp) ? qp : NULL;
+}
+
+struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
+						   void *arg), void *arg)
+{
+	struct sroce_qp *qp;
+
+	list_for_each_entry_rcu(qp, &gsis, gsi) {
+		if (!sroce_qp_get(qp))
+			continue;
+		if (matches(qp, arg))
+			return qp;
+		sroce_qp_put(qp);
+	}
+	return NULL;
+}
+
+void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter)
+{
+	struct sroce_qp *qp;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(qp, &gsis, gsi) {
+		if (!sroce_qp_get(qp))
+			continue;
+		if (dev_net(qp->dev->ndev) == net) {
+			sroce_count(qp->dev, counter);
+			sroce_qp_put(qp);
+			break;
+		}
+		sroce_qp_put(qp);
+	}
+	rcu_read_unlock();
+}
+
+/* QP numbers 0 and 1 have their meaning; the last one is multicast. */
+static int publish(struct sroce_qp *qp)
+{
+	int err;
+
+	if (qp->type == IB_QPT_GSI) {
+		qp->qpn = SROCE_QPN_GSI;
+		spin_lock(&gsis_lock);
+		list_add_rcu(&qp->gsi, &gsis);
+		spin_unlock(&gsis_lock);
+		return 0;
+	}
+	do {
+		qp->qpn = get_random_u32() & 0xffffff;
+		if (qp->qpn <= SROCE_QPN_GSI || qp->qpn == SROCE_QPN_MULTICAST)
+			err = -EEXIST;
+		else
+			err = rhashtable_lookup_insert_fast(&table, &qp->node,
+							    table_params);
+	} while (err == -EEXIST);
+	return err;
+}
+
+static void unpublish(struct sroce_qp *qp)
+{
+	if (qp->type != IB_QPT_GSI) {
+		rhashtable_remove_fast(&table, &qp->node, table_params);
+		return;
+	}
+	spin_lock(&gsis_lock);
+	list_del_rcu(&qp->gsi);
+	spin_unlock(&gsis_lock);
+}
+
+/* Errors and kicks */
+
+void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
+{
+	bool sending = qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+
+	if (qp->state == IB_QPS_ERR || qp->state < IB_QPS_RTR ||
+	    (state == IB_QPS_SQE && !sending))
+		return;
+	WRITE_ONCE(qp->state, state);
+	sroce_worker_wake(qp, BIT(event) | BIT(SROCE_TODO_FLUSH));
+}
+
+void sroce_qp_kick(struct sroce_qp *qp)
+{
+	if (sroce_fetch_alloc(qp))
+		return;
+	sroce_send_lock(qp);
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+	else
+		sroce_send_run(qp);
+	sroce_send_unlock(qp);
+}
+
+/* Creation */
+
+static int check_init(const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	switch (init->qp_type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (init->create_flags || init->srq || init->rwq_ind_tbl)
+		return -EOPNOTSUPP;
+	if (!init->send_cq || !init->recv_cq ||
+	    cap->max_send_wr > SROCE_MAX_QP_WR ||
+	    cap->max_recv_wr > SROCE_MAX_QP_WR ||
+	    cap->max_send_sge > SROCE_MAX_SGE ||
+	    cap->max_recv_sge > SROCE_MAX_SGE ||
+	    cap->max_inline_data > SROCE_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+static void size_send(struct sroce_sendq *sq, const struct ib_qp_cap *cap)
+{
+	u32 list = max_t(u32, cap->max_send_sge * sizeof(struct sroce_sge),
+			 cap->max_inline_data);
+
+	if (!cap->max_send_wr)
+		return;
+	list = max_t(u32, list, sizeof(struct sroce_sge));
+	sq->stride = roundup_pow_of_two(SROCE_SQE_HEADER + list);
+	sq->entries = roundup_pow_of_two(cap->max_send_wr);
+	sq->list_size = sq->stride - SROCE_SQE_HEADER;
+	sq->max_sge = min_t(u32, sq->list_size / sizeof(struct sroce_sge),
+			    SROCE_MAX_SGE);
+	sq->max_inline = min_t(u32, sq->list_size, SROCE_MAX_INLINE);
+}
+
+static void size_receive(struct sroce_recvq *rq, const struct ib_qp_cap *cap)
+{
+	u32 sges = max_t(u32, cap->max_recv_sge, 1);
+
+	if (!cap->max_recv_wr)
+		return;
+	rq->stride = roundup_pow_of_two(SROCE_RQE_HEADER +
+					sges * sizeof(struct sroce_sge));
+	rq->entries = roundup_pow_of_two(cap->max_recv_wr);
+	rq->max_sge = min_t(u32, (rq->stride - SROCE_RQE_HEADER) /
+				 sizeof(struct sroce_sge), SROCE_MAX_SGE);
+}
+
+static void report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.entries;
+	cap->max_send_sge = qp->sq.max_sge;
+	cap->max_inline_data = qp->sq.max_inline;
+	cap->max_recv_wr = qp->rq.entries;
+	cap->max_recv_sge = qp->rq.max_sge;
+}
+
+static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	u32 send = qp->sq.stride * qp->sq.entries;
+	u32 receive = qp->rq.stride * qp->rq.entries;
+
+	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, qp->rq.max_sge),
+			     GFP_KERNEL_ACCOUNT);
+	if (!qp->rq.wqe)
+		return -ENOMEM;
+	qp->ring = sroce_ring_alloc(ctx ? &ctx->ib : NULL,
+				    max_t(u32, send + receive, 1));
+	if (IS_ERR(qp->ring)) {
+		int err = PTR_ERR(qp->ring);
+
+		qp->ring = NULL;
+		return err;
+	}
+	qp->sq.ring = qp->ring->mem;
+	qp->rq.ring = qp->ring->mem + send;
+	return 0;
+}
+
+static int alloc_slot(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	int err = 0;
+
+	qp->slot = &qp->own_slot;
+	if (ctx) {
+		err = sroce_slot_alloc(ctx, &qp->place);
+		if (!err)
+			qp->slot = qp->place.mem;
+	} else {
+		err = sroce_fetch_alloc(qp);
+	}
+	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
+	return err;
+}
+
+static void free_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	if (ctx && qp->place.mem)
+		sroce_slot_free(ctx, &qp->place);
+	sroce_ring_free(qp->ring);
+	sroce_fetch_free(qp);
+	kfree(qp->rq.wqe);
+	kfree(qp->rq.resp.log.reads);
+}
+
+static int respond(struct sroce_qp *qp, struct ib_udata *udata)
+{
+	struct sroce_create_qp_resp resp = {
+		.map.ring_offset = sroce_ring_offset(qp->ring),
+		.map.ring_size = qp->ring->size,
+		.map.slot = qp->place.number,
+		.map.page_offset = qp->place.page_offset,
+		.sq_stride = qp->sq.stride,
+		.sq_entries = qp->sq.entries,
+		.rq_offset = qp->sq.stride * qp->sq.entries,
+		.rq_stride = qp->rq.stride,
+		.rq_entries = qp->rq.entries,
+	};
+
+	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+}
+
+static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
+				 struct ib_qp_init_attr *init)
+{
+	struct sroce_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+
+	if (!qp)
+		return NULL;
+	qp->dev = sroce_device(ibqp->device);
+	qp->ib = ibqp;
+	qp->pd = ibqp->pd;
+	qp->type = init->qp_type;
+	qp->state = IB_QPS_RESET;
+	qp->pkey = SROCE_PKEY_DEFAULT;
+	qp->attr.qp_access_flags = 0;
+	qp->sq.cq = sroce_cq(init->send_cq);
+	qp->rq.cq = sroce_cq(init->recv_cq);
+	qp->sq.signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	mutex_init(&qp->mutex);
+	spin_lock_init(&qp->sq.lock);
+	spin_lock_init(&qp->rq.lock);
+	spin_lock_init(&qp->post_lock);
+	hrtimer_init(&qp->sq.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	qp->sq.timer.function = sroce_send_timeout;
+	INIT_WORK(&qp->work, sroce_worker_run);
+	refcount_set(&qp->ref, 1);
+	init_completion(&qp->idle);
+	kref_init(&qp->mem);
+	size_send(&qp->sq, &init->cap);
+	size_receive(&qp->rq, &init->cap);
+	return qp;
+}
+
+void sroce_qp_free(struct kref *mem)
+{
+	struct sroce_qp *qp = container_of(mem, struct sroce_qp, mem);
+
+	kfree_rcu(qp, rcu);
+}
+
+static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
+		 struct ib_udata *udata)
+{
+	int err = alloc_memory(qp, ctx) ?: alloc_slot(qp, ctx);
+
+	if (err)
+		return err;
+	qp->user = ctx;
+	if (ctx) {
+		err = respond(qp, udata) ?:
+		      sroce_slot_owner(ctx, &qp->place, qp);
+		if (err)
+			return err;
+	}
+	err = publish(qp);
+	if (err && ctx)
+		sroce_slot_owner(ctx, &qp->place, NULL);
+	return err;
+}
+
+int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
+	struct sroce_qp *qp;
+	int err;
+
+	err = check_init(init);
+	if (!err && ctx)
+		err = sroce_check_create_req(udata);
+	if (err)
+		return err;
+	qp = alloc_qp(ibqp, init);
+	if (!qp)
+		return -ENOMEM;
+	err = setup(qp, ctx, udata);
+	if (err) {
+		free_memory(qp, ctx);
+		kref_put(&qp->mem, sroce_qp_free);
+		return err;
+	}
+	report_cap(qp, &init->cap);
+	ibqp->qp_num = qp->qpn;
+	container_of(ibqp, struct sroce_ib_qp, ib)->qp = qp;
+	return 0;
+}
+
+/* Both halves, in the one order that is allowed. */
+static void lock_both(struct sroce_qp *qp)
+{
+	sroce_receive_lock(qp);
+	spin_lock(&qp->sq.lock);
+}
+
+static void unlock_both(struct sroce_qp *qp)
+{
+	spin_unlock(&qp->sq.lock);
+	sroce_receive_unlock(qp);
+}
+
+int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
+	struct sroce_qp *qp = sroce_qp(ibqp);
+
+	unpublish(qp);
+	if (ctx)
+		sroce_slot_owner(ctx, &qp->place, NULL);
+	lock_both(qp);
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	qp->sq.armed = false;
+	unlock_both(qp);
+	hrtimer_cancel(&qp->sq.timer);
+	sroce_qp_put(qp);
+	wait_for_completion(&qp->idle);
+
+	sroce_path_release(&qp->sq.path);
+	sroce_path_release(&qp->rq.path);
+	if (qp->sq.av)
+		sroce_av_put(qp->sq.av);
+	if (qp->av)
+		sroce_av_put(qp->av);
+	free_memory(qp, ctx);
+	kref_put(&qp->mem, sroce_qp_free);
+	return 0;
+}
+
+/* State changes */
+
+/**
+ * struct change - what modify_qp() prepares before it takes the locks
+ * @av: new address vector, afterwards the old one
+ * @reads: new log of READs, afterwards the old one
+ * @num_reads: its size
+ */
+struct change {
+	struct sroce_av *av;
+	struct sroce_read *reads;
+	u32 num_reads;
+};
+
+static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			int mask)
+{
+	enum ib_mtu active = iboe_get_mtu(READ_ONCE(qp->dev->ndev->mtu));
+
+	if ((mask & IB_QP_PORT && attr->port_num != SROCE_PORT) ||
+	    (mask & IB_QP_PKEY_INDEX && attr->pkey_index) ||
+	    (mask & IB_QP_PATH_MTU && (attr->path_mtu < IB_MTU_256 ||
+				       attr->path_mtu > active)) ||
+	    (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	     attr->max_rd_atomic > SROCE_MAX_RD_ATOMIC) ||
+	    (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	     attr->max_dest_rd_atomic > SROCE_MAX_RD_ATOMIC) ||
+	    (mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
+	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
+	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
+	    (mask & IB_QP_DEST_QPN && attr->dest_qp_num > 0xffffff))
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MIG_STATE &&
+	    attr->path_mig_state != IB_MIG_MIGRATED)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int check_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			int mask)
+{
+	u8 now = READ_ONCE(qp->state);
+	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : now;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != now)
+		return -EINVAL;
+	if (!ib_modify_qp_is_ok(now, next, qp->type, mask))
+		return -EINVAL;
+	return check_values(qp, attr, mask);
+}
+
+static int prepare(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		   struct change *change)
+{
+	u32 dest = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
+
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && qp->type == IB_QPT_RC &&
+	    attr->max_dest_rd_atomic) {
+		change->num_reads = attr->max_dest_rd_atomic;
+		change->reads = kcalloc(change->num_reads,
+					sizeof(*change->reads),
+					GFP_KERNEL_ACCOUNT);
+		if (!change->reads)
+			return -ENOMEM;
+	}
+	if (mask & IB_QP_AV) {
+		struct sroce_av *av;
+
+		av = sroce_av_create(qp->dev, &attr->ah_attr,
+				     jhash_2words(qp->qpn, dest, 0));
+		if (IS_ERR(av))
+			return PTR_ERR(av);
+		change->av = av;
+	}
+	return 0;
+}
+
+static void finish(struct change *change)
+{
+	if (change->av)
+		sroce_av_put(change->av);
+	kfree(change->reads);
+}
+
+static u8 permissions(int access)
+{
+	return (access & IB_ACCESS_REMOTE_WRITE ? SROCE_MAY_WRITE : 0) |
+	       (access & IB_ACCESS_REMOTE_READ ? SROCE_MAY_READ : 0) |
+	       (access & IB_ACCESS_REMOTE_ATOMIC ? SROCE_MAY_ATOMIC : 0);
+}
+
+static struct net *av_net(const struct sroce_av *av)
+{
+	struct net_device *ndev;
+	struct net *net = NULL;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
+	if (!IS_ERR(ndev))
+		net = dev_net(ndev);
+	rcu_read_unlock();
+	return net;
+}
+
+static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			  int mask, struct change *change)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	if (mask & IB_QP_ACCESS_FLAGS)
+		r->permissions = permissions(attr->qp_access_flags);
+	if (mask & IB_QP_RQ_PSN)
+		r->epsn = attr->rq_psn & SROCE_PSN_MASK;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		qp->rq.min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_QKEY)
+		qp->rq.qkey = attr->qkey;
+	if (mask & IB_QP_PATH_MTU) {
+		r->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+		r->log.mtu = r->mtu;
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		swap(r->log.reads, change->reads);
+		r->log.size = change->num_reads;
+		r->log.first = 0;
+		r->log.count = 0;
+		r->log.waiting = 0;
+	}
+}
+
+static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	if (mask & IB_QP_SQ_PSN) {
+		req->psn = attr->sq_psn & SROCE_PSN_MASK;
+		req->una = req->psn;
+		req->sent = req->psn;
+	}
+	if (mask & IB_QP_PATH_MTU)
+		req->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		req->max_reads = attr->max_rd_atomic;
+	if (mask & IB_QP_TIMEOUT)
+		qp->sq.timeout = sroce_ack_timeout(attr->timeout);
+	if (mask & IB_QP_RETRY_CNT) {
+		req->retry_count = attr->retry_cnt;
+		req->retry_left = attr->retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		req->rnr_retry = attr->rnr_retry;
+		req->rnr_left = attr->rnr_retry;
+	}
+}
+
+static void apply_path(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+		       int mask, struct change *change)
+{
+	if (mask & IB_QP_DEST_QPN)
+		qp->dest_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_AV) {
+		swap(qp->av, change->av);
+		qp->net = av_net(qp->av);
+		sroce_path_release(&qp->sq.path);
+		sroce_path_release(&qp->rq.path);
+	}
+}
+
+static void enter_reset(struct sroce_qp *qp)
+{
+	sroce_send_reset(qp);
+	sroce_receive_reset(qp);
+	qp->seen = false;
+}
+
+static void enter_rtr(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	req->transport = qp->type == IB_QPT_RC ? SROCE_RC : SROCE_UC;
+	req->window = WINDOW_PACKETS;
+	qp->rq.resp.reliable = qp->type == IB_QPT_RC;
+	if (!sroce_qp_connected(qp))
+		req->mtu = ib_mtu_enum_to_int(iboe_get_mtu(qp->dev->ndev->mtu));
+}
+
+static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	switch (attr->qp_state) {
+	case IB_QPS_RESET:
+		enter_reset(qp);
+		break;
+	case IB_QPS_RTR:
+		enter_rtr(qp);
+		break;
+	case IB_QPS_RTS:
+		req->hold = false;
+		qp->sq.ask_drained = false;
+		break;
+	case IB_QPS_SQD:
+		req->hold = true;
+		qp->sq.ask_drained = mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+				     attr->en_sqd_async_notify;
+		break;
+	default:
+		break;
+	}
+	WRITE_ONCE(qp->state, attr->qp_state);
+}
+
+static void remember(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+		     int mask)
+{
+	struct ib_qp_attr *a = &qp->attr;
+
+	if (mask & IB_QP_ACCESS_FLAGS)
+		a->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PORT)
+		a->port_num = attr->port_num;
+	if (mask & IB_QP_QKEY)
+		a->qkey = attr->qkey;
+	if (mask & IB_QP_AV) {
+		a->ah_attr = attr->ah_attr;
+		/* Belongs to the caller; the av has a reference of its own. */
+		a->ah_attr.grh.sgid_attr = NULL;
+	}
+	if (mask & IB_QP_PATH_MTU)
+		a->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_TIMEOUT)
+		a->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		a->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		a->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_RQ_PSN)
+		a->rq_psn = attr->rq_psn;
+	if (mask & IB_QP_SQ_PSN)
+		a->sq_psn = attr->sq_psn;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		a->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		a->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		a->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_DEST_QPN)
+		a->dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
+		memset(a, 0, sizeof(*a));
+}
+
+static void apply(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		  struct change *change)
+{
+	lock_both(qp);
+	apply_path(qp, attr, mask, change);
+	apply_receive(qp, attr, mask, change);
+	apply_send(qp, attr, mask);
+	if (mask & IB_QP_STATE)
+		enter(qp, attr, mask);
+	unlock_both(qp);
+	remember(qp, attr, mask);
+}
+
+/* What has waited for the new state can go on. */
+static void carry_on(struct sroce_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		sroce_qp_kick(qp);
+		break;
+	case IB_QPS_ERR:
+		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+		break;
+	}
+}
+
+int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+	struct change change = {};
+	int err;
+
+	mutex_lock(&qp->mutex);
+	err = check_modify(qp, attr, mask) ?: prepare(qp, attr, mask, &change);
+	if (!err) {
+		apply(qp, attr, mask, &change);
+		carry_on(qp);
+	}
+	finish(&change);
+	mutex_unlock(&qp->mutex);
+	return err;
+}
+
+int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+	struct sroce_requester *req = &qp->sq.req;
+
+	mutex_lock(&qp->mutex);
+	*attr = qp->attr;
+	mutex_unlock(&qp->mutex);
+	sroce_send_lock(qp);
+	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	attr->sq_draining = qp->state == IB_QPS_SQD &&
+			    sroce_requester_waits(req);
+	attr->sq_psn = req->psn;
+	sroce_send_unlock(qp);
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->rq_psn = READ_ONCE(qp->rq.resp.epsn);
+	report_cap(qp, &attr->cap);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->cap = attr->cap;
+	init->sq_sig_type = qp->sq.signal_all ? IB_SIGNAL_ALL_WR :
+						IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	return 0;
+}

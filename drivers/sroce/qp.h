@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_QP_H
+#define SROCE_QP_H
+
+#include <linux/completion.h>
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_verbs.h>
+#include "ah.h"
+#include "context.h"
+#include "copy.h"
+#include "core/requester.h"
+#include "core/responder.h"
+#include "cq.h"
+#include "device.h"
+#include "ring.h"
+
+/**
+ * struct sroce_path - cached route to the peer; its owner's lock
+ * @dst: the route, or NULL
+ * @cookie: to notice that an IPv6 route has become stale
+ * @ip_id: identification of the next IPv4 packet
+ */
+struct sroce_path {
+	struct dst_entry *dst;
+	u32 cookie;
+	u16 ip_id;
+};
+
+/**
+ * struct sroce_sendq - the half of a QP that sends requests
+ * @lock: protects all below and the slot's kernel words; taken with _bh.
+ *	Nested inside struct sroce_recvq.lock by state changes only
+ * @ring: entries as user space or post.c writes them; NULL without a ring
+ * @stride: bytes of an entry
+ * @entries: a power of two
+ * @max_sge: longest SGE list of an entry
+ * @max_inline: longest inline payload of an entry, bytes
+ * @req: protocol state; its records are allocated by the first use
+ * @lists: SGE list or inline data of each record of @req, @list_size apart
+ * @list_size: bytes
+ * @cq: completions go here
+ * @grip: memory region used last under the lock
+ * @path: route
+ * @av: datagrams: where @path leads to, referenced
+ * @deadline: when the oldest unacknowledged packet has waited too long; or
+ *	the end of an RNR wait or of a pause after a local drop
+ * @timeout: the QP's attribute in nanoseconds; 0 is no limit
+ * @timer: runs while something is outstanding; looks at @deadline lazily
+ * @timer_runs: @timer is queued
+ * @armed: @deadline counts
+ * @progress: something was acknowledged since @deadline was set
+ * @paused: local drop: no transmission until @deadline
+ * @ask_drained: SQD: raise the event when nothing is outstanding
+ * @broken: user space has written an impossible tail; look at it no more
+ * @signal_all: every request completes with a CQE
+ */
+struct sroce_sendq {
+	spinlock_t lock;
+	void *ring;
+	u32 stride;
+	u32 entries;
+	u16 max_sge;
+	u16 max_inline;
+	struct sroce_requester req;
+	void *lists;
+	u32 list_size;
+	struct sroce_cq *cq;
+	struct sroce_grip grip;
+	struct sroce_path path;
+	struct sroce_av *av;
+	ktime_t deadline;
+	u64 timeout;
+	struct hrtimer timer;
+	bool timer_runs;
+	bool armed;
+	bool progress;
+	bool paused;
+	bool ask_drained;
+	bool broken;
+	bool signal_all;
+};
+
+/**
+ * struct sroce_recvq - the half of a QP that answers
+ * @lock: protects all below; taken with _bh
+ * @ring: receive entries; NULL without a ring
+ * @stride: bytes of an entry
+ * @entries: a power of two
+ * @head: entries taken
+ * @max_sge: longest SGE list of an entry
+ * @resp: protocol state
+ * @wqe: the receive request that the message in progress has taken; its SGE
+ *	list is private
+ * @wqe_taken: datagrams: @wqe is waiting for its datagram
+ * @cq: completions go here
+ * @grip: memory region used last under the lock
+ * @path: route
+ * @qkey: of datagrams
+ * @syndrome: of the NAK to send, or 0
+ * @ack: an acknowledgement is to be sent
+ * @min_rnr_timer: code for RNR NAKs
+ * @broken: user space has written an impossible tail; look at it no more
+ */
+struct sroce_recvq {
+	spinlock_t lock;
+	void *ring;
+	u32 stride;
+	u32 entries;
+	u32 head;
+	u16 max_sge;
+	struct sroce_responder resp;
+	struct sroce_recv_wqe *wqe;
+	bool wqe_taken;
+	struct sroce_cq *cq;
+	struct sroce_grip grip;
+	struct sroce_path path;
+	u32 qkey;
+	u8 syndrome;
+	bool ack;
+	u8 min_rnr_timer;
+	bool broken;
+};
+
+/* Reasons for the work item to run: bits of struct sroce_qp.todo. */
+enum sroce_todo {
+	SROCE_TODO_SEND,	/* the requester can go on */
+	SROCE_TODO_ANSWER,	/* the responder can go on */
+	SROCE_TODO_FLUSH,	/* the QP is in an error state */
+	SROCE_TODO_FATAL,	/* events to raise: IB_EVENT_QP_FATAL, */
+	SROCE_TODO_REQ_ERR,	/* IB_EVENT_QP_REQ_ERR, */
+	SROCE_TODO_ACCESS_ERR,	/* IB_EVENT_QP_ACCESS_ERR, */
+	SROCE_TODO_DRAINED,	/* IB_EVENT_SQ_DRAINED, */
+	SROCE_TODO_ESTABLISHED,	/* IB_EVENT_COMM_EST */
+};
+
+/**
+ * struct sroce_qp - queue pair
+ * @node: in the table, by @qpn
+ * @qpn: its number, random, unique in the module; 1 for the GSI
+ * @dev: device
+ * @ib: what the RDMA core sees and frees; valid while @ref is not 0
+ * @pd: protection domain
+ * @type: IB_QPT_RC, UC, UD or GSI
+ * @state: enum ib_qp_state.  Written with both locks held, but for the step
+ *	into an error state, which takes either; read under either lock
+ * @user: a process owns it
+ * @slot: doorbell words
+ * @place: where the slot is in the context
+ * @own_slot: @slot of a kernel user
+ * @ring: memory behind both rings
+ * @av: path to the peer of a connected QP; changed with both locks held
+ * @net: its network namespace, to compare with that of packets
+ * @dest_qpn: its number
+ * @pkey: P_Key in packets
+ * @attr: attributes as they were set, for query; @mutex
+ * @mutex: one modify_qp() at a time; outside of the locks
+ * @gsi: in the list of GSI QPs; RCU
+ * @sq: sending half
+ * @rq: answering half
+ * @work: what the fast path hands over
+ * @todo: enum sroce_todo
+ * @post_lock: kernel users' posting; taken with interrupts off
+ * @tx_bursts: in qdisc, driver and the peer's backlog
+ * @tx_full: somebody waits for @tx_bursts to sink
+ * @seen: a packet has arrived since RTR (communication established)
+ * @ref: one for being there, one per user of the data path
+ * @idle: @ref has become 0
+ * @mem: one for @ref being above 0, one per skb in flight
+ * @rcu: lookups may still look at it
+ *
+ * The structure is not the ib_qp itself, which the RDMA core frees as soon as
+ * destroy_qp() returns: packets in flight and RCU readers outlive that.
+ */
+struct sroce_qp {
+	struct rhash_head node;
+	u32 qpn;
+	struct sroce_device *dev;
+	struct ib_qp *ib;
+	struct ib_pd *pd;
+	u8 type;
+	u8 state;
+	bool user;
+	struct sroce_qp_slot *slot;
+	struct sroce_slot place;
+	struct sroce_ring *ring;
+	struct sroce_av *av;
+	struct net *net;
+	u32 dest_qpn;
+	u16 pkey;
+	struct ib_qp_attr attr;
+	struct mutex mutex;
+	struct list_head gsi;
+
+	struct sroce_sendq sq ____cacheline_aligned_in_smp;
+	struct sroce_recvq rq ____cacheline_aligned_in_smp;
+
+	struct work_struct work;
+	unsigned long todo;
+	spinlock_t post_lock;
+	atomic_t tx_bursts;
+	bool tx_full;
+	bool seen;
+	refcount_t ref;
+	struct completion idle;
+	struct kref mem;
+	struct rcu_head rcu;
+	struct sroce_qp_slot own_slot;
+};
+
+/* What the RDMA core allocates for a QP. */
+struct sroce_ib_qp {
+	struct ib_qp ib;
+	struct sroce_qp *qp;
+};
+
+static inline struct sroce_qp *sroce_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct sroce_ib_qp, ib)->qp;
+}
+
+static inline bool sroce_qp_connected(const struct sroce_qp *qp)
+{
+	return qp->type == IB_QPT_RC || qp->type == IB_QPT_UC;
+}
+
+int sroce_qp_table_init(void);
+/* Waits for packets in flight: no destructor of ours runs afterwards. */
+void sroce_qp_table_exit(void);
+
+/**
+ * sroce_qp_lookup() - find the QP of a packet
+ * @qpn: destination number, not that of the GSI
+ *
+ * Context: RCU read side.  Return: a QP with a reference, or NULL.
+ */
+struct sroce_qp *sroce_qp_lookup(u32 qpn);
+
+/**
+ * sroce_qp_find_gsi() - find the GSI QP that a packet is for
+ * @matches: called for each of them
+ * @arg: for @matches
+ *
+ * Context: RCU read side.  Return: a QP with a reference, or NULL.
+ */
+struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
+						   void *arg), void *arg);
+
+/* Count a packet that belongs to no QP at a device of its namespace. */
+void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter);
+
+/* Pin a QP found under RCU; false if it is going away. */
+static inline bool sroce_qp_get(struct sroce_qp *qp)
+{
+	return refcount_inc_not_zero(&qp->ref);
+}
+
+static inline void sroce_qp_put(struct sroce_qp *qp)
+{
+	if (refcount_dec_and_test(&qp->ref))
+		complete(&qp->idle);
+}
+
+/* For skb destructors: the structure alone, not what it points to. */
+void sroce_qp_free(struct kref *mem);
+
+/**
+ * sroce_qp_error() - something went wrong: stop, flush, tell
+ * @qp: the QP
+ * @state: IB_QPS_ERR, or IB_QPS_SQE if only the send queue is concerned
+ * @event: SROCE_TODO_FATAL and so on, or SROCE_TODO_FLUSH for none
+ *
+ * Context: @qp->sq.lock or @qp->rq.lock held.  The work item does the rest.
+ */
+void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event);
+
+/**
+ * sroce_qp_kick() - a process has rung the doorbell
+ * @qp: referenced
+ *
+ * Context: process, may sleep.  Sends in the caller's context.
+ */
+void sroce_qp_kick(struct sroce_qp *qp);
+
+/* ib_device_ops */
+int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata);
+int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+
+#endif /* SROCE_QP_H */

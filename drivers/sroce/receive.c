@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The answering half of a QP: core/responder.c judges, this executes, and
+ * acknowledges once per burst.
+ */
+#include "core/aeth.h"
+#include "core/errors.h"
+#include "datagram.h"
+#include "fetch.h"
+#include "receive.h"
+#include "tx.h"
+#include "worker.h"
+
+#define FLUSH_BUDGET	256
+
+/* IBV_WC_RECV, IBV_WC_RECV_RDMA_WITH_IMM */
+#define WC_RECV			128
+#define WC_RECV_RDMA_WITH_IMM	129
+
+static bool active(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
+	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
+}
+
+/* Completions */
+
+void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
+{
+	cqe->wr_id = qp->rq.wqe->wr_id;
+	cqe->qp_num = qp->qpn;
+	if (!cqe->opcode)
+		cqe->opcode = WC_RECV;
+	cqe->cookie = qp->user ? 0 : (uintptr_t)qp->ib;
+	if (!sroce_cq_push(qp->rq.cq, cqe))
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+}
+
+void sroce_receive_fail(struct sroce_qp *qp, u8 status)
+{
+	struct sroce_cqe cqe = { .status = status };
+
+	sroce_receive_complete(qp, &cqe);
+	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
+}
+
+static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
+		     const struct sroce_request *req)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	bool write = pkt->op->kind == SROCE_KIND_WRITE;
+	struct sroce_cqe cqe = {
+		.opcode = write ? WC_RECV_RDMA_WITH_IMM : WC_RECV,
+		.byte_len = req->offset + pkt->payload,
+		.src_qp = qp->dest_qpn,
+	};
+
+	if (pkt->op->headers & SROCE_IMMDT) {
+		cqe.imm_data = pkt->imm;
+		cqe.flags |= SROCE_CQE_WITH_IMM;
+	}
+	if (pkt->solicited)
+		cqe.flags |= SROCE_CQE_SOLICITED;
+	sroce_receive_complete(qp, &cqe);
+}
+
+bool sroce_receive_flush(struct sroce_qp *qp)
+{
+	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
+	u32 budget = FLUSH_BUDGET;
+
+	if (qp->state != IB_QPS_ERR || !qp->rq.entries)
+		return false;
+	sroce_ring_error(qp->slot);
+	if (qp->rq.resp.taken || qp->rq.wqe_taken)
+		sroce_receive_complete(qp, &cqe);
+	qp->rq.resp.taken = false;
+	qp->rq.wqe_taken = false;
+	for (; budget; budget--) {
+		struct sroce_cqe one = cqe;
+		enum sroce_fetched fetched = sroce_fetch_recv(qp);
+
+		if (fetched == SROCE_FETCHED_NONE || qp->rq.broken)
+			return false;
+		sroce_receive_complete(qp, &one);
+	}
+	return true;
+}
+
+void sroce_receive_reset(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	qp->rq.head = 0;
+	qp->rq.ack = false;
+	qp->rq.syndrome = 0;
+	qp->rq.broken = false;
+	qp->rq.wqe_taken = false;
+	r->kind = SROCE_KIND_NONE;
+	r->taken = false;
+	r->naked = false;
+	r->msn = 0;
+	r->done = 0;
+	r->log.first = 0;
+	r->log.count = 0;
+	r->log.waiting = 0;
+	sroce_store(&qp->slot->rq_head, 0);
+}
+
+/* Refusing */
+
+static void count_nak(struct sroce_qp *qp, u8 syndrome)
+{
+	switch (syndrome) {
+	case SROCE_NAK_SEQUENCE:
+		sroce_count(qp->dev, SROCE_TX_NAK_SEQUENCE);
+		break;
+	case SROCE_NAK_INVALID_REQ:
+		sroce_count(qp->dev, SROCE_TX_NAK_INVALID);
+		break;
+	case SROCE_NAK_REM_ACCESS:
+		sroce_count(qp->dev, SROCE_TX_NAK_ACCESS);
+		break;
+	case SROCE_NAK_REM_OP:
+		sroce_count(qp->dev, SROCE_TX_NAK_OPERATION);
+		break;
+	default:
+		sroce_count(qp->dev, SROCE_TX_NAK_RNR);
+	}
+}
+
+static void nak(struct sroce_qp *qp, u8 syndrome)
+{
+	qp->rq.syndrome = syndrome;
+	count_nak(qp, syndrome);
+}
+
+static enum sroce_todo failure_event(const struct sroce_failure *failure)
+{
+	switch (failure->event) {
+	case SROCE_EVENT_REQ_ERR:
+		return SROCE_TODO_REQ_ERR;
+	case SROCE_EVENT_ACCESS_ERR:
+		return SROCE_TODO_ACCESS_ERR;
+	default:
+		return SROCE_TODO_FATAL;
+	}
+}
+
+static void refuse(struct sroce_qp *qp, enum sroce_reason reason)
+{
+	const struct sroce_failure *failure = &sroce_failures[reason];
+	struct sroce_responder *r = &qp->rq.resp;
+	struct sroce_cqe cqe = {
+		.status = failure->status,
+		.vendor_err = reason,
+	};
+
+	if (!r->reliable && !failure->local) {
+		r->kind = SROCE_KIND_NONE;
+		sroce_count(qp->dev, SROCE_RX_IGNORED);
+		return;
+	}
+	if (r->reliable)
+		nak(qp, failure->syndrome);
+	if (!r->taken) {
+		sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
+		return;
+	}
+	r->taken = false;
+	sroce_receive_complete(qp, &cqe);
+	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
+}
+
+/* Executing */
+
+static enum sroce_reason store_send(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_rx *rx,
+				    const struct sroce_request *req)
+{
+	struct sroce_memory to = {
+		.pd = qp->pd,
+		.sge = qp->rq.wqe->sge,
+		.num_sge = qp->rq.wqe->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+	int err;
+
+	err = sroce_store_skb(grip, &to, req->offset, rx->skb,
+			      sroce_rx_payload(rx), rx->pkt.payload);
+	if (err == -EMSGSIZE)
+		return SROCE_RECV_TOO_SMALL;
+	return err ? SROCE_RECV_LKEY_REFUSED : SROCE_NO_REASON;
+}
+
+/* The remote memory that a request names, as a list of one piece. */
+#define REMOTE_MEMORY(name, qp, address, bytes, key, rights)		\
+	const struct sroce_sge name##_sge = {				\
+		.addr = (address), .length = (bytes), .lkey = (key),	\
+	};								\
+	const struct sroce_memory name = {				\
+		.pd = (qp)->pd, .sge = &name##_sge, .num_sge = 1,	\
+		.access = (rights),					\
+	}
+
+static enum sroce_reason store_write(struct sroce_qp *qp,
+				     struct sroce_grip *grip,
+				     const struct sroce_rx *rx,
+				     const struct sroce_request *req)
+{
+	u32 length = req->begins ? rx->pkt.dma_len : qp->rq.resp.left;
+	struct sroce_mr *mr;
+	int err;
+
+	REMOTE_MEMORY(to, qp, req->va, rx->pkt.payload, req->rkey,
+		      IB_ACCESS_REMOTE_WRITE);
+
+	/* The bounds of the whole message, before its first byte. */
+	if (req->begins && length > rx->pkt.payload) {
+		mr = sroce_mr_get(qp->pd, req->rkey, req->va, length,
+				  IB_ACCESS_REMOTE_WRITE);
+		if (!mr)
+			return SROCE_RKEY_REFUSED;
+		sroce_grip_drop(grip);
+		grip->mr = mr;
+	}
+	err = sroce_store_skb(grip, &to, 0, rx->skb, sroce_rx_payload(rx),
+			      rx->pkt.payload);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+}
+
+static enum sroce_reason check_read(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_request *req, u32 length)
+{
+	struct sroce_mr *mr;
+
+	if (!length)
+		return SROCE_NO_REASON;
+	mr = sroce_mr_get(qp->pd, req->rkey, req->va, length,
+			  IB_ACCESS_REMOTE_READ);
+	if (!mr)
+		return SROCE_RKEY_REFUSED;
+	sroce_grip_drop(grip);
+	grip->mr = mr;
+	return SROCE_NO_REASON;
+}
+
+static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
+				   const struct sroce_rx *rx,
+				   const struct sroce_request *req,
+				   u64 *original)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	bool swap = (pkt->opcode & ~SROCE_TRANSPORT_MASK) == SROCE_COMPARE_SWAP;
+
+	REMOTE_MEMORY(on, qp, req->va, sizeof(u64), req->rkey,
+		      IB_ACCESS_REMOTE_ATOMIC);
+
+	return sroce_atomic(grip, &on, swap ? &pkt->compare : NULL,
+			    pkt->swap_add, original) ?
+	       SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+}
+
+static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
+			      const struct sroce_request *req, u64 *original)
+{
+	struct sroce_grip *grip = &qp->rq.grip;
+	enum sroce_reason reason = SROCE_NO_REASON;
+
+	switch (rx->pkt.op->kind) {
+	case SROCE_KIND_SEND:
+		if (rx->pkt.payload)
+			reason = store_send(qp, grip, rx, req);
+		break;
+	case SROCE_KIND_WRITE:
+		if (rx->pkt.payload)
+			reason = store_write(qp, grip, rx, req);
+		break;
+	case SROCE_KIND_READ:
+		reason = check_read(qp, grip, req, rx->pkt.dma_len);
+		break;
+	case SROCE_KIND_ATOMIC:
+		reason = do_atomic(qp, grip, rx, req, original);
+		break;
+	}
+	return reason;
+}
+
+/* Returns false if there is no receive request to go on with. */
+static bool take(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	switch (sroce_fetch_recv(qp)) {
+	case SROCE_FETCHED:
+		return true;
+	case SROCE_FETCHED_BAD:
+		r->taken = !qp->rq.broken;
+		refuse(qp, SROCE_BAD_RQE);
+		return false;
+	default:
+		break;
+	}
+	if (r->reliable) {
+		nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
+		sroce_responder_not_ready(r);
+	} else {
+		r->kind = SROCE_KIND_NONE;
+		sroce_count(qp->dev, SROCE_RX_NO_RECEIVE);
+	}
+	return false;
+}
+
+static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
+		    const struct sroce_request *req)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	enum sroce_reason reason;
+	u64 original = 0;
+
+	if (req->take) {
+		if (!take(qp))
+			return;
+		r->taken = true;
+	}
+	reason = move(qp, rx, req, &original);
+	if (reason) {
+		refuse(qp, reason);
+		return;
+	}
+	if (req->receives)
+		complete_message(qp, rx, req);
+	sroce_responder_done(r, &rx->pkt, req, original);
+	/* READs and atomics are answered by their data. */
+	if (rx->pkt.ack_req && rx->pkt.op->kind < SROCE_KIND_READ)
+		qp->rq.ack = true;
+}
+
+static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_request req;
+
+	switch (sroce_responder_check(&qp->rq.resp, &rx->pkt, &req)) {
+	case SROCE_EXECUTE:
+		execute(qp, rx, &req);
+		break;
+	case SROCE_ACK_AGAIN:
+		sroce_count(qp->dev, SROCE_RX_DUPLICATES);
+		qp->rq.ack = true;
+		break;
+	case SROCE_ANSWER_AGAIN:
+		sroce_count(qp->dev, SROCE_RX_DUPLICATES);
+		break;
+	case SROCE_REPORT_GAP:
+		sroce_count(qp->dev, SROCE_RX_OUT_OF_SEQUENCE);
+		nak(qp, SROCE_NAK_SEQUENCE);
+		break;
+	case SROCE_REFUSE:
+		refuse(qp, req.reason);
+		break;
+	default:
+		sroce_count(qp->dev, SROCE_RX_IGNORED);
+	}
+}
+
+void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	if (!active(qp)) {
+		sroce_count(qp->dev, SROCE_RX_BAD_STATE);
+		return;
+	}
+	if (!qp->seen) {
+		qp->seen = true;
+		if (qp->state == IB_QPS_RTR)
+			sroce_worker_wake(qp, BIT(SROCE_TODO_ESTABLISHED));
+	}
+	if (sroce_qp_connected(qp))
+		judge(qp, rx);
+	else
+		sroce_datagram_receive(qp, rx);
+}
+
+/* Answering */
+
+/* A peer may not make us read what its key does not allow any more. */
+static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
+		    const struct sroce_read *read, struct sroce_pkt *pkt,
+		    u32 offset)
+{
+	REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
+		      IB_ACCESS_REMOTE_READ);
+
+	if (!pkt->payload)
+		return sroce_burst_add(burst, pkt, NULL, 0, NULL, true);
+	return sroce_burst_add(burst, pkt, &from, offset, NULL, read->again);
+}
+
+static struct sroce_pkt blank(const struct sroce_qp *qp)
+{
+	return (struct sroce_pkt) {
+		.qpn = qp->dest_qpn,
+		.pkey = qp->pkey,
+	};
+}
+
+/*
+ * One burst of the answer to one request, so that a burst that our own queue
+ * refuses can be made again.  Returns false if the rest has to wait.
+ */
+static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_pkt pkt = blank(qp);
+	struct sroce_burst burst;
+	u32 first = read->next;
+	u32 waiting = log->waiting;
+	int err = 0;
+
+	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+		return false;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	while (read->next != read->end) {
+		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+
+		if (!sroce_burst_fits(&burst, pkt.payload))
+			break;
+		err = add_data(qp, &burst, read, &pkt, offset);
+		if (err)
+			break;
+		sroce_rdlog_sent(log, read);
+	}
+	if (err == -EFAULT || err == -EMSGSIZE) {
+		sroce_burst_drop(&burst);
+		log->waiting = 0;
+		refuse(qp, SROCE_RKEY_REFUSED);
+		return true;
+	}
+	if (sroce_burst_send(&burst) || err) {
+		read->next = first;
+		log->waiting = waiting;
+		sroce_tx_retry(qp);
+		return false;
+	}
+	return true;
+}
+
+static void acknowledge(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	struct sroce_pkt pkt = blank(qp);
+	u8 syndrome = qp->rq.syndrome;
+	struct sroce_burst burst;
+
+	pkt.opcode = SROCE_RC | SROCE_ACKNOWLEDGE;
+	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
+	/* A NAK names the packet it is about, an ACK the last one done. */
+	pkt.psn = syndrome ? r->epsn : sroce_psn_add(r->epsn, -1);
+	pkt.msn = r->msn;
+	qp->rq.ack = false;
+	qp->rq.syndrome = 0;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	if (!sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true))
+		sroce_burst_send(&burst);
+	sroce_count(qp->dev, SROCE_TX_ACKS);
+}
+
+void sroce_receive_answer(struct sroce_qp *qp)
+{
+	struct sroce_read *read;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (qp->type != IB_QPT_RC)
+		return;
+	while (active(qp) && (read = sroce_rdlog_pending(&qp->rq.resp.log)))
+		if (!answer_read(qp, read))
+			return;
+	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)
+		acknowledge(qp);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_RECEIVE_H
+#define SROCE_RECEIVE_H
+
+#include "qp.h"
+#include "rx.h"
+
+static inline void sroce_receive_lock(struct sroce_qp *qp)
+{
+	spin_lock_bh(&qp->rq.lock);
+}
+
+/* Completion handlers may post: they run after the lock is gone. */
+static inline void sroce_receive_unlock(struct sroce_qp *qp)
+{
+	sroce_grip_drop(&qp->rq.grip);
+	spin_unlock_bh(&qp->rq.lock);
+	if (qp->rq.cq)
+		sroce_cq_notify(qp->rq.cq);
+}
+
+/**
+ * sroce_receive_request() - a request packet has arrived
+ * @qp: any type; rq.lock held; sroce_receive_answer() follows
+ * @rx: the packet, its ICRC verified
+ */
+void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx);
+
+/**
+ * sroce_receive_answer() - send the READ data and acknowledgements that are due
+ * @qp: any type; rq.lock held
+ */
+void sroce_receive_answer(struct sroce_qp *qp);
+
+/**
+ * sroce_receive_complete() - complete the receive request in rq.wqe
+ * @qp: the QP, rq.lock held
+ * @cqe: wr_id, QP number and opcode are filled in here if zero
+ */
+void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe);
+
+/**
+ * sroce_receive_fail() - the receive request in rq.wqe fails, and the QP
+ * @qp: the QP, rq.lock held
+ * @status: enum sroce_status
+ */
+void sroce_receive_fail(struct sroce_qp *qp, u8 status);
+
+/**
+ * sroce_receive_flush() - complete receive requests of a QP in error, in order
+ * @qp: the QP, rq.lock held
+ *
+ * Return: true if there are more.
+ */
+bool sroce_receive_flush(struct sroce_qp *qp);
+
+/* Forget everything that was posted (RESET); rq.lock held. */
+void sroce_receive_reset(struct sroce_qp *qp);
+
+#endif /* SROCE_RECEIVE_H */

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "ring.h"
+
+/* Far more than the largest queue that is ever created. */
+#define MAX_SIZE SZ_1G
+
+static struct sroce_ring *to_ring(struct rdma_user_mmap_entry *entry)
+{
+	return container_of(entry, struct sroce_ring, entry);
+}
+
+/*
+ * The pages are not charged to the memory cgroup of the process: vmalloc_user()
+ * takes no flags, and nothing else that is exported makes memory for
+ * remap_vmalloc_range().
+ */
+struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size)
+{
+	struct sroce_ring *ring;
+	int err = -ENOMEM;
+
+	if (!size || size > MAX_SIZE)
+		return ERR_PTR(-EINVAL);
+	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	if (!ring)
+		return ERR_PTR(-ENOMEM);
+	ring->ucontext = ucontext;
+	ring->size = PAGE_ALIGN(size);
+	ring->mem = ucontext ? vmalloc_user(ring->size) : vzalloc(ring->size);
+	if (!ring->mem)
+		goto err_ring;
+	if (ucontext) {
+		err = rdma_user_mmap_entry_insert(ucontext, &ring->entry,
+						  ring->size);
+		if (err)
+			goto err_mem;
+	}
+	return ring;
+
+err_mem:
+	vfree(ring->mem);
+err_ring:
+	kfree(ring);
+	return ERR_PTR(err);
+}
+
+static void ring_release(struct sroce_ring *ring)
+{
+	vfree(ring->mem);
+	kfree(ring);
+}
+
+void sroce_ring_free(struct sroce_ring *ring)
+{
+	if (!ring)
+		return;
+	if (ring->ucontext)
+		rdma_user_mmap_entry_remove(&ring->entry);
+	else
+		ring_release(ring);
+}
+
+u64 sroce_ring_offset(struct sroce_ring *ring)
+{
+	return ring->ucontext ? rdma_user_mmap_get_offset(&ring->entry) : 0;
+}
+
+int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	int err;
+
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	/* Shared, and exactly as long as the ring: the core checks both. */
+	entry = rdma_user_mmap_entry_get(ucontext, vma);
+	if (!entry)
+		return -EINVAL;
+	sroce_vm_flags_clear(vma, VM_MAYEXEC);
+	err = remap_vmalloc_range(vma, to_ring(entry)->mem, 0);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}
+
+void sroce_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	ring_release(to_ring(entry));
+}

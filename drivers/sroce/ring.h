@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_MEMORY_RING_H
+#define SROCE_MEMORY_RING_H
+
+#include <rdma/ib_verbs.h>
+#include <sroce_ring.h>
+
+/**
+ * struct sroce_ring - memory behind a ring or a doorbell page
+ * @entry: how a process maps it; unused if the kernel is the user
+ * @ucontext: the process's context, or NULL
+ * @mem: vmalloc_user() memory, zeroed
+ * @size: bytes, whole pages
+ *
+ * Outlives its owner while a mmap() of it is under way: sroce_mmap_free().
+ */
+struct sroce_ring {
+	struct rdma_user_mmap_entry entry;
+	struct ib_ucontext *ucontext;
+	void *mem;
+	u32 size;
+};
+
+/**
+ * sroce_ring_alloc() - allocate memory for a ring
+ * @ucontext: whose process may map it; NULL for a kernel user
+ * @size: bytes, rounded up to pages
+ *
+ * Context: process, may sleep.
+ * Return: the ring or an ERR_PTR().
+ */
+struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size);
+
+/**
+ * sroce_ring_free() - the owner is done with it
+ * @ring: may be NULL
+ *
+ * Mappings that processes have keep their pages.
+ */
+void sroce_ring_free(struct sroce_ring *ring);
+
+/* The offset for mmap(); 0 for a kernel user. */
+u64 sroce_ring_offset(struct sroce_ring *ring);
+
+/* ib_device_ops */
+int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);
+void sroce_mmap_free(struct rdma_user_mmap_entry *entry);
+
+#endif /* SROCE_MEMORY_RING_H */

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The sending half of connected QPs: asks core/requester.c what to send and
+ * core/completer.c what the answers mean, and does it.
+ */
+#include "core/aeth.h"
+#include "core/completer.h"
+#include "datagram.h"
+#include "fetch.h"
+#include "send.h"
+#include "tx.h"
+#include "worker.h"
+
+/* Time for a full local queue to drain before the next attempt. */
+#define PAUSE_NS	(200 * NSEC_PER_USEC)
+/* Requests flushed between two looks at the clock. */
+#define FLUSH_BUDGET	256
+/*
+ * With so many packets unacknowledged an answer is sure to come soon, and it
+ * makes us look at the ring: no kick is needed.
+ */
+#define BUSY_PACKETS	32
+
+static bool active(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+}
+
+/* Timer */
+
+/*
+ * The timer is left running when its deadline moves away, and looks at the
+ * deadline when it fires: progress costs a store, not a timer operation.
+ */
+static void arm(struct sroce_qp *qp, u64 ns)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	sq->deadline = ktime_add_ns(ktime_get(), ns);
+	sq->armed = true;
+	if (sq->timer_runs &&
+	    ktime_compare(hrtimer_get_expires(&sq->timer), sq->deadline) <= 0)
+		return;
+	sq->timer_runs = true;
+	hrtimer_start(&sq->timer, sq->deadline, HRTIMER_MODE_ABS_SOFT);
+}
+
+static void arm_retry(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	if (sq->timeout && sroce_requester_waits(&sq->req))
+		arm(qp, sq->timeout);
+	else
+		sq->armed = false;
+}
+
+static void rewind_or_fail(struct sroce_qp *qp, bool may, u8 status)
+{
+	if (may)
+		sroce_count(qp->dev, SROCE_TX_RETRANSMITS);
+	else
+		sroce_send_fail(qp, status);
+}
+
+static void retry(struct sroce_qp *qp)
+{
+	rewind_or_fail(qp, sroce_completer_retry(&qp->sq.req),
+		       SROCE_RETRY_EXC_ERR);
+}
+
+static void expired(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	sq->armed = false;
+	if (!active(qp))
+		return;
+	if (sq->paused) {
+		sq->paused = false;
+	} else if (sq->req.rnr_wait) {
+		sq->req.rnr_wait = false;
+	} else if (sroce_requester_waits(&sq->req)) {
+		sroce_count(qp->dev, SROCE_TX_TIMEOUTS);
+		retry(qp);
+	}
+	sroce_send_run(qp);
+}
+
+enum hrtimer_restart sroce_send_timeout(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
+	struct sroce_sendq *sq = &qp->sq;
+
+	sroce_send_lock(qp);
+	sq->timer_runs = false;
+	if (sq->armed) {
+		if (ktime_compare(ktime_get(), sq->deadline) >= 0) {
+			expired(qp);
+		} else {
+			sq->timer_runs = true;
+			hrtimer_start(timer, sq->deadline,
+				      HRTIMER_MODE_ABS_SOFT);
+		}
+	}
+	sroce_send_unlock(qp);
+	return HRTIMER_NORESTART;
+}
+
+/* Completions */
+
+static u8 completion_opcode(u8 op)
+{
+	static const u8 opcodes[SROCE_OPS] = {
+		[SROCE_OP_WRITE] = 1,		/* IBV_WC_RDMA_WRITE */
+		[SROCE_OP_WRITE_IMM] = 1,
+		[SROCE_OP_SEND] = 0,		/* IBV_WC_SEND */
+		[SROCE_OP_SEND_IMM] = 0,
+		[SROCE_OP_SEND_INV] = 0,
+		[SROCE_OP_READ] = 2,		/* IBV_WC_RDMA_READ */
+		[SROCE_OP_CMP_SWP] = 3,		/* IBV_WC_COMP_SWAP */
+		[SROCE_OP_FETCH_ADD] = 4,	/* IBV_WC_FETCH_ADD */
+	};
+
+	return op < SROCE_OPS ? opcodes[op] : 0;
+}
+
+static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
+{
+	struct sroce_cqe cqe = {
+		.wr_id = wr->wr_id,
+		.byte_len = wr->length,
+		.qp_num = qp->qpn,
+		.status = status,
+		.opcode = completion_opcode(wr->opcode),
+		.cookie = qp->user ? 0 : (uintptr_t)qp->ib,
+	};
+
+	if (!sroce_cq_push(qp->sq.cq, &cqe))
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+}
+
+void sroce_send_complete(struct sroce_qp *qp, u8 status)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
+	bool tell = status || wr->flags & SROCE_SIGNALED || qp->sq.signal_all;
+
+	/* The place is free before the process can learn of the completion. */
+	sroce_store_release(&qp->slot->sq_head, req->in.head + 1);
+	if (tell)
+		push(qp, wr, status);
+	sroce_requester_retire(req);
+}
+
+static void complete_finished(struct sroce_qp *qp)
+{
+	while (active(qp) && sroce_requester_finished(&qp->sq.req))
+		sroce_send_complete(qp, SROCE_SUCCESS);
+}
+
+void sroce_send_fail(struct sroce_qp *qp, u8 status)
+{
+	u8 state = qp->type == IB_QPT_RC ? IB_QPS_ERR : IB_QPS_SQE;
+
+	if (qp->sq.req.in.head != qp->sq.req.in.tail)
+		sroce_send_complete(qp, status);
+	sroce_qp_error(qp, state, SROCE_TODO_FLUSH);
+}
+
+bool sroce_send_flush(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	u32 budget = FLUSH_BUDGET;
+
+	if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_SQE)
+		return false;
+	qp->sq.armed = false;
+	if (!in->wrs)
+		return false;
+	if (qp->state == IB_QPS_ERR)
+		sroce_ring_error(qp->slot);
+	else
+		sroce_ring_idle(qp->slot);
+	sroce_fetch_send(qp);
+	while (in->head != in->tail && budget) {
+		sroce_send_complete(qp, SROCE_WR_FLUSH_ERR);
+		budget--;
+	}
+	in->next = in->head;
+	return !budget;
+}
+
+void sroce_send_reset(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	req->in.head = 0;
+	req->in.next = 0;
+	req->in.tail = 0;
+	req->packet = 0;
+	req->reads = 0;
+	req->read_packets = 0;
+	req->rnr_wait = false;
+	req->rewound = false;
+	req->hold = false;
+	qp->sq.armed = false;
+	qp->sq.paused = false;
+	qp->sq.broken = false;
+	qp->sq.ask_drained = false;
+	sroce_store(&qp->slot->sq_head, 0);
+	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
+}
+
+/* Sending */
+
+static int add(struct sroce_qp *qp, struct sroce_burst *burst,
+	       struct sroce_outgoing *out)
+{
+	struct sroce_wr *wr = out->wr;
+	void *list = sroce_fetch_list(qp, out->index);
+	struct sroce_memory from = {
+		.pd = qp->pd,
+		.sge = list,
+		.num_sge = wr->num_sge,
+	};
+
+	out->pkt.qpn = qp->dest_qpn;
+	out->pkt.pkey = qp->pkey;
+	out->pkt.ack_req = false;
+	if (wr->flags & SROCE_INLINE || !out->pkt.payload)
+		return sroce_burst_add(burst, &out->pkt, NULL, 0,
+				       list + out->offset, true);
+	/*
+	 * UC completes now and leaves the buffer to its owner.  What is sent
+	 * again is copied, too: if the owner of the memory keeps changing it,
+	 * the first attempt may have failed its ICRC for that.
+	 */
+	return sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL,
+			       qp->type == IB_QPT_UC || wr->again);
+}
+
+static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
+			u32 first)
+{
+	bool reliable = qp->type == IB_QPT_RC;
+
+	if (reliable)
+		sroce_burst_ask(burst);
+	if (!sroce_burst_send(burst) || !reliable)
+		return true;
+	sroce_requester_resume(&qp->sq.req, first);
+	qp->sq.paused = true;
+	arm(qp, PAUSE_NS);
+	return false;
+}
+
+/* Returns false if the packet could not be made for want of memory. */
+static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
+			struct sroce_outgoing *out)
+{
+	switch (add(qp, burst, out)) {
+	case -ENOMEM:
+		return false;
+	case -EFAULT:
+	case -EMSGSIZE:
+		out->wr->status = SROCE_LOC_PROT_ERR;
+		return true;
+	default:
+		/* Without a route it is lost like on any other host. */
+		sroce_requester_sent(&qp->sq.req, out);
+		return true;
+	}
+}
+
+static enum sroce_next send_packets(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	struct sroce_outgoing out;
+	struct sroce_burst burst;
+	enum sroce_next next;
+	u32 first = req->psn;
+
+	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
+	for (;;) {
+		next = sroce_requester_next(req, &out);
+		if (next != SROCE_NEXT_PACKET)
+			break;
+		if (!sroce_burst_fits(&burst, out.pkt.payload)) {
+			if (!flush_burst(qp, &burst, first))
+				return SROCE_NEXT_WINDOW;
+			first = req->psn;
+		}
+		if (!burst.head && !sroce_tx_ready(qp) && sroce_tx_wait(qp))
+			return SROCE_NEXT_WINDOW;
+		if (!send_packet(qp, &burst, &out)) {
+			qp->sq.paused = true;
+			arm(qp, PAUSE_NS);
+			next = SROCE_NEXT_WINDOW;
+			break;
+		}
+	}
+	if (!flush_burst(qp, &burst, first))
+		next = SROCE_NEXT_WINDOW;
+	return next;
+}
+
+/* SQD: everything that was started is acknowledged. */
+static void check_drained(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	if (!qp->sq.ask_drained || sroce_requester_waits(req) || req->packet)
+		return;
+	qp->sq.ask_drained = false;
+	sroce_worker_wake(qp, BIT(SROCE_TODO_DRAINED));
+}
+
+static bool needs_kick(const struct sroce_requester *req)
+{
+	return sroce_psn_diff(req->psn, req->una) < BUSY_PACKETS;
+}
+
+static enum sroce_next run_connected(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	enum sroce_next next = send_packets(qp);
+
+	complete_finished(qp);
+	if (next == SROCE_NEXT_FAULT && req->in.head == req->in.next)
+		sroce_send_fail(qp, sroce_inflight_wr(&req->in,
+						      req->in.head)->status);
+	if ((qp->sq.progress || !qp->sq.armed) && !req->rnr_wait &&
+	    !qp->sq.paused)
+		arm_retry(qp);
+	qp->sq.progress = false;
+	if (req->hold)
+		check_drained(qp);
+	if (next == SROCE_NEXT_NOTHING && !needs_kick(req))
+		return SROCE_NEXT_WINDOW;
+	return next;
+}
+
+void sroce_send_run(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	enum sroce_next next;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!in->wrs)
+		return;
+	while (active(qp) && !qp->sq.paused) {
+		sroce_ring_busy(qp->slot);
+		if (!sroce_fetch_send(qp)) {
+			sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+			break;
+		}
+		next = sroce_qp_connected(qp) ? run_connected(qp) :
+						sroce_datagram_run(qp);
+		if (next != SROCE_NEXT_NOTHING)
+			break;
+		if (sroce_ring_idle(qp->slot) == in->tail)
+			break;
+	}
+}
+
+/* Answers */
+
+static struct sroce_memory local_memory(struct sroce_qp *qp, u32 index)
+{
+	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+
+	return (struct sroce_memory) {
+		.pd = qp->pd,
+		.sge = sroce_fetch_list(qp, index),
+		.num_sge = wr->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+}
+
+static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
+			 const struct sroce_answer *a, bool atomic)
+{
+	struct sroce_memory to = local_memory(qp, a->index);
+	int err;
+
+	if (atomic)
+		err = sroce_store_bytes(&qp->sq.grip, &to, 0,
+				  &rx->pkt.original, sizeof(u64));
+	else
+		err = sroce_store_skb(&qp->sq.grip, &to, a->offset, rx->skb,
+				      sroce_rx_payload(rx), rx->pkt.payload);
+	if (err)
+		sroce_send_fail(qp, SROCE_LOC_PROT_ERR);
+	else
+		sroce_requester_acknowledge(&qp->sq.req, a->psn);
+}
+
+static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
+{
+	sroce_count(qp->dev, SROCE_RX_NAK_RNR);
+	if (sroce_completer_rnr(&qp->sq.req))
+		arm(qp, sroce_rnr_delay(a->rnr_timer) * NSEC_PER_USEC);
+	else
+		sroce_send_fail(qp, SROCE_RNR_RETRY_EXC_ERR);
+}
+
+static void count_failure(struct sroce_qp *qp, u8 status)
+{
+	switch (status) {
+	case SROCE_REM_INV_REQ_ERR:
+		sroce_count(qp->dev, SROCE_RX_NAK_INVALID);
+		break;
+	case SROCE_REM_ACCESS_ERR:
+		sroce_count(qp->dev, SROCE_RX_NAK_ACCESS);
+		break;
+	case SROCE_REM_OP_ERR:
+		sroce_count(qp->dev, SROCE_RX_NAK_OPERATION);
+		break;
+	}
+}
+
+static void act(struct sroce_qp *qp, const struct sroce_rx *rx,
+		enum sroce_answer_verdict verdict, const struct sroce_answer *a)
+{
+	switch (verdict) {
+	case SROCE_ANSWER_DATA:
+		store_answer(qp, rx, a, false);
+		break;
+	case SROCE_ANSWER_ATOMIC:
+		store_answer(qp, rx, a, true);
+		break;
+	case SROCE_ANSWER_RETRY:
+		sroce_count(qp->dev, SROCE_RX_NAK_SEQUENCE);
+		retry(qp);
+		break;
+	case SROCE_ANSWER_RNR:
+		wait_rnr(qp, a);
+		break;
+	case SROCE_ANSWER_FAIL:
+		count_failure(qp, a->status);
+		sroce_send_fail(qp, a->status);
+		break;
+	default:
+		break;
+	}
+}
+
+void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	enum sroce_answer_verdict verdict;
+	struct sroce_answer a;
+	u32 una = req->una;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!active(qp) || !req->in.wrs) {
+		sroce_count(qp->dev, SROCE_RX_BAD_STATE);
+		return;
+	}
+	verdict = sroce_completer_check(req, &rx->pkt, &a);
+	if (verdict == SROCE_ANSWER_IGNORE) {
+		sroce_count(qp->dev, SROCE_RX_IGNORED);
+		return;
+	}
+	sroce_count(qp->dev, SROCE_RX_ACKS);
+	sroce_requester_acknowledge(req, a.upto);
+	complete_finished(qp);
+	act(qp, rx, verdict, &a);
+	complete_finished(qp);
+	if (req->una != una)
+		qp->sq.progress = true;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_SEND_H
+#define SROCE_SEND_H
+
+#include "qp.h"
+#include "rx.h"
+
+static inline void sroce_send_lock(struct sroce_qp *qp)
+{
+	spin_lock_bh(&qp->sq.lock);
+}
+
+/* Completion handlers may post: they run after the lock is gone. */
+static inline void sroce_send_unlock(struct sroce_qp *qp)
+{
+	sroce_grip_drop(&qp->sq.grip);
+	spin_unlock_bh(&qp->sq.lock);
+	if (qp->sq.cq)
+		sroce_cq_notify(qp->sq.cq);
+}
+
+/**
+ * sroce_send_run() - send whatever can be sent
+ * @qp: any type; sq.lock held
+ *
+ * Takes new entries out of the ring, builds and transmits, and asks for a kick
+ * if nothing else will make it look again.
+ */
+void sroce_send_run(struct sroce_qp *qp);
+
+/**
+ * sroce_send_answered() - a response or acknowledgement has arrived
+ * @qp: RC; sq.lock held; sroce_send_run() follows
+ * @rx: the packet, its ICRC verified
+ */
+void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx);
+
+/**
+ * sroce_send_complete() - finish the oldest request
+ * @qp: the QP, sq.lock held
+ * @status: enum sroce_status
+ */
+void sroce_send_complete(struct sroce_qp *qp, u8 status);
+
+/**
+ * sroce_send_fail() - the oldest request fails and takes the QP with it
+ * @qp: the QP, sq.lock held
+ * @status: enum sroce_status
+ */
+void sroce_send_fail(struct sroce_qp *qp, u8 status);
+
+/**
+ * sroce_send_flush() - complete requests of a QP in error, in order
+ * @qp: the QP, sq.lock held
+ *
+ * Return: true if there are more.
+ */
+bool sroce_send_flush(struct sroce_qp *qp);
+
+/* Forget everything that was posted (RESET); sq.lock held. */
+void sroce_send_reset(struct sroce_qp *qp);
+
+enum hrtimer_restart sroce_send_timeout(struct hrtimer *timer);
+
+#endif /* SROCE_SEND_H */

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * Operations on the shared words of include/uapi/rdma/sroce-abi.h, for both
+ * sides, with the proof of their order.
+ *
+ * Send and receive ring: user produces, kernel consumes
+ *
+ *	user				kernel
+ *	write entries			load tail	(B) acquire
+ *	store tail	(A) release	copy entries
+ *					...
+ *	load head	(D) acquire	store head	(C) release
+ *	write entries anew
+ *
+ *	(A) pairs with (B): who sees the tail sees the entries below it.
+ *	(C) pairs with (D): the kernel has copied an entry before user space
+ *	can learn that its place is free; without them a new entry could be
+ *	torn into the copy of the old one.
+ *
+ * Kick: may a producer leave without a system call?
+ *
+ *	user				kernel, going idle
+ *	store tail			store kick = 1
+ *	full barrier	(E)		full barrier	(F)
+ *	load kick			load tail
+ *
+ *	With (E) and (F) at least one side sees the other's store (the store
+ *	buffering pattern): either the user finds kick set and makes the
+ *	call, or the kernel finds the new tail and goes on.  Without either
+ *	barrier both loads may return the old value and the entry would lie
+ *	there until the next post.
+ *
+ * Completion ring: kernel produces, user consumes
+ *
+ *	kernel				user
+ *	load head	(I) acquire	load phase	(H) acquire
+ *	write entry			copy entry
+ *	store phase	(G) release	store head	(J) release
+ *
+ *	(G) pairs with (H): who sees the phase sees the entry, and what the
+ *	entry announces (the received data).  (J) pairs with (I): the kernel
+ *	reuses a place only after it has been read.
+ *
+ * Arm: no completion may fall between polling and sleeping
+ *
+ *	user				kernel
+ *	store arm			store phase
+ *	full barrier	(K)		full barrier	(L)
+ *	poll again			load arm
+ *
+ *	Store buffering again: either the second poll finds the entry or the
+ *	kernel finds the new arm word and raises the event.
+ */
+#ifndef SROCE_RING_H
+#define SROCE_RING_H
+
+#include <rdma/sroce-abi.h>
+
+#ifdef __KERNEL__
+#include <asm/barrier.h>
+#define sroce_load_acquire(p)		smp_load_acquire(p)
+#define sroce_store_release(p, v)	smp_store_release(p, v)
+#define sroce_load(p)			READ_ONCE(*(p))
+#define sroce_store(p, v)		WRITE_ONCE(*(p), v)
+#define sroce_full_barrier()		smp_mb()
+#else
+#define sroce_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define sroce_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define sroce_load(p)			__atomic_load_n(p, __ATOMIC_RELAXED)
+#define sroce_store(p, v)		__atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define sroce_full_barrier()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#endif
+
+/* The value of bit 0 of a completion's phase word on the pass of @index. */
+static inline __u32 sroce_cqe_phase(__u32 index, __u32 entries)
+{
+	return !(index & entries);
+}
+
+/* User: publish send entries up to @tail.  Returns whether to kick. (A) (E) */
+static inline int sroce_ring_send(struct sroce_qp_slot *slot, __u32 tail)
+{
+	sroce_store_release(&slot->sq_tail, tail);
+	sroce_full_barrier();
+	return sroce_load(&slot->kick) & SROCE_KICK_SEND;
+}
+
+/*
+ * User: publish receive entries up to @tail.  The kernel looks by itself when
+ * something arrives; only a QP in error wants to be told, to flush them.
+ * Returns whether to kick. (A) (E)
+ */
+static inline int sroce_ring_recv(struct sroce_qp_slot *slot, __u32 tail)
+{
+	sroce_store_release(&slot->rq_tail, tail);
+	sroce_full_barrier();
+	return sroce_load(&slot->kick) & SROCE_KICK_RECV;
+}
+
+/*
+ * Kernel: allow going idle with everything below @seen taken.  Returns the
+ * tail as it is now: another value than @seen means more to do. (F) (B)
+ */
+static inline __u32 sroce_ring_idle(struct sroce_qp_slot *slot)
+{
+	sroce_store(&slot->kick, SROCE_KICK_SEND);
+	sroce_full_barrier();
+	return sroce_load_acquire(&slot->sq_tail);
+}
+
+/* Kernel: the QP is in error, every new entry has to be flushed. (F) */
+static inline void sroce_ring_error(struct sroce_qp_slot *slot)
+{
+	sroce_store(&slot->kick, SROCE_KICK_SEND | SROCE_KICK_RECV);
+	sroce_full_barrier();
+}
+
+/* Kernel: somebody is certain to look at the tail again, no kick needed. */
+static inline void sroce_ring_busy(struct sroce_qp_slot *slot)
+{
+	sroce_store(&slot->kick, 0);
+}
+
+/* User: is the completion at @index there? (H) */
+static inline int sroce_cqe_ready(const struct sroce_cqe *cqe, __u32 index,
+				  __u32 entries)
+{
+	return (sroce_load_acquire(&cqe->phase) & 1) ==
+	       sroce_cqe_phase(index, entries);
+}
+
+/* User: ask for one event; the caller polls once more afterwards. (K) */
+static inline void sroce_cq_arm(struct sroce_cq_slot *slot, int solicited)
+{
+	__u32 arm = (sroce_load(&slot->arm) | SROCE_ARM_SOLICITED) + 1;
+
+	if (solicited)
+		arm |= SROCE_ARM_SOLICITED;
+	sroce_store(&slot->arm, arm);
+	sroce_full_barrier();
+}
+
+#endif /* SROCE_RING_H */

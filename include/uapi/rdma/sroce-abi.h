@@ -1,0 +1,419 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The contract between the sroce kernel module and its libibverbs provider.
+ *
+ * Memory
+ *	All queues live in memory that the kernel allocates and the process
+ *	maps (MAP_SHARED, at the offsets that the create responses name):
+ *	one mapping for the send and receive ring of a QP, one for a shared
+ *	receive queue, one for a completion ring, and doorbell pages of 32
+ *	slots, one slot per QP, SRQ or CQ of the context.
+ *
+ * Trust
+ *	The kernel believes nothing in that memory.  It keeps its own indices,
+ *	reads each user-written word once, copies a request into private
+ *	memory and validates only the copy.  A bad tail or a bad entry moves
+ *	that QP to the error state; nobody else is affected.  What the kernel
+ *	writes there, it never reads back.
+ *
+ * Indices
+ *	Free-running 32 bit counts of entries; an entry's place is the count
+ *	masked with the ring size, which is a power of two.
+ *
+ * Byte order
+ *	Host order throughout, but for fields of type __be32.
+ *
+ * Zero
+ *	Reserved fields and unknown flags must be zero, and are refused
+ *	otherwise, so that they can get a meaning later.
+ *
+ * Order
+ *	include/sroce_ring.h has the operations on these words and the proof
+ *	of their barriers.
+ */
+#ifndef SROCE_ABI_H
+#define SROCE_ABI_H
+
+#include <linux/types.h>
+
+/* Reported in sysfs (abi_version) and checked by the provider. */
+#define SROCE_ABI_VERSION	16
+
+/* "sroc": far away from the numbers of drivers in the kernel's tree. */
+#define SROCE_DRIVER_ID		0x73726f63
+
+#define SROCE_MAX_SGE		32
+#define SROCE_MAX_INLINE	976
+#define SROCE_SLOT_SIZE		128
+#define SROCE_SLOTS_PER_PAGE	32
+#define SROCE_CQE_SIZE		64
+#define SROCE_SQE_HEADER	48
+#define SROCE_RQE_HEADER	16
+
+/* Operation of a send queue entry: the numbers of enum ibv_wr_opcode. */
+enum sroce_wr_opcode {
+	SROCE_WR_RDMA_WRITE		= 0,
+	SROCE_WR_RDMA_WRITE_WITH_IMM	= 1,
+	SROCE_WR_SEND			= 2,
+	SROCE_WR_SEND_WITH_IMM		= 3,
+	SROCE_WR_RDMA_READ		= 4,
+	SROCE_WR_ATOMIC_CMP_AND_SWP	= 5,
+	SROCE_WR_ATOMIC_FETCH_AND_ADD	= 6,
+	SROCE_WR_LOCAL_INV		= 7,
+	SROCE_WR_BIND_MW		= 8,
+	SROCE_WR_SEND_WITH_INV		= 9,
+};
+
+/* Flags of a send queue entry: the numbers of enum ibv_send_flags. */
+enum sroce_wr_flags {
+	SROCE_WR_FENCE		= 1 << 0,
+	SROCE_WR_SIGNALED	= 1 << 1,
+	SROCE_WR_SOLICITED	= 1 << 2,
+	SROCE_WR_INLINE		= 1 << 3,
+};
+
+#define SROCE_WR_ALL_FLAGS (SROCE_WR_FENCE | SROCE_WR_SIGNALED | \
+			    SROCE_WR_SOLICITED | SROCE_WR_INLINE)
+
+/* struct sroce_sge - one piece of local memory, as struct ibv_sge */
+struct sroce_sge {
+	__aligned_u64	addr;
+	__u32		length;
+	__u32		lkey;
+};
+
+/**
+ * struct sroce_sqe - head of a send queue entry
+ * @wr_id: returned in the completion
+ * @opcode: enum sroce_wr_opcode
+ * @flags: enum sroce_wr_flags
+ * @num_sge: entries of the list that follows, or, with SROCE_WR_INLINE, bytes
+ *	of payload that follow
+ * @imm_data: immediate data (network order), or the key to invalidate, in host
+ *	order, of SROCE_WR_SEND_WITH_INV and SROCE_WR_LOCAL_INV
+ * @rdma: WRITE and READ
+ * @atomic: compare-and-swap, fetch-and-add (the addend is in @compare_add)
+ * @ud: datagrams; @ah is the number that create_ah returned
+ *
+ * A ring's stride is a power of two from 64 to 1024 bytes; what follows the
+ * head is the SGE list or the inline data.
+ */
+struct sroce_sqe {
+	__aligned_u64	wr_id;
+	__u8		opcode;
+	__u8		flags;
+	__u16		num_sge;
+	union {
+		__be32	imm_data;
+		__u32	invalidate_rkey;
+	};
+	union {
+		struct {
+			__aligned_u64	remote_addr;
+			__u32		rkey;
+			__u32		reserved[5];
+		} rdma;
+		struct {
+			__aligned_u64	remote_addr;
+			__u32		rkey;
+			__u32		reserved;
+			__aligned_u64	compare_add;
+			__aligned_u64	swap;
+		} atomic;
+		struct {
+			__u32		ah;
+			__u32		remote_qpn;
+			__u32		remote_qkey;
+			__u32		reserved[5];
+		} ud;
+	};
+};
+
+/**
+ * struct sroce_rqe - head of a receive queue entry, of a QP or an SRQ
+ * @wr_id: returned in the completion
+ * @num_sge: entries of the list that follows
+ * @reserved: zero
+ *
+ * A ring's stride is a power of two from 32 to 1024 bytes.
+ */
+struct sroce_rqe {
+	__aligned_u64	wr_id;
+	__u32		num_sge;
+	__u32		reserved;
+};
+
+/* Flags of a completion. */
+enum sroce_cqe_flags {
+	SROCE_CQE_GRH		= 1 << 0,
+	SROCE_CQE_WITH_IMM	= 1 << 1,
+	SROCE_CQE_WITH_INV	= 1 << 3,
+	SROCE_CQE_IPV4		= 1 << 4,
+	SROCE_CQE_IPV6		= 1 << 5,
+	SROCE_CQE_SOLICITED	= 1 << 6,
+};
+
+/**
+ * struct sroce_cqe - a completion
+ * @wr_id: of the request
+ * @timestamp: when it was written, nanoseconds of CLOCK_MONOTONIC_RAW
+ * @byte_len: bytes received or read
+ * @imm_data: network order; or the invalidated key in host order
+ * @qp_num: the QP it belongs to
+ * @src_qp: sender of a datagram
+ * @status: the numbers of enum ibv_wc_status
+ * @opcode: the numbers of enum ibv_wc_opcode, one byte
+ * @flags: enum sroce_cqe_flags
+ * @vendor_err: enum sroce_reason of a failure (drivers/sroce/core/errors.h)
+ * @pkey_index: of a datagram on the GSI QP
+ * @sl: of a datagram: 1 with an IPv6 GRH, 2 with IPv4, as hardware tells it
+ * @reserved: zero
+ * @cookie: zero in a ring that a process maps; the kernel's own rings hold
+ *	the QP here
+ * @phase: written last, with release order.  Bit 0 is the phase: it is 1
+ *	during the first pass over the ring, 0 during the second, and so on.
+ */
+struct sroce_cqe {
+	__aligned_u64	wr_id;
+	__aligned_u64	timestamp;
+	__u32		byte_len;
+	union {
+		__be32	imm_data;
+		__u32	invalidated_rkey;
+	};
+	__u32		qp_num;
+	__u32		src_qp;
+	__u8		status;
+	__u8		opcode;
+	__u16		flags;
+	__u32		vendor_err;
+	__u16		pkey_index;
+	__u8		sl;
+	__u8		reserved[5];
+	__aligned_u64	cookie;
+	__u32		reserved2;
+	__u32		phase;
+};
+
+/* Which new entries need SROCE_IOC_KICK. */
+enum sroce_kick {
+	SROCE_KICK_SEND		= 1 << 0,
+	SROCE_KICK_RECV		= 1 << 1,
+};
+
+/**
+ * struct sroce_qp_slot - doorbell slot of a QP, or of an SRQ (receive half)
+ * @sq_tail: user: send entries written so far
+ * @rq_tail: user: receive entries written so far
+ * @reserved: zero
+ * @sq_head: kernel: send entries finished; their places are free again
+ * @rq_head: kernel: receive entries taken out of the ring
+ * @kick: kernel: enum sroce_kick
+ * @reserved2: zero
+ */
+struct sroce_qp_slot {
+	__u32	sq_tail;
+	__u32	rq_tail;
+	__u32	reserved[14];
+	__u32	sq_head;
+	__u32	rq_head;
+	__u32	kick;
+	__u32	reserved2[13];
+};
+
+/**
+ * struct sroce_cq_slot - doorbell slot of a CQ
+ * @head: user: completions taken so far
+ * @arm: user: bit 0 asks for solicited completions only, the bits above are a
+ *	count; a new value asks for one event
+ * @reserved: zero
+ */
+struct sroce_cq_slot {
+	__u32	head;
+	__u32	arm;
+	__u32	reserved[30];
+};
+
+#define SROCE_ARM_SOLICITED	1u
+#define SROCE_ARM_STEP		2u
+
+/* Create commands: request and response that follow the ones of uverbs. */
+
+/**
+ * struct sroce_alloc_ucontext_req - opens a context
+ * @abi_version: SROCE_ABI_VERSION of the provider; another one is refused
+ * @flags: zero
+ */
+struct sroce_alloc_ucontext_req {
+	__u32	abi_version;
+	__u32	flags;
+};
+
+/**
+ * struct sroce_alloc_ucontext_resp - what the context offers
+ * @abi_version: SROCE_ABI_VERSION of the module
+ * @flags: zero
+ * @max_inline: largest inline payload of a send entry, bytes
+ * @max_sge: longest SGE list of an entry
+ */
+struct sroce_alloc_ucontext_resp {
+	__u32	abi_version;
+	__u32	flags;
+	__u32	max_inline;
+	__u32	max_sge;
+};
+
+/* struct sroce_create_req - of a QP, CQ or SRQ; @flags and @reserved zero */
+struct sroce_create_req {
+	__u32	flags;
+	__u32	reserved;
+};
+
+/**
+ * struct sroce_map - where a queue's memory is
+ * @ring_offset: mmap offset of the ring
+ * @ring_size: its length in bytes, whole pages
+ * @slot: number of the doorbell slot in the context; its page is
+ *	@slot / SROCE_SLOTS_PER_PAGE
+ * @page_offset: mmap offset of that doorbell page; the same for all queues
+ *	of the page
+ */
+struct sroce_map {
+	__aligned_u64	ring_offset;
+	__u32		ring_size;
+	__u32		slot;
+	__aligned_u64	page_offset;
+};
+
+/**
+ * struct sroce_create_qp_resp - the QP's rings, both in one mapping
+ * @map: where; a QP without a slot of its own does not exist
+ * @sq_stride: bytes of a send entry; the send ring is at offset 0
+ * @sq_entries: a power of two, or 0
+ * @rq_offset: of the receive ring in the mapping, bytes
+ * @rq_stride: bytes of a receive entry
+ * @rq_entries: a power of two, or 0 (with an SRQ)
+ * @reserved: zero
+ */
+struct sroce_create_qp_resp {
+	struct sroce_map map;
+	__u32	sq_stride;
+	__u32	sq_entries;
+	__u32	rq_offset;
+	__u32	rq_stride;
+	__u32	rq_entries;
+	__u32	reserved;
+};
+
+/**
+ * struct sroce_create_cq_resp - the completion ring
+ * @map: where
+ * @entries: a power of two, of SROCE_CQE_SIZE bytes each
+ * @reserved: zero
+ */
+struct sroce_create_cq_resp {
+	struct sroce_map map;
+	__u32	entries;
+	__u32	reserved;
+};
+
+/**
+ * struct sroce_create_srq_resp - a shared receive queue's ring
+ * @map: where
+ * @entries: a power of two
+ * @stride: bytes of an entry
+ * @srq_num: its number
+ * @reserved: zero
+ */
+struct sroce_create_srq_resp {
+	struct sroce_map map;
+	__u32	entries;
+	__u32	stride;
+	__u32	srq_num;
+	__u32	reserved;
+};
+
+/* struct sroce_create_ah_resp - @ah is the number for struct sroce_sqe */
+struct sroce_create_ah_resp {
+	__u32	ah;
+	__u32	reserved;
+};
+
+/*
+ * The kick file: a uverbs object of type file descriptor, one per context.
+ * Driver namespace of the uverbs ioctl interface (UVERBS_ID_DRIVER_NS, bit 12
+ * set).
+ */
+#define SROCE_OBJECT_KICK		0x1000
+#define SROCE_METHOD_KICK_ALLOC		0x1000
+#define SROCE_ATTR_KICK_FD		0x1000
+
+/*
+ * ioctl() of the kick file: the argument is the slot number of a QP.  Returns
+ * 0; ENOENT if no QP has that slot, EIO when the device is gone, ENOTTY for
+ * any other command.  Kicking a QP that has nothing to do is harmless.
+ */
+#define SROCE_IOC_KICK			0x7301
+
+/* Every offset and size that the two sides rely on. */
+#define SROCE_ABI_ASSERT(cond) \
+	_Static_assert(cond, "sroce ABI: " #cond)
+#define SROCE_ABI_OFFSET(type, field, at) \
+	SROCE_ABI_ASSERT(__builtin_offsetof(struct type, field) == (at))
+
+SROCE_ABI_ASSERT(sizeof(struct sroce_sge) == 16);
+SROCE_ABI_OFFSET(sroce_sge, length, 8);
+SROCE_ABI_OFFSET(sroce_sge, lkey, 12);
+SROCE_ABI_ASSERT(sizeof(struct sroce_sqe) == SROCE_SQE_HEADER);
+SROCE_ABI_OFFSET(sroce_sqe, opcode, 8);
+SROCE_ABI_OFFSET(sroce_sqe, flags, 9);
+SROCE_ABI_OFFSET(sroce_sqe, num_sge, 10);
+SROCE_ABI_OFFSET(sroce_sqe, imm_data, 12);
+SROCE_ABI_OFFSET(sroce_sqe, rdma.remote_addr, 16);
+SROCE_ABI_OFFSET(sroce_sqe, rdma.rkey, 24);
+SROCE_ABI_OFFSET(sroce_sqe, atomic.compare_add, 32);
+SROCE_ABI_OFFSET(sroce_sqe, atomic.swap, 40);
+SROCE_ABI_OFFSET(sroce_sqe, ud.ah, 16);
+SROCE_ABI_OFFSET(sroce_sqe, ud.remote_qpn, 20);
+SROCE_ABI_OFFSET(sroce_sqe, ud.remote_qkey, 24);
+SROCE_ABI_ASSERT(sizeof(struct sroce_rqe) == SROCE_RQE_HEADER);
+SROCE_ABI_OFFSET(sroce_rqe, num_sge, 8);
+SROCE_ABI_ASSERT(sizeof(struct sroce_cqe) == SROCE_CQE_SIZE);
+SROCE_ABI_OFFSET(sroce_cqe, timestamp, 8);
+SROCE_ABI_OFFSET(sroce_cqe, byte_len, 16);
+SROCE_ABI_OFFSET(sroce_cqe, imm_data, 20);
+SROCE_ABI_OFFSET(sroce_cqe, qp_num, 24);
+SROCE_ABI_OFFSET(sroce_cqe, src_qp, 28);
+SROCE_ABI_OFFSET(sroce_cqe, status, 32);
+SROCE_ABI_OFFSET(sroce_cqe, opcode, 33);
+SROCE_ABI_OFFSET(sroce_cqe, flags, 34);
+SROCE_ABI_OFFSET(sroce_cqe, vendor_err, 36);
+SROCE_ABI_OFFSET(sroce_cqe, pkey_index, 40);
+SROCE_ABI_OFFSET(sroce_cqe, sl, 42);
+SROCE_ABI_OFFSET(sroce_cqe, cookie, 48);
+SROCE_ABI_OFFSET(sroce_cqe, phase, 60);
+SROCE_ABI_ASSERT(sizeof(struct sroce_qp_slot) == SROCE_SLOT_SIZE);
+SROCE_ABI_OFFSET(sroce_qp_slot, rq_tail, 4);
+SROCE_ABI_OFFSET(sroce_qp_slot, sq_head, 64);
+SROCE_ABI_OFFSET(sroce_qp_slot, rq_head, 68);
+SROCE_ABI_OFFSET(sroce_qp_slot, kick, 72);
+SROCE_ABI_ASSERT(sizeof(struct sroce_cq_slot) == SROCE_SLOT_SIZE);
+SROCE_ABI_OFFSET(sroce_cq_slot, arm, 4);
+SROCE_ABI_ASSERT(sizeof(struct sroce_alloc_ucontext_req) == 8);
+SROCE_ABI_ASSERT(sizeof(struct sroce_alloc_ucontext_resp) == 16);
+SROCE_ABI_ASSERT(sizeof(struct sroce_create_req) == 8);
+SROCE_ABI_ASSERT(sizeof(struct sroce_map) == 24);
+SROCE_ABI_OFFSET(sroce_map, ring_size, 8);
+SROCE_ABI_OFFSET(sroce_map, slot, 12);
+SROCE_ABI_OFFSET(sroce_map, page_offset, 16);
+SROCE_ABI_ASSERT(sizeof(struct sroce_create_qp_resp) == 48);
+SROCE_ABI_OFFSET(sroce_create_qp_resp, sq_stride, 24);
+SROCE_ABI_OFFSET(sroce_create_qp_resp, rq_offset, 32);
+SROCE_ABI_OFFSET(sroce_create_qp_resp, rq_entries, 40);
+SROCE_ABI_ASSERT(sizeof(struct sroce_create_cq_resp) == 32);
+SROCE_ABI_OFFSET(sroce_create_cq_resp, entries, 24);
+SROCE_ABI_ASSERT(sizeof(struct sroce_create_srq_resp) == 40);
+SROCE_ABI_OFFSET(sroce_create_srq_resp, srq_num, 32);
+SROCE_ABI_ASSERT(sizeof(struct sroce_create_ah_resp) == 8);
+
+#endif /* SROCE_ABI_H */
