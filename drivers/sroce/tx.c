@@ -397,7 +397,8 @@ int sroce_burst_send(struct sroce_burst *burst)
 		finish(skb, burst->av, burst->path->ip_id++);
 	if (burst->packets > 1)
 		join(burst);
-	err = net_xmit_eval(transmit(burst, burst->head));
+	err = transmit(burst, burst->head);
+	err = net_xmit_eval(err);
 	count(burst, err);
 	burst->head = NULL;
 	burst->last = NULL;
