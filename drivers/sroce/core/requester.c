@@ -205,7 +205,8 @@ void sroce_requester_retire(struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
-	if (sroce_wr_reads(wr)) {
+	/* One that failed or is flushed may not have started. */
+	if (wr->started && sroce_wr_reads(wr)) {
 		r->reads--;
 		r->read_packets -= wr->packets;
 	}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Input: attributes of a QP, then request packets and what its driver makes of
+ * them.  A shadow of the message in progress tells which bytes may be touched.
+ */
+#include <assert.h>
+#include "input.h"
+#include "invariants.h"
+
+#define READS 16
+
+struct shadow {
+	u64 va;
+	u64 length;
+	u64 done;
+	bool taken;
+};
+
+struct fuzz {
+	struct sroce_responder r;
+	struct sroce_read reads[READS];
+	struct shadow shadow;
+	bool failed;
+};
+
+static void setup(struct fuzz *f, struct input *in)
+{
+	u8 byte = input_u8(in);
+	u32 mtu = 256 << (byte & 7) % 5;
+
+	f->r = (struct sroce_responder) {
+		.mtu = mtu,
+		.reliable = !(byte & 8),
+		.permissions = ~(byte >> 4) & 7,
+		.log = { .reads = f->reads, .mtu = mtu },
+	};
+	f->r.log.size = f->r.reliable ? input_u8(in) % (READS + 1) : 0;
+	f->r.epsn = input_psn(in, 0);
+}
+
+static struct sroce_pkt request(struct fuzz *f, struct input *in)
+{
+	struct sroce_pkt pkt = {};
+
+	pkt.opcode = input_u8(in) % 0x18 | (f->r.reliable ? 0 : SROCE_UC);
+	pkt.op = &sroce_opcodes[pkt.opcode];
+	pkt.psn = input_psn(in, f->r.epsn);
+	pkt.va = input_u8(in) << 3;
+	pkt.rkey = input_u8(in) & 1;
+	if (pkt.op->headers & SROCE_RETH)
+		pkt.dma_len = input_length(in, f->r.mtu);
+	/* No packet that came over the network is longer. */
+	if (pkt.op->headers & SROCE_PAYLOAD)
+		pkt.payload = input_length(in, f->r.mtu) & 0xffff;
+	return pkt;
+}
+
+/* The request is in order: does what it may touch agree with the shadow? */
+static void check_execute(struct fuzz *f, const struct sroce_pkt *pkt,
+			  const struct sroce_request *req)
+{
+	struct shadow *s = &f->shadow;
+
+	assert(pkt->psn == f->r.epsn);
+	assert(req->begins == !!(pkt->op->place & SROCE_FIRST));
+	assert(req->completes == !!(pkt->op->place & SROCE_LAST));
+	if (req->begins) {
+		s->va = pkt->va;
+		s->length = pkt->op->kind == SROCE_KIND_WRITE ?
+			    pkt->dma_len : SROCE_MAX_MSG;
+		s->done = 0;
+	}
+	if (pkt->op->kind == SROCE_KIND_WRITE ||
+	    pkt->op->kind == SROCE_KIND_SEND) {
+		assert(pkt->payload <= f->r.mtu);
+		assert(req->offset == s->done);
+		assert(s->done + pkt->payload <= s->length);
+	}
+	if (pkt->op->kind == SROCE_KIND_WRITE) {
+		assert(req->va == s->va + s->done);
+		assert(req->completes ==
+		       (s->done + pkt->payload == s->length));
+	}
+	assert(!req->take || !s->taken);
+	assert(!req->receives || req->take || s->taken);
+}
+
+static void execute(struct fuzz *f, const struct sroce_pkt *pkt,
+		    const struct sroce_request *req, u8 choice)
+{
+	check_execute(f, pkt, req);
+	if (req->take && (choice & 3) == 3) {
+		if (f->r.reliable)
+			sroce_responder_not_ready(&f->r);
+		return;
+	}
+	/* Key refused: ends a reliable connection, costs UC the message. */
+	if ((choice & 12) == 12 && !req->take) {
+		f->failed = f->r.reliable;
+		return;
+	}
+	sroce_responder_done(&f->r, pkt, req, choice);
+	f->shadow.done += pkt->payload;
+	if (req->take)
+		f->shadow.taken = true;
+	if (req->receives)
+		f->shadow.taken = false;
+}
+
+static void answer(struct fuzz *f, u32 most)
+{
+	struct sroce_rdlog *log = &f->r.log;
+	struct sroce_read *read;
+	struct sroce_pkt pkt = {};
+
+	while (most-- && (read = sroce_rdlog_pending(log))) {
+		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+		const struct sroce_opcode *op = &sroce_opcodes[pkt.opcode];
+
+		assert(op->kind >= SROCE_KIND_ANSWERS);
+		assert(pkt.payload <= log->mtu);
+		assert((u64)offset + pkt.payload <= read->length);
+		assert(op->place & SROCE_LAST ||
+		       pkt.payload == log->mtu);
+		/* Only what lies before the expected PSN was executed. */
+		assert(sroce_psn_before(pkt.psn, f->r.epsn));
+		sroce_rdlog_sent(log, read);
+	}
+}
+
+static void step(struct fuzz *f, struct input *in)
+{
+	struct sroce_pkt pkt = request(f, in);
+	struct sroce_request req;
+	u8 choice = input_u8(in);
+	bool naked = f->r.naked;
+	u32 epsn = f->r.epsn;
+
+	if (pkt.op->kind == SROCE_KIND_NONE ||
+	    pkt.op->kind >= SROCE_KIND_ANSWERS)
+		return;
+	switch (sroce_responder_check(&f->r, &pkt, &req)) {
+	case SROCE_EXECUTE:
+		execute(f, &pkt, &req, choice);
+		break;
+	case SROCE_REFUSE:
+		assert(req.reason > SROCE_NO_REASON &&
+		       req.reason < SROCE_REASONS);
+		assert(!f->r.reliable || pkt.psn == epsn);
+		f->failed = f->r.reliable;
+		break;
+	case SROCE_REPORT_GAP:
+		assert(!naked && f->r.naked && sroce_psn_before(epsn, pkt.psn));
+		break;
+	case SROCE_ANSWER_AGAIN:
+		assert(sroce_rdlog_pending(&f->r.log));
+		/* fall through */
+	case SROCE_ACK_AGAIN:
+		assert(sroce_psn_before(pkt.psn, epsn) && f->r.reliable);
+		break;
+	case SROCE_IGNORE:
+		break;
+	}
+	answer(f, choice >> 4);
+	check_responder(&f->r);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
+{
+	struct input in = { data, size };
+	struct fuzz f = {};
+
+	setup(&f, &in);
+	while (in.left && !f.failed)
+		step(&f, &in);
+	return 0;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A pretended kernel below the real libibverbs: ioctl(), mmap() and munmap()
+ * of the device file are answered here, so that everything above them runs as
+ * it does on a real device.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include "sroce.h"
+
+/* What the fake kernel keeps of a queue, by its handle. */
+struct fake_queue {
+	unsigned char *ring;
+	void *slot;
+	uint32_t slot_number;
+	uint32_t stride;
+	uint32_t entries;
+	unsigned char *rq;
+	uint32_t rq_stride;
+	uint32_t rq_entries;
+};
+
+/**
+ * struct fake_kernel - what happened, and what shall happen
+ * @kicks: calls of the kick file
+ * @kicked_slot: argument of the last one
+ * @calls: ioctl() calls of any kind
+ * @mapped: mappings that exist now
+ * @fail: errno that the next create command shall return, once
+ * @fail_map: errno that the next mmap() shall return, once
+ * @abi_version: what the context's response tells
+ * @bad_request: a driver request was missing, or not as the ABI wants it
+ * @cq_flags: of the CQ created last
+ * @tail_at_reset: sq_tail of the QP as RESET was asked for
+ */
+struct fake_kernel {
+	unsigned int kicks;
+	unsigned long kicked_slot;
+	unsigned int calls;
+	int mapped;
+	int fail;
+	int fail_map;
+	uint32_t abi_version;
+	bool bad_request;
+	uint32_t cq_flags;
+	uint32_t tail_at_reset;
+};
+
+extern struct fake_kernel fake;
+
+const struct verbs_device_ops *fake_driver(void);
+struct ibv_context *fake_open(void);
+void fake_close(struct ibv_context *context);
+struct fake_queue *fake_queue(uint32_t handle);
+void fake_use_slots_from(uint32_t number);
+
+/* The kernel's half of the rings. */
+void *fake_sqe(const struct fake_queue *queue, uint32_t index);
+struct sroce_rqe *fake_rqe(const struct fake_queue *queue, uint32_t index);
+void fake_complete(const struct fake_queue *queue, uint32_t index,
+		   struct sroce_cqe cqe);
+
+#endif /* FAKE_H */

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receives, of a QP and of an SRQ.
+ */
+#include "fixture.h"
+
+static struct ibv_sge list[4] = {
+	{ 0x1000, 10, 0x11 }, { 0x2000, 20, 0x22 }, { 0x3000, 30, 0x33 },
+};
+
+static int post(struct ibv_qp *qp, struct ibv_srq *srq, unsigned int num,
+		int num_sge, unsigned int *posted)
+{
+	struct ibv_recv_wr wrs[8], *bad = NULL;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < num; i++)
+		wrs[i] = (struct ibv_recv_wr){
+			.wr_id = 100 + i,
+			.next = i + 1 < num ? &wrs[i + 1] : NULL,
+			.sg_list = list,
+			.num_sge = num_sge,
+		};
+	if (srq)
+		err = ibv_post_srq_recv(srq, wrs, &bad);
+	else
+		err = ibv_post_recv(qp, wrs, &bad);
+	*posted = bad ? bad - wrs : num;
+	return err;
+}
+
+static void entries(struct ibv_qp *qp, struct ibv_srq *srq, const char *what)
+{
+	struct fake_queue *queue = fake_queue(srq ? srq->handle : qp->handle);
+	struct sroce_rqe head = { .wr_id = 102, .num_sge = 3 };
+	struct sroce_rqe *rqe = fake_rqe(queue, 2);
+	struct sroce_qp_slot *slot = queue->slot;
+	unsigned int calls = fake.calls;
+	unsigned int posted;
+
+	memset(queue->rq, 0xa5, queue->rq_entries * queue->rq_stride);
+	ok(post(qp, srq, 6, 3, &posted) == ENOMEM && posted == 4 &&
+	   slot->rq_tail == 4, "%s: six into a ring of four", what);
+	ok(!memcmp(rqe, &head, sizeof(head)) && !memcmp(rqe + 1, list, 48),
+	   "%s: an entry", what);
+	slot->rq_head = 2;
+	ok(!post(qp, srq, 2, 0, &posted) && slot->rq_tail == 6,
+	   "%s: places are free again", what);
+	slot->rq_head = 6;
+	ok(post(qp, srq, 1, 4, &posted) == EINVAL && slot->rq_tail == 6,
+	   "%s: too many pieces", what);
+	ok(post(qp, srq, 1, -1, &posted) == EINVAL,
+	   "%s: a negative number of them", what);
+	ok(fake.calls == calls, "%s: no system call", what);
+}
+
+/* Only a QP in error wants to hear of receives, to flush them. */
+static void kicks(struct ibv_qp *qp)
+{
+	struct fake_queue *queue = fake_queue(qp->handle);
+	struct sroce_qp_slot *slot = queue->slot;
+	unsigned int posted;
+
+	fake.kicks = 0;
+	slot->rq_head = slot->rq_tail;
+	slot->kick = SROCE_KICK_SEND;
+	ok(!post(qp, NULL, 1, 1, &posted) && !fake.kicks,
+	   "a receive needs no kick");
+	slot->kick = SROCE_KICK_SEND | SROCE_KICK_RECV;
+	ok(!post(qp, NULL, 3, 1, &posted) && fake.kicks == 1 &&
+	   fake.kicked_slot == queue->slot_number,
+	   "unless the kernel asks for one");
+	slot->kick = 0;
+}
+
+static void with_srq(struct fixture *fx)
+{
+	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 3, 0 } };
+	struct ibv_srq *srq = ibv_create_srq(fx->pd, &srq_attr);
+	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_RC);
+	struct ibv_srq_attr new_attr = { .srq_limit = 1 };
+	unsigned int posted;
+	struct ibv_qp *qp;
+
+	attr.srq = srq;
+	qp = ibv_create_qp_ex(fx->context, &attr);
+	entries(NULL, srq, "SRQ");
+	set_state(qp, IBV_QPS_INIT);
+	ok(post(qp, NULL, 1, 1, &posted) == EINVAL && !posted,
+	   "a QP with an SRQ has no receives of its own");
+	ok(!ibv_modify_srq(srq, &new_attr, IBV_SRQ_LIMIT) &&
+	   !ibv_query_srq(srq, &new_attr), "modify and query");
+	ibv_destroy_qp(qp);
+	ok(!ibv_destroy_srq(srq), "destroy SRQ");
+}
+
+void test_recv(void)
+{
+	struct fixture fx;
+	struct ibv_qp *qp;
+	unsigned int posted;
+
+	fixture_open(&fx);
+	qp = fixture_qp(&fx, IBV_QPT_RC, false);
+	entries(qp, NULL, "QP");
+	kicks(qp);
+	set_state(qp, IBV_QPS_RESET);
+	ok(post(qp, NULL, 1, 1, &posted) == EINVAL, "RESET takes no receives");
+	set_state(qp, IBV_QPS_INIT);
+	ok(!post(qp, NULL, 4, 1, &posted), "INIT does");
+	ibv_destroy_qp(qp);
+	with_srq(&fx);
+	fixture_close(&fx);
+}

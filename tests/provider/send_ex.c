@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Extended posting: every operation writes the very bytes that the classic
+ * interface writes, over a ring full of rubbish; errors, abort, lists.
+ */
+#include "fixture.h"
+
+#define WR_ID	0x1122334455667788
+#define ADDR	0xaabbccdd00112233
+#define RKEY	0x87654321
+#define WORD	0x01020304
+#define COMPARE	0x1111222233334444
+#define SWAP	0x5555666677778888
+
+static struct ibv_ah *ah;
+
+/* One operation, by its classic request and by its extended call. */
+struct operation {
+	const char *name;
+	enum ibv_qp_type type;
+	struct ibv_send_wr wr;
+	void (*begin)(struct ibv_qp_ex *qp);
+	bool needs_rkey;
+};
+
+static void send(struct ibv_qp_ex *qp)
+{
+	ibv_wr_send(qp);
+}
+
+static void send_imm(struct ibv_qp_ex *qp)
+{
+	ibv_wr_send_imm(qp, WORD);
+}
+
+static void rdma_write(struct ibv_qp_ex *qp)
+{
+	ibv_wr_rdma_write(qp, RKEY, ADDR);
+}
+
+static void rdma_write_imm(struct ibv_qp_ex *qp)
+{
+	ibv_wr_rdma_write_imm(qp, RKEY, ADDR, WORD);
+}
+
+static void rdma_read(struct ibv_qp_ex *qp)
+{
+	ibv_wr_rdma_read(qp, RKEY, ADDR);
+}
+
+static void cmp_swp(struct ibv_qp_ex *qp)
+{
+	ibv_wr_atomic_cmp_swp(qp, RKEY, ADDR, COMPARE, SWAP);
+}
+
+static void fetch_add(struct ibv_qp_ex *qp)
+{
+	ibv_wr_atomic_fetch_add(qp, RKEY, ADDR, COMPARE);
+}
+
+static void ud_send(struct ibv_qp_ex *qp)
+{
+	ibv_wr_send(qp);
+	ibv_wr_set_ud_addr(qp, ah, 0x123456, WORD);
+}
+
+static void ud_send_imm(struct ibv_qp_ex *qp)
+{
+	ibv_wr_send_imm(qp, WORD);
+	ibv_wr_set_ud_addr(qp, ah, 0x123456, WORD);
+}
+
+#define TO_MEMORY .wr.rdma = { .remote_addr = ADDR, .rkey = RKEY }
+#define TO_UD .wr.ud = { .remote_qpn = 0x123456, .remote_qkey = WORD }
+
+static const struct operation operations[] = {
+	{ "RC SEND", IBV_QPT_RC, { .opcode = IBV_WR_SEND }, send },
+	{ "RC SEND with immediate", IBV_QPT_RC,
+	  { .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = WORD }, send_imm },
+	{ "RC WRITE", IBV_QPT_RC,
+	  { .opcode = IBV_WR_RDMA_WRITE, TO_MEMORY }, rdma_write, true },
+	{ "RC WRITE with immediate", IBV_QPT_RC,
+	  { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .imm_data = WORD, TO_MEMORY },
+	  rdma_write_imm, true },
+	{ "RC READ", IBV_QPT_RC,
+	  { .opcode = IBV_WR_RDMA_READ, TO_MEMORY }, rdma_read, true },
+	{ "RC compare and swap", IBV_QPT_RC,
+	  { .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+	    .wr.atomic = { ADDR, COMPARE, SWAP, RKEY } }, cmp_swp, true },
+	{ "RC fetch and add", IBV_QPT_RC,
+	  { .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
+	    .wr.atomic = { ADDR, COMPARE, SWAP, RKEY } }, fetch_add, true },
+	{ "UC SEND", IBV_QPT_UC, { .opcode = IBV_WR_SEND }, send },
+	{ "UC SEND with immediate", IBV_QPT_UC,
+	  { .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = WORD }, send_imm },
+	{ "UC WRITE", IBV_QPT_UC,
+	  { .opcode = IBV_WR_RDMA_WRITE, TO_MEMORY }, rdma_write, true },
+	{ "UC WRITE with immediate", IBV_QPT_UC,
+	  { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .imm_data = WORD, TO_MEMORY },
+	  rdma_write_imm, true },
+	{ "UD SEND", IBV_QPT_UD, { .opcode = IBV_WR_SEND, TO_UD }, ud_send },
+	{ "UD SEND with immediate", IBV_QPT_UD,
+	  { .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = WORD, TO_UD },
+	  ud_send_imm },
+};
+
+/* The 32 bytes in the middle of an entry, made by hand. */
+static void expect_target(const struct operation *op, struct sroce_sqe *sqe)
+{
+	if (op->type == IBV_QPT_UD) {
+		sqe->ud.ah = to_sroce_ah(ah)->number;
+		sqe->ud.remote_qpn = 0x123456;
+		sqe->ud.remote_qkey = WORD;
+	} else if (op->needs_rkey) {
+		sqe->rdma.remote_addr = ADDR;
+		sqe->rdma.rkey = RKEY;
+	}
+	if (op->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
+		sqe->atomic.swap = SWAP;
+	if (op->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    op->wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
+		sqe->atomic.compare_add = COMPARE;
+}
+
+static struct sroce_sqe expected(const struct operation *op, uint8_t flags,
+				 uint16_t num)
+{
+	struct sroce_sqe sqe;
+
+	memset(&sqe, 0, sizeof(sqe));
+	sqe.wr_id = WR_ID;
+	sqe.opcode = op->wr.opcode;
+	sqe.flags = flags;
+	sqe.num_sge = num;
+	if (op->wr.imm_data)
+		sqe.imm_data = WORD;
+	expect_target(op, &sqe);
+	return sqe;
+}
+
+static const struct ibv_sge list[3] = {
+	{ 0x1000, 10, 0x11 }, { 0x2000, 20, 0x22 }, { 0x3000, 30, 0x33 },
+};
+
+static void *fill_with_rubbish(struct ibv_qp *qp)
+{
+	struct fake_queue *queue = fake_queue(qp->handle);
+
+	return memset(queue->ring, 0xa5, queue->entries * queue->stride);
+}
+
+static void with_list(const struct fixture *fx, const struct operation *op)
+{
+	struct ibv_qp *classic = fixture_qp(fx, op->type, false);
+	struct ibv_qp *extended = fixture_qp(fx, op->type, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(extended);
+	struct sroce_sqe sqe = expected(op, SROCE_WR_FENCE | SROCE_WR_SIGNALED, 3);
+	unsigned char *a = fill_with_rubbish(classic);
+	unsigned char *b = fill_with_rubbish(extended);
+	struct ibv_send_wr wr = op->wr, *bad;
+
+	wr.wr_id = WR_ID;
+	wr.send_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED;
+	wr.sg_list = (struct ibv_sge *)list;
+	wr.num_sge = 3;
+	if (op->type == IBV_QPT_UD)
+		wr.wr.ud.ah = ah;
+	ok(!ibv_post_send(classic, &wr, &bad) && !memcmp(a, &sqe, sizeof(sqe)) &&
+	   !memcmp(a + sizeof(sqe), list, sizeof(list)), "%s, classic", op->name);
+
+	qp->wr_id = WR_ID;
+	qp->wr_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED;
+	ibv_wr_start(qp);
+	op->begin(qp);
+	ibv_wr_set_sge_list(qp, 3, list);
+	ok(!ibv_wr_complete(qp) && !memcmp(a, b, sizeof(sqe) + sizeof(list)),
+	   "%s, extended: the same bytes", op->name);
+	ibv_destroy_qp(classic);
+	ibv_destroy_qp(extended);
+}
+
+static void with_inline(const struct fixture *fx, const struct operation *op)
+{
+	struct ibv_qp *extended = fixture_qp(fx, op->type, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(extended);
+	struct sroce_sqe sqe = expected(op, SROCE_WR_INLINE, 5);
+	unsigned char *ring = fill_with_rubbish(extended);
+
+	qp->wr_id = WR_ID;
+	qp->wr_flags = 0;
+	ibv_wr_start(qp);
+	op->begin(qp);
+	ibv_wr_set_inline_data(qp, (char *)"hello", 5);
+	ok(!ibv_wr_complete(qp) && !memcmp(ring, &sqe, sizeof(sqe)) &&
+	   !memcmp(ring + sizeof(sqe), "hello", 5), "%s, inline", op->name);
+	ibv_destroy_qp(extended);
+}
+
+static void nothing_is_sent_without_payload(const struct fixture *fx)
+{
+	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
+	struct sroce_sqe *sqe = fill_with_rubbish(ibqp);
+
+	qp->wr_flags = 0;
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ok(!ibv_wr_complete(qp) && !sqe->num_sge && !sqe->flags,
+	   "without a setter an entry has no payload");
+	ibv_wr_start(qp);
+	ok(!ibv_wr_complete(qp), "nor is an empty batch an error");
+	ibv_destroy_qp(ibqp);
+}
+
+/* rxe's provider once got the totals of both wrong. */
+static void totals(const struct fixture *fx)
+{
+	char text[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
+	struct ibv_data_buf bufs[] = {
+		{ text, 26 }, { text, 0 }, { text + 26, 26 }, { text, 28 },
+		{ text, 1 },
+	};
+	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
+	struct sroce_sqe *sqe = fake_sqe(fake_queue(ibqp->handle), 0);
+
+	qp->wr_flags = 0;
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_set_inline_data_list(qp, 4, bufs);
+	ok(!ibv_wr_complete(qp) && sqe->num_sge == 80 &&
+	   !memcmp(sqe + 1, text, 52) &&
+	   !memcmp((char *)(sqe + 1) + 52, text, 28),
+	   "inline data of several pieces has their sum");
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_set_inline_data_list(qp, 5, bufs);
+	ok(ibv_wr_complete(qp) == EINVAL, "a sum beyond the limit is refused");
+
+	sqe = fake_sqe(fake_queue(ibqp->handle), 1);
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_set_sge_list(qp, 3, list);
+	ok(!ibv_wr_complete(qp) && sqe->num_sge == 3 &&
+	   !memcmp(sqe + 1, list, sizeof(list)), "a list keeps each length");
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_set_sge(qp, 7, 8, 9);
+	ok(!ibv_wr_complete(qp), "a single piece");
+	ibv_destroy_qp(ibqp);
+}
+
+static void errors_post_nothing(const struct fixture *fx)
+{
+	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
+	struct sroce_qp_slot *slot = fake_queue(ibqp->handle)->slot;
+	struct ibv_sge four[4] = {};
+	int i;
+
+	qp->wr_flags = 0;
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_send(qp);
+	ibv_wr_set_sge_list(qp, 4, four);
+	ibv_wr_set_sge(qp, 1, 2, 3);
+	ibv_wr_send(qp);
+	ok(ibv_wr_complete(qp) == EINVAL && !slot->sq_tail,
+	   "one bad entry, and none of the batch is posted");
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_abort(qp);
+	ok(!slot->sq_tail, "abort posts nothing");
+	ibv_wr_start(qp);
+	for (i = 0; i < 5; i++)
+		ibv_wr_send(qp);
+	ok(ibv_wr_complete(qp) == ENOMEM && !slot->sq_tail,
+	   "nor does a batch beyond the ring");
+	qp->wr_flags = IBV_SEND_IP_CSUM;
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ok(ibv_wr_complete(qp) == EINVAL, "unknown flags");
+	set_state(ibqp, IBV_QPS_RTR);
+	ibv_wr_start(qp);
+	ok(ibv_wr_complete(qp) == EINVAL, "RTR does not send");
+	ibv_destroy_qp(ibqp);
+}
+
+static void one_kick_for_a_batch(const struct fixture *fx)
+{
+	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
+	struct sroce_qp_slot *slot = fake_queue(ibqp->handle)->slot;
+
+	fake.kicks = 0;
+	slot->kick = SROCE_KICK_SEND;
+	qp->wr_flags = 0;
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_send(qp);
+	ok(!fake.kicks && !slot->sq_tail, "nothing happens before complete");
+	ok(!ibv_wr_complete(qp) && fake.kicks == 1 && slot->sq_tail == 2,
+	   "then one kick");
+	slot->kick = 0;
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ok(!ibv_wr_complete(qp) && fake.kicks == 1, "none without need");
+	ibv_destroy_qp(ibqp);
+}
+
+/* A QP whose two kinds of post can deadlock on a lock left behind would. */
+static void locks_are_dropped(const struct fixture *fx)
+{
+	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
+	struct sroce_lock *lock = &to_sroce_qp(ibqp)->sq.lock;
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
+
+	ibv_wr_start(qp);
+	ok(pthread_spin_trylock(&lock->spin) == EBUSY, "start takes the lock");
+	ibv_wr_abort(qp);
+	ok(!pthread_spin_trylock(&lock->spin), "abort drops it");
+	pthread_spin_unlock(&lock->spin);
+	ibv_wr_start(qp);
+	ibv_wr_complete(qp);
+	ok(!pthread_spin_trylock(&lock->spin), "complete drops it");
+	pthread_spin_unlock(&lock->spin);
+	ibv_destroy_qp(ibqp);
+}
+
+void test_send_ex(void)
+{
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+	struct fixture fx;
+	unsigned int i;
+
+	fixture_open(&fx);
+	ah = ibv_create_ah(fx.pd, &attr);
+	for (i = 0; i < NUM(operations); i++) {
+		with_list(&fx, &operations[i]);
+		with_inline(&fx, &operations[i]);
+	}
+	nothing_is_sent_without_payload(&fx);
+	totals(&fx);
+	errors_post_nothing(&fx);
+	one_kick_for_a_batch(&fx);
+	locks_are_dropped(&fx);
+	ibv_destroy_ah(ah);
+	fixture_close(&fx);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * A connected QP with memory behind it: the smallest driver of the core.  It
+ * doubles as the specification of how the kernel driver calls the core; there
+ * send.c and receive.c do what send.c and receive.c here do.
+ */
+#ifndef SROCE_SIM_ENDPOINT_H
+#define SROCE_SIM_ENDPOINT_H
+
+#include "completer.h"
+#include "link.h"
+#include "responder.h"
+
+#define STORE	32	/* requests in flight */
+#define READS	16
+#define RKEY	0x4242
+
+struct receive {
+	u32 id;
+	u32 offset;
+	u32 length;
+};
+
+/* Of a receive completion @opcode is SROCE_OP_SEND, _IMM, _INV, WRITE_IMM. */
+struct completion {
+	u32 id;
+	u32 length;
+	u32 imm;
+	u8 status;
+	u8 opcode;
+};
+
+struct completions {
+	struct completion *list;
+	u32 count;
+	u32 room;
+};
+
+/**
+ * struct endpoint - a QP, its memory and its timers
+ * @name: for traces
+ * @rng: chance
+ * @in: where packets come from
+ * @out: where packets go
+ * @memory: all of it; an address is an offset in it
+ * @size: of @memory
+ * @req: requester
+ * @wrs: its store
+ * @local: the buffer of each request in the store
+ * @timeout: transport timer; 0 for none
+ * @burst: packets sent in one go
+ * @refuse: chance that the transmit queue refuses a packet, permille
+ * @resp: responder
+ * @reads: its log
+ * @receives: receive requests, free running
+ * @receive_head: the next to take
+ * @receive_tail: one past the newest
+ * @receive_mask: size - 1
+ * @taken: receive request of the message in progress
+ * @rnr_code: of the RNR NAK timer field
+ * @ack_every: packets that are acknowledged without being asked
+ * @answers: packets of READ answers sent in one go
+ * @unacked: packets executed since the last acknowledgement
+ * @ack_due: an acknowledgement is to be sent
+ * @nak: syndrome to report, 0 for none
+ * @refused: the NAK ends the connection
+ * @failed: the QP is in the error state
+ * @ack_timer: transport timer
+ * @rnr_timer: end of the wait after an RNR NAK
+ * @work_timer: when to go on with what exceeded its budget
+ * @sends: completions of send requests
+ * @recvs: completions of receive requests
+ * @resent: packets sent again
+ */
+struct endpoint {
+	const char *name;
+	struct rng *rng;
+	struct link *in;
+	struct link *out;
+	u8 *memory;
+	u32 size;
+
+	struct sroce_requester req;
+	struct sroce_wr wrs[STORE];
+	u32 local[STORE];
+	u64 timeout;
+	u32 burst;
+	u32 refuse;
+
+	struct sroce_responder resp;
+	struct sroce_read reads[READS];
+	struct receive *receives;
+	u32 receive_head;
+	u32 receive_tail;
+	u32 receive_mask;
+	struct receive taken;
+	u8 rnr_code;
+	u32 ack_every;
+	u32 answers;
+	u32 unacked;
+	bool ack_due;
+	u8 nak;
+	bool refused;
+
+	bool failed;
+	u64 ack_timer;
+	u64 rnr_timer;
+	u64 work_timer;
+	struct completions sends;
+	struct completions recvs;
+	u64 resent;
+};
+
+/* endpoint.c */
+void endpoint_transmit(struct endpoint *ep, u64 now, struct sroce_pkt *pkt,
+		       const u8 *payload);
+void endpoint_receive(struct endpoint *ep, u64 now);
+void endpoint_timers(struct endpoint *ep, u64 now);
+u64 endpoint_next_timer(const struct endpoint *ep);
+void endpoint_fail(struct endpoint *ep, u8 status);
+void complete(struct completions *c, struct completion completion);
+
+/* send.c */
+bool send_post(struct endpoint *ep, const struct sroce_wr *wr, u32 local);
+void send_requests(struct endpoint *ep, u64 now);
+void send_take_answer(struct endpoint *ep, u64 now,
+		      const struct sroce_pkt *pkt, const u8 *payload);
+void send_retry(struct endpoint *ep, u64 now);
+
+/* receive.c */
+bool receive_post(struct endpoint *ep, struct receive receive);
+void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
+			  const u8 *payload);
+void receive_answer(struct endpoint *ep, u64 now);
+
+#endif /* SROCE_SIM_ENDPOINT_H */

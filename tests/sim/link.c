@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <stdlib.h>
+#include "link.h"
+#include "trace.h"
+
+static u64 arrival(struct link *link, u64 now)
+{
+	u64 at = now + link->delay + rng_between(link->rng, 0, link->jitter);
+
+	if (rng_permille(link->rng, link->reorder))
+		return at + rng_between(link->rng, 0, 4 * link->delay);
+	if (at < link->in_order)
+		at = link->in_order;
+	at += link->batch - 1;
+	at -= at % link->batch;
+	link->in_order = at;
+	return at;
+}
+
+/* Behind all that arrive at the same time or before. */
+static void insert(struct link *link, struct frame *frame)
+{
+	struct frame *before = link->last;
+
+	while (before && before->arrives > frame->arrives)
+		before = before->prev;
+	frame->prev = before;
+	frame->next = before ? before->next : link->first;
+	*(before ? &before->next : &link->first) = frame;
+	*(frame->next ? &frame->next->prev : &link->last) = frame;
+}
+
+static void carry(struct link *link, u64 now, const u8 *bytes, u32 len)
+{
+	struct frame *frame = malloc(sizeof(*frame) + len);
+
+	frame->arrives = arrival(link, now);
+	frame->len = len;
+	memcpy(frame->bytes, bytes, len);
+	if (rng_permille(link->rng, link->corrupt)) {
+		u32 bit = rng_between(link->rng, 0, len * 8 - 1);
+
+		TRACE("%9llu %s corrupts it\n", (unsigned long long)now,
+		      link->name);
+		frame->bytes[bit / 8] ^= 1 << bit % 8;
+	}
+	insert(link, frame);
+}
+
+void link_send(struct link *link, u64 now, const u8 *bytes, u32 len)
+{
+	link->frames++;
+	if (link->dead || rng_permille(link->rng, link->loss)) {
+		TRACE("%9llu %s loses it\n", (unsigned long long)now,
+		      link->name);
+		return;
+	}
+	carry(link, now, bytes, len);
+	if (rng_permille(link->rng, link->duplicate))
+		carry(link, now, bytes, len);
+}
+
+struct frame *link_receive(struct link *link, u64 now)
+{
+	struct frame *frame = link->first;
+
+	if (!frame || frame->arrives > now)
+		return NULL;
+	link->first = frame->next;
+	*(frame->next ? &frame->next->prev : &link->last) = NULL;
+	return frame;
+}

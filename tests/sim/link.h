@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* One direction of a bad network, in virtual time (nanoseconds). */
+#ifndef SROCE_SIM_LINK_H
+#define SROCE_SIM_LINK_H
+
+#include "rng.h"
+
+#define NEVER (~0ull)
+
+struct frame {
+	struct frame *next;
+	struct frame *prev;
+	u64 arrives;
+	u32 len;
+	u8 bytes[];
+};
+
+/**
+ * struct link - frames under way
+ * @rng: chance
+ * @name: for traces
+ * @loss: chance to be lost, permille
+ * @corrupt: chance that a bit flips, permille
+ * @duplicate: chance to arrive twice, permille
+ * @reorder: chance to be overtaken, permille
+ * @delay: from end to end
+ * @jitter: added at most
+ * @batch: arrivals are a multiple of this, so that bursts form
+ * @dead: nothing comes through any more
+ * @first: the frame that arrives next
+ * @last: the latest
+ * @in_order: arrival of the latest frame that was not held back
+ * @frames: sent in all
+ */
+struct link {
+	struct rng *rng;
+	const char *name;
+	u32 loss;
+	u32 corrupt;
+	u32 duplicate;
+	u32 reorder;
+	u32 delay;
+	u32 jitter;
+	u32 batch;
+	bool dead;
+	struct frame *first;
+	struct frame *last;
+	u64 in_order;
+	u64 frames;
+};
+
+void link_send(struct link *link, u64 now, const u8 *bytes, u32 len);
+
+/* The next frame that has arrived, for the caller to free; or NULL. */
+struct frame *link_receive(struct link *link, u64 now);
+
+static inline u64 link_next(const struct link *link)
+{
+	return link->first ? link->first->arrives : NEVER;
+}
+
+#endif /* SROCE_SIM_LINK_H */

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Driver of the core's responder. */
+#include "aeth.h"
+#include "endpoint.h"
+
+bool receive_post(struct endpoint *ep, struct receive receive)
+{
+	if (ep->receive_tail - ep->receive_head > ep->receive_mask)
+		return false;
+	ep->receives[ep->receive_tail++ & ep->receive_mask] = receive;
+	return true;
+}
+
+static void note_ack(struct endpoint *ep, const struct sroce_pkt *pkt)
+{
+	if (pkt->ack_req || ++ep->unacked >= ep->ack_every)
+		ep->ack_due = true;
+}
+
+/* The connection ends, but what was executed is still answered first. */
+static void refuse(struct endpoint *ep, u8 reason)
+{
+	const struct sroce_failure *failure = &sroce_failures[reason];
+
+	if (!ep->resp.reliable && !failure->local)
+		return;
+	if (ep->resp.taken || reason == SROCE_RECV_TOO_SMALL)
+		complete(&ep->recvs, (struct completion) {
+			.id = ep->taken.id,
+			.status = failure->status,
+		});
+	ep->nak = failure->syndrome;
+	ep->refused = true;
+	if (!ep->resp.reliable)
+		endpoint_fail(ep, SROCE_WR_FLUSH_ERR);
+}
+
+/* Key and bounds; a request for no bytes needs no key (9.7.4.1.5). */
+static bool permitted(const struct endpoint *ep, const struct sroce_pkt *pkt,
+		      const struct sroce_request *req)
+{
+	u64 length = pkt->op->kind == SROCE_KIND_ATOMIC ? 8 : pkt->dma_len;
+
+	if (pkt->op->kind == SROCE_KIND_SEND || !req->begins || !length)
+		return true;
+	return req->rkey == RKEY && req->va <= ep->size &&
+	       length <= ep->size - req->va;
+}
+
+static bool take_receive(struct endpoint *ep)
+{
+	if (ep->receive_head == ep->receive_tail) {
+		if (ep->resp.reliable) {
+			sroce_responder_not_ready(&ep->resp);
+			ep->nak = SROCE_RNR_NAK | ep->rnr_code;
+		}
+		return false;
+	}
+	ep->taken = ep->receives[ep->receive_head++ & ep->receive_mask];
+	return true;
+}
+
+static u64 run_atomic(struct endpoint *ep, const struct sroce_pkt *pkt)
+{
+	u64 original, value;
+
+	memcpy(&original, ep->memory + pkt->va, sizeof(original));
+	if (pkt->opcode == (SROCE_RC | SROCE_FETCH_ADD))
+		value = original + pkt->swap_add;
+	else
+		value = original == pkt->compare ? pkt->swap_add : original;
+	memcpy(ep->memory + pkt->va, &value, sizeof(value));
+	return original;
+}
+
+static void complete_receive(struct endpoint *ep, const struct sroce_pkt *pkt,
+			     u32 length)
+{
+	bool write = pkt->op->kind == SROCE_KIND_WRITE;
+	struct completion c = {
+		.id = ep->taken.id,
+		.length = length,
+		.opcode = write ? SROCE_OP_WRITE_IMM : SROCE_OP_SEND,
+	};
+
+	if (pkt->op->headers & SROCE_IMMDT) {
+		c.opcode = write ? SROCE_OP_WRITE_IMM : SROCE_OP_SEND_IMM;
+		c.imm = pkt->imm;
+	} else if (pkt->op->headers & SROCE_IETH) {
+		c.opcode = SROCE_OP_SEND_INV;
+		c.imm = pkt->rkey;
+	}
+	complete(&ep->recvs, c);
+}
+
+static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
+		    const struct sroce_request *req, const u8 *payload)
+{
+	u64 original = 0;
+	u32 length = req->offset + pkt->payload;
+
+	if (!permitted(ep, pkt, req)) {
+		refuse(ep, SROCE_RKEY_REFUSED);
+		return;
+	}
+	if (req->take && !take_receive(ep))
+		return;
+	if (pkt->op->kind == SROCE_KIND_SEND) {
+		if (length > ep->taken.length) {
+			refuse(ep, SROCE_RECV_TOO_SMALL);
+			return;
+		}
+		memcpy(ep->memory + ep->taken.offset + req->offset, payload,
+		       pkt->payload);
+	} else if (pkt->op->kind == SROCE_KIND_WRITE && pkt->payload) {
+		memcpy(ep->memory + req->va, payload, pkt->payload);
+	} else if (pkt->op->kind == SROCE_KIND_ATOMIC) {
+		original = run_atomic(ep, pkt);
+	}
+	sroce_responder_done(&ep->resp, pkt, req, original);
+	if (req->receives)
+		complete_receive(ep, pkt, length);
+	if (pkt->op->kind == SROCE_KIND_SEND ||
+	    pkt->op->kind == SROCE_KIND_WRITE)
+		note_ack(ep, pkt);
+}
+
+void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
+			  const u8 *payload)
+{
+	struct sroce_request req;
+
+	if (ep->refused)
+		return;
+	switch (sroce_responder_check(&ep->resp, pkt, &req)) {
+	case SROCE_EXECUTE:
+		execute(ep, pkt, &req, payload);
+		break;
+	case SROCE_ACK_AGAIN:
+		note_ack(ep, pkt);
+		break;
+	case SROCE_REPORT_GAP:
+		ep->nak = SROCE_NAK_SEQUENCE;
+		break;
+	case SROCE_REFUSE:
+		refuse(ep, req.reason);
+		break;
+	default:
+		break;
+	}
+}
+
+static void answer_read(struct endpoint *ep, u64 now, struct sroce_read *read)
+{
+	struct sroce_pkt pkt = { .pkey = SROCE_PKEY_DEFAULT, .qpn = 17 };
+	u32 offset = sroce_rdlog_answer(&ep->resp.log, read, &pkt);
+
+	endpoint_transmit(ep, now, &pkt,
+			  pkt.payload ? ep->memory + read->va + offset : NULL);
+	sroce_rdlog_sent(&ep->resp.log, read);
+}
+
+static void acknowledge(struct endpoint *ep, u64 now, u32 psn, u8 syndrome)
+{
+	struct sroce_pkt pkt = {
+		.opcode = SROCE_RC | SROCE_ACKNOWLEDGE,
+		.pkey = SROCE_PKEY_DEFAULT,
+		.qpn = 17,
+		.psn = psn,
+		.syndrome = syndrome,
+		.msn = ep->resp.msn,
+	};
+
+	endpoint_transmit(ep, now, &pkt, NULL);
+	ep->unacked = 0;
+	ep->ack_due = false;
+	ep->nak = 0;
+}
+
+/*
+ * Answers leave in the order of their requests: while any of a READ waits, no
+ * ACK or NAK of a later request may overtake it.
+ */
+void receive_answer(struct endpoint *ep, u64 now)
+{
+	struct sroce_responder *r = &ep->resp;
+	struct sroce_read *read;
+	u32 n;
+
+	if (!r->reliable || ep->failed)
+		return;
+	for (n = 0; n < ep->answers; n++) {
+		read = sroce_rdlog_pending(&r->log);
+		if (!read)
+			break;
+		answer_read(ep, now, read);
+	}
+	if (sroce_rdlog_pending(&r->log)) {
+		ep->work_timer = now + 100;
+		return;
+	}
+	/* A gap or shortage that is over is not worth a word. */
+	if (ep->nak && (r->naked || ep->refused))
+		acknowledge(ep, now, r->epsn, ep->nak);
+	else if (ep->ack_due)
+		acknowledge(ep, now, sroce_psn_add(r->epsn, -1),
+			    SROCE_ACK_CREDITS_INVALID);
+	ep->nak = 0;
+	if (ep->refused)
+		endpoint_fail(ep, SROCE_WR_FLUSH_ERR);
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "world.h"
+
+static void both(struct world *w, void (*change)(struct world *w,
+						 struct side *side))
+{
+	change(w, &w->sides[0]);
+	change(w, &w->sides[1]);
+}
+
+static void lose(struct world *w, struct side *side)
+{
+	side->link.loss = rng_between(&w->rng, 1, 100);
+}
+
+static void tune_loss(struct world *w)
+{
+	both(w, lose);
+}
+
+static void shuffle(struct world *w, struct side *side)
+{
+	side->link.reorder = rng_between(&w->rng, 1, 200);
+	side->link.duplicate = rng_between(&w->rng, 1, 200);
+}
+
+static void tune_shuffle(struct world *w)
+{
+	both(w, shuffle);
+}
+
+static void mistreat(struct world *w, struct side *side)
+{
+	lose(w, side);
+	shuffle(w, side);
+	side->link.loss *= rng_between(&w->rng, 1, 3);
+	side->link.corrupt = rng_between(&w->rng, 0, 100);
+	side->ep.refuse = rng_between(&w->rng, 0, 100);
+}
+
+static void tune_everything(struct world *w)
+{
+	both(w, mistreat);
+}
+
+static void hurry(struct world *w, struct side *side)
+{
+	side->ep.timeout = rng_between(&w->rng, 1000, 40000);
+	side->link.loss = rng_between(&w->rng, 0, 20);
+	side->link.duplicate = rng_between(&w->rng, 0, 50);
+}
+
+/* Timeouts shorter than the round trip. */
+static void tune_hurry(struct world *w)
+{
+	both(w, hurry);
+}
+
+static void refuse(struct world *w, struct side *side)
+{
+	side->ep.refuse = rng_between(&w->rng, 100, 500);
+	side->ep.burst = rng_between(&w->rng, 1, 4);
+}
+
+static void tune_refuse(struct world *w)
+{
+	both(w, refuse);
+}
+
+static void starve(struct world *w, struct side *side)
+{
+	side->recv_pace = rng_between(&w->rng, 20, 200) * 1000;
+	side->link.loss = rng_permille(&w->rng, 500) ?
+			  rng_between(&w->rng, 1, 50) : 0;
+	side->link.duplicate = rng_between(&w->rng, 0, 50);
+}
+
+static void tune_starve(struct world *w)
+{
+	both(w, starve);
+}
+
+static void drain(struct world *w, struct side *side)
+{
+	side->next_hold = rng_between(&w->rng, 1, 100000);
+	side->link.loss = rng_between(&w->rng, 0, 50);
+}
+
+static void tune_drain(struct world *w)
+{
+	both(w, drain);
+}
+
+static void lock_step(struct world *w, struct side *side)
+{
+	(void)w;
+	side->ep.req.window = 1;
+	side->ep.req.max_reads = 1;
+	side->ep.answers = 1;
+	side->link.loss = 100;
+	side->link.duplicate = 300;
+	side->link.reorder = 300;
+}
+
+static void tune_lock_step(struct world *w)
+{
+	both(w, lock_step);
+}
+
+static void little_patience(struct world *w, struct side *side)
+{
+	side->ep.req.retry_count = rng_between(&w->rng, 0, 7);
+}
+
+static void tune_dead(struct world *w)
+{
+	both(w, little_patience);
+	w->die = rng_between(&w->rng, 0, 300000);
+	w->ending = ANY_FAILS;
+	w->status = SROCE_RETRY_EXC_ERR;
+}
+
+/* Side 0 sends, side 1 only answers, and nothing is lost. */
+static void spoil_setup(struct world *w)
+{
+	w->sides[1].count = 0;
+	w->ending = ONE_FAILS;
+	w->failing = rng_between(&w->rng, 0, w->sides[0].count - 1);
+}
+
+static void nothing_fails(struct world *w)
+{
+	w->ending = ALL_DONE;
+	w->failing = NO_REQUEST;
+}
+
+static void tune_no_receiver(struct world *w)
+{
+	w->sides[0].ep.req.rnr_retry = rng_between(&w->rng, 0, 6);
+	w->sides[1].recv_pace = 0;
+}
+
+static void spoil_no_receiver(struct world *w)
+{
+	const struct op *op;
+
+	spoil_setup(w);
+	for (op = w->sides[0].ops; op < w->sides[0].ops + w->sides[0].count;
+	     op++)
+		if (op->recv != NO_RECV && op->wr.wr_id >= w->failing)
+			break;
+	if (op == w->sides[0].ops + w->sides[0].count) {
+		nothing_fails(w);
+		return;
+	}
+	w->failing = op->wr.wr_id;
+	w->status = SROCE_RNR_RETRY_EXC_ERR;
+	w->sides[1].recv_count = op->recv;
+}
+
+static void spoil_memory(struct world *w, struct sroce_wr *wr)
+{
+	w->status = SROCE_REM_ACCESS_ERR;
+	if (sroce_wr_atomic(wr) && rng_permille(&w->rng, 300)) {
+		wr->remote_addr++;
+		w->status = SROCE_REM_INV_REQ_ERR;
+	} else if (rng_permille(&w->rng, 500)) {
+		wr->rkey++;
+	} else if (rng_permille(&w->rng, 500)) {
+		wr->remote_addr = w->sides[1].ep.size - wr->length + 1;
+		if (sroce_wr_atomic(wr))
+			wr->remote_addr += -wr->remote_addr & 7;
+	} else {
+		wr->remote_addr = -8ull;
+	}
+}
+
+static void spoil_request(struct world *w)
+{
+	struct op *op;
+
+	spoil_setup(w);
+	op = &w->sides[0].ops[w->failing];
+	if (rng_permille(&w->rng, 200)) {
+		op->wr.status = SROCE_LOC_PROT_ERR;
+		w->status = SROCE_LOC_PROT_ERR;
+	} else if (!op->wr.length) {
+		nothing_fails(w);
+	} else if (op->recv != NO_RECV &&
+		   op->wr.opcode != SROCE_OP_WRITE_IMM) {
+		w->sides[1].recvs[op->recv].length = op->wr.length - 1;
+		w->status = SROCE_REM_INV_REQ_ERR;
+		w->recv_status = SROCE_LOC_LEN_ERR;
+	} else {
+		spoil_memory(w, &op->wr);
+	}
+}
+
+/* The same on a bad link: the NAK may be lost, and with it the reason. */
+static void tune_bad_link(struct world *w)
+{
+	both(w, lose);
+	both(w, little_patience);
+}
+
+static void spoil_on_bad_link(struct world *w)
+{
+	spoil_request(w);
+	w->ending = ANY_FAILS;
+	w->status = 0;
+}
+
+static void lose_unreliably(struct world *w, struct side *side)
+{
+	side->link.loss = rng_between(&w->rng, 1, 300);
+	side->link.corrupt = rng_between(&w->rng, 0, 100);
+}
+
+static void tune_unreliable(struct world *w)
+{
+	both(w, lose_unreliably);
+	w->ending = UNRELIABLE;
+}
+
+static void ready(struct world *w, struct side *side)
+{
+	(void)w;
+	side->recv_pace = 0;
+}
+
+static void tune_ready(struct world *w)
+{
+	both(w, ready);
+}
+
+const struct scenario scenarios[] = {
+	{ "lossless", SROCE_RC, 300 },
+	{ "loss", SROCE_RC, 600, tune_loss },
+	{ "reordered-and-duplicated", SROCE_RC, 600, tune_shuffle },
+	{ "everything", SROCE_RC, 600, tune_everything },
+	{ "timeouts-too-short", SROCE_RC, 300, tune_hurry },
+	{ "transmit-queue-refuses", SROCE_RC, 300, tune_refuse },
+	{ "receiver-not-ready", SROCE_RC, 400, tune_starve },
+	{ "send-queue-drained", SROCE_RC, 300, tune_drain },
+	{ "lock-step", SROCE_RC, 300, tune_lock_step },
+	{ "link-dies", SROCE_RC, 400, tune_dead },
+	{ "rnr-retries-exhausted", SROCE_RC, 300, tune_no_receiver,
+	  spoil_no_receiver },
+	{ "bad-request", SROCE_RC, 600, NULL, spoil_request },
+	{ "bad-request-and-link", SROCE_RC, 400, tune_bad_link,
+	  spoil_on_bad_link },
+	{ "unreliable-lossless", SROCE_UC, 200, tune_ready },
+	{ "unreliable", SROCE_UC, 600, tune_unreliable },
+	{}
+};

@@ -1,0 +1,294 @@
+# For the suites, which are shell scripts run in the guest: TAP lines, hosts made of namespaces, servers and clients.
+#
+#   . "$(dirname "$0")/lib.sh"
+#   hosts_up                                      # see the drawing below
+#   ok "both see a device" ibv_devinfo -d sroce1  # passes when the command does; its output shows only if it fails
+#   pair_run "SEND" 'ibv_rc_pingpong -d $D2 -g $G2 -p $PORT' 'ibv_rc_pingpong -d $D1 -g $G1 -p $PORT $IP2'
+#
+# Cleaning up, the plan line and the exit status come by themselves at the end. Nothing sleeps to wait for something:
+# there are wait_for and wait_server.
+
+set -u
+
+TESTS=0
+FAILED=0
+CLEANUPS=()
+OUTPUT=$(mktemp)
+
+# --- TAP ---
+
+diag() { printf '# %s\n' "$@"; }
+
+pass() { TESTS=$((TESTS + 1)); echo "ok $TESTS - $*"; }
+
+fail() { TESTS=$((TESTS + 1)); FAILED=$((FAILED + 1)); echo "not ok $TESTS - $*"; }
+
+# skip WHAT WHY
+skip() { TESTS=$((TESTS + 1)); echo "ok $TESTS - $1 # SKIP $2"; }
+
+# skip_all WHY: for a suite that cannot run here
+skip_all() { skip "everything" "$1"; exit 0; }
+
+show_output() { head -c 8000 "$OUTPUT" | tail -n 60 | sed 's/^/#   /'; }
+
+# ok WHAT COMMAND...
+ok() {
+	local what=$1 status=0
+	shift
+	"$@" >"$OUTPUT" 2>&1 || status=$?
+	if [ $status = 0 ]; then pass "$what"; else
+		fail "$what"
+		diag "status $status: $*"
+		show_output
+	fi
+	return 0
+}
+
+# not_ok WHAT COMMAND...: the command has to fail, and not by a signal or the time limit
+not_ok() {
+	local what=$1 status=0
+	shift
+	"$@" >"$OUTPUT" 2>&1 || status=$?
+	if [ $status != 0 ] && [ $status -lt 124 ]; then pass "$what"; else
+		fail "$what"
+		diag "status $status, should have failed: $*"
+		show_output
+	fi
+	return 0
+}
+
+# is WHAT GOT WANTED
+is() {
+	if [ "$2" = "$3" ]; then pass "$1"; else
+		fail "$1"
+		diag "got    '$2'" "wanted '$3'"
+	fi
+}
+
+# like WHAT TEXT REGEX
+like() {
+	if [[ $2 =~ $3 ]]; then pass "$1"; else
+		fail "$1"
+		diag "got '$2'" "wanted something like '$3'"
+	fi
+}
+
+# at_exit COMMAND...: run at the end, the last one first
+at_exit() { CLEANUPS=("$(printf '%q ' "$@")" "${CLEANUPS[@]}"); }
+
+finish() {
+	local status=$? command
+	trap - EXIT
+	for command in "${CLEANUPS[@]}"; do eval "$command"; done
+	rm -f "$OUTPUT"
+	[ $TESTS = 0 ] || echo "1..$TESTS"
+	[ $FAILED = 0 ] && exit $status
+	exit 1
+}
+trap finish EXIT
+trap 'exit 130' INT TERM
+
+# --- waiting ---
+
+# Time limits are for a fast machine with the stock kernel: the debug kernel is some twenty times slower.
+seconds() { if [ "${SROCE_DEBUG_KERNEL:-0}" = 1 ]; then echo $(($1 * 8)); else echo "$1"; fi; }
+
+limited() { local limit=$1; shift; timeout -k 5 "$(seconds "$limit")" "$@"; }
+
+# wait_for SECONDS COMMAND...: until the command succeeds
+wait_for() {
+	local end=$((SECONDS + $(seconds "$1")))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+# tcp_listens PID PORT: in the network namespace of that process; reads files only, as processes are dear here
+tcp_listens() {
+	local port file address state
+	printf -v port ':%04X' "$2"
+	for file in "/proc/$1/net/tcp" "/proc/$1/net/tcp6"; do
+		while read -r _ address _ state _; do
+			[ "$state" = 0A ] && [[ $address == *$port ]] && return 0
+		done 2>/dev/null <"$file"
+	done
+	return 1
+}
+
+cm_listens() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
+
+# wait_server PID PORT: until the process listens by TCP or by rdma_cm; fails when it ends or does not in time
+wait_server() {
+	local end=$((SECONDS + $(seconds 20))) round=0
+	while [ $SECONDS -lt $end ] && kill -0 "$1" 2>/dev/null; do
+		tcp_listens "$1" "$2" && return 0
+		[ $((round++ % 5)) = 4 ] && cm_listens "$2" && return 0
+		sleep 0.05
+	done
+	return 1
+}
+
+# --- hosts ---
+#
+# hosts_up [MTU]: two hosts, sroce at both ends
+#
+#     namespace h1                            namespace h2
+#     D1=sroce1                               D2=sroce2
+#     eth0, IP1 10.0.0.1/24    --- veth ---   eth0, IP2 10.0.0.2/24
+#           IP1_6 fd00::1/64                        IP2_6 fd00::2/64
+#
+# rxe_up [MTU]: rxe, which works in the initial namespace only, and sroce
+#
+#     initial namespace                       namespace h2
+#     D1=rxe1                                 D2=sroce2
+#     rxe1e, IP1 10.0.0.1/24   --- veth ---   eth0, IP2 10.0.0.2/24
+#           IP1_6 fd00::1/64                        IP2_6 fd00::2/64
+#
+# Both set G1 and G2 to the GID index of the IPv4 addresses, G1_6 and G2_6 to that of the IPv6 ones.
+# "on h1 COMMAND..." runs a command on a host, after either of them.
+
+IP1=10.0.0.1 IP2=10.0.0.2 IP1_6=fd00::1 IP2_6=fd00::2
+# 'init' is the initial namespace
+HOST1=h1 HOST2=h2
+
+# exec_on HOST COMMAND...: on, but this shell becomes the command. In the background, "(exec_on ...) &" makes $! its process.
+exec_on() {
+	local host=$1
+	shift
+	[ "$host" = h1 ] && host=$HOST1
+	[ "$host" = init ] && exec "$@"
+	exec ip netns exec "$host" "$@"
+}
+
+on() { (exec_on "$@"); }
+
+# address HOST NETDEV NUMBER
+address() {
+	on "$1" sysctl -qw "net.ipv6.conf.$2.accept_dad=0" "net.ipv6.conf.$2.addr_gen_mode=0"
+	on "$1" ip addr add "10.0.0.$3/24" dev "$2"
+	on "$1" ip -6 addr add "fd00::$3/64" dev "$2" nodad
+	on "$1" ip link set "$2" up
+}
+
+# gid_text ADDRESS: as sysfs shows it
+gid_text() {
+	local a b c d
+	case $1 in
+	*:*) python3 -c 'import ipaddress, sys; print(ipaddress.IPv6Address(sys.argv[1]).exploded)' "$1" ;;
+	*) IFS=. read -r a b c d <<<"$1"
+		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' "$a" "$b" "$c" "$d" ;;
+	esac
+}
+
+# find_gid DEVICE GID-TEXT: prints the index
+find_gid() {
+	local file gid
+	for file in "/sys/class/infiniband/$1/ports/1/gids/"*; do
+		read -r gid 2>/dev/null <"$file" && [ "$gid" = "$2" ] && echo "${file##*/}" && return 0
+	done
+	return 1
+}
+
+# gid DEVICE ADDRESS: prints the index of that address in the device's table, waiting until it is there
+gid() {
+	local text
+	text=$(gid_text "$2")
+	wait_for 5 find_gid "$1" "$text" && find_gid "$1" "$text"
+}
+
+gids() {
+	G1=$(gid "$D1" $IP1) G2=$(gid "$D2" $IP2) G1_6=$(gid "$D1" $IP1_6) G2_6=$(gid "$D2" $IP2_6)
+	[ -n "$G1" ] && [ -n "$G2" ] && [ -n "$G1_6" ] && [ -n "$G2_6" ]
+}
+
+set_mtu() {
+	[ -n "$1" ] || return 0
+	on "$HOST1" ip link set "$2" mtu "$1"
+	on "$HOST2" ip link set eth0 mtu "$1"
+}
+
+hosts_up() {
+	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2
+	at_exit hosts_down
+	ip netns add h1 && ip netns add h2 || return
+	ip link add eth0 netns h1 type veth peer name eth0 netns h2
+	on h1 ip link set lo up
+	on h2 ip link set lo up
+	set_mtu "${1:-}" eth0
+	address h1 eth0 1
+	address h2 eth0 2
+	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && gids
+}
+
+rxe_up() {
+	HOST1=init HOST2=h2 D1=rxe1 D2=sroce2
+	at_exit hosts_down
+	ip netns add h2 || return
+	ip link add rxe1e type veth peer name eth0 netns h2
+	on h2 ip link set lo up
+	set_mtu "${1:-}" rxe1e
+	address init rxe1e 1
+	address h2 eth0 2
+	modprobe rdma_rxe && rdma link add $D1 type rxe netdev rxe1e &&
+		on h2 rdma link add $D2 type sroce netdev eth0 && gids
+}
+
+# Also right after a failed or partial set-up. Waits, for the kernel takes a namespace down later.
+hosts_down() {
+	local device
+	for device in /sys/class/infiniband/*; do
+		[ -e "$device" ] && rdma link delete "${device##*/}" 2>/dev/null
+	done
+	ip link delete rxe1e 2>/dev/null
+	ip netns delete h1 2>/dev/null
+	ip netns delete h2 2>/dev/null
+	wait_for 10 no_devices
+}
+
+no_devices() { [ -z "$(ls -A /sys/class/infiniband 2>/dev/null)" ]; }
+
+# --- a server and a client ---
+
+PORT=20000
+
+# pair_run WHAT SERVER CLIENT [SECONDS]: the server's command line on h2, then, when it listens, the client's on h1;
+# passes when both end with 0 in time. Quote them with '...': $D1, $G1, $IP1 and so on are in their environment, and
+# $PORT, a new port each time. What they print is left in $SERVER_OUTPUT and $CLIENT_OUTPUT.
+pair_run() {
+	local what=$1
+	shift
+	if run_pair "$@"; then pass "$what"; else fail "$what"; show_pair "$@"; fi
+	return 0
+}
+
+# The same without a TAP line: the status is that of the pair.
+run_pair() {
+	local limit=${3:-30} server
+	PORT=$((PORT + 1))
+	SERVER_OUTPUT='' CLIENT_OUTPUT='' CLIENT_STATUS=none
+	export PORT HOST1 HOST2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
+	(exec_on $HOST2 timeout -k 5 "$(seconds "$limit")" bash -c "exec $1") >"$OUTPUT.server" 2>&1 </dev/null &
+	server=$!
+	if wait_server $server $PORT; then
+		on h1 timeout -k 5 "$(seconds "$limit")" bash -c "exec $2" >"$OUTPUT.client" 2>&1 </dev/null
+		CLIENT_STATUS=$?
+		[ $CLIENT_STATUS = 0 ] || kill $server 2>/dev/null
+		CLIENT_OUTPUT=$(<"$OUTPUT.client")
+	else
+		kill $server 2>/dev/null
+	fi
+	wait $server
+	SERVER_STATUS=$?
+	SERVER_OUTPUT=$(<"$OUTPUT.server")
+	rm -f "$OUTPUT.server" "$OUTPUT.client"
+	[ "$SERVER_STATUS" = 0 ] && [ "$CLIENT_STATUS" = 0 ]
+}
+
+show_pair() {
+	diag "server, status $SERVER_STATUS: $1"
+	tail -n 25 <<<"$SERVER_OUTPUT" | sed 's/^/#   /'
+	diag "client, status $CLIENT_STATUS: $2"
+	[ -z "$CLIENT_OUTPUT" ] || tail -n 25 <<<"$CLIENT_OUTPUT" | sed 's/^/#   /'
+}

@@ -1,0 +1,22 @@
+#!/bin/bash
+# The rig itself: what every other suite takes for granted, shown with the in-tree rxe.
+# timeout: 180
+. "$(dirname "$0")/lib.sh"
+
+ok "the root can be written to" touch /usr/rig-test
+for folder in debug/bdi tracing/events config; do ok "/sys/kernel/$folder is there" test -d "/sys/kernel/$folder"; done
+ok "/out is the host's" touch /out/rig-test
+not_ok "a command that fails is seen to" false
+is "a job has no standard input" "$(cat)" ""
+
+# rxe with both ends on one device: its packets go round through lo
+ip link add rig0 type veth peer name rig1
+at_exit ip link delete rig0
+for number in 0 1; do address init "rig$number" "$((number + 1))"; done
+at_exit rdma link delete rxe0
+ok "rdma link add loads rxe" rdma link add rxe0 type rxe netdev rig0
+ok "its device node is there" wait_for 5 test -c /dev/infiniband/uverbs0
+HOST1=init HOST2=init D1=rxe0 D2=rxe0 G1=$(gid rxe0 10.0.0.1) G2=$G1
+like "a GID is found by address" "$G1" '^[0-9]+$'
+pair_run "ibv_rc_pingpong" 'ibv_rc_pingpong -d $D2 -g $G2 -n 50 -p $PORT' 'ibv_rc_pingpong -d $D1 -g $G1 -n 50 -p $PORT 127.0.0.1'
+pair_run "rping" 'rping -s -a $IP1 -p $PORT -C 3' 'rping -c -a $IP1 -p $PORT -C 3'

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "aeth.h"
+#include "tap.h"
+
+TEST(aeth, rnr_delays_are_those_of_table_46)
+{
+	EQUAL(sroce_rnr_delay(0), 655360);
+	EQUAL(sroce_rnr_delay(1), 10);
+	EQUAL(sroce_rnr_delay(12), 640);
+	EQUAL(sroce_rnr_delay(31), 491520);
+	EQUAL(sroce_rnr_delay(0x20 | 12), 640);
+}
+
+/* From 0.02 ms on, every second entry doubles the one two before it. */
+TEST(aeth, rnr_delays_grow)
+{
+	u32 i;
+
+	for (i = 2; i < 32; i++)
+		CHECK(sroce_rnr_delay(i) > sroce_rnr_delay(i - 1));
+	for (i = 4; i < 32; i++)
+		EQUAL(sroce_rnr_delay(i), 2 * sroce_rnr_delay(i - 2));
+}
+
+TEST(aeth, ack_timeout)
+{
+	EQUAL(sroce_ack_timeout(0), 0);
+	EQUAL(sroce_ack_timeout(1), 8192);
+	EQUAL(sroce_ack_timeout(14), 4096ull << 14);
+	EQUAL(sroce_ack_timeout(31), 4096ull << 31);
+	EQUAL(sroce_ack_timeout(32 + 1), 8192);
+}
+
+TEST(aeth, syndromes)
+{
+	EQUAL(sroce_aeth_class(SROCE_ACK_CREDITS_INVALID), SROCE_AETH_ACK);
+	EQUAL(sroce_aeth_class(SROCE_RNR_NAK | 31), SROCE_AETH_RNR);
+	EQUAL(sroce_aeth_class(SROCE_NAK_SEQUENCE), SROCE_AETH_NAK);
+	EQUAL(sroce_aeth_value(SROCE_NAK_SEQUENCE), 0);
+	EQUAL(sroce_aeth_value(SROCE_NAK_INVALID_REQ), 1);
+	EQUAL(sroce_aeth_value(SROCE_NAK_REM_ACCESS), 2);
+	EQUAL(sroce_aeth_value(SROCE_NAK_REM_OP), 3);
+	EQUAL(sroce_aeth_value(SROCE_RNR_NAK | 12), 12);
+}

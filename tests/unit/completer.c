@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sender.h"
+
+static struct sender s;
+static struct sroce_answer a;
+
+#define ACK SROCE_ACK_CREDITS_INVALID
+
+static enum sroce_answer_verdict check(struct sroce_pkt pkt)
+{
+	memset(&a, 0xee, sizeof(a));
+	return sroce_completer_check(&s.r, &pkt, &a);
+}
+
+/* The whole of what a driver does with an answer. */
+static enum sroce_answer_verdict take(struct sroce_pkt pkt)
+{
+	enum sroce_answer_verdict verdict = check(pkt);
+
+	if (verdict == SROCE_ANSWER_IGNORE)
+		return verdict;
+	acknowledge(&s, a.upto);
+	if (verdict == SROCE_ANSWER_DATA || verdict == SROCE_ANSWER_ATOMIC)
+		acknowledge(&s, a.psn);
+	if (verdict == SROCE_ANSWER_RETRY)
+		CHECK(sroce_completer_retry(&s.r));
+	if (verdict == SROCE_ANSWER_RNR)
+		CHECK(sroce_completer_rnr(&s.r));
+	return verdict;
+}
+
+/* PSNs 0 SEND, 1..3 READ, 4 atomic, 5..6 WRITE, from @psn on. */
+static void mixed(u32 psn)
+{
+	sender_init(&s, psn);
+	post(&s, SROCE_OP_SEND, 8);
+	post(&s, SROCE_OP_READ, 2 * MTU + 8);
+	post(&s, SROCE_OP_FETCH_ADD, 8);
+	post(&s, SROCE_OP_WRITE, 2 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+}
+
+static void sends(u32 count)
+{
+	sender_init(&s, 0);
+	while (count--)
+		post(&s, SROCE_OP_SEND, 1);
+	send_all(&s);
+}
+
+static const u32 bases[] = { 0, 5, 0xfffffa, 0xfffffc, 0xffffff };
+
+#define FOR_EACH_BASE(b, i) \
+	for (i = 0; i < COUNT(bases) && (b = bases[i], true); i++)
+
+TEST(completer, acknowledgements_are_cumulative)
+{
+	u32 i;
+
+	for (i = 0; i < 8; i++) {
+		sender_init(&s, 0xfffffc);
+		post(&s, SROCE_OP_SEND, 3 * MTU);
+		post(&s, SROCE_OP_WRITE, 4 * MTU);
+		post(&s, SROCE_OP_SEND, 0);
+		send_all(&s);
+		EQUAL(check(ack(0xfffffc + i, ACK)), SROCE_ANSWER_ACK);
+		EQUAL(a.upto, (0xfffffd + i) & 0xffffff);
+		EQUAL(acknowledge(&s, a.upto), (i >= 2) + (i >= 6) + (i >= 7));
+	}
+}
+
+TEST(completer, ignores_what_was_never_sent_or_is_long_done)
+{
+	u32 b, i, n;
+
+	FOR_EACH_BASE(b, i) {
+		mixed(b);
+		for (n = 7; n < 0x800000; n = n * 2 + 1) {
+			EQUAL(check(ack(b + n, ACK)), SROCE_ANSWER_IGNORE);
+			EQUAL(check(ack(b + n, SROCE_NAK_REM_OP)),
+			      SROCE_ANSWER_IGNORE);
+			EQUAL(check(ack(b - n, ACK)), SROCE_ANSWER_IGNORE);
+		}
+		EQUAL(check(ack(b - 1, ACK)), SROCE_ANSWER_IGNORE);
+		EQUAL(check(ack(b - 1, SROCE_NAK_SEQUENCE)),
+		      SROCE_ANSWER_IGNORE);
+		EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, b + 7, 8)),
+		      SROCE_ANSWER_IGNORE);
+	}
+}
+
+TEST(completer, idle_requester_ignores_everything)
+{
+	u32 i;
+
+	sender_init(&s, 0);
+	for (i = 0; i < 256; i++) {
+		EQUAL(check(ack(i, i)), SROCE_ANSWER_IGNORE);
+		EQUAL(check(ack(-1, i)), SROCE_ANSWER_IGNORE);
+	}
+	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 0, 0)),
+	      SROCE_ANSWER_IGNORE);
+}
+
+TEST(completer, responses_carry_data_and_acknowledge_what_is_before)
+{
+	u32 b, i;
+
+	FOR_EACH_BASE(b, i) {
+		mixed(b);
+		EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
+		      SROCE_ANSWER_DATA);
+		EQUAL(a.upto, (b + 1) & 0xffffff);
+		EQUAL(a.psn, (b + 2) & 0xffffff);
+		EQUAL(a.index, (u32)-1);
+		EQUAL(a.offset, 0);
+		EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
+		      SROCE_ANSWER_DATA);
+		EQUAL(s.r.in.head, (u32)-1);
+		EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, b + 2, MTU)),
+		      SROCE_ANSWER_DATA);
+		EQUAL(a.offset, MTU);
+		EQUAL(take(response(SROCE_READ_RESPONSE_LAST, b + 3, 8)),
+		      SROCE_ANSWER_DATA);
+		EQUAL(a.offset, 2 * MTU);
+		EQUAL(s.r.in.head, 0);
+		EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, b + 4, 0)),
+		      SROCE_ANSWER_ATOMIC);
+		EQUAL(s.r.in.head, 1);
+		EQUAL(s.r.reads, 0);
+		EQUAL(take(ack(b + 6, ACK)), SROCE_ANSWER_ACK);
+		EQUAL(s.r.in.head, s.r.in.tail);
+	}
+}
+
+TEST(completer, data_comes_once)
+{
+	mixed(0);
+	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
+	      SROCE_ANSWER_IGNORE);
+	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
+	take(response(SROCE_READ_RESPONSE_LAST, 3, 8));
+	take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0));
+	EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
+	      SROCE_ANSWER_IGNORE);
+}
+
+TEST(completer, acknowledgement_past_an_unanswered_read_tells_of_a_loss)
+{
+	u32 at;
+
+	for (at = 1; at < 7; at++) {
+		mixed(0xfffffd);
+		EQUAL(check(ack(0xfffffd + at, ACK)), SROCE_ANSWER_RETRY);
+		EQUAL(a.upto, 0xfffffe);
+	}
+}
+
+TEST(completer, nak_past_an_unanswered_read_tells_of_a_loss)
+{
+	static const u8 naks[] = {
+		SROCE_NAK_SEQUENCE, SROCE_NAK_INVALID_REQ, SROCE_NAK_REM_ACCESS,
+		SROCE_NAK_REM_OP, SROCE_RNR_NAK | 1,
+	};
+	u32 i;
+
+	for (i = 0; i < COUNT(naks); i++) {
+		mixed(0);
+		EQUAL(check(ack(5, naks[i])), SROCE_ANSWER_RETRY);
+		EQUAL(a.upto, 1);
+		take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+		EQUAL(check(ack(5, naks[i])), SROCE_ANSWER_RETRY);
+		EQUAL(a.upto, 2);
+	}
+}
+
+TEST(completer, response_past_an_unanswered_one_tells_of_a_loss)
+{
+	mixed(0);
+	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
+	      SROCE_ANSWER_RETRY);
+	EQUAL(a.upto, 1);
+	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
+	      SROCE_ANSWER_RETRY);
+	EQUAL(a.upto, 1);
+	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 8)),
+	      SROCE_ANSWER_RETRY);
+	EQUAL(a.upto, 2);
+}
+
+/* After a rewind more signs of the same loss are echoes... */
+TEST(completer, echoes_of_a_loss)
+{
+	mixed(0);
+	EQUAL(take(ack(4, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(s.r.psn, 1);
+	EQUAL(s.r.retry_left, 2);
+	EQUAL(take(ack(5, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(6, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
+	      SROCE_ANSWER_ACK);
+	EQUAL(s.r.una, 1);
+	EQUAL(s.r.retry_left, 2);
+}
+
+/* ... but one that brings progress tells of another loss. */
+TEST(completer, next_loss_after_a_rewind)
+{
+	sends(6);
+	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_RETRY);
+	EQUAL(s.r.psn, 1);
+	send_all(&s);
+	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_ACK);
+	EQUAL(s.r.psn, 6);
+	EQUAL(take(ack(3, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_RETRY);
+	EQUAL(s.r.psn, 3);
+}
+
+TEST(completer, loss_after_a_rewind_and_progress)
+{
+	mixed(0);
+	CHECK(sroce_completer_retry(&s.r));
+	send_all(&s);
+	EQUAL(take(ack(0, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(6, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(s.r.psn, 1);
+}
+
+TEST(completer, nak_acknowledges_what_is_before_it)
+{
+	sends(4);
+	EQUAL(take(ack(2, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_RETRY);
+	EQUAL(s.r.una, 2);
+	EQUAL(s.r.psn, 2);
+	EQUAL(s.r.in.head, 0);
+}
+
+TEST(completer, naks_fail_with_their_status)
+{
+	static const u8 naks[][2] = {
+		{ SROCE_NAK_INVALID_REQ, SROCE_REM_INV_REQ_ERR },
+		{ SROCE_NAK_REM_ACCESS, SROCE_REM_ACCESS_ERR },
+		{ SROCE_NAK_REM_OP, SROCE_REM_OP_ERR },
+	};
+	u32 i;
+
+	for (i = 0; i < COUNT(naks); i++) {
+		sends(3);
+		EQUAL(check(ack(1, naks[i][0])), SROCE_ANSWER_FAIL);
+		EQUAL(a.upto, 1);
+		EQUAL(a.status, naks[i][1]);
+	}
+}
+
+TEST(completer, reserved_syndromes_are_ignored)
+{
+	u32 syndrome;
+
+	for (syndrome = 0; syndrome < 256; syndrome++) {
+		sends(1);
+		if (syndrome < 0x40 ||
+		    (syndrome >= 0x60 && syndrome <= 0x63))
+			CHECK(check(ack(0, syndrome)) != SROCE_ANSWER_IGNORE);
+		else
+			EQUAL(check(ack(0, syndrome)), SROCE_ANSWER_IGNORE);
+	}
+}
+
+TEST(completer, responses_with_a_nak_syndrome_are_ignored)
+{
+	static const u8 ops[] = {
+		SROCE_READ_RESPONSE_FIRST, SROCE_READ_RESPONSE_LAST,
+		SROCE_READ_RESPONSE_ONLY, SROCE_ATOMIC_ACKNOWLEDGE,
+	};
+	u32 syndrome, i, psn;
+
+	mixed(0);
+	for (syndrome = 0x20; syndrome < 256; syndrome++)
+		for (i = 0; i < COUNT(ops); i++)
+			for (psn = 0; psn < 8; psn++) {
+				struct sroce_pkt pkt = response(ops[i], psn,
+								MTU);
+
+				pkt.syndrome = syndrome;
+				EQUAL(check(pkt), SROCE_ANSWER_IGNORE);
+			}
+}
+
+TEST(completer, responses_to_requests_of_another_kind_are_ignored)
+{
+	mixed(0);
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 0, 8)),
+	      SROCE_ANSWER_IGNORE);
+	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 0, 0)),
+	      SROCE_ANSWER_IGNORE);
+	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 1, 0)),
+	      SROCE_ANSWER_IGNORE);
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 5, MTU)),
+	      SROCE_ANSWER_IGNORE);
+	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
+	take(response(SROCE_READ_RESPONSE_LAST, 3, 8));
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 4, 8)),
+	      SROCE_ANSWER_IGNORE);
+}
+
+TEST(completer, response_of_wrong_length_or_place_is_bad)
+{
+	mixed(0);
+	EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, 1, MTU - 4)),
+	      SROCE_ANSWER_FAIL);
+	EQUAL(a.status, SROCE_BAD_RESP_ERR);
+	EQUAL(a.upto, 1);
+	EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, 1, MTU + 4)),
+	      SROCE_ANSWER_FAIL);
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 1, MTU)),
+	      SROCE_ANSWER_FAIL);
+	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
+	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 3, 8)),
+	      SROCE_ANSWER_FAIL);
+	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 9)),
+	      SROCE_ANSWER_FAIL);
+	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 0)),
+	      SROCE_ANSWER_FAIL);
+	/* The answer to a request for the rest begins anew. */
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 3, 8)),
+	      SROCE_ANSWER_DATA);
+}
+
+TEST(completer, read_of_nothing)
+{
+	sender_init(&s, 0xffffff);
+	post(&s, SROCE_OP_READ, 0);
+	send_all(&s);
+	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 0xffffff, 0)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(s.r.in.head, s.r.in.tail);
+}
+
+TEST(completer, retries_are_counted_and_given_back_by_progress)
+{
+	u32 i;
+
+	sends(2);
+	for (i = 0; i < 3; i++)
+		CHECK(sroce_completer_retry(&s.r));
+	CHECK(!sroce_completer_retry(&s.r));
+	send_all(&s);
+	EQUAL(take(ack(0, ACK)), SROCE_ANSWER_ACK);
+	for (i = 0; i < 3; i++)
+		CHECK(sroce_completer_retry(&s.r));
+	CHECK(!sroce_completer_retry(&s.r));
+	s.r.retry_left = s.r.retry_count = 0;
+	CHECK(!sroce_completer_retry(&s.r));
+}
+
+TEST(completer, rnr_waits_then_goes_again)
+{
+	sends(4);
+	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_ANSWER_RNR);
+	EQUAL(a.rnr_timer, 12);
+	EQUAL(s.r.una, 2);
+	EQUAL(send_all(&s), SROCE_NEXT_RNR);
+	/* An echo does not count twice. */
+	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_ANSWER_ACK);
+	EQUAL(s.r.rnr_left, 1);
+	EQUAL(s.r.retry_left, 3);
+	s.r.rnr_wait = false;
+	SEND(&s, SROCE_SEND_ONLY, 2);
+	SEND(&s, SROCE_SEND_ONLY, 3);
+}
+
+TEST(completer, rnr_ends_with_progress)
+{
+	sends(4);
+	take(ack(2, SROCE_RNR_NAK | 12));
+	EQUAL(take(ack(2, ACK)), SROCE_ANSWER_ACK);
+	CHECK(!s.r.rnr_wait);
+	EQUAL(s.r.rnr_left, 2);
+	SEND(&s, SROCE_SEND_ONLY, 3);
+}
+
+TEST(completer, rnr_retries)
+{
+	u32 i;
+
+	sends(1);
+	CHECK(sroce_completer_rnr(&s.r));
+	CHECK(sroce_completer_rnr(&s.r));
+	CHECK(!sroce_completer_rnr(&s.r));
+	s.r.rnr_left = s.r.rnr_retry = 7;
+	for (i = 0; i < 100; i++)
+		CHECK(sroce_completer_rnr(&s.r));
+	s.r.rnr_left = s.r.rnr_retry = 0;
+	CHECK(!sroce_completer_rnr(&s.r));
+}
+
+/* READ requests have been sent again; the answer to the first copy arrives. */
+TEST(completer, answers_from_before_a_rewind_count)
+{
+	mixed(0xfffffe);
+	CHECK(sroce_completer_retry(&s.r));
+	SEND(&s, SROCE_SEND_ONLY, 0xfffffe);
+	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0xffffff, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(s.r.psn, 0);
+	SEND(&s, SROCE_READ_REQUEST, 0);
+	EQUAL(s.out.pkt.dma_len, MTU + 8);
+	EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, 0, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(s.r.psn, 2);
+	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
+	      SROCE_ANSWER_IGNORE);
+	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 1, 8)),
+	      SROCE_ANSWER_DATA);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "aeth.h"
+#include "errors.h"
+#include "tap.h"
+
+TEST(errors, every_reason_has_a_nak_and_a_status)
+{
+	u32 i;
+
+	for (i = SROCE_NO_REASON + 1; i < SROCE_REASONS; i++) {
+		EQUAL(sroce_aeth_class(sroce_failures[i].syndrome),
+		      SROCE_AETH_NAK);
+		CHECK(sroce_failures[i].syndrome != SROCE_NAK_SEQUENCE);
+		CHECK(sroce_failures[i].status != SROCE_SUCCESS);
+	}
+}
+
+TEST(errors, naks_of_table_61)
+{
+	static const u8 invalid[] = {
+		SROCE_OUT_OF_PLACE, SROCE_NOT_ENABLED, SROCE_BAD_LENGTH,
+		SROCE_MISALIGNED, SROCE_TOO_MANY_READS, SROCE_RECV_TOO_SMALL,
+	};
+	u32 i;
+
+	for (i = 0; i < sizeof(invalid); i++)
+		EQUAL(sroce_failures[invalid[i]].syndrome,
+		      SROCE_NAK_INVALID_REQ);
+	EQUAL(sroce_failures[SROCE_RKEY_REFUSED].syndrome,
+	      SROCE_NAK_REM_ACCESS);
+	EQUAL(sroce_failures[SROCE_RECV_LKEY_REFUSED].syndrome,
+	      SROCE_NAK_REM_OP);
+	EQUAL(sroce_failures[SROCE_BAD_RQE].syndrome, SROCE_NAK_REM_OP);
+}
+
+TEST(errors, statuses_of_the_receive_request)
+{
+	EQUAL(sroce_failures[SROCE_RECV_TOO_SMALL].status, SROCE_LOC_LEN_ERR);
+	EQUAL(sroce_failures[SROCE_RECV_LKEY_REFUSED].status,
+	      SROCE_LOC_PROT_ERR);
+	EQUAL(sroce_failures[SROCE_BAD_RQE].status, SROCE_LOC_QP_OP_ERR);
+	EQUAL(sroce_failures[SROCE_RKEY_REFUSED].event,
+	      SROCE_EVENT_ACCESS_ERR);
+	EQUAL(sroce_failures[SROCE_OUT_OF_PLACE].event, SROCE_EVENT_REQ_ERR);
+}
+
+/* What the peer did wrong costs an unreliable connection only the message. */
+TEST(errors, only_our_own_faults_are_local)
+{
+	CHECK(!sroce_failures[SROCE_OUT_OF_PLACE].local);
+	CHECK(!sroce_failures[SROCE_BAD_LENGTH].local);
+	CHECK(!sroce_failures[SROCE_RKEY_REFUSED].local);
+	CHECK(sroce_failures[SROCE_RECV_TOO_SMALL].local);
+	CHECK(sroce_failures[SROCE_RECV_LKEY_REFUSED].local);
+	CHECK(sroce_failures[SROCE_BAD_RQE].local);
+}

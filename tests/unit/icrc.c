@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "icrc.h"
+#include "tap.h"
+
+/* CRC-32 as it is defined: one bit at a time. */
+static u32 bitwise(u32 crc, const u8 *p, u32 len)
+{
+	u32 i;
+
+	while (len--) {
+		crc ^= *p++;
+		for (i = 0; i < 8; i++)
+			crc = crc >> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+	}
+	return crc;
+}
+
+TEST(icrc, crc32_check_value)
+{
+	EQUAL((u32)~sroce_crc32(~0u, "123456789", 9), 0xcbf43926);
+}
+
+TEST(icrc, crc32_agrees_with_its_definition)
+{
+	u8 data[100];
+	u32 i;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = i * 37 + 11;
+	for (i = 0; i <= sizeof(data); i++)
+		EQUAL(sroce_crc32(i, data, i), bitwise(i, data, i));
+}
+
+struct packet {
+	u8 ip[40 + 8];
+	u8 bth[SROCE_BTH_BYTES];
+	u32 ip_bytes;
+};
+
+static struct packet sample(bool ipv6)
+{
+	struct packet p = { .ip_bytes = ipv6 ? 40 : 20 };
+	u32 i;
+
+	for (i = 0; i < sizeof(p.ip); i++)
+		p.ip[i] = i * 7 + 1;
+	for (i = 0; i < sizeof(p.bth); i++)
+		p.bth[i] = i * 5 + 3;
+	p.ip[0] = ipv6 ? 0x60 : 0x45;
+	return p;
+}
+
+static u32 headers(const struct packet *p)
+{
+	return sroce_icrc_headers(p->ip, p->bth, 60);
+}
+
+/* Bits that routers or segmentation may change; see annex A17.3.3. */
+static bool masked(bool ipv6, u32 byte, u32 bit)
+{
+	u32 udp = ipv6 ? 40 : 20;
+
+	if (byte == udp + 4 || byte == udp + 5)
+		return true;	/* length: the argument counts */
+	if (byte == udp + 6 || byte == udp + 7)
+		return true;
+	if (!ipv6)
+		return byte == 1 || byte == 2 || byte == 3 || byte == 8 ||
+		       byte == 10 || byte == 11;
+	return (byte == 0 && bit < 4) || (byte >= 1 && byte <= 5) || byte == 7;
+}
+
+static void flip_all_bits(bool ipv6)
+{
+	struct packet p = sample(ipv6);
+	u32 before = headers(&p);
+	u32 byte, bit;
+
+	for (byte = 0; byte < p.ip_bytes + 8; byte++)
+		for (bit = 0; bit < 8; bit++) {
+			if (!byte && bit >= 4)
+				continue;	/* IP version */
+			p.ip[byte] ^= 1 << bit;
+			EQUAL(headers(&p) == before, masked(ipv6, byte, bit));
+			p.ip[byte] ^= 1 << bit;
+		}
+	for (byte = 0; byte < SROCE_BTH_BYTES; byte++) {
+		p.bth[byte] ^= 0x10;
+		EQUAL(headers(&p) == before, byte == 4);
+		p.bth[byte] ^= 0x10;
+	}
+}
+
+TEST(icrc, covers_what_is_invariant_over_ipv4)
+{
+	flip_all_bits(false);
+}
+
+TEST(icrc, covers_what_is_invariant_over_ipv6)
+{
+	flip_all_bits(true);
+}
+
+TEST(icrc, covers_the_length)
+{
+	struct packet p = sample(false);
+
+	CHECK(sroce_icrc_headers(p.ip, p.bth, 60) !=
+	      sroce_icrc_headers(p.ip, p.bth, 64));
+}
+
+TEST(icrc, trailer_has_its_least_significant_byte_first)
+{
+	__le32 trailer = sroce_icrc_final(0x01020304);
+	const u8 *p = (const u8 *)&trailer;
+
+	EQUAL(p[0], 0xfb);
+	EQUAL(p[1], 0xfc);
+	EQUAL(p[2], 0xfd);
+	EQUAL(p[3], 0xfe);
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * What is always true of the core's states, whatever packets come; the
+ * simulator and the fuzzers check it after each step.
+ */
+#ifndef SROCE_TEST_INVARIANTS_H
+#define SROCE_TEST_INVARIANTS_H
+
+#include <assert.h>
+#include "requester.h"
+#include "responder.h"
+
+/* PSNs of @wr within @una..@sent. */
+static inline u32 unacknowledged(const struct sroce_requester *r,
+				 const struct sroce_wr *wr)
+{
+	s32 from = sroce_psn_diff(r->una, wr->psn);
+	s32 to = sroce_psn_diff(r->sent, wr->psn);
+
+	if (!wr->started)
+		return 0;
+	from = from < 0 ? 0 : from;
+	to = to > (s32)wr->packets ? (s32)wr->packets : to;
+	return to > from ? to - from : 0;
+}
+
+static inline void check_store(const struct sroce_requester *r)
+{
+	u32 i, reads = 0, packets = 0, window = 0;
+	u32 end = r->una;
+
+	for (i = r->in.head; i != r->in.tail; i++) {
+		const struct sroce_wr *wr = sroce_inflight_wr(&r->in, i);
+
+		if (!wr->started) {
+			assert((s32)(i - r->in.next) >= 0);
+			continue;
+		}
+		/* Requests stand in the order of their PSNs, without gaps. */
+		assert(i == r->in.head || wr->psn == end);
+		end = sroce_psn_add(wr->psn, wr->packets);
+		if (sroce_wr_reads(wr)) {
+			reads++;
+			packets += wr->packets;
+		} else {
+			window += unacknowledged(r, wr);
+		}
+	}
+	assert(r->reads == reads && reads <= r->max_reads);
+	assert(r->read_packets == packets);
+	assert(window <= r->window || r->transport == SROCE_UC);
+	assert(!sroce_psn_before(end, r->sent));
+}
+
+static inline void check_requester(const struct sroce_requester *r)
+{
+	u32 held = r->in.tail - r->in.head;
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.next);
+
+	assert(held <= r->in.mask + 1);
+	assert(r->in.next - r->in.head <= held);
+	assert(!sroce_psn_before(r->psn, r->una));
+	assert(!sroce_psn_before(r->sent, r->psn));
+	assert(sroce_psn_diff(r->sent, r->una) <= SROCE_PSN_WINDOW);
+	assert((r->una | r->psn | r->sent) <= SROCE_PSN_MASK);
+	assert(r->retry_left <= r->retry_count);
+	assert(r->rnr_left <= r->rnr_retry);
+	if (r->in.next == r->in.tail || !wr->started)
+		assert(!r->packet && r->psn == r->sent);
+	else
+		assert(r->packet < wr->packets &&
+		       sroce_psn_add(wr->psn, r->packet) == r->psn);
+	check_store(r);
+}
+
+static inline void check_log(const struct sroce_rdlog *log)
+{
+	u32 i, waiting = 0;
+
+	assert(log->count <= log->size && log->first <= log->size);
+	for (i = 0; i < log->count; i++) {
+		const struct sroce_read *read =
+			&log->reads[(log->first + i) % log->size];
+
+		assert(read->packets && read->packets <= SROCE_MAX_PACKETS);
+		assert(read->from <= read->next && read->next <= read->end);
+		assert(read->end <= read->packets);
+		assert(read->stop <= read->length);
+		waiting += read->next != read->end;
+	}
+	assert(waiting == log->waiting);
+	assert(!waiting == !sroce_rdlog_pending(log));
+}
+
+static inline void check_responder(const struct sroce_responder *r)
+{
+	assert(r->epsn <= SROCE_PSN_MASK && r->msn <= SROCE_PSN_MASK);
+	assert(r->kind == SROCE_KIND_NONE || r->kind == SROCE_KIND_SEND ||
+	       r->kind == SROCE_KIND_WRITE);
+	if (r->kind == SROCE_KIND_NONE && r->reliable)
+		assert(!r->done && !r->taken);
+	if (r->kind == SROCE_KIND_WRITE)
+		assert(r->left && r->done + r->left <= SROCE_MAX_MSG);
+	assert(r->done <= SROCE_MAX_MSG);
+	check_log(&r->log);
+}
+
+#endif /* SROCE_TEST_INVARIANTS_H */

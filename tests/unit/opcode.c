@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "opcode.h"
+#include "tap.h"
+
+/* IBTA vol. 1, table 38, written down a second time, as header bytes. */
+static const struct {
+	u8 opcode;
+	u8 length;
+	u8 kind;
+	u8 place;
+	bool payload;
+} known[] = {
+	{ 0x00, 12, SROCE_KIND_SEND, SROCE_FIRST, true },
+	{ 0x01, 12, SROCE_KIND_SEND, SROCE_MIDDLE, true },
+	{ 0x02, 12, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0x03, 16, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0x04, 12, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x05, 16, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x06, 28, SROCE_KIND_WRITE, SROCE_FIRST, true },
+	{ 0x07, 12, SROCE_KIND_WRITE, SROCE_MIDDLE, true },
+	{ 0x08, 12, SROCE_KIND_WRITE, SROCE_LAST, true },
+	{ 0x09, 16, SROCE_KIND_WRITE, SROCE_LAST, true },
+	{ 0x0a, 28, SROCE_KIND_WRITE, SROCE_ONLY, true },
+	{ 0x0b, 32, SROCE_KIND_WRITE, SROCE_ONLY, true },
+	{ 0x0c, 28, SROCE_KIND_READ, SROCE_ONLY, false },
+	{ 0x0d, 16, SROCE_KIND_READ_RESPONSE, SROCE_FIRST, true },
+	{ 0x0e, 12, SROCE_KIND_READ_RESPONSE, SROCE_MIDDLE, true },
+	{ 0x0f, 16, SROCE_KIND_READ_RESPONSE, SROCE_LAST, true },
+	{ 0x10, 16, SROCE_KIND_READ_RESPONSE, SROCE_ONLY, true },
+	{ 0x11, 16, SROCE_KIND_ACK, SROCE_ONLY, false },
+	{ 0x12, 24, SROCE_KIND_ATOMIC_ACK, SROCE_ONLY, false },
+	{ 0x13, 40, SROCE_KIND_ATOMIC, SROCE_ONLY, false },
+	{ 0x14, 40, SROCE_KIND_ATOMIC, SROCE_ONLY, false },
+	{ 0x16, 16, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0x17, 16, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x20, 12, SROCE_KIND_SEND, SROCE_FIRST, true },
+	{ 0x21, 12, SROCE_KIND_SEND, SROCE_MIDDLE, true },
+	{ 0x22, 12, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0x23, 16, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0x24, 12, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x25, 16, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x26, 28, SROCE_KIND_WRITE, SROCE_FIRST, true },
+	{ 0x27, 12, SROCE_KIND_WRITE, SROCE_MIDDLE, true },
+	{ 0x28, 12, SROCE_KIND_WRITE, SROCE_LAST, true },
+	{ 0x29, 16, SROCE_KIND_WRITE, SROCE_LAST, true },
+	{ 0x2a, 28, SROCE_KIND_WRITE, SROCE_ONLY, true },
+	{ 0x2b, 32, SROCE_KIND_WRITE, SROCE_ONLY, true },
+	{ 0x64, 20, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x65, 24, SROCE_KIND_SEND, SROCE_ONLY, true },
+};
+
+#define KNOWN (sizeof(known) / sizeof(known[0]))
+
+TEST(opcode, table_agrees_with_the_specification)
+{
+	u32 i;
+
+	for (i = 0; i < KNOWN; i++) {
+		const struct sroce_opcode *op = &sroce_opcodes[known[i].opcode];
+
+		EQUAL(op->length, known[i].length);
+		EQUAL(op->kind, known[i].kind);
+		EQUAL(op->place, known[i].place);
+		EQUAL(!!(op->headers & SROCE_PAYLOAD), known[i].payload);
+	}
+}
+
+TEST(opcode, everything_else_is_unknown)
+{
+	u32 i, count = 0;
+
+	for (i = 0; i < 256; i++)
+		if (sroce_opcodes[i].kind != SROCE_KIND_NONE)
+			count++;
+	EQUAL(count, KNOWN);
+}
+
+TEST(opcode, immediate_and_invalidate_are_where_they_belong)
+{
+	static const u8 imm[] = { 0x03, 0x05, 0x09, 0x0b, 0x23, 0x25, 0x29,
+				  0x2b, 0x65 };
+	u32 i, imms = 0, invs = 0;
+
+	for (i = 0; i < sizeof(imm); i++)
+		CHECK(sroce_opcodes[imm[i]].headers & SROCE_IMMDT);
+	CHECK(sroce_opcodes[0x16].headers & SROCE_IETH);
+	CHECK(sroce_opcodes[0x17].headers & SROCE_IETH);
+	for (i = 0; i < 256; i++) {
+		imms += !!(sroce_opcodes[i].headers & SROCE_IMMDT);
+		invs += !!(sroce_opcodes[i].headers & SROCE_IETH);
+	}
+	EQUAL(imms, sizeof(imm));
+	EQUAL(invs, 2);
+}
+
+TEST(opcode, headers_fit_the_room_for_them)
+{
+	u32 i;
+
+	for (i = 0; i < 256; i++)
+		CHECK(sroce_opcodes[i].length <= SROCE_MAX_HEADER);
+}

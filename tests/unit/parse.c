@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Every packet buffer is allocated with exactly its length, so that the
+ * address sanitizer sees a parser that reads too far.
+ */
+#include <stdlib.h>
+#include "parse.h"
+#include "tap.h"
+
+static enum sroce_malformed expected(u8 opcode, u32 len, u8 pad, u8 tver)
+{
+	const struct sroce_opcode *op = &sroce_opcodes[opcode];
+	u32 rest;
+
+	if (len < SROCE_BTH_BYTES)
+		return SROCE_TOO_SHORT;
+	if (op->kind == SROCE_KIND_NONE)
+		return SROCE_BAD_OPCODE;
+	if (tver)
+		return SROCE_BAD_VERSION;
+	if (len < op->length + SROCE_ICRC_BYTES)
+		return SROCE_TOO_SHORT;
+	rest = len - op->length - SROCE_ICRC_BYTES;
+	if (rest % 4 || pad > rest)
+		return SROCE_BAD_PAD;
+	if (rest && !(op->headers & SROCE_PAYLOAD))
+		return SROCE_BAD_PAYLOAD;
+	return SROCE_WELL_FORMED;
+}
+
+static void try(u8 *p, u32 len, u8 opcode, u8 pad, u8 tver)
+{
+	struct sroce_pkt pkt = {};
+	enum sroce_malformed result;
+
+	if (len > 0)
+		p[0] = opcode;
+	if (len > 1)
+		p[1] = pad << 4 | tver;
+	result = sroce_parse(&pkt, p, len, len);
+	EQUAL(result, expected(opcode, len, pad, tver));
+	if (result == SROCE_WELL_FORMED)
+		EQUAL(pkt.payload + pkt.pad + pkt.op->length +
+		      SROCE_ICRC_BYTES, len);
+}
+
+TEST(parse, every_opcode_length_pad_and_version)
+{
+	u32 len, opcode, i;
+
+	for (len = 0; len <= 300; len++) {
+		u8 *p = malloc(len);
+
+		memset(p, 0xa5, len);
+		for (opcode = 0; opcode < 256; opcode++)
+			for (i = 0; i < 64; i++)
+				try(p, len, opcode, i & 3, i >> 2);
+		free(p);
+	}
+}
+
+TEST(parse, headers_must_be_linear)
+{
+	u32 linear, len, opcode;
+
+	for (linear = 0; linear <= 64; linear++) {
+		u8 *p = calloc(1, linear);
+
+		for (opcode = 0; opcode < 256; opcode++) {
+			const struct sroce_opcode *op = &sroce_opcodes[opcode];
+
+			if (linear)
+				p[0] = opcode;
+			for (len = linear; len <= 128; len++) {
+				struct sroce_pkt pkt = {};
+				bool ok = !sroce_parse(&pkt, p, linear, len);
+
+				CHECK(!ok || linear >= op->length);
+				if (linear >= op->length && op->length)
+					EQUAL(ok, !expected(opcode, len, 0, 0));
+			}
+		}
+		free(p);
+	}
+}
+
+TEST(parse, fields_are_where_the_specification_puts_them)
+{
+	static const u8 cas[] = {
+		0x13, 0xc0, 0x12, 0x34, 0xc0, 0xab, 0xcd, 0xef,
+		0x80, 0x01, 0x02, 0x03,
+		1, 2, 3, 4, 5, 6, 7, 8, 0xde, 0xad, 0xbe, 0xef,
+		0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18,
+		0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28, 0, 0, 0, 0,
+	};
+	struct sroce_pkt pkt = {};
+
+	EQUAL(sroce_parse(&pkt, cas, sizeof(cas), sizeof(cas)), 0);
+	CHECK(pkt.solicited && pkt.ack_req && pkt.fecn && pkt.becn);
+	EQUAL(pkt.pkey, 0x1234);
+	EQUAL(pkt.qpn, 0xabcdef);
+	EQUAL(pkt.psn, 0x010203);
+	EQUAL(pkt.va, 0x0102030405060708);
+	EQUAL(pkt.rkey, 0xdeadbeef);
+	EQUAL(pkt.swap_add, 0x1112131415161718);
+	EQUAL(pkt.compare, 0x2122232425262728);
+	EQUAL(pkt.payload, 0);
+}
+
+TEST(parse, datagram_fields)
+{
+	static const u8 ud[] = {
+		0x65, 0x10, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 9,
+		0x80, 0x01, 0, 0, 0xff, 0, 0, 7, 1, 2, 3, 4,
+		'a', 'b', 'c', 0, 0, 0, 0, 0,
+	};
+	struct sroce_pkt pkt = {};
+
+	EQUAL(sroce_parse(&pkt, ud, sizeof(ud), sizeof(ud)), 0);
+	EQUAL(pkt.qkey, SROCE_QKEY_GSI);
+	EQUAL(pkt.src_qpn, 7);
+	EQUAL(pkt.payload, 3);
+	EQUAL(pkt.pad, 1);
+	CHECK(!memcmp(&pkt.imm, ud + 20, 4));
+}

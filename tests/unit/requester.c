@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "sender.h"
+
+static struct sender s;
+
+static void next_is(enum sroce_next verdict)
+{
+	EQUAL(sroce_requester_next(&s.r, &s.out), verdict);
+}
+
+static const u8 opcodes[][5] = {
+	{ SROCE_OP_WRITE, SROCE_WRITE_ONLY, SROCE_WRITE_FIRST,
+	  SROCE_WRITE_MIDDLE, SROCE_WRITE_LAST },
+	{ SROCE_OP_WRITE_IMM, SROCE_WRITE_ONLY_IMM, SROCE_WRITE_FIRST,
+	  SROCE_WRITE_MIDDLE, SROCE_WRITE_LAST_IMM },
+	{ SROCE_OP_SEND, SROCE_SEND_ONLY, SROCE_SEND_FIRST,
+	  SROCE_SEND_MIDDLE, SROCE_SEND_LAST },
+	{ SROCE_OP_SEND_IMM, SROCE_SEND_ONLY_IMM, SROCE_SEND_FIRST,
+	  SROCE_SEND_MIDDLE, SROCE_SEND_LAST_IMM },
+	{ SROCE_OP_SEND_INV, SROCE_SEND_ONLY_INV, SROCE_SEND_FIRST,
+	  SROCE_SEND_MIDDLE, SROCE_SEND_LAST_INV },
+};
+
+static void segments(const u8 *op, u32 psn)
+{
+	post(&s, op[0], 0);
+	post(&s, op[0], MTU);
+	post(&s, op[0], MTU + 1);
+	post(&s, op[0], 3 * MTU - 3);
+	SEND(&s, op[1], psn);
+	EQUAL(s.out.pkt.payload, 0);
+	SEND(&s, op[1], psn + 1);
+	EQUAL(s.out.pkt.payload, MTU);
+	SEND(&s, op[2], psn + 2);
+	EQUAL(s.out.pkt.payload, MTU);
+	EQUAL(s.out.pkt.dma_len, MTU + 1);
+	SEND(&s, op[4], psn + 3);
+	EQUAL(s.out.pkt.payload, 1);
+	EQUAL(s.out.offset, MTU);
+	SEND(&s, op[2], psn + 4);
+	SEND(&s, op[3], psn + 5);
+	EQUAL(s.out.offset, MTU);
+	SEND(&s, op[4], psn + 6);
+	EQUAL(s.out.pkt.payload, MTU - 3);
+	next_is(SROCE_NEXT_NOTHING);
+}
+
+TEST(requester, cuts_messages_into_packets)
+{
+	u32 i;
+
+	for (i = 0; i < COUNT(opcodes); i++) {
+		sender_init(&s, 0xfffffd);
+		segments(opcodes[i], 0xfffffd);
+		EQUAL(acknowledge(&s, 4), 4);
+		EQUAL(s.r.in.head, s.r.in.tail);
+	}
+}
+
+TEST(requester, unreliable_requests_finish_when_sent)
+{
+	u32 i;
+
+	for (i = 0; i < 4; i++) {
+		sender_init(&s, 0xfffffd);
+		s.r.transport = SROCE_UC;
+		s.r.window = 1;
+		segments(opcodes[i], 0xfffffd);
+		EQUAL(complete(&s), 4);
+		CHECK(!sroce_requester_waits(&s.r));
+	}
+}
+
+TEST(requester, immediate_key_and_solicited)
+{
+	struct sroce_wr *wr;
+
+	sender_init(&s, 0);
+	wr = post(&s, SROCE_OP_SEND_IMM, MTU + 1);
+	wr->imm = 0x12345678;
+	wr->flags = SROCE_SOLICITED;
+	wr = post(&s, SROCE_OP_SEND_INV, 1);
+	wr->invalidate = 0xabcd;
+	SEND(&s, SROCE_SEND_FIRST, 0);
+	CHECK(!s.out.pkt.solicited);
+	SEND(&s, SROCE_SEND_LAST_IMM, 1);
+	CHECK(s.out.pkt.solicited);
+	EQUAL(s.out.pkt.imm, 0x12345678);
+	SEND(&s, SROCE_SEND_ONLY_INV, 2);
+	EQUAL(s.out.pkt.rkey, 0xabcd);
+	CHECK(!s.out.pkt.solicited);
+}
+
+TEST(requester, atomics)
+{
+	struct sroce_wr *wr;
+
+	sender_init(&s, 0xffffff);
+	wr = post(&s, SROCE_OP_CMP_SWP, 8);
+	wr->swap = 1;
+	wr->compare_add = 2;
+	wr = post(&s, SROCE_OP_FETCH_ADD, 8);
+	wr->compare_add = 3;
+	SEND(&s, SROCE_COMPARE_SWAP, 0xffffff);
+	EQUAL(s.out.pkt.swap_add, 1);
+	EQUAL(s.out.pkt.compare, 2);
+	EQUAL(s.out.pkt.payload, 0);
+	EQUAL(s.out.pkt.va, 0x10000);
+	EQUAL(s.out.pkt.rkey, 0x99);
+	SEND(&s, SROCE_FETCH_ADD, 0);
+	EQUAL(s.out.pkt.swap_add, 3);
+}
+
+TEST(requester, read_takes_the_psns_of_its_answer)
+{
+	sender_init(&s, 0xfffffe);
+	post(&s, SROCE_OP_READ, 5 * MTU);
+	post(&s, SROCE_OP_SEND, 1);
+	SEND(&s, SROCE_READ_REQUEST, 0xfffffe);
+	EQUAL(s.out.pkt.dma_len, 5 * MTU);
+	EQUAL(s.out.pkt.payload, 0);
+	SEND(&s, SROCE_SEND_ONLY, 3);
+	EQUAL(s.r.sent, 4);
+}
+
+TEST(requester, partly_answered_read_asks_for_the_rest)
+{
+	sender_init(&s, 0xfffffe);
+	post(&s, SROCE_OP_READ, 5 * MTU - 1);
+	post(&s, SROCE_OP_SEND, 1);
+	send_all(&s);
+	EQUAL(acknowledge(&s, 1), 0);
+	sroce_requester_rewind(&s.r);
+	SEND(&s, SROCE_READ_REQUEST, 1);
+	EQUAL(s.out.pkt.va, 0x10000 + 3 * MTU);
+	EQUAL(s.out.pkt.dma_len, 2 * MTU - 1);
+	EQUAL(s.out.offset, 3 * MTU);
+	SEND(&s, SROCE_SEND_ONLY, 3);
+	next_is(SROCE_NEXT_NOTHING);
+	EQUAL(s.r.sent, 4);
+	EQUAL(s.r.reads, 1);
+	EQUAL(acknowledge(&s, 4), 2);
+	EQUAL(s.r.reads, 0);
+	EQUAL(s.r.read_packets, 0);
+}
+
+TEST(requester, window)
+{
+	sender_init(&s, 0xffffff);
+	s.r.window = 3;
+	post(&s, SROCE_OP_SEND, 5 * MTU);
+	post(&s, SROCE_OP_SEND, 1);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.sent, 2);
+	acknowledge(&s, 1);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.sent, 4);
+	EQUAL(acknowledge(&s, 4), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	EQUAL(acknowledge(&s, 5), 1);
+}
+
+TEST(requester, answers_of_reads_are_not_in_the_window)
+{
+	u32 i;
+
+	sender_init(&s, 0);
+	s.r.window = 3;
+	post(&s, SROCE_OP_READ, 100 * MTU);
+	post(&s, SROCE_OP_READ, 100 * MTU);
+	post(&s, SROCE_OP_SEND, 50 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.sent, 203);
+	/* Nor do they open it when they arrive. */
+	for (i = 1; i <= 200; i++) {
+		acknowledge(&s, i);
+		next_is(SROCE_NEXT_WINDOW);
+	}
+	acknowledge(&s, 201);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.sent, 204);
+}
+
+TEST(requester, max_rd_atomic)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_READ, MTU);
+	post(&s, SROCE_OP_FETCH_ADD, 8);
+	post(&s, SROCE_OP_READ, MTU);
+	post(&s, SROCE_OP_SEND, MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_READS);
+	EQUAL(s.r.sent, 2);
+	EQUAL(acknowledge(&s, 1), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	EQUAL(s.r.sent, 4);
+}
+
+TEST(requester, fence_waits_for_reads_and_atomics_only)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_SEND, 1)->flags = SROCE_FENCE;
+	post(&s, SROCE_OP_SEND, 1)->flags = SROCE_FENCE;
+	post(&s, SROCE_OP_READ, 1)->flags = SROCE_FENCE;
+	post(&s, SROCE_OP_SEND, 1);
+	post(&s, SROCE_OP_SEND, 1)->flags = SROCE_FENCE;
+	EQUAL(send_all(&s), SROCE_NEXT_FENCE);
+	EQUAL(s.r.sent, 4);
+	EQUAL(acknowledge(&s, 2), 2);
+	next_is(SROCE_NEXT_FENCE);
+	EQUAL(acknowledge(&s, 3), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+}
+
+TEST(requester, hold_lets_started_requests_go_on)
+{
+	sender_init(&s, 0);
+	s.r.window = 1;
+	post(&s, SROCE_OP_SEND, 2 * MTU);
+	post(&s, SROCE_OP_SEND, 1);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	s.r.hold = true;
+	sroce_requester_rewind(&s.r);
+	SEND(&s, SROCE_SEND_FIRST, 0);
+	acknowledge(&s, 1);
+	SEND(&s, SROCE_SEND_LAST, 1);
+	EQUAL(acknowledge(&s, 2), 1);
+	next_is(SROCE_NEXT_HOLD);
+	CHECK(!sroce_requester_waits(&s.r));
+	s.r.hold = false;
+	SEND(&s, SROCE_SEND_ONLY, 2);
+}
+
+TEST(requester, rewind_goes_to_any_packet)
+{
+	u32 una;
+
+	for (una = 0; una <= 10; una++) {
+		sender_init(&s, 0xfffffa);
+		post(&s, SROCE_OP_SEND, 4 * MTU);
+		post(&s, SROCE_OP_WRITE, 1);
+		post(&s, SROCE_OP_SEND, 5 * MTU);
+		send_all(&s);
+		acknowledge(&s, 0xfffffa + una);
+		sroce_requester_rewind(&s.r);
+		EQUAL(s.r.psn, (0xfffffa + una) & 0xffffff);
+		EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+		EQUAL(s.r.psn, 4);
+		EQUAL(s.r.sent, 4);
+		EQUAL(acknowledge(&s, 4), 3 - (una > 3) - (una > 4) -
+					  (una > 9));
+	}
+}
+
+TEST(requester, rewind_marks_what_goes_again)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_SEND, 1);
+	post(&s, SROCE_OP_SEND, 1);
+	send_all(&s);
+	post(&s, SROCE_OP_SEND, 1);
+	acknowledge(&s, 1);
+	sroce_requester_rewind(&s.r);
+	CHECK(!sroce_inflight_wr(&s.r.in, -2)->again);
+	CHECK(sroce_inflight_wr(&s.r.in, -1)->again);
+	CHECK(!sroce_inflight_wr(&s.r.in, 0)->again);
+}
+
+/* The answer to what was sent before a rewind comes in after it. */
+TEST(requester, acknowledgement_overtakes_the_cursor)
+{
+	u32 at;
+
+	for (at = 1; at <= 7; at++) {
+		sender_init(&s, 0xfffffd);
+		post(&s, SROCE_OP_SEND, 3 * MTU);
+		post(&s, SROCE_OP_SEND, 3 * MTU);
+		post(&s, SROCE_OP_SEND, 1);
+		send_all(&s);
+		sroce_requester_rewind(&s.r);
+		SEND(&s, SROCE_SEND_FIRST, 0xfffffd);
+		EQUAL(acknowledge(&s, 0xfffffd + at),
+		      (at >= 3) + (at >= 6) + (at >= 7));
+		EQUAL(s.r.psn, (0xfffffd + at) & 0xffffff);
+		send_all(&s);
+		EQUAL(s.r.psn, 4);
+	}
+}
+
+TEST(requester, psn_window_is_half_the_space)
+{
+	sender_init(&s, 0xabcdef);
+	s.r.max_reads = 10;
+	s.r.mtu = 256;
+	post(&s, SROCE_OP_READ, 1 << 30);
+	post(&s, SROCE_OP_READ, 1 << 30);
+	EQUAL(sroce_inflight_wr(&s.r.in, -2)->packets, SROCE_MAX_PACKETS);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.reads, 1);
+	post(&s, SROCE_OP_READ, 1);
+	acknowledge(&s, 0xabcdef + 1);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.reads, 2);
+	CHECK(sroce_psn_diff(s.r.sent, s.r.una) <= SROCE_PSN_WINDOW);
+	EQUAL(acknowledge(&s, 0xabcdef + (1 << 22)), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+}
+
+TEST(requester, rnr_wait_stops_everything)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_SEND, 1);
+	s.r.rnr_wait = true;
+	next_is(SROCE_NEXT_RNR);
+	s.r.rnr_wait = false;
+	SEND(&s, SROCE_SEND_ONLY, 0);
+}
+
+TEST(requester, nothing_is_finished_before_it_is_sent)
+{
+	sender_init(&s, 0);
+	CHECK(!sroce_requester_finished(&s.r));
+	post(&s, SROCE_OP_SEND, 1);
+	CHECK(!sroce_requester_finished(&s.r));
+	SEND(&s, SROCE_SEND_ONLY, 0);
+	CHECK(!sroce_requester_finished(&s.r));
+	CHECK(sroce_requester_waits(&s.r));
+	EQUAL(acknowledge(&s, 1), 1);
+	CHECK(!sroce_requester_waits(&s.r));
+	CHECK(!sroce_requester_finished(&s.r));
+}

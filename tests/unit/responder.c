@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "responder.h"
+#include "packet.h"
+#include "tap.h"
+
+static struct sroce_read reads[4];
+static struct sroce_responder r;
+static struct sroce_request req;
+
+static void setup(bool reliable, u32 epsn)
+{
+	memset(reads, 0, sizeof(reads));
+	r = (struct sroce_responder) {
+		.epsn = epsn & 0xffffff,
+		.mtu = MTU,
+		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
+			       SROCE_MAY_ATOMIC,
+		.reliable = reliable,
+		.log = { .reads = reads, .size = COUNT(reads), .mtu = MTU },
+	};
+}
+
+static enum sroce_request_verdict check(struct sroce_pkt pkt)
+{
+	memset(&req, 0xee, sizeof(req));
+	return sroce_responder_check(&r, &pkt, &req);
+}
+
+static void refused(struct sroce_pkt pkt, u8 reason)
+{
+	EQUAL(check(pkt), SROCE_REFUSE);
+	EQUAL(req.reason, reason);
+}
+
+static void execute(struct sroce_pkt pkt)
+{
+	EQUAL(check(pkt), SROCE_EXECUTE);
+	sroce_responder_done(&r, &pkt, &req, 0);
+}
+
+static struct sroce_pkt write_first(u32 psn, u32 length)
+{
+	struct sroce_pkt pkt = packet(SROCE_WRITE_FIRST, psn, MTU);
+
+	pkt.dma_len = length;
+	return pkt;
+}
+
+/* A message of kind @kind is in progress, whose next packet has PSN 1. */
+static void in_progress(u8 kind, bool reliable)
+{
+	u8 transport = reliable ? SROCE_RC : SROCE_UC;
+	struct sroce_pkt pkt;
+
+	setup(reliable, 0);
+	pkt = kind == SROCE_KIND_WRITE ? write_first(0, 2 * MTU) :
+					 packet(SROCE_SEND_FIRST, 0, MTU);
+	pkt.opcode |= transport;
+	pkt.op = &sroce_opcodes[pkt.opcode];
+	if (kind == SROCE_KIND_NONE)
+		r.epsn = 1;
+	else
+		execute(pkt);
+}
+
+/* 9.7.4.1.4: what may follow what. */
+static bool may_follow(u8 kind, u8 operation)
+{
+	switch (operation) {
+	case SROCE_SEND_MIDDLE:
+	case SROCE_SEND_LAST:
+	case SROCE_SEND_LAST_IMM:
+	case SROCE_SEND_LAST_INV:
+		return kind == SROCE_KIND_SEND;
+	case SROCE_WRITE_MIDDLE:
+	case SROCE_WRITE_LAST:
+	case SROCE_WRITE_LAST_IMM:
+		return kind == SROCE_KIND_WRITE;
+	default:
+		return kind == SROCE_KIND_NONE;
+	}
+}
+
+static struct sroce_pkt fitting(u8 opcode)
+{
+	const struct sroce_opcode *op = &sroce_opcodes[opcode];
+	struct sroce_pkt pkt = packet(opcode, 1, 0);
+
+	if (op->headers & SROCE_PAYLOAD)
+		pkt.payload = MTU;
+	pkt.dma_len = op->place & SROCE_LAST ? MTU : 3 * MTU;
+	/* In the middle of a WRITE of two packets there is no room for three. */
+	if (op->kind == SROCE_KIND_WRITE && op->place == SROCE_MIDDLE)
+		r.left = 2 * MTU;
+	return pkt;
+}
+
+static void follow(u8 kind, u8 opcode)
+{
+	struct sroce_pkt pkt;
+
+	in_progress(kind, true);
+	pkt = fitting(opcode);
+	if (may_follow(kind, opcode & 0x1f))
+		EQUAL(check(pkt), SROCE_EXECUTE);
+	else
+		refused(pkt, SROCE_OUT_OF_PLACE);
+}
+
+TEST(responder, opcode_sequence)
+{
+	static const u8 kinds[] = { SROCE_KIND_NONE, SROCE_KIND_SEND,
+				    SROCE_KIND_WRITE };
+	u32 i, opcode;
+
+	for (i = 0; i < COUNT(kinds); i++)
+		for (opcode = 0; opcode < 0x20; opcode++) {
+			u8 kind = sroce_opcodes[opcode].kind;
+
+			if (kind && kind < SROCE_KIND_ANSWERS)
+				follow(kinds[i], opcode);
+		}
+}
+
+/* 9.8.2.2.1: a message out of place costs a message, not the connection. */
+static void follow_unreliable(u8 kind, u8 opcode)
+{
+	struct sroce_pkt pkt;
+	bool begins = sroce_opcodes[opcode].place & SROCE_FIRST;
+
+	in_progress(kind, false);
+	pkt = fitting(opcode);
+	if (begins || may_follow(kind, opcode & 0x1f)) {
+		execute(pkt);
+	} else {
+		refused(pkt, SROCE_OUT_OF_PLACE);
+		EQUAL(r.kind, SROCE_KIND_NONE);
+	}
+	EQUAL(r.epsn, 2);
+}
+
+TEST(responder, opcode_sequence_unreliable)
+{
+	static const u8 kinds[] = { SROCE_KIND_NONE, SROCE_KIND_SEND,
+				    SROCE_KIND_WRITE };
+	u32 i, opcode;
+
+	for (i = 0; i < COUNT(kinds); i++)
+		for (opcode = 0x20; opcode < 0x2c; opcode++)
+			follow_unreliable(kinds[i], opcode);
+}
+
+TEST(responder, send_of_three_packets)
+{
+	setup(true, 0xfffffe);
+	execute(packet(SROCE_SEND_FIRST, 0xfffffe, MTU));
+	CHECK(req.take && req.begins && !req.completes && !req.receives);
+	EQUAL(req.offset, 0);
+	execute(packet(SROCE_SEND_MIDDLE, 0xffffff, MTU));
+	CHECK(!req.take && !req.begins && !req.completes);
+	EQUAL(req.offset, MTU);
+	EQUAL(r.msn, 0);
+	execute(packet(SROCE_SEND_LAST_IMM, 0, 1));
+	CHECK(!req.take && req.completes && req.receives);
+	EQUAL(req.offset, 2 * MTU);
+	EQUAL(r.epsn, 1);
+	EQUAL(r.msn, 1);
+	execute(packet(SROCE_SEND_ONLY, 1, 0));
+	CHECK(req.take && req.begins && req.completes && req.receives);
+	EQUAL(req.offset, 0);
+	EQUAL(r.msn, 2);
+}
+
+TEST(responder, write_of_three_packets)
+{
+	setup(true, 0);
+	execute(write_first(0, 2 * MTU + 7));
+	EQUAL(req.va, 0x1000);
+	execute(packet(SROCE_WRITE_MIDDLE, 1, MTU));
+	EQUAL(req.va, 0x1000 + MTU);
+	EQUAL(req.rkey, 0x77);
+	CHECK(!req.take && !req.receives);
+	execute(packet(SROCE_WRITE_LAST, 2, 7));
+	EQUAL(req.va, 0x1000 + 2 * MTU);
+	CHECK(req.completes && !req.receives && !req.take);
+	EQUAL(r.msn, 1);
+	EQUAL(r.kind, SROCE_KIND_NONE);
+}
+
+TEST(responder, write_with_immediate_takes_a_receive_at_its_end)
+{
+	setup(true, 0);
+	execute(write_first(0, MTU + 7));
+	CHECK(!req.take);
+	execute(packet(SROCE_WRITE_LAST_IMM, 1, 7));
+	CHECK(req.take && req.receives);
+	execute(packet(SROCE_WRITE_ONLY_IMM, 2, 0));
+	CHECK(req.take && req.receives && req.begins);
+	CHECK(!r.taken);
+}
+
+TEST(responder, payload_against_path_mtu)
+{
+	setup(true, 0);
+	refused(packet(SROCE_SEND_FIRST, 0, MTU - 4), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_SEND_FIRST, 0, MTU + 4), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_SEND_ONLY, 0, MTU + 4), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_WRITE_ONLY, 0, MTU + 4), SROCE_BAD_LENGTH);
+	CHECK(check(packet(SROCE_SEND_ONLY, 0, MTU)) == SROCE_EXECUTE);
+	execute(packet(SROCE_SEND_FIRST, 0, MTU));
+	refused(packet(SROCE_SEND_MIDDLE, 1, 0), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_SEND_LAST, 1, 0), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_SEND_LAST_INV, 1, 0), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_SEND_LAST, 1, MTU + 4), SROCE_BAD_LENGTH);
+	execute(packet(SROCE_SEND_LAST, 1, 1));
+}
+
+TEST(responder, payload_against_reth_length)
+{
+	struct sroce_pkt only = packet(SROCE_WRITE_ONLY, 0, 8);
+
+	setup(true, 0);
+	only.dma_len = 0;
+	refused(only, SROCE_BAD_LENGTH);
+	only.dma_len = 7;
+	refused(only, SROCE_BAD_LENGTH);
+	only.dma_len = 9;
+	refused(only, SROCE_BAD_LENGTH);
+	only.dma_len = 8;
+	CHECK(check(only) == SROCE_EXECUTE);
+	only = packet(SROCE_WRITE_ONLY_IMM, 0, 0);
+	only.dma_len = 1;
+	refused(only, SROCE_BAD_LENGTH);
+	refused(write_first(0, 0), SROCE_BAD_LENGTH);
+	refused(write_first(0, MTU - 1), SROCE_BAD_LENGTH);
+	refused(write_first(0, MTU), SROCE_BAD_LENGTH);
+	refused(write_first(0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
+	CHECK(check(write_first(0, SROCE_MAX_MSG)) == SROCE_EXECUTE);
+	execute(write_first(0, MTU + 10));
+	refused(packet(SROCE_WRITE_MIDDLE, 1, MTU), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_WRITE_LAST, 1, 9), SROCE_BAD_LENGTH);
+	refused(packet(SROCE_WRITE_LAST_IMM, 1, 11), SROCE_BAD_LENGTH);
+	execute(packet(SROCE_WRITE_LAST, 1, 10));
+}
+
+TEST(responder, permissions)
+{
+	setup(true, 0);
+	r.permissions = 0;
+	refused(packet(SROCE_WRITE_ONLY, 0, 8), SROCE_NOT_ENABLED);
+	refused(read_request(0, 0, 8), SROCE_NOT_ENABLED);
+	refused(atomic(0, 0), SROCE_NOT_ENABLED);
+	execute(packet(SROCE_SEND_ONLY, 0, 8));
+	r.permissions = SROCE_MAY_READ;
+	refused(atomic(1, 0), SROCE_NOT_ENABLED);
+	execute(read_request(1, 0, 8));
+}
+
+TEST(responder, atomics_are_aligned)
+{
+	u32 i;
+
+	setup(true, 0);
+	for (i = 1; i < 8; i++)
+		refused(atomic(0, 0x100 + i), SROCE_MISALIGNED);
+	execute(atomic(0, 0x100));
+	EQUAL(r.epsn, 1);
+	EQUAL(r.msn, 1);
+}
+
+TEST(responder, read_takes_the_psns_of_its_answer)
+{
+	setup(true, 0xffffff);
+	execute(read_request(0xffffff, 0, 3 * MTU));
+	EQUAL(r.epsn, 2);
+	EQUAL(r.msn, 1);
+	execute(read_request(2, 0, 0));
+	EQUAL(r.epsn, 3);
+}
+
+TEST(responder, read_limits)
+{
+	setup(true, 0);
+	r.mtu = r.log.mtu = 256;
+	refused(read_request(0, 0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
+	/* 2^22 packets */
+	refused(read_request(0, 0, (1 << 30) + 1), SROCE_BAD_LENGTH);
+	execute(read_request(0, 0, 1 << 30));
+	EQUAL(r.epsn, 1 << 22);
+}
+
+TEST(responder, too_many_reads)
+{
+	u32 i;
+
+	setup(true, 0);
+	for (i = 0; i < COUNT(reads); i++)
+		execute(read_request(i, 0, 8));
+	refused(read_request(i, 0, 8), SROCE_TOO_MANY_READS);
+	refused(atomic(i, 0), SROCE_TOO_MANY_READS);
+	sroce_rdlog_sent(&r.log, sroce_rdlog_pending(&r.log));
+	execute(atomic(i, 0));
+	r.log.size = 0;
+	r.log.count = 0;
+	refused(read_request(i + 1, 0, 8), SROCE_TOO_MANY_READS);
+}
+
+TEST(responder, one_nak_per_gap)
+{
+	setup(true, 0xfffffe);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0xffffff, 1)), SROCE_REPORT_GAP);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_IGNORE);
+	EQUAL(check(read_request(1, 0, 1)), SROCE_IGNORE);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0xfffffd, 1)), SROCE_ACK_AGAIN);
+	CHECK(r.naked);
+	execute(packet(SROCE_SEND_ONLY, 0xfffffe, 1));
+	CHECK(!r.naked);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_REPORT_GAP);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_IGNORE);
+	EQUAL(r.epsn, 0xffffff);
+}
+
+TEST(responder, gap_is_half_the_space_at_most)
+{
+	setup(true, 0x10);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0x10 + 0x7fffff, 1)),
+	      SROCE_REPORT_GAP);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0x10 + 0x800000, 1)),
+	      SROCE_ACK_AGAIN);
+}
+
+TEST(responder, silence_after_rnr_until_the_peer_returns)
+{
+	setup(true, 5);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 5, 1)), SROCE_EXECUTE);
+	CHECK(req.take);
+	sroce_responder_not_ready(&r);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 6, 1)), SROCE_IGNORE);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 5, 1)), SROCE_EXECUTE);
+	CHECK(req.take);
+	sroce_responder_not_ready(&r);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 4, 1)), SROCE_ACK_AGAIN);
+	execute(packet(SROCE_SEND_ONLY, 5, 1));
+	EQUAL(check(packet(SROCE_SEND_ONLY, 7, 1)), SROCE_REPORT_GAP);
+}
+
+TEST(responder, duplicates)
+{
+	struct sroce_pkt add = atomic(11, 0x100);
+
+	setup(true, 10);
+	execute(packet(SROCE_WRITE_ONLY, 10, 4));
+	EQUAL(check(add), SROCE_EXECUTE);
+	sroce_responder_done(&r, &add, &req, 99);
+	execute(read_request(12, 0x100, 2 * MTU));
+	EQUAL(r.epsn, 14);
+	EQUAL(check(packet(SROCE_WRITE_ONLY, 10, 4)), SROCE_ACK_AGAIN);
+	EQUAL(check(packet(SROCE_SEND_LAST, 9, 4)), SROCE_ACK_AGAIN);
+	EQUAL(check(add), SROCE_ANSWER_AGAIN);
+	EQUAL(sroce_rdlog_pending(&r.log)->original, 99);
+	EQUAL(check(read_request(13, 0x100 + MTU, MTU)), SROCE_ANSWER_AGAIN);
+	/* A duplicate atomic that hits a READ's record, and the reverse. */
+	EQUAL(check(atomic(12, 0x100)), SROCE_IGNORE);
+	EQUAL(check(read_request(11, 0x100, 8)), SROCE_IGNORE);
+	/* Not on record. */
+	EQUAL(check(atomic(9, 0x100)), SROCE_IGNORE);
+	EQUAL(r.epsn, 14);
+	EQUAL(r.msn, 3);
+}
+
+/* A duplicate is not judged by the message in progress nor executed. */
+TEST(responder, duplicate_leaves_the_message_in_progress_alone)
+{
+	setup(true, 0);
+	execute(write_first(0, 2 * MTU));
+	EQUAL(check(write_first(0, 2 * MTU)), SROCE_ACK_AGAIN);
+	EQUAL(r.left, MTU);
+	execute(packet(SROCE_WRITE_LAST, 1, MTU));
+	EQUAL(req.va, 0x1000 + MTU);
+}
+
+TEST(responder, msn_wraps)
+{
+	setup(true, 0);
+	r.msn = 0xffffff;
+	execute(packet(SROCE_SEND_ONLY, 0, 0));
+	EQUAL(r.msn, 0);
+}
+
+static struct sroce_pkt uc(u8 operation, u32 psn, u32 payload)
+{
+	return packet(SROCE_UC | operation, psn, payload);
+}
+
+TEST(responder, unreliable_loss_costs_the_message)
+{
+	setup(false, 0xfffffe);
+	execute(uc(SROCE_SEND_FIRST, 0xfffffe, MTU));
+	CHECK(req.take);
+	/* 0xffffff is lost. */
+	refused(uc(SROCE_SEND_MIDDLE, 0, MTU), SROCE_OUT_OF_PLACE);
+	refused(uc(SROCE_SEND_LAST, 1, MTU), SROCE_OUT_OF_PLACE);
+	execute(uc(SROCE_SEND_ONLY, 2, 5));
+	/* The receive request that was taken serves this message. */
+	CHECK(!req.take && req.receives);
+	EQUAL(req.offset, 0);
+	execute(uc(SROCE_SEND_ONLY, 3, 5));
+	CHECK(req.take);
+	EQUAL(r.msn, 2);
+}
+
+TEST(responder, unreliable_loss_of_a_last_packet)
+{
+	setup(false, 0);
+	execute(uc(SROCE_SEND_FIRST, 0, MTU));
+	execute(uc(SROCE_SEND_FIRST, 2, MTU));
+	CHECK(!req.take);
+	EQUAL(req.offset, 0);
+	execute(uc(SROCE_SEND_LAST, 3, 1));
+	EQUAL(req.offset, MTU);
+}
+
+/* The first packet of the next message must not look like the next of ours. */
+TEST(responder, unreliable_loss_over_a_border)
+{
+	setup(false, 0);
+	execute(uc(SROCE_SEND_FIRST, 0, MTU));
+	/* LAST of this and FIRST of the next message are lost. */
+	refused(uc(SROCE_SEND_LAST, 3, 4), SROCE_OUT_OF_PLACE);
+	execute(uc(SROCE_SEND_FIRST, 4, MTU));
+	execute(uc(SROCE_SEND_LAST, 5, 4));
+	EQUAL(req.offset, MTU);
+}
+
+TEST(responder, unreliable_write_with_immediate_uses_a_receive_left_over)
+{
+	setup(false, 0);
+	execute(uc(SROCE_SEND_FIRST, 0, MTU));
+	execute(uc(SROCE_WRITE_ONLY_IMM, 7, 4));
+	CHECK(!req.take && req.receives);
+	CHECK(!r.taken);
+}
+
+/* A driver that cannot execute a packet just does not say done(). */
+TEST(responder, unreliable_message_that_was_dropped_stays_dropped)
+{
+	setup(false, 0);
+	EQUAL(check(uc(SROCE_SEND_FIRST, 0, MTU)), SROCE_EXECUTE);
+	CHECK(req.take);
+	refused(uc(SROCE_SEND_MIDDLE, 1, MTU), SROCE_OUT_OF_PLACE);
+	refused(uc(SROCE_SEND_LAST, 2, MTU), SROCE_OUT_OF_PLACE);
+	execute(uc(SROCE_SEND_ONLY, 3, MTU));
+	CHECK(req.take);
+}
+
+TEST(responder, unreliable_write_dropped_in_the_middle)
+{
+	struct sroce_pkt first = uc(SROCE_WRITE_FIRST, 0, MTU);
+
+	setup(false, 0);
+	first.dma_len = 3 * MTU;
+	execute(first);
+	EQUAL(check(uc(SROCE_WRITE_MIDDLE, 1, MTU)), SROCE_EXECUTE);
+	refused(uc(SROCE_WRITE_LAST, 2, MTU), SROCE_OUT_OF_PLACE);
+}

@@ -1,0 +1,50 @@
+# What the rig keeps between runs, sourced by the shell scripts here.
+# Nothing in it is precious: remove the folder and it is made again.
+
+SROCE_CACHE=${SROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sroce}
+VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+TOP=$(cd "$VM/../.." && pwd)
+mkdir -p "$SROCE_CACHE"
+
+die() { echo "${0##*/}: $*" >&2; exit 1; }
+
+# locked FILE COMMAND...: two runs at once must not both fill the cache
+locked() {
+	local lock=$SROCE_CACHE/$1.lock
+	shift
+	(flock 9 && "$@") 9>"$lock"
+}
+
+# The newest installed kernel headers of the flavour we test: 6.1.0-NN-amd64
+headers_release() {
+	local kdir
+	kdir=$(printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
+	[ -e "$kdir/Makefile" ] || die "no kernel headers installed: run tests/setup"
+	basename "$(dirname "$kdir")"
+}
+
+package_version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null; }
+
+unpack_source() {
+	[ -e "$1/.unpacked" ] && return
+	rm -rf "$1" && mkdir -p "$1"
+	nice tar -C "$1" --strip-components=1 -xf /usr/src/linux-source-6.1.tar.xz
+	touch "$1/.unpacked"
+}
+
+# Unpacks Debian's kernel source once; prints the folder.
+kernel_source() {
+	local version dir
+	version=$(package_version linux-source-6.1)
+	[ -n "$version" ] || die "linux-source-6.1 is not installed: run tests/setup"
+	dir=$SROCE_CACHE/linux-source-$version
+	locked source unpack_source "$dir"
+	echo "$dir"
+}
+
+# fragments_key FILE...: source version and what the fragments say, comments aside
+fragments_key() {
+	local sum
+	sum=$(sed -e '/^# CONFIG_/b' -e '/^#/d' "$@" | sort | sha256sum | cut -c 1-10)
+	echo "$(package_version linux-source-6.1)-$sum"
+}

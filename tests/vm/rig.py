@@ -1,0 +1,404 @@
+"""The guest rig: finds kernels and QEMU, boots guests, relays what they say. Used by guest and pair."""
+
+import argparse
+import hashlib
+import os
+import platform
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+import tty
+
+VM = os.path.dirname(os.path.realpath(__file__))
+TOP = os.path.dirname(os.path.dirname(VM))
+BUILD = os.path.join(TOP, "build")
+CACHE = os.environ.get("SROCE_CACHE") or os.path.join(
+    os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sroce")
+TIMED_OUT = 124
+GUEST_DIED = 125
+
+
+class RigError(Exception):
+    """Something is missing or broken on the host's side."""
+
+
+def script(name, *arguments):
+    """Runs one of the rig's shell scripts; what it prints is its answer."""
+    done = subprocess.run([os.path.join(VM, name), *arguments], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise RigError(f"{name} failed")
+    return done.stdout.strip()
+
+
+class Kernel:
+    """A kernel folder of the cache: release, modules/, and an image."""
+    MAKERS = {"stock": "fetch-kernel", "debug": "build-debug-kernel", "uml": "build-uml-kernel"}
+    IMAGES = ("build/linux", "build/vmlinux", "vmlinux")  # User Mode Linux has both of the first
+
+    def __init__(self, which):
+        self.folder = script(self.MAKERS[which]) if which in self.MAKERS else os.path.realpath(which)
+        self.flavour = which if which in self.MAKERS else os.path.basename(self.folder)
+        self.debug = self.flavour.startswith(("debug", "uml"))
+        with open(os.path.join(self.folder, "release"), encoding="ascii") as file:
+            self.release = file.read().strip()
+        # KASAN initializes all memory at boot.
+        self.memory = "3G" if self.debug else "4G"
+        images = [os.path.join(self.folder, name) for name in self.IMAGES]
+        self.image = next((image for image in images if os.path.exists(image)), None)
+        if not self.image:
+            raise RigError(f"no kernel in {self.folder}")
+
+    def module(self):
+        """The project's module as built for this kernel."""
+        return os.path.join(BUILD, "" if self.flavour == "stock" else self.flavour, "sroce.ko")
+
+    def modules(self, bare):
+        """The folder that becomes /lib/modules/RELEASE: the kernel's own, or with the project's module added."""
+        own = os.path.join(self.folder, "modules/lib/modules", self.release)
+        if bare or not os.path.exists(self.module()):
+            return own
+        root = os.path.join(BUILD, "vm", self.release)
+        folder = os.path.join(root, "lib/modules", self.release)
+        if not self._current(folder):
+            self._install(own, root, folder)
+        return folder
+
+    def _current(self, folder):
+        installed = os.path.join(folder, "updates/sroce.ko")
+        index = os.path.join(folder, "modules.dep.bin")
+        try:
+            return (os.path.getmtime(installed) == os.path.getmtime(self.module())
+                    and os.path.getmtime(index) >= os.path.getmtime(installed))
+        except FileNotFoundError:
+            return False
+
+    def _install(self, own, root, folder):
+        os.makedirs(os.path.join(folder, "updates"), exist_ok=True)
+        link = os.path.join(folder, "kernel")
+        if not os.path.islink(link):
+            os.symlink(os.path.join(own, "kernel"), link)
+        for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
+            shutil.copy(os.path.join(own, name), folder)
+        shutil.copy2(self.module(), os.path.join(folder, "updates/sroce.ko"))
+        subprocess.run(["/sbin/depmod", "-b", root, self.release], check=True)
+
+
+class Qemu:
+    """The QEMU to use: version 10 unpacked in the cache if it could be had, else the system's."""
+
+    def __init__(self):
+        self.prefix = script("fetch-qemu")
+        self.environment = dict(os.environ)
+        if self.prefix:
+            libraries = os.path.join(self.prefix, "usr/lib/x86_64-linux-gnu")
+            self.program = [os.path.join(self.prefix, "usr/bin/qemu-system-x86_64")]
+            self.environment["LD_LIBRARY_PATH"] = libraries
+            self.environment["QEMU_MODULE_DIR"] = os.path.join(libraries, "qemu")
+            for data in ("qemu", "seabios"):
+                self.program += ["-L", os.path.join(self.prefix, "usr/share", data)]
+        else:
+            self.program = ["qemu-system-x86_64"]
+
+    def key(self):
+        """What the verdict on KVM depends on."""
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            model = [line for line in file if line.startswith("model name")][:1]
+        return hashlib.sha256(repr((platform.release(), model, self.prefix)).encode()).hexdigest()[:10]
+
+
+def accelerator(qemu):
+    """kvm or tcg: /dev/kvm may open and still not run a kernel, so one timed boot decides, once."""
+    if os.environ.get("SROCE_ACCEL"):
+        return os.environ["SROCE_ACCEL"]
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return "tcg"
+    memory = os.path.join(CACHE, "accelerator-" + qemu.key())
+    if not os.path.exists(memory):
+        trial = Guest(Kernel("stock"), qemu, "kvm", Options(command=["true"], bare=True))
+        status = trial.run(20, sink=lambda data: None)
+        with open(memory, "w", encoding="ascii") as file:
+            file.write("tcg" if status else "kvm")
+    with open(memory, encoding="ascii") as file:
+        return file.read()
+
+
+class Options(argparse.Namespace):
+    """What a guest can be asked for; the command line's defaults are these too."""
+    command = None
+    memory = None
+    cpus = 2
+    icount = False
+    share = os.path.join(BUILD, "vm-out")
+    dmesg = None
+    bare = False
+    shell = False
+    name = "guest"
+    environment = {}
+    network = None
+
+
+def quoted(text):
+    return "'" + str(text).replace("'", "'\\''") + "'"
+
+
+class Guest:
+    """One boot: a job folder, a QEMU process and two channels (output, status)."""
+    KIND = "qemu"
+
+    def __init__(self, kernel, qemu, accel, options):
+        self.kernel, self.qemu, self.accel, self.options = kernel, qemu, accel, options
+        options.share = os.path.realpath(options.share)
+        os.makedirs(options.share, exist_ok=True)
+        os.makedirs(os.path.join(BUILD, "vm"), exist_ok=True)
+        self.job = tempfile.mkdtemp(prefix="job.", dir=os.path.join(BUILD, "vm"))
+        self.console = options.dmesg or os.path.join(self.job, "console")
+        self.output, self.output_far = socket.socketpair()
+        self.status, self.status_far = socket.socketpair()
+        self.process = None
+        self.answer = b""
+        self._write_job()
+
+    def _write_job(self):
+        environment = {
+            "HOSTNAME_IN_GUEST": self.options.name,
+            "SROCE_TOP": TOP,
+            "SROCE_KERNEL": self.kernel.flavour,
+            "SROCE_DEBUG_KERNEL": int(self.kernel.debug),
+            "SROCE_KIND": self.KIND,
+            "SROCE_ICOUNT": int(self.options.icount),
+            "SHELL_IN_GUEST": int(self.options.shell),
+            "HOME": "/root", "LANG": "C.UTF-8", "TERM": os.environ.get("TERM", "dumb"),
+            **self.options.environment,
+        }
+        if self.options.shell:
+            size = shutil.get_terminal_size()
+            environment.update(COLUMNS_ON_HOST=size.columns, ROWS=size.lines)
+        with open(os.path.join(self.job, "environment"), "w", encoding="utf-8") as file:
+            file.writelines(f"{name}={quoted(value)}\n" for name, value in environment.items())
+        with open(os.path.join(self.job, "command"), "w", encoding="utf-8") as file:
+            file.write(f"cd {quoted(os.getcwd())}\n")
+            if not self.options.bare:
+                file.write(f"{quoted(os.path.join(VM, 'prepare'))} || exit\n")
+            file.write("exec " + " ".join(quoted(word) for word in self.options.command) + "\n")
+
+    def _cmdline(self, kind):
+        """What the guest's first processes look for."""
+        return (f"{os.environ.get('GUEST_CMDLINE', '')} quiet panic=-1 rig.kind={kind} rig.modules={self.kernel.modules(self.options.bare)} "
+                f"rig.init={VM}/init rig.job={self.job} rig.out={self.options.share}")
+
+    def _processor(self):
+        # The left-out features make string copies and page walks slower under emulation, not faster.
+        emulated = "max,-erms,-fsrm,-la57"
+        if self.options.icount:  # instruction counts that repeat need one processor and virtual time
+            return ["-accel", "tcg,thread=single", "-cpu", emulated, "-icount", "shift=0,sleep=off", "-smp", "1"]
+        cpus = self.options.cpus
+        # Each in a socket of its own: the MP table, all that a kernel without ACPI has, lists sockets.
+        return {"kvm": ["-accel", "kvm", "-cpu", "host"],
+                "tcg": ["-accel", "tcg,thread=multi", "-cpu", emulated],
+                }[self.accel] + ["-smp", f"{cpus},sockets={cpus},cores=1,threads=1"]
+
+    def _network(self):
+        if self.options.network is None:
+            return []
+        return ["-netdev", f"socket,id=net0,fd={self.options.network.fileno()}",
+                "-device", f"virtio-net-pci,netdev=net0,mac=52:54:00:99:00:0{self.options.environment['ROLE']},romfile="]
+
+    def _command(self):
+        cmdline = ("console=ttyS0 mitigations=off nokaslr random.trust_cpu=on tsc=reliable no_timer_check net.ifnames=0 "
+                   "log_buf_len=16M " + self._cmdline("qemu"))
+        return [
+            *self.qemu.program, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc",
+            *self._processor(), "-m", self.options.memory or self.kernel.memory,
+            "-kernel", self.kernel.image, "-initrd", script("make-initramfs", self.kernel.folder), "-append", cmdline,
+            "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
+            "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+            "-fsdev", f"local,id=out,path={self.options.share},security_model=none,multidevs=remap",
+            "-device", "virtio-9p-pci,fsdev=out,mount_tag=out",
+            "-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console",
+            "-device", "virtio-serial-pci",
+            "-chardev", f"socket,id=output,fd={self.output_far.fileno()}",
+            "-device", ("virtconsole" if self.options.shell else "virtserialport") + ",chardev=output,name=output",
+            "-chardev", f"socket,id=status,fd={self.status_far.fileno()}",
+            "-device", "virtserialport,chardev=status,name=status",
+            *self._network(),
+        ]
+
+    def _environment(self):
+        return self.qemu.environment
+
+    def _channels(self):
+        return [self.output_far, self.status_far] + ([self.options.network] if self.options.network else [])
+
+    def start(self):
+        """Starts QEMU in a session of its own, so that a Ctrl-C reaches only us."""
+        passed = self._channels()
+        with open(os.path.join(self.job, "qemu.log"), "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(
+                self._command(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=self._environment(),
+                pass_fds=[end.fileno() for end in passed], start_new_session=True)
+        for end in passed:
+            end.close()
+
+    def _read_status(self):
+        data = self.status.recv(64)
+        self.answer += data
+        return bool(data) and not self.answer.endswith(b"\n")
+
+    def _drain(self, sink):
+        """What the guest had written before it sent its status may still be on the way."""
+        self.output.settimeout(0.05)
+        try:
+            while data := self.output.recv(65536):
+                sink(data)
+        except (TimeoutError, ConnectionError):
+            pass
+
+    def relay(self, timeout, sink, keyboard=None):
+        """Passes output on until there is a status, QEMU is gone, or time is up; False if it is up."""
+        end = time.monotonic() + timeout
+        with selectors.DefaultSelector() as selector:
+            for source in (self.output, self.status, *([keyboard] if keyboard else [])):
+                selector.register(source, selectors.EVENT_READ)
+            running = True
+            while running:
+                ready = selector.select(max(0, end - time.monotonic()))
+                if not ready:
+                    return False
+                for key, _ in ready:
+                    if key.fileobj is self.status:
+                        running = self._read_status()
+                    elif key.fileobj is self.output:
+                        data = self.output.recv(65536)
+                        running = running and bool(data)
+                        sink(data)
+                    else:
+                        self.output.sendall(os.read(keyboard.fileno(), 1024))
+        self._drain(sink)
+        return True
+
+    def kill(self):
+        if self.process:
+            self.process.kill()
+
+    def stop(self):
+        self.kill()
+        self.process.wait()
+        self.output.close()
+        self.status.close()
+
+    def verdict(self, in_time):
+        """The job's exit status, or why there is none."""
+        words = self.answer.split()
+        if len(words) == 2:
+            return int(words[1])
+        if not in_time:
+            return TIMED_OUT
+        self._explain()
+        return GUEST_DIED
+
+    def _explain(self):
+        print(f"{self.options.name}: the guest died; its last words:", file=sys.stderr)
+        for path in (os.path.join(self.job, "qemu.log"), self.console):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                sys.stderr.writelines(file.readlines()[-25:])
+
+    def run(self, timeout, sink, keyboard=None, linger=lambda: None):
+        """Boots, relays, ends the guest whatever happens; returns the exit status."""
+        self.start()
+        try:
+            in_time = self.relay(timeout, sink, keyboard)
+            linger()
+            self.stop()
+            return self.verdict(in_time)
+        finally:
+            self.stop()
+            shutil.rmtree(self.job, ignore_errors=True)
+
+
+class UmlGuest(Guest):
+    """User Mode Linux: the kernel is a process, its first consoles are our channels."""
+    KIND = "uml"
+
+    def __init__(self, kernel, options):
+        if options.shell or options.network or options.icount:
+            raise RigError("the uml kernel has no shell, network or instruction count here")
+        super().__init__(kernel, None, None, options)
+        self.log = open(self.console, "wb")  # pylint: disable=consider-using-with
+
+    def _command(self):
+        one = str(max(os.sched_getaffinity(0)))  # waking up across processors would double the cost of everything
+        return ["taskset", "-c", one, "setarch", "-R", self.kernel.image, f"mem={self.options.memory or '2G'}",
+                "rootfstype=hostfs", "root=/dev/root", "rootflags=/", "ro", f"init={VM}/first-init",
+                "con=null", "ssl=null", f"con0=null,fd:{self.log.fileno()}", f"con1=null,fd:{self.output_far.fileno()}",
+                f"con2=null,fd:{self.status_far.fileno()}", *self._cmdline("uml").split()]
+
+    def _channels(self):
+        return super()._channels() + [self.log]
+
+    def _environment(self):
+        return {**os.environ, "TMPDIR": "/dev/shm"}  # holds the guest's memory
+
+
+def boot(options):
+    """A guest for these options."""
+    kernel = Kernel(options.kernel)
+    if kernel.flavour.startswith("uml"):
+        return UmlGuest(kernel, options)
+    qemu = Qemu()
+    return Guest(kernel, qemu, accelerator(qemu), options)
+
+
+def to_stdout(data):
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+class RawTerminal:
+    """Every key goes to the guest while this is held."""
+
+    def __enter__(self):
+        self.saved = termios.tcgetattr(sys.stdin)
+        tty.setraw(sys.stdin)
+        return sys.stdin
+
+    def __exit__(self, *_):
+        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self.saved)
+
+
+def parser(description):
+    """The options that guest and pair share."""
+    result = argparse.ArgumentParser(description=description)
+    result.add_argument("--kernel", default="stock", metavar="stock|debug|uml|DIR", help="which kernel to boot")
+    result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 3G)")
+    result.add_argument("--cpus", type=int, default=Options.cpus)
+    result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")
+    result.add_argument("--share", default=Options.share, metavar="DIR", help="the host folder that is /out")
+    result.add_argument("--dmesg", metavar="FILE", help="keep the kernel's messages there")
+    result.add_argument("--bare", action="store_true", help="do not install the project's build in the guest")
+    result.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND...")
+    return result
+
+
+def command_of(options):
+    return options.command[1:] if options.command[:1] == ["--"] else options.command
+
+
+def exit_on_signals():
+    """SIGTERM ends a run like Ctrl-C does: through the finally blocks, leaving no QEMU behind."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+
+def main(name, function):
+    """Runs a program of the rig, its troubles in one line."""
+    try:
+        sys.exit(function())
+    except RigError as error:
+        sys.exit(f"{name}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Compiles behind rdma-core's header if all that we believe is true: LAYOUT is
+ * what ours.c printed.
+ */
+#include <assert.h>
+#include <stddef.h>
+
+#include <infiniband/driver.h>
+
+#define SIZE_IS(type, size) \
+	static_assert(sizeof(type) == (size), "size of " #type)
+#define MEMBER_IS(type, member, at) \
+	static_assert(offsetof(type, member) == (at), #member " of " #type)
+#define VALUE_IS(constant, value) \
+	static_assert((int)(constant) == (value), #constant)
+
+#include LAYOUT

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: create, arm, destroy.
+ */
+#include <stdlib.h>
+
+#include "sroce.h"
+
+/* Of @attr->wc_flags the kernel wants to know whether to take the time. */
+static int cq_command(struct ibv_context *context,
+		      const struct ibv_cq_init_attr_ex *attr,
+		      struct sroce_cq *cq, struct sroce_create_cq_resp *drv)
+{
+	struct {
+		struct ibv_create_cq_ex ibv;
+		struct sroce_create_req drv;
+	} cmd = {};
+	struct {
+		struct ib_uverbs_ex_create_cq_resp ibv;
+		struct sroce_create_cq_resp drv;
+	} resp = {};
+	struct ibv_cq_init_attr_ex plain = *attr;
+	int err;
+
+	plain.comp_mask = 0;
+	err = ibv_cmd_create_cq_ex(context, &plain, &cq->vcq,
+				   &cmd.ibv, sizeof(cmd),
+				   &resp.ibv, sizeof(resp), 0);
+	*drv = resp.drv;
+	return err;
+}
+
+static int cq_create(struct ibv_context *context,
+		     const struct ibv_cq_init_attr_ex *attr,
+		     struct sroce_cq *cq)
+{
+	struct sroce_context *ctx = to_sroce_context(context);
+	struct sroce_create_cq_resp resp;
+	int err;
+
+	err = cq_command(context, attr, cq, &resp);
+	if (err)
+		return err;
+	err = sroce_map(ctx, &resp.map, &cq->memory);
+	if (err) {
+		ibv_cmd_destroy_cq(&cq->vcq.cq);
+		return err;
+	}
+	cq->ring = cq->memory.ring;
+	cq->slot = cq->memory.slot;
+	cq->entries = resp.entries;
+	return 0;
+}
+
+static bool cq_single_threaded(struct ibv_context *context,
+			       const struct ibv_cq_init_attr_ex *attr)
+{
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+	    attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
+		return true;
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD && attr->parent_domain)
+		return sroce_pd_single_threaded(attr->parent_domain);
+	return to_sroce_context(context)->single_threaded;
+}
+
+static struct sroce_cq *cq_new(struct ibv_context *context,
+			       const struct ibv_cq_init_attr_ex *attr)
+{
+	struct sroce_cq *cq;
+	int err;
+
+	cq = sroce_alloc(sizeof(*cq));
+	if (!cq)
+		return NULL;
+	sroce_lock_init(&cq->lock, !cq_single_threaded(context, attr));
+	err = cq_create(context, attr, cq);
+	if (err) {
+		free(cq);
+		errno = err;
+		return NULL;
+	}
+	return cq;
+}
+
+struct ibv_cq *sroce_create_cq(struct ibv_context *context, int cqe,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = cqe,
+		.channel = channel,
+		.comp_vector = comp_vector,
+	};
+	struct sroce_cq *cq = cq_new(context, &attr);
+
+	return cq ? &cq->vcq.cq : NULL;
+}
+
+static bool cq_supported(const struct ibv_cq_init_attr_ex *attr)
+{
+	if (attr->comp_mask & ~(IBV_CQ_INIT_ATTR_MASK_FLAGS |
+				IBV_CQ_INIT_ATTR_MASK_PD))
+		return false;
+	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
+	    attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
+		return false;
+	return !(attr->wc_flags & ~(uint64_t)SROCE_WC_FLAGS);
+}
+
+struct ibv_cq_ex *sroce_create_cq_ex(struct ibv_context *context,
+				     struct ibv_cq_init_attr_ex *attr)
+{
+	struct sroce_cq *cq;
+
+	if (!cq_supported(attr)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	cq = cq_new(context, attr);
+	if (!cq)
+		return NULL;
+	sroce_set_poll_ops(&cq->vcq.cq_ex);
+	return &cq->vcq.cq_ex;
+}
+
+int sroce_destroy_cq(struct ibv_cq *ibcq)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	struct sroce_context *ctx = to_sroce_context(ibcq->context);
+	int err;
+
+	err = ibv_cmd_destroy_cq(ibcq);
+	if (err)
+		return err;
+	sroce_unmap(ctx, &cq->memory);
+	free(cq);
+	return 0;
+}
+
+int sroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
+{
+	sroce_cq_arm(to_sroce_cq(ibcq)->slot, solicited_only);
+	return 0;
+}

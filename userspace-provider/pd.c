@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Protection domains, and the thread and parent domains by which a program
+ * tells that it uses a queue from one thread at a time.
+ */
+#include <stdlib.h>
+
+#include "sroce.h"
+
+static void hold(unsigned int *users)
+{
+	__atomic_fetch_add(users, 1, __ATOMIC_RELAXED);
+}
+
+static void release(unsigned int *users)
+{
+	__atomic_fetch_sub(users, 1, __ATOMIC_RELEASE);
+}
+
+static bool in_use(unsigned int *users)
+{
+	return __atomic_load_n(users, __ATOMIC_ACQUIRE);
+}
+
+bool sroce_pd_single_threaded(struct ibv_pd *pd)
+{
+	return to_sroce_context(pd->context)->single_threaded ||
+	       to_sroce_pd(pd)->td;
+}
+
+struct ibv_pd *sroce_alloc_pd(struct ibv_context *context)
+{
+	struct ib_uverbs_alloc_pd_resp resp;
+	struct ibv_alloc_pd cmd = {};
+	struct sroce_pd *pd;
+	int err;
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	err = ibv_cmd_alloc_pd(context, &pd->ibv, &cmd, sizeof(cmd),
+			       &resp, sizeof(resp));
+	if (err) {
+		free(pd);
+		errno = err;
+		return NULL;
+	}
+	return &pd->ibv;
+}
+
+/* To the kernel a parent domain is the protection domain inside. */
+struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
+					 struct ibv_parent_domain_init_attr *attr)
+{
+	struct sroce_pd *pd;
+
+	if (attr->comp_mask & ~IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (!attr->pd) {
+		errno = EINVAL;
+		return NULL;
+	}
+
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	pd->ibv.context = context;
+	pd->ibv.handle = attr->pd->handle;
+	pd->protects = to_sroce_pd(attr->pd);
+	hold(&pd->protects->users);
+	if (attr->td) {
+		pd->td = container_of(attr->td, struct sroce_td, ibv);
+		hold(&pd->td->users);
+	}
+	return &pd->ibv;
+}
+
+int sroce_dealloc_pd(struct ibv_pd *ibpd)
+{
+	struct sroce_pd *pd = to_sroce_pd(ibpd);
+	int err;
+
+	if (in_use(&pd->users))
+		return EBUSY;
+
+	if (pd->protects) {
+		release(&pd->protects->users);
+		if (pd->td)
+			release(&pd->td->users);
+	} else {
+		err = ibv_cmd_dealloc_pd(ibpd);
+		if (err)
+			return err;
+	}
+	free(pd);
+	return 0;
+}
+
+struct ibv_td *sroce_alloc_td(struct ibv_context *context,
+			      struct ibv_td_init_attr *attr)
+{
+	struct sroce_td *td;
+
+	if (attr->comp_mask) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	td = calloc(1, sizeof(*td));
+	if (!td)
+		return NULL;
+	td->ibv.context = context;
+	return &td->ibv;
+}
+
+int sroce_dealloc_td(struct ibv_td *ibtd)
+{
+	struct sroce_td *td = container_of(ibtd, struct sroce_td, ibv);
+
+	if (in_use(&td->users))
+		return EBUSY;
+	free(td);
+	return 0;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Queue pairs: create, modify, query, destroy.
+ */
+#include <stdlib.h>
+
+#include "sroce.h"
+
+#define OPS_UD (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
+#define OPS_UC (OPS_UD | IBV_QP_EX_WITH_RDMA_WRITE |	\
+		IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
+#define OPS_RC (OPS_UC | IBV_QP_EX_WITH_RDMA_READ |	\
+		IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |	\
+		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+
+SROCE_SAME(IBV_QP_EX_WITH_RDMA_WRITE, 1 << SROCE_WR_RDMA_WRITE);
+SROCE_SAME(IBV_QP_EX_WITH_SEND, 1 << SROCE_WR_SEND);
+SROCE_SAME(IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
+	   1 << SROCE_WR_ATOMIC_FETCH_AND_ADD);
+
+/* What a type of QP can send, as a mask of both names for an operation. */
+static uint16_t opcodes_of(enum ibv_qp_type type)
+{
+	switch (type) {
+	case IBV_QPT_RC:
+		return OPS_RC;
+	case IBV_QPT_UC:
+		return OPS_UC;
+	case IBV_QPT_UD:
+		return OPS_UD;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * libibverbs asks verbs_qp.comp_mask whether a QP has the extended interface.
+ * That member comes after struct ibv_qp_ex, which has grown between versions
+ * of libibverbs without a new private ABI.  Creating a QP clears the member:
+ * that shows where the libibverbs that loaded us has it.
+ */
+#define LAST_COMMON	offsetof(struct ibv_qp_ex, wr_abort)
+#define FIRST_WORD	((LAST_COMMON + sizeof(void *)) / 4)
+#define NUM_WORDS	(sizeof(((struct sroce_qp *)0)->room) / 4)
+
+static void hide_comp_mask(struct sroce_qp *qp)
+{
+	memset(&qp->room[FIRST_WORD], 0xff, (NUM_WORDS - FIRST_WORD) * 4);
+}
+
+/* Clears what hide_comp_mask() wrote. */
+static uint32_t *find_comp_mask(struct sroce_qp *qp)
+{
+	uint32_t *comp_mask = NULL;
+	size_t i;
+
+	for (i = FIRST_WORD; i < NUM_WORDS; i++) {
+		if (!comp_mask && !qp->room[i])
+			comp_mask = &qp->room[i];
+		qp->room[i] = 0;
+	}
+	return comp_mask;
+}
+
+static int qp_command(struct ibv_context *context,
+		      struct ibv_qp_init_attr_ex *attr, struct sroce_qp *qp,
+		      struct sroce_create_qp_resp *drv)
+{
+	struct {
+		struct ibv_create_qp_ex ibv;
+		struct sroce_create_req drv;
+	} cmd = {};
+	struct {
+		struct ib_uverbs_ex_create_qp_resp ibv;
+		struct sroce_create_qp_resp drv;
+	} resp = {};
+	uint32_t *comp_mask;
+	int err;
+
+	hide_comp_mask(qp);
+	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
+				    &cmd.ibv, sizeof(cmd),
+				    &resp.ibv, sizeof(resp));
+	if (err)
+		return err;
+	comp_mask = find_comp_mask(qp);
+	if (comp_mask && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		*comp_mask = VERBS_QP_EX;
+	*drv = resp.drv;
+	return 0;
+}
+
+static uint8_t log2_of(uint32_t stride)
+{
+	return stride ? __builtin_ctz(stride) : 0;
+}
+
+static struct sroce_door qp_door(const struct sroce_qp *qp)
+{
+	struct ibv_context *context = qp->vqp.qp.context;
+
+	return (struct sroce_door){
+		.kick_fd = to_sroce_context(context)->kick_fd,
+		.slot_number = qp->memory.slot_number,
+	};
+}
+
+static void sq_init(struct sroce_qp *qp, const struct sroce_create_qp_resp *resp,
+		    const struct ibv_qp_init_attr_ex *attr)
+{
+	struct sroce_sq *sq = &qp->sq;
+
+	sroce_lock_init(&sq->lock, !sroce_pd_single_threaded(attr->pd));
+	sq->ring = qp->memory.ring;
+	sq->slot = qp->memory.slot;
+	sq->door = qp_door(qp);
+	sq->entries = resp->sq_entries;
+	sq->shift = log2_of(resp->sq_stride);
+	sq->max_sge = attr->cap.max_send_sge;
+	sq->max_inline = attr->cap.max_inline_data;
+	sq->opcodes = opcodes_of(attr->qp_type);
+	sq->all_flags = attr->sq_sig_all ? SROCE_WR_SIGNALED : 0;
+}
+
+static void rq_init(struct sroce_qp *qp, const struct sroce_create_qp_resp *resp,
+		    const struct ibv_qp_init_attr_ex *attr)
+{
+	struct sroce_rq *rq = &qp->rq;
+
+	sroce_lock_init(&rq->lock, !sroce_pd_single_threaded(attr->pd));
+	rq->ring = (char *)qp->memory.ring + resp->rq_offset;
+	rq->slot = qp->memory.slot;
+	rq->door = qp_door(qp);
+	rq->entries = resp->rq_entries;
+	rq->shift = log2_of(resp->rq_stride);
+	rq->max_sge = attr->cap.max_recv_sge;
+}
+
+static int qp_create(struct ibv_context *context,
+		     struct ibv_qp_init_attr_ex *attr, struct sroce_qp *qp)
+{
+	struct sroce_create_qp_resp resp;
+	int err;
+
+	err = qp_command(context, attr, qp, &resp);
+	if (err)
+		return err;
+	err = sroce_map(to_sroce_context(context), &resp.map, &qp->memory);
+	if (err) {
+		ibv_cmd_destroy_qp(&qp->vqp.qp);
+		return err;
+	}
+	sq_init(qp, &resp, attr);
+	rq_init(qp, &resp, attr);
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+		sroce_set_send_ops(&qp->vqp.qp_ex);
+	return 0;
+}
+
+static int qp_check(const struct ibv_qp_init_attr_ex *attr)
+{
+	uint16_t opcodes = opcodes_of(attr->qp_type);
+
+	if (!opcodes)
+		return EOPNOTSUPP;
+	if (attr->comp_mask & ~(IBV_QP_INIT_ATTR_PD |
+				IBV_QP_INIT_ATTR_CREATE_FLAGS |
+				IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
+		return EOPNOTSUPP;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) ||
+	    !attr->send_cq || !attr->recv_cq)
+		return EINVAL;
+	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
+	    attr->send_ops_flags & ~(uint64_t)opcodes)
+		return EOPNOTSUPP;
+	return 0;
+}
+
+struct ibv_qp *sroce_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr)
+{
+	struct sroce_qp *qp;
+	int err;
+
+	err = qp_check(attr);
+	if (err)
+		goto fail;
+	qp = sroce_alloc(sizeof(*qp));
+	if (!qp)
+		return NULL;
+	err = qp_create(context, attr, qp);
+	if (err) {
+		free(qp);
+		goto fail;
+	}
+	return &qp->vqp.qp;
+
+fail:
+	errno = err;
+	return NULL;
+}
+
+struct ibv_qp *sroce_create_qp(struct ibv_pd *pd,
+			       struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr_ex ex = {
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		.recv_cq = attr->recv_cq,
+		.srq = attr->srq,
+		.cap = attr->cap,
+		.qp_type = attr->qp_type,
+		.sq_sig_all = attr->sq_sig_all,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.pd = pd,
+	};
+	struct ibv_qp *qp = sroce_create_qp_ex(pd->context, &ex);
+
+	if (qp)
+		attr->cap = ex.cap;
+	return qp;
+}
+
+/* The rings begin anew; the kernel looks at no tail of a QP in RESET. */
+static void reset_rings(struct sroce_qp *qp)
+{
+	qp->sq.tail = 0;
+	qp->sq.head = 0;
+	sroce_store(&qp->sq.slot->sq_tail, 0);
+	qp->rq.tail = 0;
+	qp->rq.head = 0;
+	sroce_store(&qp->rq.slot->rq_tail, 0);
+}
+
+static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
+			   int attr_mask)
+{
+	struct ibv_modify_qp cmd = {};
+	int err;
+
+	sroce_lock_long(&qp->sq.lock);
+	sroce_lock_long(&qp->rq.lock);
+	err = ibv_cmd_modify_qp(&qp->vqp.qp, attr, attr_mask,
+				&cmd, sizeof(cmd));
+	if (!err)
+		reset_rings(qp);
+	sroce_unlock_long(&qp->rq.lock);
+	sroce_unlock_long(&qp->sq.lock);
+	return err;
+}
+
+int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	struct ibv_modify_qp cmd = {};
+
+	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+		return modify_to_reset(to_sroce_qp(qp), attr, attr_mask);
+	return ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
+}
+
+int sroce_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		   struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_query_qp cmd = {};
+
+	return ibv_cmd_query_qp(qp, attr, attr_mask, init_attr,
+				&cmd, sizeof(cmd));
+}
+
+int sroce_destroy_qp(struct ibv_qp *ibqp)
+{
+	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	struct sroce_context *ctx = to_sroce_context(ibqp->context);
+	int err;
+
+	err = ibv_cmd_destroy_qp(ibqp);
+	if (err)
+		return err;
+	sroce_unmap(ctx, &qp->memory);
+	free(qp);
+	return 0;
+}

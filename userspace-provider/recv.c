@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * ibv_post_recv() and ibv_post_srq_recv()
+ */
+#include "sqe.h"
+
+static struct sroce_rqe *rq_entry(const struct sroce_rq *rq, uint32_t index)
+{
+	size_t place = index & (rq->entries - 1);
+
+	return (struct sroce_rqe *)((char *)rq->ring + (place << rq->shift));
+}
+
+/* Is there no place for the entry at @index? (D) */
+static bool rq_full(struct sroce_rq *rq, uint32_t index)
+{
+	if (likely(index - rq->head < rq->entries))
+		return false;
+	rq->head = sroce_load_acquire(&rq->slot->rq_head);
+	return index - rq->head >= rq->entries;
+}
+
+static void fill(struct sroce_rqe *rqe, const struct ibv_recv_wr *wr)
+{
+	struct sroce_sge *sge = (struct sroce_sge *)(rqe + 1);
+	int i;
+
+	rqe->wr_id = wr->wr_id;
+	rqe->num_sge = wr->num_sge;
+	rqe->reserved = 0;
+	for (i = 0; i < wr->num_sge; i++)
+		sge_copy(&sge[i], &wr->sg_list[i]);
+}
+
+/* Returns 0, or the errno of *@wr, which was not posted. */
+static int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
+		     uint32_t *tail)
+{
+	for (; *wr; *wr = (*wr)->next) {
+		if (unlikely(rq_full(rq, *tail)))
+			return ENOMEM;
+		if (unlikely((unsigned int)(*wr)->num_sge > rq->max_sge))
+			return EINVAL;
+		fill(rq_entry(rq, *tail), *wr);
+		(*tail)++;
+	}
+	return 0;
+}
+
+static int post(struct sroce_rq *rq, struct ibv_recv_wr *wr,
+		struct ibv_recv_wr **bad_wr)
+{
+	int kick = 0;
+	uint32_t tail;
+	bool locked;
+	int err;
+
+	locked = sroce_lock(&rq->lock);
+	tail = rq->tail;
+	err = post_list(rq, &wr, &tail);
+	if (tail != rq->tail) {
+		rq->tail = tail;
+		kick = sroce_ring_recv(rq->slot, tail);
+	}
+	sroce_unlock(&rq->lock, locked);
+
+	if (unlikely(kick))
+		sroce_kick(rq->door);
+	if (unlikely(err))
+		*bad_wr = wr;
+	return err;
+}
+
+int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr)
+{
+	if (unlikely(qp->state == IBV_QPS_RESET || qp->srq)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
+	return post(&to_sroce_qp(qp)->rq, wr, bad_wr);
+}
+
+int sroce_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr)
+{
+	return post(&to_sroce_srq(srq)->rq, wr, bad_wr);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * ibv_post_send()
+ */
+#include "sqe.h"
+
+SROCE_SAME(SROCE_WR_FENCE, IBV_SEND_FENCE);
+SROCE_SAME(SROCE_WR_SIGNALED, IBV_SEND_SIGNALED);
+SROCE_SAME(SROCE_WR_SOLICITED, IBV_SEND_SOLICITED);
+SROCE_SAME(SROCE_WR_INLINE, IBV_SEND_INLINE);
+
+SROCE_SAME(SROCE_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE);
+SROCE_SAME(SROCE_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_WRITE_WITH_IMM);
+SROCE_SAME(SROCE_WR_SEND, IBV_WR_SEND);
+SROCE_SAME(SROCE_WR_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM);
+SROCE_SAME(SROCE_WR_RDMA_READ, IBV_WR_RDMA_READ);
+SROCE_SAME(SROCE_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_CMP_AND_SWP);
+SROCE_SAME(SROCE_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD);
+
+static int set_inline(const struct sroce_sq *sq, struct sroce_sqe *sqe,
+		      const struct ibv_send_wr *wr)
+{
+	const struct ibv_sge *sge = wr->sg_list;
+	int err = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge && !err; i++, sge++)
+		err = sqe_add_inline(sq, sqe, (void *)(uintptr_t)sge->addr,
+				     sge->length);
+	return err;
+}
+
+static int set_payload(const struct sroce_sq *sq, struct sroce_sqe *sqe,
+		       const struct ibv_send_wr *wr)
+{
+	if (wr->send_flags & IBV_SEND_INLINE)
+		return set_inline(sq, sqe, wr);
+	return sqe_set_list(sq, sqe, wr->sg_list, wr->num_sge);
+}
+
+static inline void set_target(const struct sroce_qp *qp, struct sroce_sqe *sqe,
+			      const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE:
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+	case IBV_WR_RDMA_READ:
+		sqe_rdma(sqe, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
+		break;
+	case IBV_WR_ATOMIC_CMP_AND_SWP:
+		sqe_atomic(sqe, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey,
+			   wr->wr.atomic.compare_add, wr->wr.atomic.swap);
+		break;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		sqe_atomic(sqe, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey,
+			   wr->wr.atomic.compare_add, 0);
+		break;
+	default:
+		if (qp->vqp.qp.qp_type == IBV_QPT_UD)
+			sqe_ud(sqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
+			       wr->wr.ud.remote_qkey);
+		else
+			sqe_plain(sqe);
+	}
+}
+
+/* Zero where there is no immediate data. */
+static inline __be32 imm_of(const struct ibv_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+	case IBV_WR_SEND_WITH_IMM:
+		return wr->imm_data;
+	default:
+		return 0;
+	}
+}
+
+/* The errno for what this type of QP cannot send. */
+static int refusal(enum ibv_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IBV_WR_LOCAL_INV:
+	case IBV_WR_BIND_MW:
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_TSO:
+		return EOPNOTSUPP;
+	default:
+		return EINVAL;
+	}
+}
+
+static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
+		const struct ibv_send_wr *wr)
+{
+	unsigned int flags = wr->send_flags;
+
+	if (unlikely(!sq_can_send(&qp->sq, wr->opcode)))
+		return refusal(wr->opcode);
+	if (unlikely(flags & ~SROCE_WR_ALL_FLAGS))
+		return EINVAL;
+	sqe_begin(sqe, wr->wr_id, wr->opcode, flags | qp->sq.all_flags,
+		  imm_of(wr));
+	set_target(qp, sqe, wr);
+	return set_payload(&qp->sq, sqe, wr);
+}
+
+/* Returns 0, or the errno of *@wr, which was not posted. */
+static int post_list(struct sroce_qp *qp, struct ibv_send_wr **wr,
+		     uint32_t *tail)
+{
+	struct sroce_sq *sq = &qp->sq;
+	int err;
+
+	if (unlikely(qp->vqp.qp.state < IBV_QPS_RTS))
+		return EINVAL;
+
+	for (; *wr; *wr = (*wr)->next) {
+		if (unlikely(sq_full(sq, *tail)))
+			return ENOMEM;
+		err = fill(qp, sq_entry(sq, *tail), *wr);
+		if (unlikely(err))
+			return err;
+		(*tail)++;
+	}
+	return 0;
+}
+
+int sroce_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr)
+{
+	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	struct sroce_sq *sq = &qp->sq;
+	int kick = 0;
+	uint32_t tail;
+	bool locked;
+	int err;
+
+	locked = sroce_lock(&sq->lock);
+	tail = sq->tail;
+	err = post_list(qp, &wr, &tail);
+	if (tail != sq->tail) {
+		sq->tail = tail;
+		kick = sroce_ring_send(sq->slot, tail);
+	}
+	sroce_unlock(&sq->lock, locked);
+
+	if (kick)
+		sroce_kick(sq->door);
+	if (unlikely(err))
+		*bad_wr = wr;
+	return err;
+}

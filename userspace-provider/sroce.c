@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What libibverbs sees first: the driver, its devices and their contexts.
+ */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sroce.h"
+
+static void sroce_free_context(struct ibv_context *context);
+
+static const struct verbs_context_ops sroce_context_ops = {
+	.alloc_parent_domain = sroce_alloc_parent_domain,
+	.alloc_pd = sroce_alloc_pd,
+	.alloc_td = sroce_alloc_td,
+	.attach_mcast = ibv_cmd_attach_mcast,
+	.create_ah = sroce_create_ah,
+	.create_cq = sroce_create_cq,
+	.create_cq_ex = sroce_create_cq_ex,
+	.create_qp = sroce_create_qp,
+	.create_qp_ex = sroce_create_qp_ex,
+	.create_srq = sroce_create_srq,
+	.dealloc_pd = sroce_dealloc_pd,
+	.dealloc_td = sroce_dealloc_td,
+	.dereg_mr = sroce_dereg_mr,
+	.destroy_ah = sroce_destroy_ah,
+	.destroy_cq = sroce_destroy_cq,
+	.destroy_qp = sroce_destroy_qp,
+	.destroy_srq = sroce_destroy_srq,
+	.detach_mcast = ibv_cmd_detach_mcast,
+	.free_context = sroce_free_context,
+	.modify_qp = sroce_modify_qp,
+	.modify_srq = sroce_modify_srq,
+	.poll_cq = sroce_poll_cq,
+	.post_recv = sroce_post_recv,
+	.post_send = sroce_post_send,
+	.post_srq_recv = sroce_post_srq_recv,
+	.query_device_ex = sroce_query_device_ex,
+	.query_port = sroce_query_port,
+	.query_qp = sroce_query_qp,
+	.query_rt_values = sroce_query_rt_values,
+	.query_srq = sroce_query_srq,
+	.reg_mr = sroce_reg_mr,
+	.req_notify_cq = sroce_req_notify_cq,
+};
+
+/* Opens the context in the kernel; both sides must speak the same version. */
+static int open_context(struct sroce_context *ctx)
+{
+	struct {
+		struct ibv_get_context ibv;
+		struct sroce_alloc_ucontext_req drv;
+	} cmd = { .drv = { .abi_version = SROCE_ABI_VERSION } };
+	struct {
+		struct ib_uverbs_get_context_resp ibv;
+		struct sroce_alloc_ucontext_resp drv;
+	} resp = {};
+	int err;
+
+	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd),
+				  &resp.ibv, sizeof(resp));
+	if (!err && resp.drv.abi_version != SROCE_ABI_VERSION)
+		err = EPROTO;
+	return err;
+}
+
+static bool wants_single_threaded(void)
+{
+	const char *value = getenv("SROCE_SINGLE_THREADED");
+
+	return value && !strcmp(value, "1");
+}
+
+static struct verbs_context *sroce_alloc_context(struct ibv_device *device,
+						 int cmd_fd, void *private_data)
+{
+	struct sroce_context *ctx;
+	int err;
+
+	(void)private_data;
+	ctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*ctx),
+					    (void *)offsetof(struct sroce_context, vctx),
+					    SROCE_DRIVER_ID);
+	if (!ctx)
+		return NULL;
+
+	pthread_mutex_init(&ctx->pages_mutex, NULL);
+	ctx->single_threaded = wants_single_threaded();
+	err = open_context(ctx);
+	if (err)
+		goto uninit;
+	ctx->kick_fd = sroce_open_kick(&ctx->vctx.context);
+	if (ctx->kick_fd < 0) {
+		err = errno;
+		goto uninit;
+	}
+	verbs_set_ops(&ctx->vctx, &sroce_context_ops);
+	return &ctx->vctx;
+
+uninit:
+	verbs_uninit_context(&ctx->vctx);
+	pthread_mutex_destroy(&ctx->pages_mutex);
+	free(ctx);
+	errno = err;
+	return NULL;
+}
+
+static void sroce_free_context(struct ibv_context *context)
+{
+	struct sroce_context *ctx = to_sroce_context(context);
+
+	close(ctx->kick_fd);
+	sroce_free_pages(ctx);
+	verbs_uninit_context(&ctx->vctx);
+	pthread_mutex_destroy(&ctx->pages_mutex);
+	free(ctx);
+}
+
+static struct verbs_device *sroce_alloc_device(struct verbs_sysfs_dev *sysfs_dev)
+{
+	struct sroce_device *dev = calloc(1, sizeof(*dev));
+
+	(void)sysfs_dev;
+	return dev ? &dev->vdev : NULL;
+}
+
+static void sroce_uninit_device(struct verbs_device *vdev)
+{
+	free(container_of(vdev, struct sroce_device, vdev));
+}
+
+static const struct verbs_match_ent sroce_match_table[] = {
+	VERBS_DRIVER_ID(SROCE_DRIVER_ID),
+	{},
+};
+
+static const struct verbs_device_ops sroce_device_ops = {
+	.name = "sroce",
+	.match_min_abi_version = SROCE_ABI_VERSION,
+	.match_max_abi_version = SROCE_ABI_VERSION,
+	.match_table = sroce_match_table,
+	.alloc_device = sroce_alloc_device,
+	.uninit_device = sroce_uninit_device,
+	.alloc_context = sroce_alloc_context,
+};
+
+PROVIDER_DRIVER(sroce, sroce_device_ops);

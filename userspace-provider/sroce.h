@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * libsroce: the libibverbs provider of the sroce kernel module.
+ */
+#ifndef LIBSROCE_H
+#define LIBSROCE_H
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <infiniband/driver.h>
+
+#include "sroce_ring.h"
+
+/* Does the C library know that this process has only one thread? */
+#if defined(__GLIBC__) && __GLIBC__ * 100 + __GLIBC_MINOR__ >= 232
+#include <sys/single_threaded.h>
+#define SROCE_ONE_THREAD	__libc_single_threaded
+#else
+#define SROCE_ONE_THREAD	false
+#endif
+
+#define SROCE_CACHE_LINE	64
+
+/* The contract with the kernel uses the numbers of verbs. */
+#define SROCE_SAME(a, b) \
+	static_assert((int)(a) == (int)(b), #a " is " #b)
+
+/* A spin lock that an object used by one thread alone does without. */
+struct sroce_lock {
+	pthread_spinlock_t spin;
+	bool needed;
+};
+
+/* The memory of one queue: its ring, and its slot in a doorbell page. */
+struct sroce_memory {
+	void *ring;
+	size_t ring_size;
+	void *slot;
+	uint32_t slot_number;
+};
+
+/* What a kick names. */
+struct sroce_door {
+	int kick_fd;
+	uint32_t slot_number;
+};
+
+/* A doorbell page, mapped while one of its slots is in use. */
+struct sroce_page {
+	void *addr;
+	unsigned int users;
+};
+
+struct sroce_device {
+	struct verbs_device vdev;
+};
+
+struct sroce_context {
+	struct verbs_context vctx;
+	int kick_fd;
+	bool single_threaded;
+
+	pthread_mutex_t pages_mutex;
+	struct sroce_page *pages;
+	unsigned int num_pages;
+};
+
+/* @users keeps it alive: parent domains */
+struct sroce_td {
+	struct ibv_td ibv;
+	unsigned int users;
+};
+
+/* A protection domain, or with @protects set a parent domain around one. */
+struct sroce_pd {
+	struct ibv_pd ibv;
+	struct sroce_pd *protects;
+	struct sroce_td *td;
+	unsigned int users;
+};
+
+struct sroce_ah {
+	struct ibv_ah ibv;
+	uint32_t number;
+};
+
+/**
+ * struct sroce_cq - completion queue
+ * @head: completions taken
+ * @current: what the extended interface reads from, between start and end
+ */
+struct sroce_cq {
+	struct verbs_cq vcq;
+
+	alignas(SROCE_CACHE_LINE) struct sroce_lock lock;
+	uint32_t head;
+	uint32_t entries;
+	const struct sroce_cqe *ring;
+	const struct sroce_cqe *current;
+	struct sroce_cq_slot *slot;
+
+	struct sroce_memory memory;
+};
+
+/**
+ * struct sroce_sq - send queue
+ * @tail: entries published
+ * @head: entries finished, as last read from the slot
+ * @all_flags: flags of every entry (sq_sig_all)
+ * @opcodes: bit mask of what this type of QP can send
+ * @next: while ibv_wr_start() is open: where the next entry goes
+ * @sqe: while ibv_wr_start() is open: entry being filled, NULL after an error
+ * @error: while ibv_wr_start() is open: its result so far
+ */
+struct sroce_sq {
+	struct sroce_lock lock;
+	uint32_t tail;
+	uint32_t head;
+	uint32_t entries;
+	uint32_t max_inline;
+	uint16_t max_sge;
+	uint16_t opcodes;
+	uint8_t shift;
+	uint8_t all_flags;
+	void *ring;
+	struct sroce_qp_slot *slot;
+	struct sroce_door door;
+
+	uint32_t next;
+	int error;
+	struct sroce_sqe *sqe;
+};
+
+/* struct sroce_rq - receive queue of a QP or an SRQ; see struct sroce_sq */
+struct sroce_rq {
+	struct sroce_lock lock;
+	uint32_t tail;
+	uint32_t head;
+	uint32_t entries;
+	uint16_t max_sge;
+	uint8_t shift;
+	void *ring;
+	struct sroce_qp_slot *slot;
+	struct sroce_door door;
+};
+
+/*
+ * @vqp ends in a member whose place depends on the version of libibverbs that
+ * loads us: @room keeps it inside the union (see qp.c).
+ */
+struct sroce_qp {
+	union {
+		struct verbs_qp vqp;
+		uint32_t room[sizeof(struct verbs_qp) / 4 + 16];
+	};
+	alignas(SROCE_CACHE_LINE) struct sroce_sq sq;
+	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
+	struct sroce_memory memory;
+};
+
+struct sroce_srq {
+	struct ibv_srq ibv;
+
+	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
+	struct sroce_memory memory;
+};
+
+static inline struct sroce_context *to_sroce_context(struct ibv_context *context)
+{
+	return container_of(context, struct sroce_context, vctx.context);
+}
+
+static inline struct sroce_pd *to_sroce_pd(struct ibv_pd *pd)
+{
+	return container_of(pd, struct sroce_pd, ibv);
+}
+
+static inline struct sroce_ah *to_sroce_ah(struct ibv_ah *ah)
+{
+	return container_of(ah, struct sroce_ah, ibv);
+}
+
+static inline struct sroce_cq *to_sroce_cq(struct ibv_cq *cq)
+{
+	return container_of(cq, struct sroce_cq, vcq.cq);
+}
+
+static inline struct sroce_cq *cq_ex_to_sroce_cq(struct ibv_cq_ex *cq)
+{
+	return container_of(cq, struct sroce_cq, vcq.cq_ex);
+}
+
+static inline struct sroce_qp *to_sroce_qp(struct ibv_qp *qp)
+{
+	return container_of(qp, struct sroce_qp, vqp.qp);
+}
+
+static inline struct sroce_srq *to_sroce_srq(struct ibv_srq *srq)
+{
+	return container_of(srq, struct sroce_srq, ibv);
+}
+
+static inline void sroce_lock_init(struct sroce_lock *lock, bool needed)
+{
+	pthread_spin_init(&lock->spin, PTHREAD_PROCESS_PRIVATE);
+	lock->needed = needed;
+}
+
+/* Also across calls of the program: another thread may begin meanwhile. */
+static inline bool sroce_lock_long(struct sroce_lock *lock)
+{
+	if (lock->needed)
+		pthread_spin_lock(&lock->spin);
+	return lock->needed;
+}
+
+/*
+ * Returns what to tell sroce_unlock(): whether the lock was taken.  A process
+ * of one thread goes without, since none can begin before the unlock.
+ */
+static inline bool sroce_lock(struct sroce_lock *lock)
+{
+	if (SROCE_ONE_THREAD)
+		return false;
+	return sroce_lock_long(lock);
+}
+
+static inline void sroce_unlock(struct sroce_lock *lock, bool taken)
+{
+	if (taken)
+		pthread_spin_unlock(&lock->spin);
+}
+
+static inline void sroce_unlock_long(struct sroce_lock *lock)
+{
+	sroce_unlock(lock, lock->needed);
+}
+
+/* kick.c */
+int sroce_open_kick(struct ibv_context *context);
+void sroce_kick(struct sroce_door door);
+
+/* memory.c */
+void *sroce_alloc(size_t size);
+int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
+	      struct sroce_memory *memory);
+void sroce_unmap(struct sroce_context *ctx, struct sroce_memory *memory);
+void sroce_free_pages(struct sroce_context *ctx);
+
+/* device.c */
+int sroce_query_device_ex(struct ibv_context *context,
+			  const struct ibv_query_device_ex_input *input,
+			  struct ibv_device_attr_ex *attr, size_t attr_size);
+int sroce_query_port(struct ibv_context *context, uint8_t port_num,
+		     struct ibv_port_attr *attr);
+int sroce_query_rt_values(struct ibv_context *context,
+			  struct ibv_values_ex *values);
+
+/* pd.c */
+bool sroce_pd_single_threaded(struct ibv_pd *pd);
+struct ibv_pd *sroce_alloc_pd(struct ibv_context *context);
+struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
+					 struct ibv_parent_domain_init_attr *attr);
+int sroce_dealloc_pd(struct ibv_pd *pd);
+struct ibv_td *sroce_alloc_td(struct ibv_context *context,
+			      struct ibv_td_init_attr *attr);
+int sroce_dealloc_td(struct ibv_td *td);
+
+/* mr.c */
+struct ibv_mr *sroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
+			    uint64_t hca_va, int access);
+int sroce_dereg_mr(struct verbs_mr *mr);
+
+/* ah.c */
+struct ibv_ah *sroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+int sroce_destroy_ah(struct ibv_ah *ah);
+
+/* cq.c */
+struct ibv_cq *sroce_create_cq(struct ibv_context *context, int cqe,
+			       struct ibv_comp_channel *channel,
+			       int comp_vector);
+struct ibv_cq_ex *sroce_create_cq_ex(struct ibv_context *context,
+				     struct ibv_cq_init_attr_ex *attr);
+int sroce_destroy_cq(struct ibv_cq *cq);
+int sroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+
+/* poll.c */
+int sroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+
+/* poll_ex.c */
+#define SROCE_WC_FLAGS (IBV_WC_STANDARD_FLAGS |				\
+			IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |		\
+			IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
+void sroce_set_poll_ops(struct ibv_cq_ex *cq);
+
+/* qp.c */
+struct ibv_qp *sroce_create_qp(struct ibv_pd *pd,
+			       struct ibv_qp_init_attr *attr);
+struct ibv_qp *sroce_create_qp_ex(struct ibv_context *context,
+				  struct ibv_qp_init_attr_ex *attr);
+int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+int sroce_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		   struct ibv_qp_init_attr *init_attr);
+int sroce_destroy_qp(struct ibv_qp *qp);
+
+/* srq.c */
+struct ibv_srq *sroce_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr);
+int sroce_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+		     int attr_mask);
+int sroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int sroce_destroy_srq(struct ibv_srq *srq);
+
+/* send.c */
+int sroce_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+		    struct ibv_send_wr **bad_wr);
+
+/* send_ex.c */
+void sroce_set_send_ops(struct ibv_qp_ex *qp);
+
+/* recv.c */
+int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr);
+int sroce_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			struct ibv_recv_wr **bad_wr);
+
+#endif /* LIBSROCE_H */

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * The parts of libibverbs' private provider interface, version 34, that
+ * libsroce uses.  Distributions install libibverbs, but not this interface's
+ * header; inside rdma-core's tree the real one is found instead of this one.
+ *
+ * "make check-abi" compares every size, offset and prototype here with
+ * rdma-core's.  What libsroce does not use is opaque: members named unused_*
+ * only take their room.
+ */
+#ifndef SROCE_STANDALONE_DRIVER_H
+#define SROCE_STANDALONE_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+
+#ifndef container_of
+#define container_of(ptr, type, member) \
+	((type *)((char *)(ptr) - offsetof(type, member)))
+#endif
+
+#ifndef likely
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#endif
+
+/* Devices and the drivers that claim them */
+
+enum {
+	VERBS_MATCH_DRIVER_ID = 3,
+};
+
+struct verbs_match_ent {
+	void *unused_data;
+	union {
+		const char *unused_modalias;
+		uint64_t driver_id;
+	} u;
+	uint16_t unused_vendor;
+	uint16_t unused_device;
+	uint8_t kind;
+};
+
+#define VERBS_DRIVER_ID(id) \
+	{ .u = { .driver_id = (id) }, .kind = VERBS_MATCH_DRIVER_ID }
+
+struct verbs_sysfs_dev;
+struct verbs_device_ops;
+
+struct verbs_device {
+	struct ibv_device device;
+	const struct verbs_device_ops *unused_ops;
+	int unused_refcount;
+	void *unused_entry[2];
+	struct verbs_sysfs_dev *unused_sysfs;
+	uint64_t unused_core_support;
+};
+
+struct verbs_device_ops {
+	const char *name;
+	uint32_t match_min_abi_version;
+	uint32_t match_max_abi_version;
+	const struct verbs_match_ent *match_table;
+	void *unused_static_providers;
+	void *unused_match_device;
+	struct verbs_context *(*alloc_context)(struct ibv_device *device,
+					       int cmd_fd, void *private_data);
+	void *unused_import_context;
+	struct verbs_device *(*alloc_device)(struct verbs_sysfs_dev *sysfs_dev);
+	void (*uninit_device)(struct verbs_device *device);
+};
+
+#define PROVIDER_DRIVER(provider, ops)					\
+	static __attribute__((constructor)) void provider##_register(void) \
+	{								\
+		verbs_register_driver_34(&(ops));			\
+	}
+
+/* Objects that libibverbs wraps */
+
+struct verbs_xrcd;
+
+enum {
+	VERBS_QP_EX = 1 << 1,
+};
+
+struct verbs_qp {
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex qp_ex;
+	};
+	uint32_t comp_mask;
+	struct verbs_xrcd *unused_xrcd;
+};
+
+struct verbs_cq {
+	union {
+		struct ibv_cq cq;
+		struct ibv_cq_ex cq_ex;
+	};
+};
+
+struct verbs_mr {
+	struct ibv_mr ibv_mr;
+	int unused_type;
+	int unused_access;
+};
+
+/* What a provider implements */
+
+struct verbs_context_ops {
+	void *unused_1[4];
+	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
+					      struct ibv_parent_domain_init_attr *attr);
+	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
+	struct ibv_td *(*alloc_td)(struct ibv_context *context,
+				   struct ibv_td_init_attr *attr);
+	void *unused_2[2];
+	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
+	void *unused_3[3];
+	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
+	void *unused_4;
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
+				    struct ibv_comp_channel *channel,
+				    int comp_vector);
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *context,
+					  struct ibv_cq_init_attr_ex *attr);
+	void *unused_5[2];
+	struct ibv_qp *(*create_qp)(struct ibv_pd *pd,
+				    struct ibv_qp_init_attr *attr);
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *context,
+				       struct ibv_qp_init_attr_ex *attr);
+	void *unused_6;
+	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
+				      struct ibv_srq_init_attr *attr);
+	void *unused_7[3];
+	int (*dealloc_pd)(struct ibv_pd *pd);
+	int (*dealloc_td)(struct ibv_td *td);
+	int (*dereg_mr)(struct verbs_mr *mr);
+	int (*destroy_ah)(struct ibv_ah *ah);
+	void *unused_8;
+	int (*destroy_cq)(struct ibv_cq *cq);
+	void *unused_9[2];
+	int (*destroy_qp)(struct ibv_qp *qp);
+	void *unused_10;
+	int (*destroy_srq)(struct ibv_srq *srq);
+	void *unused_11;
+	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
+			    uint16_t lid);
+	void (*free_context)(struct ibv_context *context);
+	void *unused_12[7];
+	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			 int attr_mask);
+	void *unused_13;
+	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+			  int attr_mask);
+	void *unused_14[3];
+	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+			 struct ibv_recv_wr **bad_wr);
+	int (*post_send)(struct ibv_qp *qp, struct ibv_send_wr *wr,
+			 struct ibv_send_wr **bad_wr);
+	void *unused_15;
+	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			     struct ibv_recv_wr **bad_wr);
+	int (*query_device_ex)(struct ibv_context *context,
+			       const struct ibv_query_device_ex_input *input,
+			       struct ibv_device_attr_ex *attr,
+			       size_t attr_size);
+	void *unused_16;
+	int (*query_port)(struct ibv_context *context, uint8_t port_num,
+			  struct ibv_port_attr *attr);
+	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			int attr_mask, struct ibv_qp_init_attr *init_attr);
+	void *unused_17;
+	int (*query_rt_values)(struct ibv_context *context,
+			       struct ibv_values_ex *values);
+	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+	void *unused_18[3];
+	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
+				 uint64_t hca_va, int access);
+	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
+	void *unused_19[6];
+};
+
+/* Commands: a header, the kernel's structure, then the driver's own */
+
+#define SROCE_COMMAND(name)						\
+	struct ibv_##name {						\
+		struct ib_uverbs_cmd_hdr hdr;				\
+		struct ib_uverbs_##name core_payload;			\
+	}
+
+#define SROCE_COMMAND_EX(name)						\
+	struct ibv_##name##_ex {					\
+		struct ib_uverbs_cmd_hdr hdr;				\
+		struct ib_uverbs_ex_cmd_hdr ex_hdr;			\
+		struct ib_uverbs_ex_##name core_payload;		\
+	}
+
+SROCE_COMMAND(alloc_pd);
+SROCE_COMMAND(create_srq);
+SROCE_COMMAND(get_context);
+SROCE_COMMAND(modify_qp);
+SROCE_COMMAND(modify_srq);
+SROCE_COMMAND(query_port);
+SROCE_COMMAND(query_qp);
+SROCE_COMMAND(query_srq);
+SROCE_COMMAND(reg_mr);
+SROCE_COMMAND_EX(create_cq);
+SROCE_COMMAND_EX(create_qp);
+
+#include "prototypes.h"
+
+#endif /* SROCE_STANDALONE_DRIVER_H */
