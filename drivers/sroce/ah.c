@@ -155,14 +155,16 @@ int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	struct sroce_av *old = ah->av;
 	struct sroce_av *av;
 
+	/* A posted request of a kernel user has the old one, unreferenced. */
+	if (!ah->number)
+		return -EOPNOTSUPP;
 	av = av_create(attr, get_random_u32(), GFP_KERNEL);
 	if (IS_ERR(av))
 		return PTR_ERR(av);
 	av->pd = ibah->pd;
 	ah->av = av;
 	ah_remember(ah, attr);
-	if (ah->number)
-		xa_store(&dev->ahs, ah->number, av, GFP_KERNEL);
+	xa_store(&dev->ahs, ah->number, av, GFP_KERNEL);
 	sroce_av_put(old);
 	return 0;
 }

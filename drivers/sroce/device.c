@@ -111,6 +111,12 @@ static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
 	attr->active_width = speeds[i].width;
 }
 
+/* iboe_get_mtu() is 0 for a netdev too small for any: no IB MTU says that. */
+enum ib_mtu sroce_device_mtu(const struct sroce_device *dev)
+{
+	return iboe_get_mtu(READ_ONCE(dev->ndev->mtu)) ?: IB_MTU_256;
+}
+
 static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
 {
@@ -121,9 +127,7 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
 				IB_PORT_PHYS_STATE_DISABLED;
 	attr->max_mtu = IB_MTU_4096;
-	/* 0 is too small for any packet of ours; there is no such IB MTU. */
-	attr->active_mtu = iboe_get_mtu(READ_ONCE(dev->ndev->mtu)) ?:
-			   IB_MTU_256;
+	attr->active_mtu = sroce_device_mtu(dev);
 	attr->gid_tbl_len = SROCE_GID_TABLE;
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;

@@ -28,7 +28,6 @@
  * @ahs: struct sroce_av by the number that user space knows (ah.c); RCU
  * @ah_next: where the search for a free number goes on
  * @port_up: the state that was last told; rtnl
- * @gsi: the QP number 1, pinned by its own lifetime; RCU
  */
 struct sroce_device {
 	struct ib_device ib;
@@ -59,6 +58,9 @@ int sroce_device_add(const char *name, struct net_device *ndev);
 
 /* The device on @ndev, with a reference for ib_device_put(), or NULL. */
 struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev);
+
+/* The largest path MTU that the netdev can carry now. */
+enum ib_mtu sroce_device_mtu(const struct sroce_device *dev);
 
 /* Tell users if the port has come up or gone down.  Context: rtnl held. */
 void sroce_device_port_event(struct sroce_device *dev);

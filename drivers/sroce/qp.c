@@ -13,6 +13,7 @@
 #include "receive.h"
 #include "send.h"
 #include "tx.h"
+#include "udata.h"
 #include "worker.h"
 
 /* Packets that may be unacknowledged: 512 KiB to 2 MiB. */
@@ -98,13 +99,15 @@ static int publish(struct sroce_qp *qp)
 		return 0;
 	}
 	do {
+		cond_resched();
 		qp->qpn = get_random_u32() & 0xffffff;
 		if (qp->qpn <= SROCE_QPN_GSI || qp->qpn == SROCE_QPN_MULTICAST)
 			err = -EEXIST;
 		else
 			err = rhashtable_lookup_insert_fast(&table, &qp->node,
 							    table_params);
-	} while (err == -EEXIST);
+		/* Busy: the table is growing. */
+	} while (err == -EEXIST || err == -EBUSY);
 	return err;
 }
 
@@ -123,12 +126,16 @@ static void unpublish(struct sroce_qp *qp)
 
 void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
 {
-	bool sending = qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+	u8 now = READ_ONCE(qp->state);
 
-	if (qp->state == IB_QPS_ERR || qp->state < IB_QPS_RTR ||
-	    (state == IB_QPS_SQE && !sending))
+	if (now == IB_QPS_ERR || now < IB_QPS_RTR)
 		return;
-	WRITE_ONCE(qp->state, state);
+	/* The other half may be failing, too: ERR is not left for SQE. */
+	if (state == IB_QPS_ERR)
+		WRITE_ONCE(qp->state, state);
+	else if ((now != IB_QPS_RTS && now != IB_QPS_SQD) ||
+		 cmpxchg(&qp->state, now, state) != now)
+		return;
 	sroce_worker_wake(qp, BIT(event) | BIT(SROCE_TODO_FLUSH));
 }
 
@@ -140,7 +147,7 @@ void sroce_qp_kick(struct sroce_qp *qp)
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
 	else
-		sroce_send_run(qp);
+		sroce_send_kicked(qp);
 	sroce_send_unlock(qp);
 }
 
@@ -271,7 +278,7 @@ static int respond(struct sroce_qp *qp, struct ib_udata *udata)
 		.rq_entries = qp->rq.entries,
 	};
 
-	return ib_copy_to_udata(udata, &resp, sizeof(resp));
+	return sroce_udata_respond(udata, &resp, sizeof(resp));
 }
 
 static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
@@ -297,7 +304,9 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	spin_lock_init(&qp->post_lock);
 	hrtimer_init(&qp->sq.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	qp->sq.timer.function = sroce_send_timeout;
-	INIT_WORK(&qp->work, sroce_worker_run);
+	hrtimer_init(&qp->sq.gather, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	qp->sq.gather.function = sroce_send_gathered;
+	INIT_DELAYED_WORK(&qp->work, sroce_worker_run);
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);
@@ -313,6 +322,33 @@ void sroce_qp_free(struct kref *mem)
 	kfree_rcu(qp, rcu);
 }
 
+/* Both halves, in the one order that is allowed. */
+static void lock_both(struct sroce_qp *qp)
+{
+	sroce_receive_lock(qp);
+	spin_lock(&qp->sq.lock);
+}
+
+static void unlock_both(struct sroce_qp *qp)
+{
+	spin_unlock(&qp->sq.lock);
+	sroce_receive_unlock(qp);
+}
+
+/* Nobody finds it any more, and nobody who has found it is left. */
+static void withdraw(struct sroce_qp *qp)
+{
+	unpublish(qp);
+	lock_both(qp);
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	qp->sq.armed = false;
+	unlock_both(qp);
+	hrtimer_cancel(&qp->sq.timer);
+	hrtimer_cancel(&qp->sq.gather);
+	sroce_qp_put(qp);
+	wait_for_completion(&qp->idle);
+}
+
 static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
 		 struct ib_udata *udata)
 {
@@ -321,15 +357,15 @@ static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
 	if (err)
 		return err;
 	qp->user = ctx;
-	if (ctx) {
-		err = respond(qp, udata) ?:
-		      sroce_slot_owner(ctx, &qp->place, qp);
-		if (err)
-			return err;
-	}
-	err = publish(qp);
-	if (err && ctx)
-		sroce_slot_owner(ctx, &qp->place, NULL);
+	if (ctx)
+		err = respond(qp, udata);
+	if (!err)
+		err = publish(qp);
+	if (err || !ctx)
+		return err;
+	err = sroce_slot_owner(ctx, &qp->place, qp);
+	if (err)
+		withdraw(qp);
 	return err;
 }
 
@@ -360,35 +396,14 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	return 0;
 }
 
-/* Both halves, in the one order that is allowed. */
-static void lock_both(struct sroce_qp *qp)
-{
-	sroce_receive_lock(qp);
-	spin_lock(&qp->sq.lock);
-}
-
-static void unlock_both(struct sroce_qp *qp)
-{
-	spin_unlock(&qp->sq.lock);
-	sroce_receive_unlock(qp);
-}
-
 int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
 	struct sroce_qp *qp = sroce_qp(ibqp);
 
-	unpublish(qp);
 	if (ctx)
 		sroce_slot_owner(ctx, &qp->place, NULL);
-	lock_both(qp);
-	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	qp->sq.armed = false;
-	unlock_both(qp);
-	hrtimer_cancel(&qp->sq.timer);
-	sroce_qp_put(qp);
-	wait_for_completion(&qp->idle);
-
+	withdraw(qp);
 	sroce_path_release(&qp->sq.path);
 	sroce_path_release(&qp->rq.path);
 	if (qp->sq.av)
@@ -417,7 +432,7 @@ struct change {
 static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			int mask)
 {
-	enum ib_mtu active = iboe_get_mtu(READ_ONCE(qp->dev->ndev->mtu));
+	enum ib_mtu active = sroce_device_mtu(qp->dev);
 
 	if ((mask & IB_QP_PORT && attr->port_num != SROCE_PORT) ||
 	    (mask & IB_QP_PKEY_INDEX && attr->pkey_index) ||
@@ -440,9 +455,8 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 }
 
 static int check_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr,
-			int mask)
+			int mask, u8 now)
 {
-	u8 now = READ_ONCE(qp->state);
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : now;
 
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
@@ -576,6 +590,11 @@ static void enter_reset(struct sroce_qp *qp)
 {
 	sroce_send_reset(qp);
 	sroce_receive_reset(qp);
+	/* A process zeroes its own words. */
+	if (!qp->user) {
+		qp->slot->sq_tail = 0;
+		qp->slot->rq_tail = 0;
+	}
 	qp->seen = false;
 }
 
@@ -587,7 +606,7 @@ static void enter_rtr(struct sroce_qp *qp)
 	req->window = WINDOW_PACKETS;
 	qp->rq.resp.reliable = qp->type == IB_QPT_RC;
 	if (!sroce_qp_connected(qp))
-		req->mtu = ib_mtu_enum_to_int(iboe_get_mtu(qp->dev->ndev->mtu));
+		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
 }
 
 static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
@@ -656,10 +675,17 @@ static void remember(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		memset(a, 0, sizeof(*a));
 }
 
-static void apply(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
-		  struct change *change)
+/* Returns false if the QP has failed since its state was checked. */
+static bool apply(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		  struct change *change, u8 now)
 {
 	lock_both(qp);
+	if (qp->state != now && !(mask & IB_QP_STATE &&
+				  (attr->qp_state == IB_QPS_RESET ||
+				   attr->qp_state == IB_QPS_ERR))) {
+		unlock_both(qp);
+		return false;
+	}
 	apply_path(qp, attr, mask, change);
 	apply_receive(qp, attr, mask, change);
 	apply_send(qp, attr, mask);
@@ -667,6 +693,7 @@ static void apply(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 		enter(qp, attr, mask);
 	unlock_both(qp);
 	remember(qp, attr, mask);
+	return true;
 }
 
 /* What has waited for the new state can go on. */
@@ -688,14 +715,17 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 {
 	struct sroce_qp *qp = sroce_qp(ibqp);
 	struct change change = {};
+	u8 now;
 	int err;
 
 	mutex_lock(&qp->mutex);
-	err = check_modify(qp, attr, mask) ?: prepare(qp, attr, mask, &change);
-	if (!err) {
-		apply(qp, attr, mask, &change);
+	now = READ_ONCE(qp->state);
+	err = check_modify(qp, attr, mask, now) ?:
+	      prepare(qp, attr, mask, &change);
+	if (!err && !apply(qp, attr, mask, &change, now))
+		err = -EINVAL;
+	if (!err)
 		carry_on(qp);
-	}
 	finish(&change);
 	mutex_unlock(&qp->mutex);
 	return err;

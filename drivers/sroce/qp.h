@@ -32,7 +32,7 @@ struct sroce_path {
 
 /**
  * struct sroce_sendq - the half of a QP that sends requests
- * @lock: protects all below and the slot's kernel words; taken with _bh.
+ * @lock: protects all below and the slot's sq_head and kick; taken with _bh.
  *	Nested inside struct sroce_recvq.lock by state changes only
  * @ring: entries as user space or post.c writes them; NULL without a ring
  * @stride: bytes of an entry
@@ -51,7 +51,12 @@ struct sroce_path {
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued
+ * @gather: runs while posts are gathered, see sroce_send_kicked()
+ * @polled: what the process had polled at its last kick
+ * @unpolled: kicks since, without a look at its completions
+ * @gathers: gathering has paid lately
  * @armed: @deadline counts
+ * @pauses: local drops in a row
  * @progress: something was acknowledged since @deadline was set
  * @paused: local drop: no transmission until @deadline
  * @ask_drained: SQD: raise the event when nothing is outstanding
@@ -75,8 +80,13 @@ struct sroce_sendq {
 	ktime_t deadline;
 	u64 timeout;
 	struct hrtimer timer;
+	struct hrtimer gather;
+	u32 polled;
+	u8 unpolled;
+	bool gathers;
 	bool timer_runs;
 	bool armed;
+	u8 pauses;
 	bool progress;
 	bool paused;
 	bool ask_drained;
@@ -101,6 +111,8 @@ struct sroce_sendq {
  * @path: route
  * @qkey: of datagrams
  * @syndrome: of the NAK to send, or 0
+ * @nak_psn: the packet it is about
+ * @pauses: local drops in a row
  * @ack: an acknowledgement is to be sent
  * @min_rnr_timer: code for RNR NAKs
  * @broken: user space has written an impossible tail; look at it no more
@@ -120,6 +132,8 @@ struct sroce_recvq {
 	struct sroce_path path;
 	u32 qkey;
 	u8 syndrome;
+	u8 pauses;
+	u32 nak_psn;
 	bool ack;
 	u8 min_rnr_timer;
 	bool broken;
@@ -198,7 +212,7 @@ struct sroce_qp {
 	struct sroce_sendq sq ____cacheline_aligned_in_smp;
 	struct sroce_recvq rq ____cacheline_aligned_in_smp;
 
-	struct work_struct work;
+	struct delayed_work work;
 	unsigned long todo;
 	spinlock_t post_lock;
 	atomic_t tx_bursts;

@@ -132,6 +132,7 @@ static void count_nak(struct sroce_qp *qp, u8 syndrome)
 static void nak(struct sroce_qp *qp, u8 syndrome)
 {
 	qp->rq.syndrome = syndrome;
+	qp->rq.nak_psn = qp->rq.resp.epsn;
 	count_nak(qp, syndrome);
 }
 
@@ -406,6 +407,27 @@ static struct sroce_pkt blank(const struct sroce_qp *qp)
 	};
 }
 
+static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
+		       struct sroce_read *read)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_pkt pkt = blank(qp);
+	int err;
+
+	while (read->next != read->end) {
+		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+
+		if (!sroce_burst_fits(burst, pkt.payload))
+			break;
+		err = add_data(qp, burst, read, &pkt, offset);
+		/* Without a route it is lost like on any other host. */
+		if (err && err != -ENETUNREACH)
+			return err;
+		sroce_rdlog_sent(log, read);
+	}
+	return 0;
+}
+
 /*
  * One burst of the answer to one request, so that a burst that our own queue
  * refuses can be made again.  Returns false if the rest has to wait.
@@ -413,37 +435,32 @@ static struct sroce_pkt blank(const struct sroce_qp *qp)
 static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 {
 	struct sroce_rdlog *log = &qp->rq.resp.log;
-	struct sroce_pkt pkt = blank(qp);
 	struct sroce_burst burst;
 	u32 first = read->next;
 	u32 waiting = log->waiting;
-	int err = 0;
+	int err;
 
 	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
-	while (read->next != read->end) {
-		u32 offset = sroce_rdlog_answer(log, read, &pkt);
-
-		if (!sroce_burst_fits(&burst, pkt.payload))
-			break;
-		err = add_data(qp, &burst, read, &pkt, offset);
-		if (err)
-			break;
-		sroce_rdlog_sent(log, read);
-	}
+	err = fill_answer(qp, &burst, read);
 	if (err == -EFAULT || err == -EMSGSIZE) {
 		sroce_burst_drop(&burst);
 		log->waiting = 0;
 		refuse(qp, SROCE_RKEY_REFUSED);
+		/* About the first packet that the peer will miss. */
+		qp->rq.nak_psn = sroce_psn_add(read->psn, first);
 		return true;
 	}
-	if (sroce_burst_send(&burst) || err) {
+	if ((sroce_burst_send(&burst) || err) &&
+	    qp->rq.pauses < SROCE_MAX_PAUSES) {
+		qp->rq.pauses++;
 		read->next = first;
 		log->waiting = waiting;
-		sroce_tx_retry(qp);
+		sroce_worker_wake_later(qp, BIT(SROCE_TODO_ANSWER));
 		return false;
 	}
+	qp->rq.pauses = 0;
 	return true;
 }
 
@@ -454,10 +471,13 @@ static void acknowledge(struct sroce_qp *qp)
 	u8 syndrome = qp->rq.syndrome;
 	struct sroce_burst burst;
 
+	/* A gap or shortage that is over by now is not worth a word. */
+	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->naked)
+		syndrome = 0;
 	pkt.opcode = SROCE_RC | SROCE_ACKNOWLEDGE;
 	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
 	/* A NAK names the packet it is about, an ACK the last one done. */
-	pkt.psn = syndrome ? r->epsn : sroce_psn_add(r->epsn, -1);
+	pkt.psn = syndrome ? qp->rq.nak_psn : sroce_psn_add(r->epsn, -1);
 	pkt.msn = r->msn;
 	qp->rq.ack = false;
 	qp->rq.syndrome = 0;
@@ -474,7 +494,10 @@ void sroce_receive_answer(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->rq.lock);
 	if (qp->type != IB_QPT_RC)
 		return;
-	while (active(qp) && (read = sroce_rdlog_pending(&qp->rq.resp.log)))
+	/* A QP that has just failed still owes what it has executed. */
+	if (!active(qp) && !qp->rq.syndrome)
+		return;
+	while ((read = sroce_rdlog_pending(&qp->rq.resp.log)))
 		if (!answer_read(qp, read))
 			return;
 	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)

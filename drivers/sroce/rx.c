@@ -266,6 +266,8 @@ static int receive(struct sock *sk, struct sk_buff *skb)
 			    skb_pagelen(skb) - sizeof(struct udphdr));
 	skb_walk_frags(skb, next)
 		receive_one(&run, next, net, 0, next->len);
+	if (run.qp)
+		sroce_count(run.qp->dev, SROCE_RX_BURSTS);
 	run_end(&run);
 	consume_skb(skb);
 	return 0;

@@ -20,6 +20,12 @@
  * makes us look at the ring: no kick is needed.
  */
 #define BUSY_PACKETS	32
+/* So many kicks in a row without polling are a stream of posts, */
+#define STREAM_KICKS	4
+/* which is gathered for this long, */
+#define GATHER_NS	(20 * NSEC_PER_USEC)
+/* and goes on being gathered as long as it brings so many. */
+#define GATHER_WORTH	8
 
 static bool active(const struct sroce_qp *qp)
 {
@@ -76,14 +82,14 @@ static void expired(struct sroce_qp *qp)
 	sq->armed = false;
 	if (!active(qp))
 		return;
-	if (sq->paused) {
-		sq->paused = false;
-	} else if (sq->req.rnr_wait) {
-		sq->req.rnr_wait = false;
-	} else if (sroce_requester_waits(&sq->req)) {
+	if (!sq->paused && !sq->req.rnr_wait &&
+	    sroce_requester_waits(&sq->req)) {
 		sroce_count(qp->dev, SROCE_TX_TIMEOUTS);
 		retry(qp);
 	}
+	/* One deadline serves both: the later of two pauses has set it. */
+	sq->paused = false;
+	sq->req.rnr_wait = false;
 	sroce_send_run(qp);
 }
 
@@ -187,7 +193,6 @@ bool sroce_send_flush(struct sroce_qp *qp)
 		sroce_send_complete(qp, SROCE_WR_FLUSH_ERR);
 		budget--;
 	}
-	in->next = in->head;
 	return !budget;
 }
 
@@ -240,6 +245,17 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 			       qp->type == IB_QPT_UC || wr->again);
 }
 
+/* Returns false if there have been too many of them. */
+static bool pause(struct sroce_qp *qp)
+{
+	if (qp->sq.pauses == SROCE_MAX_PAUSES)
+		return false;
+	qp->sq.pauses++;
+	qp->sq.paused = true;
+	arm(qp, PAUSE_NS);
+	return true;
+}
+
 static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 			u32 first)
 {
@@ -247,11 +263,9 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 
 	if (reliable)
 		sroce_burst_ask(burst);
-	if (!sroce_burst_send(burst) || !reliable)
+	if (!sroce_burst_send(burst) || !reliable || !pause(qp))
 		return true;
 	sroce_requester_resume(&qp->sq.req, first);
-	qp->sq.paused = true;
-	arm(qp, PAUSE_NS);
 	return false;
 }
 
@@ -261,16 +275,17 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 {
 	switch (add(qp, burst, out)) {
 	case -ENOMEM:
-		return false;
+		if (pause(qp))
+			return false;
+		break;
 	case -EFAULT:
 	case -EMSGSIZE:
 		out->wr->status = SROCE_LOC_PROT_ERR;
 		return true;
-	default:
-		/* Without a route it is lost like on any other host. */
-		sroce_requester_sent(&qp->sq.req, out);
-		return true;
 	}
+	/* Without a route it is lost like on any other host. */
+	sroce_requester_sent(&qp->sq.req, out);
+	return true;
 }
 
 static enum sroce_next send_packets(struct sroce_qp *qp)
@@ -294,8 +309,6 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		if (!burst.head && !sroce_tx_ready(qp) && sroce_tx_wait(qp))
 			return SROCE_NEXT_WINDOW;
 		if (!send_packet(qp, &burst, &out)) {
-			qp->sq.paused = true;
-			arm(qp, PAUSE_NS);
 			next = SROCE_NEXT_WINDOW;
 			break;
 		}
@@ -316,9 +329,13 @@ static void check_drained(struct sroce_qp *qp)
 	sroce_worker_wake(qp, BIT(SROCE_TODO_DRAINED));
 }
 
-static bool needs_kick(const struct sroce_requester *req)
+/* Without a timer a lost answer would leave new requests lying. */
+static bool needs_kick(const struct sroce_qp *qp)
 {
-	return sroce_psn_diff(req->psn, req->una) < BUSY_PACKETS;
+	const struct sroce_requester *req = &qp->sq.req;
+
+	return !qp->sq.armed ||
+	       sroce_psn_diff(req->psn, req->una) < BUSY_PACKETS;
 }
 
 static enum sroce_next run_connected(struct sroce_qp *qp)
@@ -334,9 +351,7 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 	    !qp->sq.paused)
 		arm_retry(qp);
 	qp->sq.progress = false;
-	if (req->hold)
-		check_drained(qp);
-	if (next == SROCE_NEXT_NOTHING && !needs_kick(req))
+	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
 		return SROCE_NEXT_WINDOW;
 	return next;
 }
@@ -357,11 +372,62 @@ void sroce_send_run(struct sroce_qp *qp)
 		}
 		next = sroce_qp_connected(qp) ? run_connected(qp) :
 						sroce_datagram_run(qp);
+		if (qp->sq.req.hold)
+			check_drained(qp);
 		if (next != SROCE_NEXT_NOTHING)
 			break;
 		if (sroce_ring_idle(qp->slot) == in->tail)
 			break;
 	}
+}
+
+/* Doorbell */
+
+/*
+ * A process that kicks again and again without taking completions in between
+ * is posting a stream.  (One that waits for each answer polls before the next
+ * post.)  Both heads are the process's: a lie costs only itself.
+ */
+static bool posts_stream(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	u32 polled = sroce_load(&sq->cq->slot->head) +
+		     sroce_load(&qp->rq.cq->slot->head);
+
+	if (polled != sq->polled) {
+		sq->polled = polled;
+		sq->unpolled = 0;
+		return sq->gathers;
+	}
+	if (sq->unpolled == STREAM_KICKS)
+		return true;
+	sq->unpolled++;
+	return sq->gathers;
+}
+
+void sroce_send_kicked(struct sroce_qp *qp)
+{
+	if (!active(qp) || !posts_stream(qp)) {
+		sroce_send_run(qp);
+		return;
+	}
+	sroce_ring_busy(qp->slot);
+	if (!hrtimer_active(&qp->sq.gather))
+		hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
+			      HRTIMER_MODE_REL_SOFT);
+}
+
+enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
+	u32 posts;
+
+	sroce_send_lock(qp);
+	posts = sroce_load(&qp->slot->sq_tail) - qp->sq.req.in.tail;
+	qp->sq.gathers = posts >= GATHER_WORTH;
+	sroce_send_run(qp);
+	sroce_send_unlock(qp);
+	return HRTIMER_NORESTART;
 }
 
 /* Answers */
@@ -468,6 +534,8 @@ void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
 	complete_finished(qp);
 	act(qp, rx, verdict, &a);
 	complete_finished(qp);
-	if (req->una != una)
+	if (req->una != una) {
 		qp->sq.progress = true;
+		qp->sq.pauses = 0;
+	}
 }

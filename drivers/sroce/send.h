@@ -29,6 +29,15 @@ static inline void sroce_send_unlock(struct sroce_qp *qp)
 void sroce_send_run(struct sroce_qp *qp);
 
 /**
+ * sroce_send_kicked() - a process has rung the doorbell
+ * @qp: any type; sq.lock held
+ *
+ * Sends at once, unless the process posts in a stream: then a moment later,
+ * together with what it will have posted by then, and without more kicks.
+ */
+void sroce_send_kicked(struct sroce_qp *qp);
+
+/**
  * sroce_send_answered() - a response or acknowledgement has arrived
  * @qp: RC; sq.lock held; sroce_send_run() follows
  * @rx: the packet, its ICRC verified
@@ -61,5 +70,6 @@ bool sroce_send_flush(struct sroce_qp *qp);
 void sroce_send_reset(struct sroce_qp *qp);
 
 enum hrtimer_restart sroce_send_timeout(struct hrtimer *timer);
+enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer);
 
 #endif /* SROCE_SEND_H */

@@ -116,16 +116,6 @@ bool sroce_tx_wait(struct sroce_qp *qp)
 	return !sroce_tx_ready(qp);
 }
 
-void sroce_tx_retry(struct sroce_qp *qp)
-{
-	WRITE_ONCE(qp->tx_full, true);
-	/* As in sroce_tx_wait(); with nothing in flight nobody would come. */
-	smp_mb();
-	if (!atomic_read(&qp->tx_bursts))
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
-				      BIT(SROCE_TODO_ANSWER));
-}
-
 void sroce_tx_drain(void)
 {
 	while (atomic_read(&under_way))
@@ -204,11 +194,17 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		      const struct sroce_memory *from, u32 at,
 		      const void *data, bool copy)
 {
-	struct dst_entry *dst = burst->path->dst;
+	/*
+	 * skb_segment_list() gives each packet the MAC header that the first
+	 * one has by then, without a look at the room: leave as much as any
+	 * device may want, as VLAN tags are added on the way.
+	 */
+	u32 headroom = max_t(u32, LL_RESERVED_SPACE(burst->path->dst->dev),
+			     MAX_HEADER);
 	struct sk_buff *skb;
 	int err;
 
-	skb = alloc_packet(LL_RESERVED_SPACE(dst->dev) +
+	skb = alloc_packet(headroom +
 			   network_bytes(burst->av) + sizeof(struct udphdr),
 			   SROCE_MAX_HEADER + 2 * SROCE_ICRC_BYTES +
 			   (copy ? pkt->payload : 0));
@@ -398,13 +394,12 @@ int sroce_burst_send(struct sroce_burst *burst)
 	if (burst->packets > 1)
 		join(burst);
 	err = transmit(burst, burst->head);
-	err = net_xmit_eval(err);
-	count(burst, err);
+	count(burst, net_xmit_eval(err));
 	burst->head = NULL;
 	burst->last = NULL;
 	burst->packets = 0;
 	burst->bytes = 0;
-	return err;
+	return err == NET_XMIT_DROP || err == -ENOBUFS ? -ENOBUFS : 0;
 }
 
 void sroce_burst_drop(struct sroce_burst *burst)

@@ -12,6 +12,11 @@
 #define SROCE_BURST_PACKETS	64
 /* UDP payload of a burst; IP's length field has 16 bits. */
 #define SROCE_BURST_BYTES	(65535 - 40 - 8 - 4096)
+/*
+ * When this host's queue has refused a QP's packets so many times in a row,
+ * they are lost, and that is left to the peers' retries.
+ */
+#define SROCE_MAX_PAUSES	100
 /* Bursts of a QP between ip_local_out() and the end of the queues. */
 #define SROCE_TX_LIMIT		32
 
@@ -72,7 +77,8 @@ static inline bool sroce_burst_fits(const struct sroce_burst *burst,
  * @copy: do not attach pages (their owner may change them while the packet
  *	is under way, which would spoil its ICRC)
  *
- * Return: 0; ENOMEM; EMSGSIZE or EFAULT if @from does not have the bytes.
+ * Return: 0; ENOMEM; ENETUNREACH without a route; EMSGSIZE or EFAULT if @from
+ * does not have the bytes.
  */
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_memory *from, u32 at, const void *data,
@@ -89,8 +95,8 @@ static inline void sroce_burst_ask(struct sroce_burst *burst)
  * sroce_burst_send() - finish and transmit all packets of the burst
  * @burst: empty afterwards, ready for more
  *
- * Return: 0; an errno if the packets were dropped on this host: no route, or a
- * full transmit queue.
+ * Return: 0; ENOBUFS if this host's transmit queue is full.  What a firewall
+ * or a missing link has dropped counts as lost on the way.
  */
 int sroce_burst_send(struct sroce_burst *burst);
 
@@ -110,9 +116,6 @@ static inline bool sroce_tx_ready(struct sroce_qp *qp)
  * Return: false if there is room already.
  */
 bool sroce_tx_wait(struct sroce_qp *qp);
-
-/* After a local drop: have the QP's work run when the queues have drained. */
-void sroce_tx_retry(struct sroce_qp *qp);
 
 void sroce_path_release(struct sroce_path *path);
 

@@ -22,7 +22,17 @@ void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo)
 	if (!sroce_qp_get(qp))
 		return;
 	set_mask_bits(&qp->todo, 0, todo);
-	if (!queue_work(queue, &qp->work))
+	/* The reference is the queued work's: one is enough. */
+	if (mod_delayed_work(queue, &qp->work, 0))
+		sroce_qp_put(qp);
+}
+
+void sroce_worker_wake_later(struct sroce_qp *qp, unsigned long todo)
+{
+	if (!sroce_qp_get(qp))
+		return;
+	set_mask_bits(&qp->todo, 0, todo);
+	if (!queue_delayed_work(queue, &qp->work, 1))
 		sroce_qp_put(qp);
 }
 
@@ -74,7 +84,7 @@ static void flush(struct sroce_qp *qp)
 
 void sroce_worker_run(struct work_struct *work)
 {
-	struct sroce_qp *qp = container_of(work, struct sroce_qp, work);
+	struct sroce_qp *qp = container_of(work, struct sroce_qp, work.work);
 	unsigned long todo = xchg(&qp->todo, 0);
 
 	if (todo & BIT(SROCE_TODO_SEND)) {

@@ -36,8 +36,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	memcpy(p, in.p, linear);
 	if (!sroce_parse(&pkt, p, linear, len)) {
 		assert(pkt.op->kind != SROCE_KIND_NONE);
-		assert(pkt.op->length + pkt.payload + pkt.pad +
-		       SROCE_ICRC_BYTES == len);
+		assert(len == pkt.op->length + pkt.payload + pkt.pad +
+			      SROCE_ICRC_BYTES);
 		assert(!pkt.payload || pkt.op->headers & SROCE_PAYLOAD);
 		assert(pkt.psn <= 0xffffff && pkt.qpn <= 0xffffff);
 		check_rebuilt(&pkt, p);

@@ -154,7 +154,8 @@ static void step(struct fuzz *f, struct input *in)
 		break;
 	case SROCE_ANSWER_AGAIN:
 		assert(sroce_rdlog_pending(&f->r.log));
-		/* fall through */
+		assert(sroce_psn_before(pkt.psn, epsn) && f->r.reliable);
+		break;
 	case SROCE_ACK_AGAIN:
 		assert(sroce_psn_before(pkt.psn, epsn) && f->r.reliable);
 		break;

@@ -60,8 +60,8 @@ struct completions {
  * @rnr_code: of the RNR NAK timer field
  * @ack_every: packets that are acknowledged without being asked
  * @answers: packets of READ answers sent in one go
- * @unacked: packets executed since the last acknowledgement
- * @ack_due: an acknowledgement is to be sent
+ * @unacked: packets executed since the last acknowledgment
+ * @ack_due: an acknowledgment is to be sent
  * @nak: syndrome to report, 0 for none
  * @refused: the NAK ends the connection
  * @failed: the QP is in the error state

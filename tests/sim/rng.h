@@ -34,7 +34,7 @@ static inline void rng_fill(struct rng *rng, u8 *p, u32 len)
 {
 	while (len) {
 		u64 bytes = rng_next(rng);
-		u32 n = min(len, (u32)sizeof(bytes));
+		u32 n = len < sizeof(bytes) ? len : sizeof(bytes);
 
 		memcpy(p, &bytes, n);
 		p += n;

@@ -70,7 +70,7 @@ static void check_fault(struct endpoint *ep)
 }
 
 /*
- * A burst; its last packet asks for the acknowledgement.  That is known only
+ * A burst; its last packet asks for the acknowledgment.  That is known only
  * when there is no next one, so each packet goes out when the next is decided.
  */
 void send_requests(struct endpoint *ep, u64 now)
@@ -139,6 +139,7 @@ void send_take_answer(struct endpoint *ep, u64 now,
 {
 	enum sroce_answer_verdict verdict;
 	struct sroce_answer a;
+
 	verdict = sroce_completer_check(&ep->req, pkt, &a);
 	if (verdict == SROCE_ANSWER_IGNORE)
 		return;

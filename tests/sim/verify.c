@@ -156,12 +156,18 @@ static bool delivered(const struct completion *c, const struct op *op,
 					 op->wr.length);
 }
 
-/* What was delivered is whole and in order. */
+/*
+ * What was delivered is whole and in order; a receive request that a lost
+ * message took serves the next one.
+ */
 static bool verify_unreliable_receives(struct world *w, u32 i)
 {
 	const struct side *side = &w->sides[i], *peer = &w->sides[!i];
 	u32 at = 0, j;
 
+	for (j = 0; j < side->ep.recvs.count; j++)
+		if (side->ep.recvs.list[j].id != j)
+			return wrong(w, "receive %u was skipped", j);
 	for (j = 0; j < peer->count && at < side->ep.recvs.count; j++)
 		if (delivered(&side->ep.recvs.list[at], &peer->ops[j], side,
 			      peer))

@@ -247,6 +247,19 @@ hosts_down() {
 	wait_for 10 no_devices
 }
 
+# counter DEVICE NAME
+counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
+
+# error_counters DEVICE: those of sroce that stay 0 between peers that behave; prints the others
+error_counters() {
+	local name value
+	for name in tx_nak_invalid tx_nak_access tx_nak_operation rx_icrc_errors rx_malformed rx_bad_address rx_bad_pkey \
+		rx_bad_qkey rx_bad_transport cq_overflows bad_wqes; do
+		value=$(counter "$1" $name)
+		[ "$value" = 0 ] || echo "$name=$value"
+	done
+}
+
 no_devices() { [ -z "$(ls -A /sys/class/infiniband 2>/dev/null)" ]; }
 
 # --- a server and a client ---

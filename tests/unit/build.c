@@ -40,18 +40,24 @@ static void blank_what_is_not_there(struct sroce_pkt *pkt)
 {
 	u16 headers = pkt->op->headers;
 
-	if (!(headers & SROCE_DETH))
-		pkt->qkey = pkt->src_qpn = 0;
+	if (!(headers & SROCE_DETH)) {
+		pkt->qkey = 0;
+		pkt->src_qpn = 0;
+	}
 	if (!(headers & SROCE_RETH))
 		pkt->dma_len = 0;
 	if (!(headers & (SROCE_RETH | SROCE_ATOMICETH)))
 		pkt->va = 0;
 	if (!(headers & (SROCE_RETH | SROCE_ATOMICETH | SROCE_IETH)))
 		pkt->rkey = 0;
-	if (!(headers & SROCE_ATOMICETH))
-		pkt->swap_add = pkt->compare = 0;
-	if (!(headers & SROCE_AETH))
-		pkt->syndrome = pkt->msn = 0;
+	if (!(headers & SROCE_ATOMICETH)) {
+		pkt->swap_add = 0;
+		pkt->compare = 0;
+	}
+	if (!(headers & SROCE_AETH)) {
+		pkt->syndrome = 0;
+		pkt->msn = 0;
+	}
 	if (!(headers & SROCE_ATOMICACK))
 		pkt->original = 0;
 	if (!(headers & SROCE_IMMDT))

@@ -50,10 +50,7 @@ static void sends(u32 count)
 
 static const u32 bases[] = { 0, 5, 0xfffffa, 0xfffffc, 0xffffff };
 
-#define FOR_EACH_BASE(b, i) \
-	for (i = 0; i < COUNT(bases) && (b = bases[i], true); i++)
-
-TEST(completer, acknowledgements_are_cumulative)
+TEST(completer, acknowledgments_are_cumulative)
 {
 	u32 i;
 
@@ -73,7 +70,8 @@ TEST(completer, ignores_what_was_never_sent_or_is_long_done)
 {
 	u32 b, i, n;
 
-	FOR_EACH_BASE(b, i) {
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		b = bases[i];
 		mixed(b);
 		for (n = 7; n < 0x800000; n = n * 2 + 1) {
 			EQUAL(check(ack(b + n, ACK)), SROCE_ANSWER_IGNORE);
@@ -106,7 +104,8 @@ TEST(completer, responses_carry_data_and_acknowledge_what_is_before)
 {
 	u32 b, i;
 
-	FOR_EACH_BASE(b, i) {
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		b = bases[i];
 		mixed(b);
 		EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
 		      SROCE_ANSWER_DATA);
@@ -146,7 +145,7 @@ TEST(completer, data_comes_once)
 	      SROCE_ANSWER_IGNORE);
 }
 
-TEST(completer, acknowledgement_past_an_unanswered_read_tells_of_a_loss)
+TEST(completer, acknowledgment_past_an_unanswered_read_tells_of_a_loss)
 {
 	u32 at;
 
@@ -165,7 +164,7 @@ TEST(completer, nak_past_an_unanswered_read_tells_of_a_loss)
 	};
 	u32 i;
 
-	for (i = 0; i < COUNT(naks); i++) {
+	for (i = 0; i < ARRAY_SIZE(naks); i++) {
 		mixed(0);
 		EQUAL(check(ack(5, naks[i])), SROCE_ANSWER_RETRY);
 		EQUAL(a.upto, 1);
@@ -246,7 +245,7 @@ TEST(completer, naks_fail_with_their_status)
 	};
 	u32 i;
 
-	for (i = 0; i < COUNT(naks); i++) {
+	for (i = 0; i < ARRAY_SIZE(naks); i++) {
 		sends(3);
 		EQUAL(check(ack(1, naks[i][0])), SROCE_ANSWER_FAIL);
 		EQUAL(a.upto, 1);
@@ -278,7 +277,7 @@ TEST(completer, responses_with_a_nak_syndrome_are_ignored)
 
 	mixed(0);
 	for (syndrome = 0x20; syndrome < 256; syndrome++)
-		for (i = 0; i < COUNT(ops); i++)
+		for (i = 0; i < ARRAY_SIZE(ops); i++)
 			for (psn = 0; psn < 8; psn++) {
 				struct sroce_pkt pkt = response(ops[i], psn,
 								MTU);
@@ -353,7 +352,8 @@ TEST(completer, retries_are_counted_and_given_back_by_progress)
 	for (i = 0; i < 3; i++)
 		CHECK(sroce_completer_retry(&s.r));
 	CHECK(!sroce_completer_retry(&s.r));
-	s.r.retry_left = s.r.retry_count = 0;
+	s.r.retry_count = 0;
+	s.r.retry_left = 0;
 	CHECK(!sroce_completer_retry(&s.r));
 }
 
@@ -391,10 +391,12 @@ TEST(completer, rnr_retries)
 	CHECK(sroce_completer_rnr(&s.r));
 	CHECK(sroce_completer_rnr(&s.r));
 	CHECK(!sroce_completer_rnr(&s.r));
-	s.r.rnr_left = s.r.rnr_retry = 7;
+	s.r.rnr_retry = 7;
+	s.r.rnr_left = 7;
 	for (i = 0; i < 100; i++)
 		CHECK(sroce_completer_rnr(&s.r));
-	s.r.rnr_left = s.r.rnr_retry = 0;
+	s.r.rnr_retry = 0;
+	s.r.rnr_left = 0;
 	CHECK(!sroce_completer_rnr(&s.r));
 }
 

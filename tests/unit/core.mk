@@ -10,15 +10,18 @@ NATIVE_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -Wno-sign-compare \
 		-Wno-missing-field-initializers $(SANITIZE) -fno-omit-frame-pointer \
 		-I$(CORE) -I$(HERE)env $(CFLAGS)
 
+# TAP takes these lines for comments.
+say = @mkdir -p $(@D); echo '\# $(1) $(notdir $(2))'
+
 core-objects = $(addprefix $(1)/core/,crc32.o $(CORE_SOURCES:.c=.o))
 
 # $(1): where the objects go
 define core-rules
 $(1)/core/%.o: $(CORE)/%.c
-	@mkdir -p $$(@D)
-	$$(CC) $$(NATIVE_CFLAGS) -MMD -c -o $$@ $$<
+	$$(call say,CC,$$@)
+	@$$(CC) $$(NATIVE_CFLAGS) -MMD -c -o $$@ $$<
 
 $(1)/core/crc32.o: $(HERE)env/crc32.c
-	@mkdir -p $$(@D)
-	$$(CC) $$(NATIVE_CFLAGS) -MMD -c -o $$@ $$<
+	$$(call say,CC,$$@)
+	@$$(CC) $$(NATIVE_CFLAGS) -MMD -c -o $$@ $$<
 endef

@@ -9,12 +9,12 @@ static struct sroce_wr wrs[8];
 static struct sroce_inflight requests(u32 head, u32 psn, u32 idle)
 {
 	static const u32 packets[] = { 1, 3, 1, 5 };
-	struct sroce_inflight f = { wrs, COUNT(wrs) - 1, head, head, head };
+	struct sroce_inflight f = { wrs, ARRAY_SIZE(wrs) - 1, head, head, head };
 	u32 i;
 
-	for (i = 0; i < COUNT(packets); i++) {
+	for (i = 0; i < ARRAY_SIZE(packets); i++) {
 		*sroce_inflight_wr(&f, f.tail++) = (struct sroce_wr) {
-			.started = i + idle < COUNT(packets),
+			.started = i + idle < ARRAY_SIZE(packets),
 			.psn = psn & SROCE_PSN_MASK,
 			.packets = packets[i],
 		};
@@ -31,7 +31,7 @@ static void check_found(u32 head, u32 start)
 	for (idle = 0; idle <= 4; idle++) {
 		struct sroce_inflight f = requests(head, start, idle);
 
-		for (at = 0; at < COUNT(owner); at++) {
+		for (at = 0; at < ARRAY_SIZE(owner); at++) {
 			u32 want = min((u32)owner[at], 4 - idle);
 			u32 psn = sroce_psn_add(start, at);
 
@@ -59,7 +59,7 @@ TEST(inflight, finds_across_every_wrap)
 
 TEST(inflight, empty_store_owns_nothing)
 {
-	struct sroce_inflight f = { wrs, COUNT(wrs) - 1, 3, 3, 3 };
+	struct sroce_inflight f = { wrs, ARRAY_SIZE(wrs) - 1, 3, 3, 3 };
 
 	EQUAL(sroce_inflight_find(&f, 0), 3);
 	EQUAL(sroce_inflight_find(&f, 0x800000), 3);
@@ -67,7 +67,7 @@ TEST(inflight, empty_store_owns_nothing)
 
 TEST(inflight, full_store_of_long_requests)
 {
-	struct sroce_inflight f = { wrs, COUNT(wrs) - 1, 5, 5, 13 };
+	struct sroce_inflight f = { wrs, ARRAY_SIZE(wrs) - 1, 5, 5, 13 };
 	u32 i, n = 1 << 20;
 
 	for (i = 0; i < 8; i++)

@@ -49,7 +49,7 @@ static const struct {
 	{ 0x65, 24, SROCE_KIND_SEND, SROCE_ONLY, true },
 };
 
-#define KNOWN (sizeof(known) / sizeof(known[0]))
+#define KNOWN ARRAY_SIZE(known)
 
 TEST(opcode, table_agrees_with_the_specification)
 {

@@ -5,9 +5,9 @@
 
 #include "aeth.h"
 #include "parse.h"
+#include "tap.h"
 
 #define MTU	1024u
-#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static inline struct sroce_pkt packet(u8 opcode, u32 psn, u32 payload)
 {

@@ -18,7 +18,7 @@ TEST(psn, diff_undoes_add_over_half_the_space)
 	u32 i;
 	s32 n;
 
-	for (i = 0; i < sizeof(starts) / sizeof(starts[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(starts); i++)
 		for (n = -0x800000; n < 0x800000; n += n & 0xff00 ? 251 : 1) {
 			u32 psn = sroce_psn_add(starts[i], n);
 

@@ -49,7 +49,7 @@ TEST(requester, cuts_messages_into_packets)
 {
 	u32 i;
 
-	for (i = 0; i < COUNT(opcodes); i++) {
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		sender_init(&s, 0xfffffd);
 		segments(opcodes[i], 0xfffffd);
 		EQUAL(acknowledge(&s, 4), 4);
@@ -266,7 +266,7 @@ TEST(requester, rewind_marks_what_goes_again)
 }
 
 /* The answer to what was sent before a rewind comes in after it. */
-TEST(requester, acknowledgement_overtakes_the_cursor)
+TEST(requester, acknowledgment_overtakes_the_cursor)
 {
 	u32 at;
 
@@ -327,4 +327,58 @@ TEST(requester, nothing_is_finished_before_it_is_sent)
 	EQUAL(acknowledge(&s, 1), 1);
 	CHECK(!sroce_requester_waits(&s.r));
 	CHECK(!sroce_requester_finished(&s.r));
+}
+
+TEST(requester, fault_lets_requests_before_it_complete)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_SEND, 1);
+	post(&s, SROCE_OP_SEND, 1)->status = SROCE_LOC_PROT_ERR;
+	EQUAL(send_all(&s), SROCE_NEXT_FAULT);
+	EQUAL(s.r.sent, 1);
+	CHECK(s.r.in.head != s.r.in.next);
+	sroce_requester_rewind(&s.r);
+	SEND(&s, SROCE_SEND_ONLY, 0);
+	acknowledge(&s, 1);
+	next_is(SROCE_NEXT_FAULT);
+	EQUAL(s.r.in.head, s.r.in.next);
+	s.r.hold = true;
+	next_is(SROCE_NEXT_HOLD);
+}
+
+TEST(requester, request_that_never_started_can_be_flushed)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_READ, 1);
+	post(&s, SROCE_OP_READ, 1);
+	SEND(&s, SROCE_READ_REQUEST, 0);
+	sroce_requester_retire(&s.r);
+	EQUAL(s.r.reads, 0);
+	sroce_requester_retire(&s.r);
+	EQUAL(s.r.reads, 0);
+	EQUAL(s.r.read_packets, 0);
+}
+
+TEST(requester, resume_sends_what_never_left)
+{
+	u32 at;
+
+	for (at = 0; at <= 5; at++) {
+		sender_init(&s, 0xfffffd);
+		post(&s, SROCE_OP_SEND, 2 * MTU);
+		post(&s, SROCE_OP_READ, 2 * MTU);
+		post(&s, SROCE_OP_SEND, 1);
+		send_all(&s);
+		/* A READ goes whole or not at all. */
+		if (at == 3)
+			continue;
+		sroce_requester_resume(&s.r, (0xfffffd + at) & 0xffffff);
+		EQUAL(s.r.psn, (0xfffffd + at) & 0xffffff);
+		EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+		EQUAL(s.r.psn, 2);
+		EQUAL(s.r.sent, 2);
+		EQUAL(s.r.reads, 1);
+		CHECK(!sroce_inflight_wr(&s.r.in, -2)->again);
+		EQUAL(acknowledge(&s, 2), 3);
+	}
 }

@@ -16,7 +16,7 @@ static void setup(bool reliable, u32 epsn)
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
 			       SROCE_MAY_ATOMIC,
 		.reliable = reliable,
-		.log = { .reads = reads, .size = COUNT(reads), .mtu = MTU },
+		.log = { .reads = reads, .size = ARRAY_SIZE(reads), .mtu = MTU },
 	};
 }
 
@@ -113,7 +113,7 @@ TEST(responder, opcode_sequence)
 				    SROCE_KIND_WRITE };
 	u32 i, opcode;
 
-	for (i = 0; i < COUNT(kinds); i++)
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (opcode = 0; opcode < 0x20; opcode++) {
 			u8 kind = sroce_opcodes[opcode].kind;
 
@@ -145,7 +145,7 @@ TEST(responder, opcode_sequence_unreliable)
 				    SROCE_KIND_WRITE };
 	u32 i, opcode;
 
-	for (i = 0; i < COUNT(kinds); i++)
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (opcode = 0x20; opcode < 0x2c; opcode++)
 			follow_unreliable(kinds[i], opcode);
 }
@@ -281,7 +281,8 @@ TEST(responder, read_takes_the_psns_of_its_answer)
 TEST(responder, read_limits)
 {
 	setup(true, 0);
-	r.mtu = r.log.mtu = 256;
+	r.mtu = 256;
+	r.log.mtu = 256;
 	refused(read_request(0, 0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
 	/* 2^22 packets */
 	refused(read_request(0, 0, (1 << 30) + 1), SROCE_BAD_LENGTH);
@@ -294,7 +295,7 @@ TEST(responder, too_many_reads)
 	u32 i;
 
 	setup(true, 0);
-	for (i = 0; i < COUNT(reads); i++)
+	for (i = 0; i < ARRAY_SIZE(reads); i++)
 		execute(read_request(i, 0, 8));
 	refused(read_request(i, 0, 8), SROCE_TOO_MANY_READS);
 	refused(atomic(i, 0), SROCE_TOO_MANY_READS);

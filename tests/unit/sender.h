@@ -19,7 +19,7 @@ static inline void sender_init(struct sender *s, u32 psn)
 	memset(s, 0, sizeof(*s));
 	psn &= SROCE_PSN_MASK;
 	s->r = (struct sroce_requester) {
-		.in = { s->wrs, COUNT(s->wrs) - 1, -2, -2, -2 },
+		.in = { s->wrs, ARRAY_SIZE(s->wrs) - 1, -2, -2, -2 },
 		.psn = psn,
 		.una = psn,
 		.sent = psn,

@@ -8,6 +8,8 @@
 
 #include <env_native.h>
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
 struct tap_test {
 	const char *name;
 	void (*run)(void);

@@ -47,8 +47,8 @@ class Kernel:
         self.debug = self.flavour.startswith(("debug", "uml"))
         with open(os.path.join(self.folder, "release"), encoding="ascii") as file:
             self.release = file.read().strip()
-        # KASAN initializes all memory at boot.
-        self.memory = "3G" if self.debug else "4G"
+        # KASAN initializes all memory at boot, kmemleak scans a part of it.
+        self.memory = "2G" if self.debug else "4G"
         images = [os.path.join(self.folder, name) for name in self.IMAGES]
         self.image = next((image for image in images if os.path.exists(image)), None)
         if not self.image:
@@ -375,7 +375,7 @@ def parser(description):
     """The options that guest and pair share."""
     result = argparse.ArgumentParser(description=description)
     result.add_argument("--kernel", default="stock", metavar="stock|debug|uml|DIR", help="which kernel to boot")
-    result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 3G)")
+    result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
     result.add_argument("--cpus", type=int, default=Options.cpus)
     result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")
     result.add_argument("--share", default=Options.share, metavar="DIR", help="the host folder that is /out")

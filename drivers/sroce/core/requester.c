@@ -115,7 +115,8 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	if (r->in.next == r->in.tail)
 		return SROCE_NEXT_NOTHING;
 	if (wr->status)
-		return SROCE_NEXT_FAULT;
+		return r->hold && !wr->started ? SROCE_NEXT_HOLD :
+						 SROCE_NEXT_FAULT;
 	if (r->rnr_wait)
 		return SROCE_NEXT_RNR;
 	if (outstanding(r) >= (s32)r->window)
@@ -209,6 +210,11 @@ void sroce_requester_retire(struct sroce_requester *r)
 	if (wr->started && sroce_wr_reads(wr)) {
 		r->reads--;
 		r->read_packets -= wr->packets;
+	}
+	/* It failed half sent: the next request begins at its first packet. */
+	if (r->in.head == r->in.next) {
+		r->in.next++;
+		r->packet = 0;
 	}
 	r->in.head++;
 }

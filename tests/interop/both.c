@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Two devices of this host as the two ends of connections, every operation in
+ * both directions, all data compared.  One line "ok ..." or "not ok ..." for
+ * each.
+ *
+ *	both DEVICE1 GID-INDEX1 DEVICE2 GID-INDEX2 MTU [RC|UC|UD|all [LARGEST [TIMEOUT]]]
+ */
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "operation.h"
+
+/* So close to the end of the PSNs that every run goes past it. */
+#define FIRST_PSN	0xfffffd
+
+/* Half a second: what is not lost is not to be sent again. */
+#define TIMEOUT		17
+
+static int failures;
+
+static const char *type_name(enum ibv_qp_type type)
+{
+	return type == IBV_QPT_RC ? "RC" : type == IBV_QPT_UC ? "UC" : "UD";
+}
+
+static struct messages atomics(void)
+{
+	struct messages m = {};
+
+	for (int i = 0; i < 12; i++)
+		messages_add(&m, 8);
+	return m;
+}
+
+/* Around every border: empty, pad, one packet, a few, bursts, many bursts. */
+static struct messages sizes(uint32_t mtu, uint32_t limit)
+{
+	uint32_t all[] = { 1, 0, 2, 3, 4, 7, mtu - 1, mtu, 5, mtu + 1,
+			   2 * mtu, 2 * mtu + 3, 17 * mtu - 1, 9, 65536,
+			   100 * mtu + 2, limit };
+	struct messages m = {};
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++)
+		if (all[i] <= limit)
+			messages_add(&m, all[i]);
+	return m;
+}
+
+static struct messages small(void)
+{
+	struct messages m = {};
+
+	for (int i = 0; i < MAX_MESSAGES; i++)
+		messages_add(&m, i * 37 % 101);
+	return m;
+}
+
+/* Once for what leads up to the wrapped PSNs, once more beyond them. */
+static const char *run(const struct operation *op, struct end *from,
+		       struct end *to, uint32_t mtu, uint32_t limit)
+{
+	bool atomic = op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		      op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	struct messages one = atomic ? atomics() : sizes(mtu, limit);
+	struct messages two = atomic ? atomics() : small();
+	const char *why = operation_run(op, from, to, &one);
+
+	return why ? why : operation_run(op, from, to, &two);
+}
+
+static void test(const struct operation *op, struct end *from, struct end *to,
+		 enum ibv_qp_type type, enum ibv_mtu mtu, uint32_t limit)
+{
+	uint32_t bytes = 128u << mtu;
+	const char *why = "no connection";
+
+	if (type == IBV_QPT_UD)
+		limit = bytes;
+	if (ends_connect(from, to, type, mtu))
+		why = run(op, from, to, bytes, limit);
+	printf("%s %s %s, %s to %s, MTU %u%s%s\n", why ? "not ok" : "ok",
+	       type_name(type), op->name, from->name, to->name, bytes,
+	       why ? ": " : "", why ? why : "");
+	fflush(stdout);
+	failures += !!why;
+	ends_disconnect(from, to);
+}
+
+static void test_type(struct end *a, struct end *b, enum ibv_qp_type type,
+		      enum ibv_mtu mtu, uint32_t limit)
+{
+	for (size_t i = 0; i < operation_count; i++) {
+		if (!(operations[i].types & 1u << type))
+			continue;
+		test(&operations[i], a, b, type, mtu, limit);
+		test(&operations[i], b, a, type, mtu, limit);
+	}
+}
+
+static enum ibv_mtu mtu_code(const char *text)
+{
+	for (enum ibv_mtu mtu = IBV_MTU_256; mtu <= IBV_MTU_4096; mtu++)
+		if (128 << mtu == atoi(text))
+			return mtu;
+	errx(2, "MTU %s", text);
+}
+
+int main(int argc, char **argv)
+{
+	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
+	struct end a = { .psn = FIRST_PSN }, b = { .psn = FIRST_PSN + 1 };
+	const char *which = argc > 6 ? argv[6] : "all";
+	uint32_t limit = argc > 7 ? atoi(argv[7]) : 1 << 20;
+
+	if (argc < 6)
+		errx(2, "both DEVICE1 GID1 DEVICE2 GID2 MTU [RC|UC|UD|all [LARGEST [TIMEOUT]]]");
+	a.timeout = b.timeout = argc > 8 ? atoi(argv[8]) : TIMEOUT;
+	end_open(&a, argv[1], atoi(argv[2]));
+	end_open(&b, argv[3], atoi(argv[4]));
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (!strcmp(which, "all") || !strcmp(which, type_name(types[i])))
+			test_type(&a, &b, types[i], mtu_code(argv[5]), limit);
+	return !!failures;
+}

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Packets between sroce and rxe as others see them: tshark decodes all without a complaint, and a second implementation
+# of the format checks lengths, PSNs and ICRC of each. The captures stay in build/vm-out.
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+
+HERE=$(dirname "$0")
+BOTH=$HERE/../../build/interop/both
+CHECK=$HERE/../wire/check-capture
+MTU=1024
+CAPTURES=()
+
+# What tshark takes random payload for
+GUESSES=(--disable-heuristic eth_over_ib --disable-heuristic mellanox_eoib --disable-heuristic smb_direct_infiniband
+	--disable-heuristic iser_infiniband --disable-protocol rpcordma --disable-protocol smc)
+
+file_of() { echo "/out/capture-$1.pcap"; }
+
+# capture HOST NETDEV: in the background
+capture() {
+	local file
+	file=$(file_of "$2")
+	rm -f "$file"
+	(exec_on "$1" dumpcap -q -P -B 64 -i "$2" -w "$file") >"$OUTPUT.$2" 2>&1 </dev/null &
+	CAPTURES+=("$!:$2")
+	wait_for 20 test -s "$file"
+}
+
+# settled FILE: nothing more is written
+settled() {
+	local size
+	size=$(stat -c %s "$1")
+	sleep 1
+	[ "$size" = "$(stat -c %s "$1")" ]
+}
+
+captures_end() {
+	local entry pid netdev
+	for entry in "${CAPTURES[@]}"; do
+		IFS=: read -r pid netdev <<<"$entry"
+		wait_for 20 settled "$(file_of "$netdev")"
+		kill -INT "$pid"
+		wait "$pid"
+		like "nothing was dropped from the capture on $netdev" "$(<"$OUTPUT.$netdev")" "dropped on interface '[^']*': [0-9]+/0 "
+		rm -f "$OUTPUT.$netdev"
+	done
+}
+
+traffic() {
+	limited 60 "$BOTH" $D1 $G1 $D2 $G2 $MTU all 5000 && limited 60 "$BOTH" $D1 $G1_6 $D2 $G2_6 $MTU all 2100
+}
+
+# Zero is no checksum, in RoCEv2 over IPv6, too.
+decode() {
+	tshark -n -r "$1" -o udp.ignore_ipv6_zero_checksum:TRUE "${GUESSES[@]}" -Y 'udp.dstport == 4791' -T fields -E separator=, \
+		-e infiniband.bth.opcode -e _ws.malformed -e _ws.expert.message 2>/dev/null
+}
+
+# check_decoded NETDEV: a line for each packet: opcode, and two columns that have to be empty
+check_decoded() {
+	decode "$(file_of "$1")" >"$OUTPUT.decoded"
+	like "tshark: there are packets on $1" "$(wc -l <"$OUTPUT.decoded")" '^[0-9]{4}'
+	is "tshark: all are RoCEv2, without a complaint, on $1" "$(grep -vE '^[0-9]+,,$' "$OUTPUT.decoded" | sort | uniq -c | head -n 10)" ""
+	rm -f "$OUTPUT.decoded"
+}
+
+# check_bytes NETDEV: its lines become ours
+check_bytes() {
+	local line
+	while read -r line; do
+		case $line in
+		"ok - "*) pass "${line#ok - }, on $1" ;;
+		"not ok - "*) fail "${line#not ok - }, on $1" ;;
+		*) echo "$line" ;;
+		esac
+	done < <(limited 120 "$CHECK" "$(file_of "$1")" $MTU $IP2 $IP2_6 2>&1)
+}
+
+make -s -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
+rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }
+# Bursts go whole through veth: here they are split before anyone captures them, as on a cable.
+on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
+
+ok "capturing on rxe's end" capture h1 rxe1e
+ok "capturing on sroce's end" capture h2 eth0
+ok "traffic of all kinds" traffic
+pair_run "connecting with rdma_cm" 'rping -s -a $IP2 -p $PORT -C 3' 'rping -c -a $IP2 -p $PORT -C 3'
+captures_end
+for netdev in rxe1e eth0; do
+	check_bytes $netdev
+	check_decoded $netdev
+done

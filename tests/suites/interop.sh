@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# sroce and the in-tree rxe: every operation, both directions, every path MTU, IPv4 and IPv6, PSNs that wrap, lost packets.
+# timeout: 420
+. "$(dirname "$0")/lib.sh"
+
+HERE=$(dirname "$0")
+BOTH=$HERE/../../build/interop/both
+
+# both WHAT ARGUMENTS...: the program's lines become ours
+both() {
+	local what=$1 lines=0 verdict text
+	shift
+	while read -r verdict text; do
+		lines=$((lines + 1))
+		case $verdict in
+		ok) pass "$text, $what" ;;
+		*) fail "${text#ok }, $what" ;;
+		esac
+	done < <(limited 120 "$BOTH" "$@" 2>&1)
+	[ $lines -gt 0 ] || fail "$what: the program ran"
+}
+
+# Whoever was the server is now the client. HOST, D, G, IP change places; pair_run does the rest.
+swap() {
+	local name one two
+	for name in HOST D G IP; do
+		one=${name}1 two=${name}2
+		set -- "${!one}" "${!two}"
+		printf -v "$one" %s "$2"
+		printf -v "$two" %s "$1"
+	done
+	for name in G IP; do
+		one=${name}1_6 two=${name}2_6
+		set -- "${!one}" "${!two}"
+		printf -v "$one" %s "$2"
+		printf -v "$two" %s "$1"
+	done
+}
+
+connection_manager() {
+	pair_run "$1 rping, IPv4" 'rping -s -a $IP2 -p $PORT -C 5 -S 1000 -v' 'rping -c -a $IP2 -p $PORT -C 5 -S 1000 -v'
+	pair_run "$1 rping, IPv6" 'rping -s -a $IP2_6 -p $PORT -C 5 -S 1000 -v' 'rping -c -a $IP2_6 -p $PORT -C 5 -S 1000 -v'
+	pair_run "$1 ucmatose" 'ucmatose -b $IP2 -p $PORT -c 3' 'ucmatose -s $IP2 -p $PORT -c 3'
+	# Its port is fixed
+	PORT=7173 pair_run "$1 udaddy" 'udaddy -b $IP2' 'udaddy -s $IP2'
+}
+
+# perftest WHAT COMMAND...
+perftest() {
+	local what=$1
+	shift
+	pair_run "$what $*" "$* -d \$D2 -x \$G2 -p \$PORT -F" "$* -d \$D1 -x \$G1 -p \$PORT -F \$IP2"
+}
+
+perftests() {
+	perftest "$1" ib_write_bw -s 1 -n 50
+	perftest "$1" ib_write_bw -s 1048576 -n 10
+	perftest "$1" ib_read_bw -s 1 -n 50
+	perftest "$1" ib_read_bw -s 1048576 -n 10
+	perftest "$1" ib_send_bw -s 65536 -n 50
+	perftest "$1" ib_send_lat -s 1 -n 50 -c UC
+	perftest "$1" ib_send_bw -s 1024 -n 50 -c UD
+	perftest "$1" ib_atomic_bw -n 50
+}
+
+# loss PERCENT: on both ends
+loss() {
+	on h1 tc qdisc replace dev rxe1e root netem loss "$1%" && on h2 tc qdisc replace dev eth0 root netem loss "$1%"
+}
+
+sent_again() { cat "/sys/class/infiniband/$D2/ports/1/hw_counters/tx_retransmits"; }
+
+make -s -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
+rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }
+
+for mtu in 256 512 1024 2048 4096; do
+	# The longest message once with many and once with few packets
+	largest=100000
+	case $mtu in 1024 | 4096) largest=1048576 ;; esac
+	both IPv4 $D1 $G1 $D2 $G2 $mtu all $largest
+	both IPv6 $D1 $G1_6 $D2 $G2_6 $mtu all 20000
+done
+
+connection_manager "rxe to sroce:"
+perftests "rxe to sroce:"
+swap
+connection_manager "sroce to rxe:"
+perftests "sroce to rxe:"
+swap
+
+loss 2
+both "losing bursts" $D1 $G1 $D2 $G2 1024 RC 100000 12
+on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
+both "losing packets" $D1 $G1 $D2 $G2 1024 RC 100000 12
+like "packets were sent again" "$(sent_again)" '^[1-9]'

@@ -1,0 +1,271 @@
+#!/bin/bash
+# The netdev below a device: every kind, what follows its state, and either of them going away.
+# timeout: 400
+. "$(dirname "$0")/lib.sh"
+
+devices() { for device in /sys/class/infiniband/*; do [ -e "$device" ] && echo "${device##*/}"; done; }
+class() { cat "/sys/class/infiniband/$1/$2"; }
+link_shows() { rdma link show "$1/1" | grep -q "$2"; }
+active_mtu() { ibv_devinfo -d "$1" | awk '/active_mtu/ { print $2 }'; }
+
+# refuses WHAT ANSWER-REGEX COMMAND...: the command fails and says that
+refuses() {
+	local what=$1 regex=$2 answer status
+	shift 2
+	answer=$("$@" 2>&1)
+	status=$?
+	if [ $status = 0 ]; then fail "$what: refused"; else like "$what: refused" "$answer" "$regex"; fi
+}
+
+# --- one host ---
+
+at_exit hosts_down
+ok "not loaded yet" test ! -d /sys/module/sroce
+ip link add eth8 type veth peer name eth9
+at_exit ip link delete eth8
+ip link set eth8 up
+ip link set eth9 up
+ok "rdma link add loads the module" rdma link add s8 type sroce netdev eth8
+ok "the module is there" test -d /sys/module/sroce
+is "the device is there" "$(devices)" s8
+like "rdma link knows the netdev" "$(rdma link show s8/1)" 'state ACTIVE physical_state LINK_UP netdev eth8'
+refuses "the same name on another netdev" 'File exists' rdma link add s8 type sroce netdev eth9
+refuses "another name on the same netdev" 'File exists' rdma link add s9 type sroce netdev eth8
+refuses "a netdev that is not there" 'Invalid netdev|No such device' rdma link add s9 type sroce netdev nothing0
+refuses "the loopback netdev" 'not supported' rdma link add s9 type sroce netdev lo
+refuses "delete of a device that is not there" '' rdma link delete s9
+is "still one device" "$(devices)" s8
+ok "rmmod of an unused module with a device" rmmod sroce
+is "takes the device along" "$(devices)" ""
+
+# A process that has it open holds the module.
+ok "add again" rdma link add s8 type sroce netdev eth8
+ibv_asyncwatch -d s8 >"$OUTPUT.watch" 2>&1 &
+watch=$!
+at_exit rm -f "$OUTPUT.watch"
+watching() { grep -q 'async event FD' "$OUTPUT.watch"; }
+ok "a program has opened it" wait_for 20 watching
+refuses "rmmod while it is open" 'in use' rmmod sroce
+is "it is still there" "$(devices)" s8
+
+# State, as programs and administrators see it
+saw() { grep -q "$1" "$OUTPUT.watch"; }
+ip link set eth8 down
+ok "link down: rdma link says so" wait_for 10 link_shows s8 'state DOWN physical_state DISABLED'
+ok "the program got the event" wait_for 10 saw 'port error'
+ip link set eth8 up
+ok "link up: rdma link says so" wait_for 10 link_shows s8 'state ACTIVE physical_state LINK_UP'
+ok "the program got the event" wait_for 10 saw 'port active'
+ip link set eth9 down
+ok "the peer's end down: no carrier" wait_for 10 link_shows s8 'state DOWN'
+ip link set eth9 up
+ok "and up" wait_for 10 link_shows s8 'state ACTIVE'
+is "two events each" "$(grep -c 'port active' "$OUTPUT.watch") $(grep -c 'port error' "$OUTPUT.watch")" "2 2"
+
+for want in 256:256 351:256 352:256 608:512 1500:1024 2143:1024 2144:2048 4191:2048 4192:4096 9000:4096; do
+	mtu=${want%:*}
+	ip link set eth8 mtu $mtu
+	is "MTU $mtu" "$(active_mtu s8)" "${want#*:}"
+done
+is "the speed is veth's" "$(class s8 ports/1/rate)" "10 Gb/sec (1X FDR10)"
+is "it is Ethernet" "$(class s8 ports/1/link_layer)" Ethernet
+is "no parent, as veth has none" "$(ls -d /sys/class/infiniband/s8/device 2>/dev/null)" ""
+
+# has_gid, no_gid DEVICE ADDRESS
+has_gid() { find_gid "$1" "$(gid_text "$2")"; }
+no_gid() { ! has_gid "$@"; }
+for address in 10.8.0.1/24 10.8.0.2/24 fd08::1/64; do
+	ip addr add $address dev eth8 $([[ $address == *:* ]] && echo nodad)
+	ok "address $address: a GID" wait_for 10 has_gid s8 ${address%/*}
+done
+is "it is RoCE v2" "$(class s8 "ports/1/gid_attrs/types/$(gid s8 10.8.0.1)")" "RoCE v2"
+is "of the netdev" "$(class s8 "ports/1/gid_attrs/ndevs/$(gid s8 10.8.0.1)")" eth8
+is "there is no RoCE v1" "$(cat /sys/class/infiniband/s8/ports/1/gid_attrs/types/* 2>/dev/null | sort -u)" "RoCE v2"
+ip addr del 10.8.0.1/24 dev eth8
+ok "its GID goes with an address" wait_for 10 no_gid s8 10.8.0.1
+ip addr del fd08::1/64 dev eth8
+ok "an IPv6 one, too" wait_for 10 no_gid s8 fd08::1
+
+# Away under a program that only waits
+ok "delete while a program waits for events" limited 20 rdma link delete s8
+ok "the program was told" wait_for 10 saw 'device fatal\|catastrophic'
+is "the device is gone" "$(devices)" ""
+kill $watch
+wait $watch 2>/dev/null
+unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
+ok "the module is unused again" wait_for 10 unused
+
+# --- kinds of netdev ---
+
+modprobe -a dummy bonding macvlan 8021q bridge 2>/dev/null
+ip link add dummy8 type dummy
+ip link add bridge8 type bridge
+ip link add bond8 type bond mode active-backup miimon 20
+ip link add macvlan8 link eth8 type macvlan mode bridge
+ip link add link eth8 name eth8.5 type vlan id 5
+ip link add vlan-on-bridge8 link bridge8 type vlan id 6
+for netdev in dummy8 bridge8 bond8 macvlan8 eth8.5 vlan-on-bridge8; do
+	at_exit ip link delete $netdev
+	ip link set $netdev up
+	ip addr add 10.9.0.1/24 dev $netdev
+	ok "$netdev: add" rdma link add "on-$netdev" type sroce netdev $netdev
+	like "$netdev: it is its" "$(rdma link show "on-$netdev/1")" "netdev $netdev"
+	ok "$netdev: its address is a GID" gid "on-$netdev" 10.9.0.1
+	ok "$netdev: programs open it" ibv_devinfo -v -d "on-$netdev"
+	ok "$netdev: delete" rdma link delete "on-$netdev"
+	ip addr del 10.9.0.1/24 dev $netdev
+done
+is "all are gone" "$(devices)" ""
+is "a netdev without a speed is not in the log" "$(dmesg | grep -c 'netdev speed')" 0
+ip link set eth9 down
+ip link set eth9 master bond8
+refuses "the port of a bond" 'not supported' rdma link add s9 type sroce netdev eth9
+ip link set eth9 nomaster
+
+# Netdevs that vanish, one of them not even up
+for netdev in dummy8 macvlan8 eth8.5; do
+	ok "$netdev: add" rdma link add "on-$netdev" type sroce netdev $netdev
+	ip link delete $netdev
+	ok "$netdev: the device goes with it" wait_for 10 test ! -e "/sys/class/infiniband/on-$netdev"
+done
+
+# --- traffic ---
+
+pingpong() {
+	pair_run "$1: ibv_rc_pingpong" 'ibv_rc_pingpong -d $D2 -g $G2 -n 20 -e -c -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $G1 -n 20 -e -c -p $PORT $IP2'
+	pair_run "$1: ibv_ud_pingpong over IPv6" 'ibv_ud_pingpong -d $D2 -g $G2_6 -n 20 -e -c -s 900 -p $PORT' \
+		'ibv_ud_pingpong -d $D1 -g $G1_6 -n 20 -e -c -s 900 -p $PORT $IP2'
+	pair_run "$1: bursts" 'ib_write_bw -F -d $D2 -x $G2 -n 10 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -n 10 -p $PORT $IP2'
+}
+
+# over WHAT NETDEV: devices, addresses and traffic on that netdev, which both hosts have
+over() {
+	address h1 "$2" 1
+	address h2 "$2" 2
+	on h1 rdma link add $D1 type sroce netdev "$2" && on h2 rdma link add $D2 type sroce netdev "$2" && gids
+	pingpong "$1"
+}
+
+# bare_hosts: namespaces joined by two veths
+bare_hosts() {
+	local host cable
+	D1=sroce1 D2=sroce2
+	ip netns add h1
+	ip netns add h2
+	for cable in eth0 eth1; do ip link add $cable netns h1 type veth peer name $cable netns h2; done
+	for host in h1 h2; do
+		on $host ip link set lo up
+		for cable in eth0 eth1; do on $host ip link set $cable ${1:-up}; done
+	done
+}
+
+both() { on h1 "$@" && on h2 "$@"; }
+
+bare_hosts
+both ip link add br0 type bridge
+both ip link set eth0 master br0
+over "bridge" br0
+hosts_down
+
+bare_hosts down
+both ip link add bond0 type bond mode active-backup miimon 20
+for cable in eth0 eth1; do both ip link set $cable master bond0; done
+both ip link set bond0 type bond active_slave eth0
+over "bond" bond0
+port_up() { [ "$(on "$1" cat /sys/class/net/bond0/bonding/active_slave)" = eth1 ]; }
+on h1 ip link set eth0 down
+ok "bond: fails over" wait_for 10 port_up h1
+ok "bond: on the other host, too" wait_for 10 port_up h2
+ok "bond: the device stays up" link_shows $D1 'state ACTIVE'
+pingpong "bond, after it failed over"
+hosts_down
+
+bare_hosts
+both ip link add mv0 link eth0 type macvlan mode bridge
+over "macvlan" mv0
+hosts_down
+
+bare_hosts
+both ip link add link eth0 name eth0.5 type vlan id 5
+over "VLAN" eth0.5
+# A device on the netdev below has the VLAN's addresses as GIDs, too.
+both rdma link show >/dev/null
+rdma link delete $D1
+ok "VLAN: a device below it" on h1 rdma link add $D1 type sroce netdev eth0
+G1=$(gid $D1 $IP1)
+is "VLAN: has its GIDs" "$(class $D1 "ports/1/gid_attrs/ndevs/$G1")" eth0.5
+gids
+pingpong "VLAN, one end below"
+hosts_down
+
+# --- away under traffic ---
+
+# endless: an ibv_rc_pingpong that never ends on both hosts; their processes are in $SERVER and $CLIENT
+endless() {
+	local before
+	PORT=$((PORT + 1))
+	before=$(counter $D1 rx_packets)
+	(exec_on h2 ibv_rc_pingpong -d $D2 -g "$G2" -n 100000000 -p $PORT "$@") >"$OUTPUT.server" 2>&1 &
+	SERVER=$!
+	wait_server $SERVER $PORT || return
+	(exec_on h1 ibv_rc_pingpong -d $D1 -g "$G1" -n 100000000 -p $PORT "$@" $IP2) >"$OUTPUT.client" 2>&1 &
+	CLIENT=$!
+	wait_for 20 under_way "$before"
+}
+under_way() { [ "$(counter $D1 rx_packets)" -gt $(($1 + 20)) ]; }
+ended() { [ ! -d "/proc/$1" ] || grep -q 'State:.*Z' "/proc/$1/status"; }
+at_exit rm -f "$OUTPUT.server" "$OUTPUT.client"
+
+# after WHAT: both programs of endless() end with an error
+after() {
+	ok "$1: the client ends" wait_for 20 ended $CLIENT
+	ok "$1: the server ends" wait_for 20 ended $SERVER
+	kill -9 $CLIENT $SERVER 2>/dev/null
+	wait $CLIENT
+	is "$1: with an error" $? 1
+	wait $SERVER
+	is "$1: the other one, too" $? 1
+	diag "client: $(tail -n 1 "$OUTPUT.client")" "server: $(tail -n 1 "$OUTPUT.server")"
+}
+
+hosts_up
+ok "traffic" endless -e
+refuses "rmmod under traffic" 'in use' rmmod sroce
+ok "link delete under traffic" limited 20 rdma link delete $D1
+after "link delete"
+ok "the device can be made again" on h1 rdma link add $D1 type sroce netdev eth0
+ok "and has its GIDs" gids
+pingpong "after it was made again"
+
+ok "traffic" endless -e
+ok "netdev deleted under traffic" limited 20 ip -n h1 link delete eth0
+ok "its device goes" wait_for 20 test ! -e "/sys/class/infiniband/$D1"
+ok "so does the peer's, whose netdev was the other end" wait_for 20 test ! -e "/sys/class/infiniband/$D2"
+after "netdev deleted"
+hosts_down
+
+hosts_up
+ok "traffic by programs that poll" endless
+ok "link delete under it" limited 20 rdma link delete $D1
+ok "the peer's program ends" wait_for 20 ended $SERVER
+wait $SERVER
+is "with an error" $? 1
+kill -9 $CLIENT 2>/dev/null
+wait $CLIENT 2>/dev/null
+ok "the module is unused except by the peer's device" wait_for 10 unused
+
+ok "traffic for a link that goes down" sh -c "rdma link show $D2/1 | grep -q ACTIVE"
+ok "a device for it" on h1 rdma link add $D1 type sroce netdev eth0
+gids
+endless -e
+on h1 ip link set eth0 down
+after "link down"
+ok "retries were counted" test "$(counter $D2 tx_timeouts)" -gt 0
+on h1 ip link set eth0 up
+on h1 ip -6 addr add fd00::1/64 dev eth0 nodad 2>/dev/null
+gids
+pingpong "link up again"
+hosts_down
+ok "the module is unused in the end" wait_for 10 unused
+ok "and unloads" rmmod sroce

@@ -1,0 +1,64 @@
+#!/bin/bash
+# libibverbs' own examples between two hosts: RC, UC and UD over IPv4 and IPv6, polling and with events, every path MTU,
+# data checked.
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+
+hosts_up 9000 || exit 1
+
+# pingpong WHAT TRANSPORT OPTIONS...: over IPv4; with GIDS=6 over IPv6
+pingpong() {
+	local what=$1 program=ibv_$2_pingpong
+	shift 2
+	pair_run "$what" "$program -d \$D2 -g \$G2${GIDS:+_6} -n 20 -c -p \$PORT $*" \
+		"$program -d \$D1 -g \$G1${GIDS:+_6} -n 20 -c -p \$PORT $* $IP2"
+}
+
+for transport in rc uc ud; do
+	pingpong "$transport over IPv4" $transport
+	like "$transport: the client says how far it got" "$CLIENT_OUTPUT" '20 iters in'
+	like "$transport: and so does the server" "$SERVER_OUTPUT" '20 iters in'
+	GIDS=6 pingpong "$transport over IPv6" $transport
+	pingpong "$transport with events" $transport -e
+	GIDS=6 pingpong "$transport with events over IPv6" $transport -e
+done
+
+for mtu in 256 512 1024 2048 4096; do
+	for transport in rc uc; do
+		pingpong "$transport, path MTU $mtu, messages of 3 and a bit" $transport -m $mtu -s $((mtu * 3 + 5))
+	done
+	before=$(counter $D1 tx_packets)
+	GIDS=6 pingpong "rc over IPv6, path MTU $mtu, messages of 2" rc -m $mtu -s $((mtu * 2))
+	after=$(counter $D1 tx_packets)
+	ok "at least two packets per message were counted" test $((after - before)) -ge 40
+done
+
+for size in 1 2 3 1023 1048576; do pingpong "rc, messages of $size bytes" rc -s $size; done
+pingpong "uc, messages of 1 byte" uc -s 1
+pingpong "uc, messages of 1 MiB" uc -s 1048576 -m 4096
+pingpong "ud, messages of 1 byte" ud -s 1
+pingpong "ud, messages of 4096 bytes fill the MTU" ud -s 4096
+
+pingpong "rc, one receive at a time" rc -r 1
+pingpong "rc, ibv_wr_* calls" rc -N
+pingpong "rc, ibv_wr_* calls with events" rc -N -e
+pingpong "rc, completion timestamps" rc -t
+like "rc, completion timestamps are there" "$CLIENT_OUTPUT" 'Average receive completion clock cycles'
+pingpong "rc, service level" rc -l 3
+
+not_ok "no on-demand paging: refused" on h1 ibv_rc_pingpong -d $D1 -g "$G1" -o 127.0.0.1
+not_ok "no device memory: refused" on h1 ibv_rc_pingpong -d $D1 -g "$G1" -j 127.0.0.1
+not_ok "no such GID: refused" on h1 ibv_rc_pingpong -d $D1 -g 1000 127.0.0.1
+
+for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
+ok "bytes were counted" test "$(counter $D1 tx_bytes)" -gt 20000000
+ok "so were doorbells" test "$(counter $D1 kicks)" -gt 0
+
+# Both ends on one device
+HOST2=h1 D2=$D1 G2=$G1 G2_6=$G1_6
+IP2=$IP1
+for transport in rc uc ud; do
+	pingpong "$transport on one device" $transport
+	GIDS=6 pingpong "$transport on one device over IPv6 with events" $transport -e
+done
+HOST2=h2

@@ -1,0 +1,69 @@
+#!/bin/bash
+# UDP port 4791 belongs to one driver per network namespace: next to rxe, sroce says so and leaves nothing behind.
+# timeout: 120
+. "$(dirname "$0")/lib.sh"
+
+at_exit hosts_down
+modprobe rdma_rxe || skip_all "no rxe"
+ip link add eth8 type veth peer name eth9
+at_exit ip link delete eth8
+for number in 8 9; do address init eth$number $number; done
+
+# log_has REGEX: since the suite began
+dmesg_start=$(dmesg | wc -l)
+log_has() { dmesg | tail -n +$((dmesg_start + 1)) | grep -qE "$1"; }
+devices() { for device in /sys/class/infiniband/*; do [ -e "$device" ] && echo "${device##*/}"; done; }
+
+ok "rxe takes the port" rdma link add rxe8 type rxe netdev eth8
+answer=$(rdma link add sroce9 type sroce netdev eth9 2>&1)
+status=$?
+ok "sroce is refused" test $status -ne 0
+like "and the answer says why" "$answer" 'Address already in use'
+ok "the log says why, and where" log_has 'eth9: sroce: UDP port 4791 is in use.*rxe'
+is "no half device" "$(devices)" rxe8
+is "no link either" "$(rdma link show | grep -c sroce)" 0
+not_ok "a second try is refused as well" rdma link add sroce9 type sroce netdev eth9
+not_ok "on the netdev that rxe uses, too" rdma link add sroce8 type sroce netdev eth8
+is "still nothing" "$(devices)" rxe8
+HOST1=init HOST2=init D1=rxe8 D2=rxe8 IP1=10.0.0.8 IP2=10.0.0.8 G1=$(gid rxe8 10.0.0.8) G2=$(gid rxe8 10.0.0.8)
+pair_run "rxe has not noticed" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -p $PORT' \
+	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -p $PORT 127.0.0.1'
+
+# Other namespaces have a port 4791 of their own
+IP1=10.0.0.1 IP2=10.0.0.2
+ok "two hosts beside it" hosts_up
+pair_run "sroce works there at the same time" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
+	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT $IP2'
+hosts_down
+is "all devices are gone with them" "$(devices)" ""
+
+# rxe 6.1 keeps the port as long as its module is there
+ok "rxe unloads" modprobe -r rdma_rxe
+ok "then the port is sroce's" rdma link add sroce9 type sroce netdev eth9
+HOST1=init HOST2=init D1=sroce9 D2=sroce9 IP1=10.0.0.9 IP2=10.0.0.9 G1=$(gid sroce9 10.0.0.9) G2=$(gid sroce9 10.0.0.9)
+pair_run "and works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
+	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT 127.0.0.1'
+
+# The other way round
+not_ok "now rxe is refused" sh -c 'modprobe rdma_rxe && rdma link add rxe8 type rxe netdev eth8'
+is "sroce stays" "$(devices)" sroce9
+pair_run "and still works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
+	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT 127.0.0.1'
+
+# Any other program may have it
+rdma link delete sroce9
+modprobe -qr rdma_rxe
+python3 -c '
+import signal, socket
+s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
+s.bind(("::", 4791))
+signal.pause()' &
+holder=$!
+wait_for 20 grep -q ':12B7 ' /proc/net/udp6
+not_ok "a program that holds the port by IPv6 alone is respected" rdma link add sroce9 type sroce netdev eth9
+kill $holder
+wait $holder 2>/dev/null
+is "nothing is left of the try" "$(devices)$(grep -c ':12B7 ' /proc/net/udp)" 0
+ok "and after it has gone it works" rdma link add sroce9 type sroce netdev eth9
+ok "delete" rdma link delete sroce9
+is "the port is free" "$(cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 ')" 0

@@ -1,0 +1,12 @@
+#!/bin/bash
+# Every operation of the verbs API, each byte and each completion compared: tests/verbs.
+# timeout: 600
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+hosts_up 4400 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+
+run_program "" 400 "$PROGRAMS/verbs"
+G1=$G1_6 G2=$G2_6 run_program "IPv6: " 200 "$PROGRAMS/verbs" datagram sizes
+D2=$D1 G2=$G1 run_program "one device: " 200 "$PROGRAMS/verbs" ops order datagram many

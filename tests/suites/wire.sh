@@ -1,0 +1,28 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Packets as no proper peer sends them: what sroce answers, counts and completes. The cases are in tests/wire/cases.
+# timeout: 300
+. "$(dirname "$0")/lib.sh"
+
+RUN=$(dirname "$0")/../wire/run
+
+# cases FILE...: their lines become ours
+cases() {
+	local line lines=0
+	while IFS= read -r line; do
+		case $line in
+		"ok - "*) pass "${line#ok - }" ;;
+		"not ok - "*) fail "${line#not ok - }" ;;
+		*) echo "$line" ;;
+		esac
+		lines=$((lines + 1))
+	done < <(on h1 timeout -k 5 "$(seconds 240)" "$RUN" "$@" 2>&1)
+	[ $lines -gt 0 ] || fail "the cases ran"
+}
+
+hosts_up || { fail "two hosts"; exit; }
+# Answers of several packets arrive one by one
+on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
+MAC2=$(on h2 cat /sys/class/net/eth0/address)
+export MAC2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
+cases ${CASES-}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# For the suites that run the programs of this folder; they have read suites/lib.sh before.
+
+PROGRAMS=$(dirname "$0")/../../build/verbs
+
+# Built on the host as a rule; then this finds nothing to do.
+ok "the programs are built" make -s -C "$(dirname "$0")/../verbs"
+
+# run_program PREFIX SECONDS COMMAND...: its TAP lines become lines of the suite, with PREFIX
+run_program() {
+	local prefix=$1 seconds=$2 line status='' failed=$FAILED
+	shift 2
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) pass "$prefix${line#ok * - }" ;;
+		"not ok "*) fail "$prefix${line#not ok * - }" ;;
+		"status: "*) status=${line#status: } ;;
+		1..*) ;;
+		*) echo "$line" ;;
+		esac
+	done < <(limited "$seconds" "$@" 2>&1 </dev/null; echo "status: $?")
+	[ "$status" = 0 ] || [ $FAILED != "$failed" ] || fail "$prefix$(basename "$1") ended with status $status"
+	[ "$status" -lt 124 ] || fail "$prefix$(basename "$1") ended with status $status"
+}

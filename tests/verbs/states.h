@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef STATES_H
+#define STATES_H
+
+#include "fabric.h"
+
+/* transitions.c: what modify_qp and query_qp say */
+void test_transitions(void);
+/* queues.c: what the queues do in each state */
+void test_queues(void);
+
+#endif /* STATES_H */

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""What a case works with: our peer at one end of the link, QPs of the device at the other.
+
+A case is a function marked @case("what it shows"), and gets a Bench:
+
+    @case("a WRITE with a key that does not exist is refused")
+    def wrong_key(b):
+        rc = b.rc()
+        b.send(rc, "RC_WRITE_ONLY", b"data", va=rc.memory.va, rkey=rc.memory.rkey ^ 0x100, dma_len=4)
+        b.nak(rc, roce.NAK_ACCESS)
+        b.state(rc, "ERR")
+
+Nothing waits for silence: behind what a case sent goes a packet to another QP, the bystander. All that the device says
+before the bystander's ACK is the answer to the case; the ACK shows that others are not disturbed."""
+
+import contextlib
+import os
+import random
+import time
+
+import pyverbs.enums as e
+import roce
+from peer import Peer, mac_of
+from pyverbs.device import Context
+from victim import Memory, Victim
+
+CASES = []
+PATIENCE = 20
+
+
+class Failure(Exception):
+    """What a case finds wrong."""
+
+
+def case(what):
+    def mark(function):
+        CASES.append((what, function))
+        return function
+    return mark
+
+
+def expect(what, got, wanted):
+    if got != wanted:
+        raise Failure(f"{what}: got {got}, wanted {wanted}")
+
+
+class Bench:
+    """Reads its place from the environment that tests/suites/lib.sh makes: we are on h1, the device is D2 on h2."""
+
+    def __init__(self, mac):
+        env = os.environ
+        self.ours, self.theirs = env["IP1"], env["IP2"]
+        self.ours_6, self.theirs_6 = env["IP1_6"], env["IP2_6"]
+        self.device = env["D2"]
+        self.gid, self.gid_6 = int(env["G2"]), int(env["G2_6"])
+        self.context = Context(name=self.device)
+        self.peer = Peer("eth0", mac)
+        self.random = random.Random(1)
+        self.victims = []
+        self.counted = {}
+        self.set_lifespan()
+        self.bystander = Victim(self.context, self.gid, "::ffff:" + self.ours, self.peer.qpn - 1)
+
+    # --- QPs ---
+
+    def qp(self, transport="RC", ipv6=False, **options):
+        address = self.ours_6 if ipv6 else "::ffff:" + self.ours
+        options.setdefault("psn", self.random.choice((0, 100, 0xFFFFFF)))
+        victim = Victim(self.context, self.gid_6 if ipv6 else self.gid, address, self.peer.qpn, transport, **options)
+        victim.addresses = (self.ours_6, self.theirs_6) if ipv6 else (self.ours, self.theirs)
+        victim.first_psn = victim.psn
+        self.victims.append(victim)
+        return victim
+
+    def rc(self, **options):
+        return self.qp("RC", **options)
+
+    def clean(self):
+        """After a case, whatever came of it."""
+        for victim in self.victims:
+            with contextlib.suppress(Exception):
+                victim.close()
+        self.victims.clear()
+        self.answers()
+
+    # --- sending ---
+
+    def raw(self, body, source=None, target=None):
+        """From BTH to pad; IP, UDP and ICRC are added."""
+        self.peer.send(roce.datagram(source or self.ours, target or self.theirs, body))
+
+    def body(self, victim, opcode, payload=b"", **fields):
+        """The packet that the QP expects next, unless a field says something else."""
+        fields.setdefault("qpn", victim.qpn)
+        fields.setdefault("psn", victim.psn)
+        if "rkey" not in fields and victim.transport != "UD":
+            fields.update(rkey=victim.memory.rkey)
+            fields.setdefault("va", victim.memory.va)
+        named = {name for header in roce.OPCODES[roce.CODE[opcode]][1] for name in roce.HEADERS[header][1]}
+        unused = [name for name in ("rkey", "va") if name not in named]
+        for name in unused:
+            fields.pop(name, None)
+        if "dma_len" in named:
+            fields.setdefault("dma_len", len(payload))
+        fields.setdefault("ack_req", True)
+        qpn, psn = fields.pop("qpn"), fields.pop("psn")
+        return roce.transport(opcode, qpn, psn & 0xFFFFFF, payload, **fields)
+
+    def send(self, victim, opcode, payload=b"", **fields):
+        source, target = victim.addresses
+        self.raw(self.body(victim, opcode, payload, **fields), fields.pop("source", source), target)
+
+    def advance(self, victim, psns=1):
+        victim.psn = victim.psn + psns & 0xFFFFFF
+
+    def send_next(self, victim, opcode, payload=b"", **fields):
+        """One that is in order and right: the QP goes on to the next PSN."""
+        self.send(victim, opcode, payload, **fields)
+        self.advance(victim)
+
+    # --- answers ---
+
+    def probe(self):
+        self.raw(self.bystander_body())
+        self.bystander.psn = self.bystander.psn + 1 & 0xFFFFFF
+
+    def bystander_body(self):
+        by = self.bystander
+        return roce.transport("RC_WRITE_ONLY", by.qpn, by.psn, b"probe678", va=by.memory.va, rkey=by.memory.rkey,
+                              dma_len=8, ack_req=True)
+
+    def answers(self):
+        """All that the device sent up to now."""
+        self.probe()
+        found = []
+        while True:
+            packet = self.peer.receive(PATIENCE)
+            if packet is None:
+                raise Failure("the bystander's probe is not acknowledged")
+            if not packet.icrc_right or not packet.length_right:
+                raise Failure(f"answer with a wrong ICRC or length: {packet}")
+            if packet.qpn == self.peer.qpn - 1:
+                expect("syndrome of the bystander's ACK", packet.syndrome & 0xE0, 0)
+                return found
+            if packet.qpn == self.peer.qpn:
+                found.append(packet)
+
+    def silence(self):
+        expect("answers", [str(packet) for packet in self.answers()], [])
+
+    def one_answer(self, name):
+        found = self.answers()
+        expect("answers", [packet.name for packet in found], [name])
+        return found[0]
+
+    def nak(self, victim, syndrome):
+        answer = self.one_answer("RC_ACKNOWLEDGE")
+        expect("syndrome", f"{answer.syndrome:#x}", f"{syndrome:#x}")
+        expect("PSN of the NAK", answer.psn, victim.psn)
+        return answer
+
+    def acked(self, victim):
+        """An ACK of all up to where the victim is."""
+        answer = self.one_answer("RC_ACKNOWLEDGE")
+        expect("class of the syndrome", answer.syndrome >> 5, 0)
+        expect("PSN of the ACK", answer.psn, victim.psn - 1 & 0xFFFFFF)
+        return answer
+
+    def works(self, victim):
+        """The connection goes on as if nothing had been."""
+        data = os.urandom(12)
+        self.send_next(victim, victim.transport + "_WRITE_ONLY", data, va=victim.memory.va + 64)
+        if victim.transport == "RC":
+            self.acked(victim)
+        else:
+            self.silence()
+        expect("data of a WRITE afterwards", victim.memory.read(12, 64), data)
+        expect("state", victim.state, "RTS")
+
+    def state(self, victim, wanted):
+        expect("state", victim.state, wanted)
+
+    def outgoing(self, *names):
+        """The requests that the device sent up to now."""
+        found = self.answers()
+        expect("requests", [packet.name for packet in found], list(names))
+        return found
+
+    def wait_outgoing(self, name, seconds=PATIENCE):
+        """The next packet, which may take its time."""
+        while True:
+            packet = self.peer.receive(seconds)
+            if packet is None:
+                raise Failure(f"no {name}")
+            if packet.qpn == self.peer.qpn:
+                expect("packet", packet.name, name)
+                return packet
+
+    # --- counters ---
+
+    def counter_file(self, name):
+        return f"/sys/class/infiniband/{self.device}/ports/1/hw_counters/{name}"
+
+    def set_lifespan(self):
+        with open(self.counter_file("lifespan"), "w", encoding="ascii") as file:
+            file.write("0")
+
+    def counter(self, name):
+        time.sleep(0.009)  # the core gives old values within a tick
+        with open(self.counter_file(name), encoding="ascii") as file:
+            return int(file.read())
+
+    @contextlib.contextmanager
+    def counts(self, name, times=1):
+        """What happens inside moves this counter so many times."""
+        before = self.counter(name)
+        yield
+        expect(f"{name} moved by", self.counter(name) - before, times)
+
+    def memory(self, victim, access=e.IBV_ACCESS_LOCAL_WRITE, pd=None):
+        return Memory(pd or victim.pd, 4096, access)
+
+
+def open_bench():
+    return Bench(bytes.fromhex(os.environ["MAC2"].replace(":", "")))
+
+
+__all__ = ["Bench", "CASES", "Failure", "case", "expect", "mac_of", "open_bench"]

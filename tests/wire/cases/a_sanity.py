@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The bench itself: right packets are taken, so what the other cases send is refused for the reason they name."""
+
+import os
+
+import roce
+from bench import Failure, case, expect
+
+
+@case("a WRITE is executed and acknowledged")
+def write(b):
+    b.works(b.rc())
+
+
+@case("a WRITE over IPv6")
+def write_ipv6(b):
+    b.works(b.rc(ipv6=True))
+
+
+@case("a WRITE to a UC QP is executed in silence")
+def write_uc(b):
+    b.works(b.qp("UC"))
+
+
+@case("a SEND of two and a half packets arrives whole")
+def send(b):
+    rc, data = b.rc(), os.urandom(2500)
+    rc.post_recv()
+    b.send_next(rc, "RC_SEND_FIRST", data[:1024], ack_req=False)
+    b.send_next(rc, "RC_SEND_MIDDLE", data[1024:2048], ack_req=False)
+    b.send_next(rc, "RC_SEND_LAST", data[2048:])
+    b.acked(rc)
+    wc = rc.completion()
+    expect("status and length", (wc.status, wc.byte_len), (0, 2500))
+    expect("data", rc.memory.read(2500, 8192) == data, True)
+
+
+@case("a READ is answered with the data")
+def read(b):
+    rc, data = b.rc(), os.urandom(2500)
+    rc.memory.write(data)
+    b.send_next(rc, "RC_READ_REQUEST", dma_len=2500)
+    found = b.answers()
+    expect("answers", [p.name for p in found],
+           ["RC_READ_RESPONSE_FIRST", "RC_READ_RESPONSE_MIDDLE", "RC_READ_RESPONSE_LAST"])
+    expect("data", b"".join(p.payload for p in found) == data, True)
+
+
+@case("a UD SEND arrives with its GRH")
+def datagram(b):
+    ud, data = b.qp("UD"), os.urandom(99)
+    ud.post_recv()
+    b.send(ud, "UD_SEND_ONLY", data, qkey=0x11111111, src_qpn=b.peer.qpn)
+    b.silence()
+    wc = ud.completion()
+    expect("status, length and sender", (wc.status, wc.byte_len, wc.src_qp), (0, 139, b.peer.qpn))
+    expect("data", ud.memory.read(99, 8192 + 40) == data, True)
+    header = ud.memory.read(20, 8192 + 20)
+    if header[0] != 0x45 or roce.checksum(header[:10] + header[12:]) == 0:
+        raise Failure(f"the IPv4 header in the GRH: {header.hex()}")
+
+
+@case("requests of the device itself come out right")
+def requester(b):
+    rc = b.rc()
+    rc.memory.write(b"0123456789abcdef")
+    rc.send(13)
+    request = b.outgoing("RC_SEND_ONLY")[0]
+    expect("PSN, QPN, payload", (request.psn, request.qpn, request.payload), (500, b.peer.qpn, b"0123456789abc"))
+    b.raw(roce.transport("RC_ACKNOWLEDGE", rc.qpn, 500, aeth=roce.ACK << 24 | 1))
+    expect("completion", rc.completion().status, 0)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Keys, rights and bounds of remote memory (IBTA vol. 1, 9.7.4.1.5): NAK remote access error, QP in error, nothing touched."""
+
+import pyverbs.enums as e
+import roce
+from bench import case, expect
+from pyverbs.pd import PD
+from victim import Memory
+
+MTU = 1024
+ACCESSES = (("RC_WRITE_ONLY", b"12345678"), ("RC_READ_REQUEST", b""), ("RC_COMPARE_SWAP", b""), ("RC_FETCH_ADD", b""))
+
+
+def refused(b, rc, opcode, payload=b"", **fields):
+    b.send(rc, opcode, payload, **fields)
+    b.nak(rc, roce.NAK_ACCESS)
+    b.state(rc, "ERR")
+    expect("memory", rc.memory.read(rc.memory.size).strip(b"\0"), b"")
+
+
+def length(opcode):
+    return {"dma_len": 8} if "READ" in opcode else {}
+
+
+@case("keys that do not exist, one bit away from one that does")
+def wrong_key(b):
+    for opcode, payload in ACCESSES:
+        for bit in (0, 7, 8, 19, 31):
+            rc = b.rc()
+            refused(b, rc, opcode, payload, rkey=rc.memory.rkey ^ 1 << bit, **length(opcode))
+
+
+@case("a region of another protection domain")
+def other_pd(b):
+    pd = PD(b.context)
+    memory = Memory(pd, 4096)
+    for opcode, payload in ACCESSES:
+        refused(b, b.rc(), opcode, payload, rkey=memory.rkey, va=memory.va, **length(opcode))
+    expect("memory", memory.read(4096).strip(b"\0"), b"")
+    memory.mr.close()
+    pd.close()
+
+
+@case("a region without the right")
+def no_right(b):
+    rights = {"RC_WRITE_ONLY": e.IBV_ACCESS_REMOTE_WRITE, "RC_READ_REQUEST": e.IBV_ACCESS_REMOTE_READ,
+              "RC_COMPARE_SWAP": e.IBV_ACCESS_REMOTE_ATOMIC, "RC_FETCH_ADD": e.IBV_ACCESS_REMOTE_ATOMIC}
+    for opcode, payload in ACCESSES:
+        rc = b.rc()
+        memory = b.memory(rc, sum(set(rights.values()) - {rights[opcode]}) | e.IBV_ACCESS_LOCAL_WRITE)
+        refused(b, rc, opcode, payload, rkey=memory.rkey, va=memory.va, **length(opcode))
+        expect("memory", memory.read(4096).strip(b"\0"), b"")
+        memory.mr.close()
+
+
+@case("addresses before, across and behind the region, and round the end of all addresses")
+def bounds(b):
+    for opcode, payload in ACCESSES:
+        rc = b.rc()
+        va, size = rc.memory.va, rc.memory.size
+        for wrong in (va - 8, va - 8 * 4096, va + size, va + size - (0 if "RC_COM" in opcode or "FETCH" in opcode else 4), 0,
+                      2**64 - 8, 2**63):
+            refused(b, rc, opcode, payload, va=wrong, **length(opcode))
+            rc = b.rc()
+            va, size = rc.memory.va, rc.memory.size
+
+
+@case("lengths that go past the end, or round it")
+def long_access(b):
+    for extra in (1, 4096, 2**31 - 16384, 2**30):
+        rc = b.rc()
+        refused(b, rc, "RC_WRITE_FIRST", b"x" * MTU, dma_len=rc.memory.size + extra)
+        rc = b.rc()
+        refused(b, rc, "RC_READ_REQUEST", dma_len=rc.memory.size + extra)
+    refused(b, b.rc(), "RC_WRITE_FIRST", b"x" * MTU, va=2**64 - MTU, dma_len=2 * MTU)
+    refused(b, b.rc(), "RC_READ_REQUEST", va=2**64 - 1, dma_len=2**31)
+
+
+@case("the very last bytes of the region")
+def last_bytes(b):
+    rc = b.rc()
+    end = rc.memory.va + rc.memory.size
+    b.send_next(rc, "RC_WRITE_ONLY", b"end", va=end - 3)
+    b.acked(rc)
+    b.send_next(rc, "RC_READ_REQUEST", va=end - 3, dma_len=3)
+    expect("payload", b.one_answer("RC_READ_RESPONSE_ONLY").payload, b"end")
+    b.works(rc)
+
+
+@case("a key that goes away within a WRITE")
+def deregistered(b):
+    rc = b.rc()
+    memory = b.memory(rc, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE)
+    rkey, va = memory.rkey, memory.va
+    b.send_next(rc, "RC_WRITE_FIRST", b"1" * MTU, rkey=rkey, va=va, dma_len=3 * MTU)
+    b.acked(rc)
+    memory.mr.close()
+    b.send(rc, "RC_WRITE_MIDDLE", b"2" * MTU)
+    b.nak(rc, roce.NAK_ACCESS)
+    b.state(rc, "ERR")
+
+
+@case("atomics that are not aligned")
+def misaligned(b):
+    for opcode in ("RC_COMPARE_SWAP", "RC_FETCH_ADD"):
+        for offset in (1, 4, 7):
+            rc = b.rc()
+            b.send(rc, opcode, va=rc.memory.va + offset, swap_add=1)
+            b.nak(rc, roce.NAK_INVALID)
+            b.state(rc, "ERR")
+            expect("memory", rc.memory.read(32), bytes(32))

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""QPs of the device under test, through stock libibverbs."""
+
+import time
+
+import pyverbs.enums as e
+from pyverbs.addr import GID, AHAttr, GlobalRoute
+from pyverbs.cq import CQ
+from pyverbs.mr import MR
+from pyverbs.pd import PD
+from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.wr import SGE, RecvWR, SendWR
+
+ALL = e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ | e.IBV_ACCESS_REMOTE_ATOMIC
+UC_ACCESS = e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE
+QKEY = 0x11111111
+MTU = 1024
+READS = 4
+STATES = {e.IBV_QPS_RESET: "RESET", e.IBV_QPS_INIT: "INIT", e.IBV_QPS_RTR: "RTR", e.IBV_QPS_RTS: "RTS",
+          e.IBV_QPS_SQD: "SQD", e.IBV_QPS_SQE: "SQE", e.IBV_QPS_ERR: "ERR"}
+TYPES = {"RC": e.IBV_QPT_RC, "UC": e.IBV_QPT_UC, "UD": e.IBV_QPT_UD}
+
+
+class Memory:
+    """A region of its own, zeroes at first."""
+
+    def __init__(self, pd, size=16384, access=ALL):
+        self.mr = MR(pd, size, access)
+        self.size = size
+        self.write(bytes(size))
+
+    @property
+    def va(self):
+        return self.mr.buf
+
+    @property
+    def rkey(self):
+        return self.mr.rkey
+
+    def write(self, data, offset=0):
+        self.mr.write(data, len(data), offset)
+
+    def read(self, length, offset=0):
+        return bytes(self.mr.read(length, offset))
+
+    def sge(self, length, offset=0):
+        return SGE(self.va + offset, length, self.mr.lkey)
+
+
+class Victim:
+    """A QP that takes our peer for its own: peer is where it sends (address, QPN)."""
+
+    def __init__(self, context, gid_index, address, qpn, transport="RC", psn=100, sq_psn=500, mtu=e.IBV_MTU_1024,
+                 access=None, timeout=0, pd=None):
+        self.transport = transport
+        self.pd = pd or PD(context)
+        self.cq = CQ(context, 64)
+        self.memory = Memory(self.pd)
+        cap = QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=2, max_recv_sge=2)
+        init = QPInitAttr(qp_type=TYPES[transport], scq=self.cq, rcq=self.cq, cap=cap)
+        self.qp = QP(self.pd, init)
+        self.qpn = self.qp.qp_num
+        self.psn = psn
+        self.sq_psn = sq_psn
+        self._connect(gid_index, address, qpn, mtu, access, timeout)
+
+    def _connect(self, gid_index, address, qpn, mtu, access, timeout):
+        attr = QPAttr(port_num=1)
+        attr.qp_state = e.IBV_QPS_INIT
+        attr.qp_access_flags = access if access is not None else ALL if self.transport == "RC" else UC_ACCESS
+        attr.qkey = QKEY
+        first = e.IBV_QP_STATE | e.IBV_QP_PKEY_INDEX | e.IBV_QP_PORT
+        self.qp.modify(attr, first | (e.IBV_QP_QKEY if self.transport == "UD" else e.IBV_QP_ACCESS_FLAGS))
+        attr.qp_state = e.IBV_QPS_RTR
+        attr.path_mtu = mtu
+        attr.dest_qp_num = qpn
+        attr.rq_psn = self.psn
+        attr.max_dest_rd_atomic = READS
+        attr.min_rnr_timer = 12
+        attr.ah_attr = AHAttr(gr=GlobalRoute(dgid=GID(address), sgid_index=gid_index, hop_limit=64), is_global=1, port_num=1)
+        connected = e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_QP_DEST_QPN | e.IBV_QP_RQ_PSN
+        reliable = e.IBV_QP_MAX_DEST_RD_ATOMIC | e.IBV_QP_MIN_RNR_TIMER
+        self.qp.modify(attr, e.IBV_QP_STATE | {"RC": connected | reliable, "UC": connected, "UD": 0}[self.transport])
+        attr.qp_state = e.IBV_QPS_RTS
+        attr.sq_psn = self.sq_psn
+        attr.timeout = timeout
+        attr.retry_cnt = 3
+        attr.rnr_retry = 3
+        attr.max_rd_atomic = READS
+        reliable = e.IBV_QP_TIMEOUT | e.IBV_QP_RETRY_CNT | e.IBV_QP_RNR_RETRY | e.IBV_QP_MAX_QP_RD_ATOMIC
+        self.qp.modify(attr, e.IBV_QP_STATE | e.IBV_QP_SQ_PSN | (reliable if self.transport == "RC" else 0))
+
+    def close(self):
+        for thing in (self.qp, self.cq, self.memory.mr, self.pd):
+            thing.close()
+
+    @property
+    def state(self):
+        attr, _ = self.qp.query(e.IBV_QP_STATE)
+        return STATES[attr.qp_state]
+
+    def to_error(self):
+        attr = QPAttr(port_num=1)
+        attr.qp_state = e.IBV_QPS_ERR
+        self.qp.modify(attr, e.IBV_QP_STATE)
+
+    def post_recv(self, length=4096, offset=8192, wr_id=1, sge=None):
+        self.qp.post_recv(RecvWR(wr_id=wr_id, num_sge=1, sg=[sge or self.memory.sge(length, offset)]))
+
+    def _post(self, opcode, length, offset, wr_id):
+        return SendWR(wr_id=wr_id, num_sge=1, sg=[self.memory.sge(length, offset)], opcode=opcode,
+                      send_flags=e.IBV_SEND_SIGNALED)
+
+    def send(self, length=16, offset=0, wr_id=7):
+        self.qp.post_send(self._post(e.IBV_WR_SEND, length, offset, wr_id))
+
+    def read(self, length, offset=0, va=0x1000, rkey=0x77, wr_id=8):
+        wr = self._post(e.IBV_WR_RDMA_READ, length, offset, wr_id)
+        wr.set_wr_rdma(rkey, va)
+        self.qp.post_send(wr)
+
+    def fetch_add(self, offset=0, va=0x1000, rkey=0x77, add=1, wr_id=9):
+        wr = self._post(e.IBV_WR_ATOMIC_FETCH_AND_ADD, 8, offset, wr_id)
+        wr.set_wr_atomic(rkey, va, add)
+        self.qp.post_send(wr)
+
+    def completion(self, seconds=5):
+        """The next, or None."""
+        end = time.monotonic() + seconds
+        while True:
+            count, wcs = self.cq.poll()
+            if count:
+                return wcs[0]
+            if time.monotonic() > end:
+                return None
+
+    def completions(self):
+        """Those that are there already."""
+        found = []
+        while (wc := self.completion(0)) is not None:
+            found.append(wc)
+        return found
