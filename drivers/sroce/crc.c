@@ -40,6 +40,7 @@ static u32 crc(u32 state, const void *p, u32 len)
 u32 sroce_crc_skb(u32 state, const struct sk_buff *skb, u32 offset, u32 len)
 {
 	const skb_frag_t *frag = skb_shinfo(skb)->frags;
+	const skb_frag_t *end = frag + skb_shinfo(skb)->nr_frags;
 	u32 piece = skb_headlen(skb);
 
 	if (offset < piece) {
@@ -50,7 +51,7 @@ u32 sroce_crc_skb(u32 state, const struct sk_buff *skb, u32 offset, u32 len)
 	} else {
 		offset -= piece;
 	}
-	for (; len; frag++) {
+	for (; len && frag < end; frag++) {
 		void *p;
 
 		if (offset >= skb_frag_size(frag)) {

@@ -10,6 +10,7 @@
 #include "receive.h"
 #include "send.h"
 #include "tx.h"
+#include "worker.h"
 
 /* A Q_Key with this bit stands for that of the sending QP (10.2.5). */
 #define QKEY_OWN	0x80000000u
@@ -111,6 +112,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
 	struct sroce_burst burst;
+	u32 budget = SROCE_SEND_BUDGET * SROCE_BURST_PACKETS;
 	u8 status = 0;
 
 	if (qp->sq.req.hold)
@@ -119,6 +121,10 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 	while (in->next != in->tail) {
 		if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
 			break;
+		if (!budget--) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			break;
+		}
 		status = send_request(qp, &burst,
 				      sroce_inflight_wr(in, in->next),
 				      in->next);

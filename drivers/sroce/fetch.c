@@ -132,7 +132,8 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 		wr->packets = 1;
 		return wr->length > req->mtu ? SROCE_LOC_LEN_ERR : 0;
 	}
-	if (sroce_wr_reads(wr) && !req->max_reads)
+	/* From INIT to ERR: never connected, and only to be flushed. */
+	if (!req->mtu || (sroce_wr_reads(wr) && !req->max_reads))
 		return SROCE_LOC_QP_OP_ERR;
 	wr->packets = sroce_wr_atomic(wr) ? 1 :
 		      sroce_packets(wr->length, req->mtu);

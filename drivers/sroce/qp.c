@@ -141,10 +141,12 @@ void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
 
 void sroce_qp_kick(struct sroce_qp *qp)
 {
-	if (sroce_fetch_alloc(qp))
-		return;
+	int err = sroce_fetch_alloc(qp);
+
 	sroce_send_lock(qp);
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+	if (err)		/* better an error than a request that lies */
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+	else if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
 	else
 		sroce_send_kicked(qp);
@@ -306,7 +308,9 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	qp->sq.timer.function = sroce_send_timeout;
 	hrtimer_init(&qp->sq.gather, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	qp->sq.gather.function = sroce_send_gathered;
-	INIT_DELAYED_WORK(&qp->work, sroce_worker_run);
+	hrtimer_init(&qp->rq.pause, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	qp->rq.pause.function = sroce_receive_paused;
+	INIT_WORK(&qp->work, sroce_worker_run);
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);
@@ -341,10 +345,12 @@ static void withdraw(struct sroce_qp *qp)
 	unpublish(qp);
 	lock_both(qp);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	qp->sq.armed = false;
+	sroce_send_reset(qp);
+	sroce_receive_reset(qp);
 	unlock_both(qp);
 	hrtimer_cancel(&qp->sq.timer);
 	hrtimer_cancel(&qp->sq.gather);
+	hrtimer_cancel(&qp->rq.pause);
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->idle);
 }
@@ -357,6 +363,7 @@ static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
 	if (err)
 		return err;
 	qp->user = ctx;
+	qp->ctx = ctx;
 	if (ctx)
 		err = respond(qp, udata);
 	if (!err)
@@ -398,8 +405,8 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 
 int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
-	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
 	struct sroce_qp *qp = sroce_qp(ibqp);
+	struct sroce_ucontext *ctx = qp->ctx;
 
 	if (ctx)
 		sroce_slot_owner(ctx, &qp->place, NULL);
@@ -702,7 +709,9 @@ static void carry_on(struct sroce_qp *qp)
 	switch (READ_ONCE(qp->state)) {
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
-		sroce_qp_kick(qp);
+		/* Before the first post there is nothing, and no memory. */
+		if (qp->sq.req.in.wrs || sroce_load(&qp->slot->sq_tail))
+			sroce_qp_kick(qp);
 		break;
 	case IB_QPS_ERR:
 		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
@@ -722,6 +731,9 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	now = READ_ONCE(qp->state);
 	err = check_modify(qp, attr, mask, now) ?:
 	      prepare(qp, attr, mask, &change);
+	/* What was posted in SQE is flushed, not sent. */
+	if (!err && now == IB_QPS_SQE)
+		sroce_worker_flush(qp);
 	if (!err && !apply(qp, attr, mask, &change, now))
 		err = -EINVAL;
 	if (!err)

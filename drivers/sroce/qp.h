@@ -52,6 +52,7 @@ struct sroce_path {
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued
  * @gather: runs while posts are gathered, see sroce_send_kicked()
+ * @gathering: @gather is queued
  * @polled: what the process had polled at its last kick
  * @unpolled: kicks since, without a look at its completions
  * @gathers: gathering has paid lately
@@ -84,6 +85,7 @@ struct sroce_sendq {
 	u32 polled;
 	u8 unpolled;
 	bool gathers;
+	bool gathering;
 	bool timer_runs;
 	bool armed;
 	u8 pauses;
@@ -114,6 +116,7 @@ struct sroce_sendq {
  * @nak_psn: the packet it is about
  * @pauses: local drops in a row
  * @ack: an acknowledgement is to be sent
+ * @pause: runs after a local drop of READ data
  * @min_rnr_timer: code for RNR NAKs
  * @broken: user space has written an impossible tail; look at it no more
  */
@@ -135,6 +138,7 @@ struct sroce_recvq {
 	u8 pauses;
 	u32 nak_psn;
 	bool ack;
+	struct hrtimer pause;
 	u8 min_rnr_timer;
 	bool broken;
 };
@@ -162,6 +166,7 @@ enum sroce_todo {
  * @state: enum ib_qp_state.  Written with both locks held, but for the step
  *	into an error state, which takes either; read under either lock
  * @user: a process owns it
+ * @ctx: that process's context
  * @slot: doorbell words
  * @place: where the slot is in the context
  * @own_slot: @slot of a kernel user
@@ -198,6 +203,7 @@ struct sroce_qp {
 	u8 type;
 	u8 state;
 	bool user;
+	struct sroce_ucontext *ctx;
 	struct sroce_qp_slot *slot;
 	struct sroce_slot place;
 	struct sroce_ring *ring;
@@ -212,7 +218,7 @@ struct sroce_qp {
 	struct sroce_sendq sq ____cacheline_aligned_in_smp;
 	struct sroce_recvq rq ____cacheline_aligned_in_smp;
 
-	struct delayed_work work;
+	struct work_struct work;
 	unsigned long todo;
 	spinlock_t post_lock;
 	atomic_t tx_bursts;

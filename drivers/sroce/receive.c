@@ -12,6 +12,12 @@
 #include "worker.h"
 
 #define FLUSH_BUDGET	256
+/*
+ * Bursts of READ data sent at a time: fewer packets than a CPU's backlog
+ * takes (net.core.netdev_max_backlog, 1000) should a device split them.  The
+ * rest is the work item's, which lets the backlog drain in between.
+ */
+#define ANSWER_BUDGET	8
 
 /* IBV_WC_RECV, IBV_WC_RECV_RDMA_WITH_IMM */
 #define WC_RECV			128
@@ -375,7 +381,7 @@ void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 	if (!qp->seen) {
 		qp->seen = true;
-		if (qp->state == IB_QPS_RTR)
+		if (qp->state == IB_QPS_RTR && sroce_qp_connected(qp))
 			sroce_worker_wake(qp, BIT(SROCE_TODO_ESTABLISHED));
 	}
 	if (sroce_qp_connected(qp))
@@ -457,11 +463,22 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		qp->rq.pauses++;
 		read->next = first;
 		log->waiting = waiting;
-		sroce_worker_wake_later(qp, BIT(SROCE_TODO_ANSWER));
+		hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
+			      HRTIMER_MODE_REL_SOFT);
 		return false;
 	}
 	qp->rq.pauses = 0;
 	return true;
+}
+
+enum hrtimer_restart sroce_receive_paused(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, rq.pause);
+
+	sroce_receive_lock(qp);
+	sroce_receive_answer(qp);
+	sroce_receive_unlock(qp);
+	return HRTIMER_NORESTART;
 }
 
 static void acknowledge(struct sroce_qp *qp)
@@ -489,6 +506,7 @@ static void acknowledge(struct sroce_qp *qp)
 
 void sroce_receive_answer(struct sroce_qp *qp)
 {
+	u32 budget = ANSWER_BUDGET;
 	struct sroce_read *read;
 
 	lockdep_assert_held(&qp->rq.lock);
@@ -497,9 +515,14 @@ void sroce_receive_answer(struct sroce_qp *qp)
 	/* A QP that has just failed still owes what it has executed. */
 	if (!active(qp) && !qp->rq.syndrome)
 		return;
-	while ((read = sroce_rdlog_pending(&qp->rq.resp.log)))
+	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
+		if (!budget--) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
+			return;
+		}
 		if (!answer_read(qp, read))
 			return;
+	}
 	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)
 		acknowledge(qp);
 }

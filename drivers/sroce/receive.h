@@ -54,6 +54,8 @@ void sroce_receive_fail(struct sroce_qp *qp, u8 status);
  */
 bool sroce_receive_flush(struct sroce_qp *qp);
 
+enum hrtimer_restart sroce_receive_paused(struct hrtimer *timer);
+
 /* Forget everything that was posted (RESET); rq.lock held. */
 void sroce_receive_reset(struct sroce_qp *qp);
 

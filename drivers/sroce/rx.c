@@ -252,6 +252,16 @@ static void receive_one(struct run *run, struct sk_buff *skb, struct net *net,
 }
 
 /*
+ * A frag_list is a burst only if GSO says so.  Reassembly and drivers make
+ * others, of one packet: those are made linear.
+ */
+static bool is_burst(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) &&
+	       skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST;
+}
+
+/*
  * Burst or single packet.  The head has its UDP header in front, the others
  * begin with their BTH; skb_pagelen() is the head without the others.
  */
@@ -261,11 +271,16 @@ static int receive(struct sock *sk, struct sk_buff *skb)
 	struct run run = {};
 	struct sk_buff *next;
 
+	if (skb_has_frag_list(skb) && !is_burst(skb) && skb_linearize(skb)) {
+		consume_skb(skb);
+		return 0;
+	}
 	if (skb_pagelen(skb) > sizeof(struct udphdr))
 		receive_one(&run, skb, net, sizeof(struct udphdr),
 			    skb_pagelen(skb) - sizeof(struct udphdr));
 	skb_walk_frags(skb, next)
-		receive_one(&run, next, net, 0, next->len);
+		if (!skb_has_frag_list(next))
+			receive_one(&run, next, net, 0, next->len);
 	if (run.qp)
 		sroce_count(run.qp->dev, SROCE_RX_BURSTS);
 	run_end(&run);

@@ -11,8 +11,6 @@
 #include "tx.h"
 #include "worker.h"
 
-/* Time for a full local queue to drain before the next attempt. */
-#define PAUSE_NS	(200 * NSEC_PER_USEC)
 /* Requests flushed between two looks at the clock. */
 #define FLUSH_BUDGET	256
 /*
@@ -252,7 +250,7 @@ static bool pause(struct sroce_qp *qp)
 		return false;
 	qp->sq.pauses++;
 	qp->sq.paused = true;
-	arm(qp, PAUSE_NS);
+	arm(qp, SROCE_PAUSE_NS);
 	return true;
 }
 
@@ -294,6 +292,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	struct sroce_outgoing out;
 	struct sroce_burst burst;
 	enum sroce_next next;
+	u32 budget = SROCE_SEND_BUDGET;
 	u32 first = req->psn;
 
 	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
@@ -304,6 +303,10 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		if (!sroce_burst_fits(&burst, out.pkt.payload)) {
 			if (!flush_burst(qp, &burst, first))
 				return SROCE_NEXT_WINDOW;
+			if (!--budget) {
+				sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+				return SROCE_NEXT_WINDOW;
+			}
 			first = req->psn;
 		}
 		if (!burst.head && !sroce_tx_ready(qp) && sroce_tx_wait(qp))
@@ -359,6 +362,7 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 void sroce_send_run(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
+	u32 rounds = SROCE_SEND_BUDGET;
 	enum sroce_next next;
 
 	lockdep_assert_held(&qp->sq.lock);
@@ -366,6 +370,11 @@ void sroce_send_run(struct sroce_qp *qp)
 		return;
 	while (active(qp) && !qp->sq.paused) {
 		sroce_ring_busy(qp->slot);
+		/* A process that posts as fast as we send must not hold us. */
+		if (!rounds--) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			break;
+		}
 		if (!sroce_fetch_send(qp)) {
 			sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 			break;
@@ -412,9 +421,12 @@ void sroce_send_kicked(struct sroce_qp *qp)
 		return;
 	}
 	sroce_ring_busy(qp->slot);
-	if (!hrtimer_active(&qp->sq.gather))
-		hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
-			      HRTIMER_MODE_REL_SOFT);
+	/* Not hrtimer_active(): that is true until the callback returns. */
+	if (qp->sq.gathering)
+		return;
+	qp->sq.gathering = true;
+	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
@@ -423,6 +435,7 @@ enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
 	u32 posts;
 
 	sroce_send_lock(qp);
+	qp->sq.gathering = false;
 	posts = sroce_load(&qp->slot->sq_tail) - qp->sq.req.in.tail;
 	qp->sq.gathers = posts >= GATHER_WORTH;
 	sroce_send_run(qp);

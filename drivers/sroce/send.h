@@ -5,6 +5,9 @@
 #include "qp.h"
 #include "rx.h"
 
+/* Bursts, and looks at the ring, in one go; the rest is the work item's. */
+#define SROCE_SEND_BUDGET	16
+
 static inline void sroce_send_lock(struct sroce_qp *qp)
 {
 	spin_lock_bh(&qp->sq.lock);

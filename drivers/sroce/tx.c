@@ -196,11 +196,11 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 {
 	/*
 	 * skb_segment_list() gives each packet the MAC header that the first
-	 * one has by then, without a look at the room: leave as much as any
-	 * device may want, as VLAN tags are added on the way.
+	 * one has by then, without a look at the room, and VLAN tags are added
+	 * on the way: leave as much as a received packet has.
 	 */
 	u32 headroom = max_t(u32, LL_RESERVED_SPACE(burst->path->dst->dev),
-			     MAX_HEADER);
+			     NET_SKB_PAD);
 	struct sk_buff *skb;
 	int err;
 
@@ -343,6 +343,7 @@ static void join(struct sroce_burst *burst)
 		head->len += skb->len;
 		head->data_len += skb->len;
 		head->truesize += skb->truesize;
+		shared->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
 	}
 	head->next = NULL;
 	/* The length of the whole, or UDP on the other side would refuse it. */

@@ -23,16 +23,7 @@ void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo)
 		return;
 	set_mask_bits(&qp->todo, 0, todo);
 	/* The reference is the queued work's: one is enough. */
-	if (mod_delayed_work(queue, &qp->work, 0))
-		sroce_qp_put(qp);
-}
-
-void sroce_worker_wake_later(struct sroce_qp *qp, unsigned long todo)
-{
-	if (!sroce_qp_get(qp))
-		return;
-	set_mask_bits(&qp->todo, 0, todo);
-	if (!queue_delayed_work(queue, &qp->work, 1))
+	if (!queue_work(queue, &qp->work))
 		sroce_qp_put(qp);
 }
 
@@ -67,7 +58,7 @@ static void raise_events(struct sroce_qp *qp, unsigned long todo)
 			raise(qp, events[i].type);
 }
 
-static void flush(struct sroce_qp *qp)
+void sroce_worker_flush(struct sroce_qp *qp)
 {
 	bool more;
 
@@ -84,7 +75,7 @@ static void flush(struct sroce_qp *qp)
 
 void sroce_worker_run(struct work_struct *work)
 {
-	struct sroce_qp *qp = container_of(work, struct sroce_qp, work.work);
+	struct sroce_qp *qp = container_of(work, struct sroce_qp, work);
 	unsigned long todo = xchg(&qp->todo, 0);
 
 	if (todo & BIT(SROCE_TODO_SEND)) {
@@ -98,7 +89,7 @@ void sroce_worker_run(struct work_struct *work)
 		sroce_receive_unlock(qp);
 	}
 	if (todo & BIT(SROCE_TODO_FLUSH))
-		flush(qp);
+		sroce_worker_flush(qp);
 	raise_events(qp, todo);
 	sroce_qp_put(qp);
 }

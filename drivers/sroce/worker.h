@@ -16,8 +16,8 @@ void sroce_worker_exit(void);
  */
 void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo);
 
-/* The same after a pause, for what would fail again at once. */
-void sroce_worker_wake_later(struct sroce_qp *qp, unsigned long todo);
+/* Complete everything posted of a QP in an error state; may sleep. */
+void sroce_worker_flush(struct sroce_qp *qp);
 
 /* The work item. */
 void sroce_worker_run(struct work_struct *work);

@@ -8,21 +8,24 @@ RUN=$(dirname "$0")/../wire/run
 
 # cases FILE...: their lines become ours
 cases() {
-	local line lines=0
+	local line before=$TESTS
 	while IFS= read -r line; do
 		case $line in
 		"ok - "*) pass "${line#ok - }" ;;
 		"not ok - "*) fail "${line#not ok - }" ;;
-		*) echo "$line" ;;
+		"status "[01]) ;;
+		"status "*) fail "the cases ran to the end: $line" ;;
+		"#"*) echo "$line" ;;
+		*) echo "# $line" ;;
 		esac
-		lines=$((lines + 1))
-	done < <(on h1 timeout -k 5 "$(seconds 240)" "$RUN" "$@" 2>&1)
-	[ $lines -gt 0 ] || fail "the cases ran"
+	done < <(limited 240 "$RUN" "$@" 2>&1; echo "status $?")
+	[ "$TESTS" -gt "$before" ] || fail "the cases ran"
 }
 
 hosts_up || { fail "two hosts"; exit; }
 # Answers of several packets arrive one by one
 on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
+MAC1=$(on h1 cat /sys/class/net/eth0/address)
 MAC2=$(on h2 cat /sys/class/net/eth0/address)
-export MAC2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
+export MAC1 MAC2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
 cases ${CASES-}

@@ -175,7 +175,9 @@ static const struct range ranges[] = {
 	RANGE(RTR, MIN_RNR_TIMER, min_rnr_timer, 32),
 	RANGE(RTR, AV, ah_attr.port_num, 2),
 	RANGE(RTR, AV, ah_attr.is_global, 0),
-	RANGE(RTR, AV, ah_attr.grh.sgid_index, 255),
+	/* The RDMA core says so itself. */
+	{ "ah_attr.grh.sgid_index 255", IBV_QPS_RTR, IBV_QP_AV,
+	  AT(ah_attr.grh.sgid_index), 1, 255, ENODATA },
 	RANGE(RTS, TIMEOUT, timeout, 32),
 	RANGE(RTS, RETRY_CNT, retry_cnt, 8),
 	RANGE(RTS, RNR_RETRY, rnr_retry, 8),

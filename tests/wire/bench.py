@@ -16,11 +16,12 @@ before the bystander's ACK is the answer to the case; the ACK shows that others 
 import contextlib
 import os
 import random
+import subprocess
 import time
 
 import pyverbs.enums as e
 import roce
-from peer import Peer, mac_of
+from peer import Peer
 from pyverbs.device import Context
 from victim import Memory, Victim
 
@@ -45,19 +46,17 @@ def expect(what, got, wanted):
 
 
 class Bench:
-    """Reads its place from the environment that tests/suites/lib.sh makes: we are on h1, the device is D2 on h2."""
+    """Reads its place from the environment that tests/suites/wire.sh makes: the peer is on h1, the device is D2 on h2."""
 
-    def __init__(self, mac):
-        env = os.environ
+    def __init__(self, env):
         self.ours, self.theirs = env["IP1"], env["IP2"]
         self.ours_6, self.theirs_6 = env["IP1_6"], env["IP2_6"]
         self.device = env["D2"]
         self.gid, self.gid_6 = int(env["G2"]), int(env["G2_6"])
         self.context = Context(name=self.device)
-        self.peer = Peer("eth0", mac)
+        self.peer = Peer("h1", "eth0", *(bytes.fromhex(env[name].replace(":", "")) for name in ("MAC1", "MAC2")))
         self.random = random.Random(1)
         self.victims = []
-        self.counted = {}
         self.set_lifespan()
         self.bystander = Victim(self.context, self.gid, "::ffff:" + self.ours, self.peer.qpn - 1)
 
@@ -187,14 +186,26 @@ class Bench:
         return found
 
     def wait_outgoing(self, name, seconds=PATIENCE):
-        """The next packet, which may take its time."""
+        """The next packet, which may take its time; any packet if the name is None."""
         while True:
             packet = self.peer.receive(seconds)
             if packet is None:
                 raise Failure(f"no {name}")
             if packet.qpn == self.peer.qpn:
-                expect("packet", packet.name, name)
+                expect("packet", packet.name, name or packet.name)
                 return packet
+
+    @contextlib.contextmanager
+    def slow_link(self):
+        """What the device sends waits a while in its queue."""
+        self.tc("replace", "netem", "delay", "300ms", "limit", "10000")
+        try:
+            yield
+        finally:
+            self.tc("delete")
+
+    def tc(self, verb, *what):
+        subprocess.run(["ip", "netns", "exec", "h2", "tc", "qdisc", verb, "dev", "eth0", "root", *what], check=True)
 
     # --- counters ---
 
@@ -219,10 +230,3 @@ class Bench:
 
     def memory(self, victim, access=e.IBV_ACCESS_LOCAL_WRITE, pd=None):
         return Memory(pd or victim.pd, 4096, access)
-
-
-def open_bench():
-    return Bench(bytes.fromhex(os.environ["MAC2"].replace(":", "")))
-
-
-__all__ = ["Bench", "CASES", "Failure", "case", "expect", "mac_of", "open_bench"]

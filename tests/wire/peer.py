@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The peer that the tests impersonate: it sends any frame to the device under test and sees all that comes back."""
 
+import ctypes
 import socket
 import struct
 import time
@@ -11,19 +12,25 @@ SO_RCVBUFFORCE = 33
 ETHERTYPE = {4: 0x0800, 6: 0x86DD}
 
 
-def mac_of(netdev):
-    with open(f"/sys/class/net/{netdev}/address", encoding="ascii") as file:
-        return bytes.fromhex(file.read().strip().replace(":", ""))
+def socket_in(namespace):
+    """A packet socket of another network namespace."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with open("/proc/self/ns/net", encoding="ascii") as ours, open(f"/run/netns/{namespace}", encoding="ascii") as theirs:
+        libc.setns(theirs.fileno(), 0)
+        try:
+            return socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+        finally:
+            libc.setns(ours.fileno(), 0)
 
 
 class Peer:
     """One end of a link, below IP."""
 
-    def __init__(self, netdev, target_mac, qpn=0x123456):
-        self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+    def __init__(self, namespace, netdev, mac, target_mac, qpn=0x123456):
+        self.socket = socket_in(namespace)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
         self.socket.bind((netdev, 0))
-        self.mac = mac_of(netdev)
+        self.mac = mac
         self.target_mac = target_mac
         self.qpn = qpn
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """QPs of the device under test, through stock libibverbs."""
 
+import ipaddress
 import time
 
 import pyverbs.enums as e
@@ -77,7 +78,7 @@ class Victim:
         attr.rq_psn = self.psn
         attr.max_dest_rd_atomic = READS
         attr.min_rnr_timer = 12
-        attr.ah_attr = AHAttr(gr=GlobalRoute(dgid=GID(address), sgid_index=gid_index, hop_limit=64), is_global=1, port_num=1)
+        attr.ah_attr = AHAttr(gr=GlobalRoute(dgid=GID(ipaddress.IPv6Address(address).exploded), sgid_index=gid_index, hop_limit=64), is_global=1, port_num=1)
         connected = e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_QP_DEST_QPN | e.IBV_QP_RQ_PSN
         reliable = e.IBV_QP_MAX_DEST_RD_ATOMIC | e.IBV_QP_MIN_RNR_TIMER
         self.qp.modify(attr, e.IBV_QP_STATE | {"RC": connected | reliable, "UC": connected, "UD": 0}[self.transport])

@@ -64,7 +64,7 @@ def empty_last(b):
     for opcode in ("RC_WRITE_LAST", "RC_WRITE_LAST_IMM"):
         rc = b.rc()
         rc.post_recv()
-        begin_write(b, rc, MTU)
+        begin_write(b, rc, 2 * MTU)
         refused(b, rc, opcode)
     for opcode in ("RC_SEND_LAST", "RC_SEND_LAST_IMM"):
         rc = b.rc()

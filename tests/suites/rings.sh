@@ -1,0 +1,10 @@
+#!/bin/bash
+# A hostile process at its rings, doorbells, mappings and kick file; nobody else notices: tests/verbs.
+# timeout: 500
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+
+run_program "" 400 "$PROGRAMS/rings"

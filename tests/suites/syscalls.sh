@@ -1,0 +1,29 @@
+#!/bin/bash
+# The data path needs hardly any system calls: tests/verbs counts its own, the module counts the kicks of perftest.
+# timeout: 200
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+hosts_up 4400 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+
+run_program "" 120 "$PROGRAMS/stream"
+
+# kicks: so far. The kernel remembers values for 10 ms.
+kicks() { sleep 0.1; on h1 cat /sys/class/infiniband/$D1/ports/1/hw_counters/kicks; }
+
+# few_kicks WHAT POSTS COMMAND: fewer than one in ten posts; the command may have some more for setting up
+few_kicks() {
+	local what=$1 posts=$2 command=$3 before number
+	before=$(kicks)
+	run_pair "$command -d \$D2 -x \$G2 -p \$PORT" "$command -d \$D1 -x \$G1 -p \$PORT \$IP2" 60 || { fail "$what runs"; show_pair "$command" "$command"; return; }
+	number=$(($(kicks) - before))
+	diag "$number kicks for $posts posts"
+	ok "$what: less than one kick in ten posts" test $((number * 10)) -lt "$posts"
+}
+
+for size in 2 64 1024 4096; do
+	few_kicks "ib_write_bw of $size bytes" 5000 "ib_write_bw -F -n 5000 -s $size"
+done
+few_kicks "ib_send_bw of 64 bytes" 5000 "ib_send_bw -F -n 5000 -s 64"
+few_kicks "ib_read_bw of 4096 bytes" 2000 "ib_read_bw -F -n 2000 -s 4096"

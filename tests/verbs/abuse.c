@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Impossible entries, impossible indices, random bytes.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rings.h"
+
+/* Send entries */
+
+#define BAD_ID	0xbad
+
+struct bad_sqe {
+	const char *name;
+	void (*spoil)(struct sroce_sqe *sqe, uint32_t value);
+	uint32_t values[12];
+	enum ibv_wc_status status;
+};
+
+static struct sroce_sge *list(struct sroce_sqe *sqe)
+{
+	return (struct sroce_sge *)(sqe + 1);
+}
+
+static void opcode(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = value;
+}
+
+static void flags(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->flags |= value;
+}
+
+static void pieces(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->num_sge = value;
+}
+
+static void inline_bytes(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->flags |= SROCE_WR_INLINE;
+	sqe->num_sge = value;
+}
+
+static void inline_result(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = value;
+	sqe->flags |= SROCE_WR_INLINE;
+	sqe->num_sge = 8;
+}
+
+static void reserved(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->rdma.reserved[value - 1] = 0x80000000;
+}
+
+static void atomic_reserved(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = SROCE_WR_ATOMIC_FETCH_AND_ADD;
+	sqe->atomic.reserved = value;
+}
+
+static void lengths(struct sroce_sqe *sqe, uint32_t value)
+{
+	int i;
+
+	sqe->num_sge = 4;
+	for (i = 0; i < 4; i++)
+		list(sqe)[i].length = value;
+}
+
+static void atomic_length(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = SROCE_WR_ATOMIC_CMP_AND_SWP;
+	sqe->num_sge = 1;
+	list(sqe)[0].length = value;
+}
+
+static void key(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->num_sge = 1;
+	list(sqe)[0].length = 8;
+	list(sqe)[0].lkey = value;
+}
+
+static const struct bad_sqe bad_sqes[] = {
+	{ "unknown opcodes", opcode,
+	  { 7, 8, 9, 10, 11, 15, 16, 31, 32, 64, 128, 255 },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "unknown flags", flags, { 0x10, 0x20, 0x40, 0x80, 0xf0 },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "more SGEs than an entry holds", pieces,
+	  { 6, 32, 33, 255, 256, 0x7fff, 0x8000, 0xffff },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "more inline data than an entry holds", inline_bytes,
+	  { 81, 128, 976, 977, 0x7fff, 0xffff }, IBV_WC_LOC_QP_OP_ERR },
+	{ "inline READ or atomic", inline_result, { 4, 5, 6 },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "reserved fields", reserved, { 1, 2, 3, 4, 5 },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "reserved field of an atomic", atomic_reserved, { 1, 0x80000000 },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "lengths that overflow", lengths,
+	  { 0xffffffff, 0x80000000, 0x40000000, 0x20000001 },
+	  IBV_WC_LOC_LEN_ERR },
+	{ "results of an atomic", atomic_length, { 1, 7, 9, 16, 0xffffffff },
+	  IBV_WC_LOC_LEN_ERR },
+	{ "keys", key, { 1, 0xff, 0xffffffff, 0x12345678 },
+	  IBV_WC_LOC_PROT_ERR },
+};
+
+/* One entry behind the provider's back; returns 0 or an errno of the kick. */
+static int publish(struct abuser *abuser, void (*spoil)(struct sroce_sqe *sqe,
+							uint32_t value),
+		   uint32_t value)
+{
+	uint32_t tail = abuser->slot->sq_tail;
+	struct sroce_sqe *sqe = sqe_at(abuser, tail);
+
+	memset(sqe, 0, STRIDE);
+	sqe->wr_id = BAD_ID;
+	sqe->opcode = SROCE_WR_RDMA_WRITE;
+	sqe->flags = SROCE_WR_SIGNALED;
+	spoil(sqe, value);
+	__atomic_store_n(&abuser->slot->sq_tail, tail + 1, __ATOMIC_SEQ_CST);
+	return kick(abuser) ? errno : 0;
+}
+
+static void bad_sqe(const void *arg)
+{
+	const struct bad_sqe *bad = arg;
+	struct abuser abuser;
+	size_t i;
+
+	REQUIRE(abuser_up(&abuser));
+	for (i = 0; i < ARRAY_SIZE(bad->values) && bad->values[i]; i++) {
+		CHECK_CALL(publish(&abuser, bad->spoil, bad->values[i]), 0);
+		if (!EXPECT(abuser.pair.a.scq, abuser.pair.a.qp,
+			    .wr_id = BAD_ID, .status = bad->status))
+			diag("value %#x", bad->values[i]);
+		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
+		CHECK_CALL(state_of(&abuser.pair.b), IBV_QPS_RTS);
+		victim_works();
+		REQUIRE(pair_again(&abuser.pair));
+	}
+	EXPECT(abuser.pair.a.rcq, abuser.pair.a.qp, .wr_id = 0x5107,
+	       .status = IBV_WC_WR_FLUSH_ERR);
+	CHECK(works(&abuser.pair));
+	abuser_down(&abuser);
+}
+
+/* Receive entries */
+
+struct bad_rqe {
+	uint32_t num_sge;
+	uint32_t reserved;
+};
+
+static void bad_rqe(const void *arg)
+{
+	static const struct bad_rqe bad[] = {
+		{ 8, 0 }, { 33, 0 }, { 0x10000, 0 }, { 0x10000001, 0 },
+		{ 0xffffffff, 0 }, { 0, 1 }, { 1, 0x80000000 },
+	};
+	struct abuser abuser;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		REQUIRE(pair_again(&abuser.pair));
+		CHECK_CALL(post_recv(&abuser.pair.a, BAD_ID, 0, 64), 0);
+		rqe_at(&abuser, 0)->num_sge = bad[i].num_sge;
+		rqe_at(&abuser, 0)->reserved = bad[i].reserved;
+		CHECK_CALL(post_send(&abuser.pair.b, 3, 0, 8,
+				     IBV_SEND_SIGNALED), 0);
+		EXPECT(abuser.pair.b.scq, abuser.pair.b.qp, .wr_id = 3,
+		       .status = IBV_WC_REM_OP_ERR);
+		EXPECT(abuser.pair.a.rcq, abuser.pair.a.qp, .wr_id = BAD_ID,
+		       .status = IBV_WC_LOC_QP_OP_ERR);
+		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
+		victim_works();
+	}
+	REQUIRE(pair_again(&abuser.pair));
+	CHECK(works(&abuser.pair));
+	abuser_down(&abuser);
+}
+
+/* Indices */
+
+static const uint32_t bad_tails[] = {
+	ENTRIES + 1, ENTRIES + 2, 2 * ENTRIES, 0x7fffffff, 0x80000000, -ENTRIES,
+	-2u, -1u,
+};
+
+static void bad_send_tail(const void *arg)
+{
+	struct abuser abuser;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	for (i = 0; i < ARRAY_SIZE(bad_tails); i++) {
+		REQUIRE(pair_again(&abuser.pair));
+		forget_events(hosts[0].context);
+		abuser.slot->sq_tail += bad_tails[i];
+		CHECK_CALL(kick(&abuser), 0);
+		CHECK(wait_event(&abuser.pair.a, IBV_EVENT_QP_FATAL));
+		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
+		CHECK(quiet(abuser.pair.a.scq));
+		victim_works();
+	}
+	REQUIRE(pair_again(&abuser.pair));
+	CHECK(works(&abuser.pair));
+	abuser_down(&abuser);
+}
+
+static void bad_receive_tail(const void *arg)
+{
+	struct abuser abuser;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	for (i = 0; i < ARRAY_SIZE(bad_tails); i++) {
+		REQUIRE(pair_again(&abuser.pair));
+		forget_events(hosts[0].context);
+		abuser.slot->rq_tail += bad_tails[i];
+		CHECK_CALL(post_send(&abuser.pair.b, 3, 0, 8,
+				     IBV_SEND_SIGNALED), 0);
+		EXPECT(abuser.pair.b.scq, abuser.pair.b.qp, .wr_id = 3,
+		       .status = IBV_WC_REM_OP_ERR);
+		CHECK(wait_event(&abuser.pair.a, IBV_EVENT_QP_FATAL));
+		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
+		victim_works();
+	}
+	REQUIRE(pair_again(&abuser.pair));
+	CHECK(works(&abuser.pair));
+	abuser_down(&abuser);
+}
+
+static bool cq_error(void)
+{
+	struct ibv_async_event event;
+	bool found = false;
+
+	while (!found && next_event(hosts[0].context, &event, PATIENCE_MS)) {
+		found = event.event_type == IBV_EVENT_CQ_ERR;
+		ibv_ack_async_event(&event);
+	}
+	return found;
+}
+
+/* A consumer index that cannot be: the queue counts as full. */
+static void bad_cq_head(const void *arg)
+{
+	struct abuser abuser;
+	int i, tries, err = 0;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	for (i = 0; i < 2; i++)
+		abuser.cq_slots[i]->head = 0x80000000;
+	for (i = 0; i < CQ_ENTRIES + 1; i++)
+		for (tries = 0; tries < 10000000; tries++) {
+			err = post_rdma(&abuser.pair.a, &abuser.pair.b,
+					IBV_WR_RDMA_WRITE, i, 0, 0, 8,
+					IBV_SEND_SIGNALED);
+			if (err != ENOMEM)
+				break;
+		}
+	CHECK_CALL(err, 0);
+	CHECK(cq_error());
+	CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
+	victim_works();
+	abuser_down(&abuser);
+}
+
+/* What the kernel writes, it does not believe either. */
+static void kernel_words(const void *arg)
+{
+	struct abuser abuser;
+	int i;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	for (i = 0; i < 50; i++) {
+		abuser.slot->kick = i * 0x01010101;
+		abuser.slot->rq_head = random();
+		memset(abuser.cqs[0].addr, i, abuser.cqs[0].size);
+		memset(abuser.cqs[1].addr, i, abuser.cqs[1].size);
+		CHECK_CALL(post_rdma(&abuser.pair.a, &abuser.pair.b,
+				     IBV_WR_RDMA_WRITE, i, 0, 0, 3000,
+				     IBV_SEND_SIGNALED), 0);
+		CHECK_CALL(kick(&abuser), 0);
+	}
+	victim_works();
+	CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_RTS);
+	abuser_down(&abuser);
+}
+
+/* Random bytes */
+
+struct scribbler {
+	struct abuser *abuser;
+	pthread_t thread;
+	atomic_bool stop;
+	unsigned int seed;
+};
+
+static void scribble(const struct mapping *map, unsigned int *seed)
+{
+	uint32_t value = rand_r(seed) ^ (uint32_t)rand_r(seed) << 16;
+	size_t at = rand_r(seed) % (map->size - 4);
+
+	/* Small numbers get further than large ones. */
+	if (value & 1)
+		value &= 0xff;
+	memcpy(map->addr + at, &value, 1 + value % 4);
+}
+
+static void *scribbler_run(void *arg)
+{
+	struct scribbler *s = arg;
+	const struct mapping slots = {
+		s->abuser->page.addr, 3 * SROCE_SLOT_SIZE, 0,
+	};
+
+	while (!atomic_load(&s->stop)) {
+		scribble(&s->abuser->ring, &s->seed);
+		scribble(&s->abuser->ring, &s->seed);
+		scribble(&s->abuser->cqs[0], &s->seed);
+		scribble(&s->abuser->cqs[1], &s->seed);
+		if (rand_r(&s->seed) % 64 == 0)
+			scribble(&slots, &s->seed);
+	}
+	return NULL;
+}
+
+/* Uses the QP as if nothing were wrong; what comes of it does not matter. */
+static void use(struct abuser *abuser, unsigned int *seed)
+{
+	struct pair *pair = &abuser->pair;
+	struct ibv_wc wc[16];
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		post_recv(&pair->a, i, 0, 4096);
+		post_recv(&pair->b, i, 0, 4096);
+		post_send(&pair->a, i, 0, rand_r(seed) % 4096, 0);
+		post_send(&pair->b, i, 0, rand_r(seed) % 4096, 0);
+		post_rdma(&pair->a, &pair->b, rand_r(seed) & 1 ?
+			  IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, i, 0, 0,
+			  rand_r(seed) % 60000, rand_r(seed) % 8);
+		if (rand_r(seed) % 4 == 0)
+			abuser->slot->sq_tail++;
+		kick(abuser);
+		ibv_poll_cq(pair->a.scq, 16, wc);
+		ibv_poll_cq(pair->a.rcq, 16, wc);
+		ibv_poll_cq(pair->b.scq, 16, wc);
+		ibv_poll_cq(pair->b.rcq, 16, wc);
+		ibv_req_notify_cq(pair->a.scq, rand_r(seed) & 1);
+	}
+}
+
+static void random_bytes(const void *arg)
+{
+	struct scribbler s = { .seed = *(const unsigned int *)arg };
+	struct abuser abuser;
+	unsigned int seed = s.seed + 1;
+	int round;
+
+	REQUIRE(abuser_up(&abuser));
+	s.abuser = &abuser;
+	pthread_create(&s.thread, NULL, scribbler_run, &s);
+	for (round = 0; round < 60; round++) {
+		use(&abuser, &seed);
+		if (round % 10 == 9)
+			victim_works();
+		forget_events(hosts[0].context);
+		forget_events(hosts[1].context);
+		if (round % 4 == 3 && !pair_again(&abuser.pair))
+			break;
+	}
+	atomic_store(&s.stop, true);
+	pthread_join(s.thread, NULL);
+	victim_works();
+	abuser_down(&abuser);
+}
+
+void test_abuse(void)
+{
+	static const unsigned int seeds[] = { 1, 22, 333 };
+	static const struct test tests[] = {
+		{ "receive entries", bad_rqe },
+		{ "impossible tails of the send queue", bad_send_tail },
+		{ "impossible tails of the receive queue", bad_receive_tail },
+		{ "impossible head of a completion queue", bad_cq_head },
+		{ "the kernel's own words and completions", kernel_words },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bad_sqes); i++)
+		run_test(bad_sqe, &bad_sqes[i], "send entries: %s",
+			 bad_sqes[i].name);
+	run_tests(tests, ARRAY_SIZE(tests));
+	for (i = 0; i < ARRAY_SIZE(seeds); i++)
+		run_test(random_bytes, &seeds[i],
+			 "random bytes in rings and doorbells, seed %u",
+			 seeds[i]);
+}

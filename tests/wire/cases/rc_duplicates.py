@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Duplicate requests (IBTA vol. 1, 9.7.5.1.4 to 9.7.5.2): SEND and WRITE are acknowledged again, READ is executed again, an
+atomic is answered from the record; nothing happens twice."""
+
+import os
+import struct
+
+import roce
+from bench import case, expect
+from victim import READS
+
+MTU = 1024
+
+
+def number(rc, offset=0):
+    return struct.unpack("=Q", rc.memory.read(8, offset))[0]
+
+
+def ask(b, rc, *names):
+    """Answers by name."""
+    found = b.answers()
+    expect("answers", [p.name for p in found], list(names))
+    return found
+
+
+@case("a SEND is delivered once and acknowledged again")
+def send(b):
+    rc = b.rc()
+    rc.post_recv(wr_id=1)
+    rc.post_recv(wr_id=2)
+    b.send_next(rc, "RC_SEND_ONLY", b"once")
+    b.acked(rc)
+    with b.counts("rx_duplicates"):
+        b.send(rc, "RC_SEND_ONLY", b"more", psn=rc.psn - 1)
+        expect("MSN", b.acked(rc).msn, 1)
+    expect("completions", [wc.wr_id for wc in rc.completions()], [1])
+    expect("data", rc.memory.read(4, 8192), b"once")
+    b.works(rc)
+
+
+@case("a WRITE is not executed twice")
+def write(b):
+    rc = b.rc()
+    b.send_next(rc, "RC_WRITE_ONLY", b"old!")
+    b.acked(rc)
+    rc.memory.write(b"new!")
+    b.send(rc, "RC_WRITE_ONLY", b"old!", psn=rc.psn - 1)
+    b.acked(rc)
+    expect("memory", rc.memory.read(4), b"new!")
+    b.works(rc)
+
+
+@case("duplicates up to the far end of the window, whatever they say")
+def very_old(b):
+    rc = b.rc()
+    b.works(rc)
+    for behind in (2, 1000, 2**22, 2**23):
+        b.send(rc, "RC_WRITE_ONLY", b"old!", psn=rc.psn - behind, rkey=0xDEAD, va=0)
+        b.acked(rc)
+    b.works(rc)
+
+
+@case("duplicates within a message do not disturb it")
+def within(b):
+    rc, data = b.rc(), os.urandom(3 * MTU)
+    rc.post_recv()
+    b.send_next(rc, "RC_SEND_FIRST", data[:MTU], ack_req=False)
+    b.send_next(rc, "RC_SEND_MIDDLE", data[MTU:2 * MTU], ack_req=False)
+    b.silence()
+    b.send(rc, "RC_SEND_FIRST", bytes(MTU), psn=rc.psn - 2)
+    b.acked(rc)
+    b.send_next(rc, "RC_SEND_LAST", data[2 * MTU:])
+    b.acked(rc)
+    expect("data", rc.memory.read(3 * MTU, 8192) == data, True)
+    expect("length", rc.completion().byte_len, 3 * MTU)
+
+
+@case("a READ is executed again, with the data of now")
+def read(b):
+    rc = b.rc()
+    rc.memory.write(b"then")
+    b.send_next(rc, "RC_READ_REQUEST", dma_len=4)
+    expect("payload", b.one_answer("RC_READ_RESPONSE_ONLY").payload, b"then")
+    rc.memory.write(b"now.")
+    with b.counts("rx_duplicates"):
+        b.send(rc, "RC_READ_REQUEST", dma_len=4, psn=rc.psn - 1)
+        answer = b.one_answer("RC_READ_RESPONSE_ONLY")
+    expect("payload, PSN, MSN", (answer.payload, answer.psn, answer.msn), (b"now.", rc.psn - 1 & 0xFFFFFF, 1))
+    b.works(rc)
+
+
+@case("the rest of a READ can be asked for again")
+def read_rest(b):
+    rc, data = b.rc(), os.urandom(4 * MTU)
+    rc.memory.write(data)
+    first = rc.psn
+    b.send(rc, "RC_READ_REQUEST", dma_len=4 * MTU)
+    b.advance(rc, 4)
+    expect("data", b"".join(p.payload for p in b.answers()) == data, True)
+    b.send(rc, "RC_READ_REQUEST", dma_len=2 * MTU, va=rc.memory.va + 2 * MTU, psn=first + 2)
+    found = ask(b, rc, "RC_READ_RESPONSE_FIRST", "RC_READ_RESPONSE_LAST")
+    expect("PSNs", [p.psn for p in found], [first + 2 & 0xFFFFFF, first + 3 & 0xFFFFFF])
+    expect("data", b"".join(p.payload for p in found) == data[2 * MTU:], True)
+    b.works(rc)
+
+
+@case("a duplicate READ that asks for something else is ignored")
+def read_other(b):
+    rc = b.rc()
+    first = rc.psn
+    b.send(rc, "RC_READ_REQUEST", dma_len=2 * MTU)
+    b.advance(rc, 2)
+    ask(b, rc, "RC_READ_RESPONSE_FIRST", "RC_READ_RESPONSE_LAST")
+    va, rkey = rc.memory.va, rc.memory.rkey
+    for psn, fields in ((first, {"dma_len": 2 * MTU + 1}), (first, {"dma_len": 8, "va": va + 8}), (first, {"dma_len": 8, "va": va - 8}),
+                        (first, {"dma_len": 8, "rkey": rkey ^ 0x100, "va": va}), (first + 1, {"dma_len": MTU, "va": va}),
+                        (first + 1, {"dma_len": 2**32 - 1, "va": va + MTU}), (first - 1, {"dma_len": 8})):
+        b.send(rc, "RC_READ_REQUEST", psn=psn, **fields)
+    b.silence()
+    b.works(rc)
+
+
+@case("atomics are answered from the record, not done again")
+def atomic(b):
+    rc = b.rc()
+    rc.memory.write(struct.pack("=Q", 100))
+    b.send_next(rc, "RC_FETCH_ADD", swap_add=1)
+    expect("value", b.one_answer("RC_ATOMIC_ACKNOWLEDGE").original, 100)
+    b.send_next(rc, "RC_COMPARE_SWAP", compare=101, swap_add=7)
+    expect("value", b.one_answer("RC_ATOMIC_ACKNOWLEDGE").original, 101)
+    for _ in range(3):
+        b.send(rc, "RC_FETCH_ADD", swap_add=1, psn=rc.psn - 2)
+        answer = b.one_answer("RC_ATOMIC_ACKNOWLEDGE")
+        expect("value and PSN", (answer.original, answer.psn), (100, rc.psn - 2 & 0xFFFFFF))
+        b.send(rc, "RC_COMPARE_SWAP", compare=101, swap_add=7, psn=rc.psn - 1)
+        expect("value", b.one_answer("RC_ATOMIC_ACKNOWLEDGE").original, 101)
+    expect("memory", number(rc), 7)
+    b.works(rc)
+
+
+@case("an atomic that was forgotten is ignored")
+def forgotten(b):
+    rc = b.rc()
+    for _ in range(READS + 1):
+        b.send_next(rc, "RC_FETCH_ADD", swap_add=1)
+    ask(b, rc, *["RC_ATOMIC_ACKNOWLEDGE"] * (READS + 1))
+    b.send(rc, "RC_FETCH_ADD", swap_add=1, psn=rc.psn - READS - 1)
+    b.silence()
+    b.send(rc, "RC_FETCH_ADD", swap_add=1, psn=rc.psn - READS)
+    expect("value", b.one_answer("RC_ATOMIC_ACKNOWLEDGE").original, 1)
+    expect("memory", number(rc), READS + 1)
+    b.works(rc)
+
+
+@case("a duplicate of the other kind than the record is ignored")
+def other_kind(b):
+    rc = b.rc()
+    b.send_next(rc, "RC_READ_REQUEST", dma_len=8)
+    ask(b, rc, "RC_READ_RESPONSE_ONLY")
+    b.send_next(rc, "RC_FETCH_ADD", swap_add=5)
+    ask(b, rc, "RC_ATOMIC_ACKNOWLEDGE")
+    b.send(rc, "RC_FETCH_ADD", swap_add=5, psn=rc.psn - 2)
+    b.send(rc, "RC_READ_REQUEST", dma_len=8, psn=rc.psn - 1)
+    b.silence()
+    expect("memory", number(rc), 5)
+    b.works(rc)
+
+
+@case("a READ again after its key has gone: no data leaves")
+def read_without_key(b):
+    rc = b.rc()
+    memory = b.memory(rc, 7)
+    va, rkey = memory.va, memory.rkey
+    b.send_next(rc, "RC_READ_REQUEST", va=va, rkey=rkey, dma_len=8)
+    ask(b, rc, "RC_READ_RESPONSE_ONLY")
+    memory.mr.close()
+    b.send(rc, "RC_READ_REQUEST", va=va, rkey=rkey, dma_len=8, psn=rc.psn - 1)
+    expect("answers", {p.name for p in b.answers()} <= {"RC_ACKNOWLEDGE"}, True)
+
+
+@case("more READs than max_dest_rd_atomic before the first is answered")
+def too_many(b):
+    rc = b.rc()
+    with b.slow_link():
+        for _ in range(READS + 1):
+            b.send(rc, "RC_READ_REQUEST", dma_len=16 * MTU)
+            b.advance(rc, 16)
+        b.probe()
+        while (packet := b.wait_outgoing(None)).name != "RC_ACKNOWLEDGE":
+            expect("answer", packet.name.startswith("RC_READ_RESPONSE"), True)
+    expect("syndrome", f"{packet.syndrome:#x}", f"{roce.NAK_INVALID:#x}")
+    expect("PSN", packet.psn, rc.psn - 16 & 0xFFFFFF)
+    b.state(rc, "ERR")
