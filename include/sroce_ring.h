@@ -58,11 +58,11 @@
 
 #ifdef __KERNEL__
 #include <asm/barrier.h>
-#define sroce_load_acquire(p)		smp_load_acquire(p)
-#define sroce_store_release(p, v)	smp_store_release(p, v)
+#define sroce_load_acquire(p)		smp_load_acquire(p)	/* pairs above */
+#define sroce_store_release(p, v)	smp_store_release(p, v)	/* pairs above */
 #define sroce_load(p)			READ_ONCE(*(p))
 #define sroce_store(p, v)		WRITE_ONCE(*(p), v)
-#define sroce_full_barrier()		smp_mb()
+#define sroce_full_barrier()		smp_mb()		/* pairs above */
 #else
 #define sroce_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define sroce_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)

@@ -8,13 +8,13 @@
 
 #include <linux/version.h>
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
-#define SROCE_UNALIGNED_H <linux/unaligned.h>
+#if KERNEL_VERSION(6, 12, 0) <= LINUX_VERSION_CODE
+#include <linux/unaligned.h>
 #else
-#define SROCE_UNALIGNED_H <asm/unaligned.h>
+#include <asm/unaligned.h>
 #endif
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#if KERNEL_VERSION(6, 3, 0) <= LINUX_VERSION_CODE
 #define sroce_vm_flags_clear(vma, flags) vm_flags_clear(vma, flags)
 #else
 #define sroce_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))

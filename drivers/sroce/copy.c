@@ -98,8 +98,8 @@ int sroce_store_skb(struct sroce_grip *grip, const struct sroce_memory *to,
 	return 0;
 }
 
-int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to, u32 at,
-		const void *from, u32 len)
+int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
+		      u32 at, const void *from, u32 len)
 {
 	struct walk w;
 
@@ -119,7 +119,7 @@ int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to, u3
 }
 
 int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
-	       u32 at, void *to, u32 len)
+		     u32 at, void *to, u32 len)
 {
 	struct walk w;
 

@@ -55,12 +55,12 @@ int sroce_store_skb(struct sroce_grip *grip, const struct sroce_memory *to,
 		    u32 at, const struct sk_buff *skb, u32 offset, u32 len);
 
 /* The same from a buffer. */
-int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to, u32 at,
-		const void *from, u32 len);
+int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
+		      u32 at, const void *from, u32 len);
 
 /* Memory to a buffer; errors as above. */
 int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
-	       u32 at, void *to, u32 len);
+		     u32 at, void *to, u32 len);
 
 /**
  * sroce_attach() - append memory to a packet without copying

@@ -347,6 +347,23 @@ static const struct ib_device_ops ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ib),
 };
 
+/*
+ * The core gives the GIDs of a VLAN to devices on the netdev below it, so that
+ * is what a device on a VLAN has to name.  It has the GIDs of the others, too.
+ */
+static struct net_device *get_vlan_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *below;
+
+	below = rdma_vlan_dev_real_dev(sroce_device(ibdev)->ndev);
+	dev_hold(below);
+	return below;
+}
+
+static const struct ib_device_ops vlan_ops = {
+	.get_netdev = get_vlan_netdev,
+};
+
 /* What sroce_dealloc_driver() undoes; it becomes an op only afterwards. */
 static int init_device(struct sroce_device *dev, struct net_device *ndev)
 {
@@ -364,6 +381,8 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 	dev_hold(ndev);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);
+	if (is_vlan_dev(ndev))
+		ib_set_device_ops(&dev->ib, &vlan_ops);
 	return 0;
 }
 
@@ -403,7 +422,8 @@ static int create_device(const char *name, struct net_device *ndev)
 
 err_dealloc:
 	ib_dealloc_device(&dev->ib);
-	return err;
+	/* The core's word for a name that is taken. */
+	return err == -ENFILE ? -EEXIST : err;
 }
 
 /*

@@ -328,12 +328,14 @@ void sroce_qp_free(struct kref *mem)
 
 /* Both halves, in the one order that is allowed. */
 static void lock_both(struct sroce_qp *qp)
+	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock)
 {
 	sroce_receive_lock(qp);
 	spin_lock(&qp->sq.lock);
 }
 
 static void unlock_both(struct sroce_qp *qp)
+	__releases(&qp->sq.lock) __releases(&qp->rq.lock)
 {
 	spin_unlock(&qp->sq.lock);
 	sroce_receive_unlock(qp);

@@ -65,7 +65,7 @@ struct sroce_path {
  * @signal_all: every request completes with a CQE
  */
 struct sroce_sendq {
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	void *ring;
 	u32 stride;
 	u32 entries;
@@ -115,13 +115,13 @@ struct sroce_sendq {
  * @syndrome: of the NAK to send, or 0
  * @nak_psn: the packet it is about
  * @pauses: local drops in a row
- * @ack: an acknowledgement is to be sent
+ * @ack: an acknowledgment is to be sent
  * @pause: runs after a local drop of READ data
  * @min_rnr_timer: code for RNR NAKs
  * @broken: user space has written an impossible tail; look at it no more
  */
 struct sroce_recvq {
-	spinlock_t lock;
+	spinlock_t lock;	/* see above */
 	void *ring;
 	u32 stride;
 	u32 entries;
@@ -212,7 +212,7 @@ struct sroce_qp {
 	u32 dest_qpn;
 	u16 pkey;
 	struct ib_qp_attr attr;
-	struct mutex mutex;
+	struct mutex mutex;	/* see above */
 	struct list_head gsi;
 
 	struct sroce_sendq sq ____cacheline_aligned_in_smp;
@@ -220,7 +220,7 @@ struct sroce_qp {
 
 	struct work_struct work;
 	unsigned long todo;
-	spinlock_t post_lock;
+	spinlock_t post_lock;	/* see above */
 	atomic_t tx_bursts;
 	bool tx_full;
 	bool seen;

@@ -51,7 +51,7 @@ void sroce_receive_fail(struct sroce_qp *qp, u8 status)
 }
 
 static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
-		     const struct sroce_request *req)
+			     const struct sroce_request *req)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
 	bool write = pkt->op->kind == SROCE_KIND_WRITE;

@@ -27,7 +27,7 @@ static inline void sroce_receive_unlock(struct sroce_qp *qp)
 void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
- * sroce_receive_answer() - send the READ data and acknowledgements that are due
+ * sroce_receive_answer() - send the READ data and acknowledgments that are due
  * @qp: any type; rq.lock held
  */
 void sroce_receive_answer(struct sroce_qp *qp);

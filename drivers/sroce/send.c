@@ -465,7 +465,7 @@ static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
 
 	if (atomic)
 		err = sroce_store_bytes(&qp->sq.grip, &to, 0,
-				  &rx->pkt.original, sizeof(u64));
+					&rx->pkt.original, sizeof(u64));
 	else
 		err = sroce_store_skb(&qp->sq.grip, &to, a->offset, rx->skb,
 				      sroce_rx_payload(rx), rx->pkt.payload);

@@ -41,7 +41,7 @@ void sroce_send_run(struct sroce_qp *qp);
 void sroce_send_kicked(struct sroce_qp *qp);
 
 /**
- * sroce_send_answered() - a response or acknowledgement has arrived
+ * sroce_send_answered() - a response or acknowledgment has arrived
  * @qp: RC; sq.lock held; sroce_send_run() follows
  * @rx: the packet, its ICRC verified
  */

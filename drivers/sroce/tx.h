@@ -86,7 +86,7 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_memory *from, u32 at, const void *data,
 		    bool copy);
 
-/* Let the last packet ask for an acknowledgement. */
+/* Let the last packet ask for an acknowledgment. */
 static inline void sroce_burst_ask(struct sroce_burst *burst)
 {
 	if (burst->last)

@@ -166,7 +166,7 @@ on() { (exec_on "$@"); }
 
 # address HOST NETDEV NUMBER
 address() {
-	on "$1" sysctl -qw "net.ipv6.conf.$2.accept_dad=0" "net.ipv6.conf.$2.addr_gen_mode=0"
+	on "$1" sysctl -qw "net/ipv6/conf/$2/accept_dad=0" "net/ipv6/conf/$2/addr_gen_mode=0"
 	on "$1" ip addr add "10.0.0.$3/24" dev "$2"
 	on "$1" ip -6 addr add "fd00::$3/64" dev "$2" nodad
 	on "$1" ip link set "$2" up

@@ -11,7 +11,7 @@ perf() {
 	local what=$1 program=$2
 	shift 2
 	pair_run "$program, $what" "$program -F -d \$D2 -x \$G2${GIDS:+_6} -p \$PORT $*" \
-		"$program -F -d \$D1 -x \$G1${GIDS:+_6} -p \$PORT $* $IP2"
+		"$program -F -d \$D1 -x \$G1${GIDS:+_6} -p \$PORT $* $IP2" "${LIMIT:-40}"
 }
 
 # results: how many lines of figures the client printed
@@ -35,9 +35,10 @@ perf "UD" ib_send_lat -c UD -n 20 -s 2048
 GIDS=6 perf "UD over IPv6" ib_send_lat -c UD -n 20 -s 2048
 
 # Sizes
+LIMIT=120 perf "every size from 2 bytes to 8 MiB" ib_write_bw -a -n 5
+is "it measured 23 of them" "$(results)" 23
 for program in send write read; do
-	perf "every size from 2 bytes to 8 MiB" ib_${program}_bw -a -n 5
-	is "it measured 23 of them" "$(results)" 23
+	[ $program = write ] || LIMIT=60 perf "8 MiB" ib_${program}_bw -s 8388608 -n 5
 	perf "1 byte" ib_${program}_bw -s 1 -n 50
 	perf "a size of no round number" ib_${program}_lat -s 70001 -n 10
 done
@@ -47,7 +48,6 @@ for program in send write read; do
 	perf "both ways" ib_${program}_bw -b -n 50 -s 16384
 	perf "16 QPs" ib_${program}_bw -q 16 -n 10 -s 4096
 	perf "lists of 32" ib_${program}_bw -l 32 -n 96 -s 64
-	perf "with events" ib_${program}_bw -e -n 20 -s 65536
 	perf "ibv_post_send()" ib_${program}_bw -n 20 -s 1024 --use_old_post_send
 	perf "rdma_cm" ib_${program}_bw -R -n 20 -s 4096
 	perf "a send queue of 1" ib_${program}_bw -t 1 -n 20 -s 4096
@@ -61,14 +61,15 @@ perf "a completion for every request" ib_write_bw -Q 1 -n 50 -s 64
 perf "few completions" ib_send_bw -Q 50 -n 200 -s 64
 perf "a short receive queue" ib_send_bw -r 2 -n 50 -s 4096
 perf "a small receive queue shared with lists" ib_send_bw -r 32 -l 8 -n 64 -s 64
-perf "events of sends" ib_send_lat -e -n 20 -s 64
+perf "with events" ib_send_bw -e -n 20 -s 65536
+perf "with events" ib_send_lat -e -n 20 -s 64
 perf "UD with lists" ib_send_bw -c UD -l 16 -n 64 -s 512
 perf "rdma_cm, UD" ib_send_bw -R -c UD -n 20 -s 512
 perf "rdma_cm, atomic" ib_atomic_lat -R -n 10
 perf "one READ outstanding" ib_read_bw -o 1 -n 20 -s 65536
 perf "16 READs outstanding" ib_read_bw -o 16 -n 50 -s 16384
 perf "traffic class and service level" ib_write_lat --tclass=96 -S 2 -n 10
-perf "old and new" ib_write_bw -n 20 -s 1024 --mr_per_qp -q 2
+perf "a memory region per QP" ib_write_bw -n 20 -s 1024 --mr_per_qp -q 2
 
 # Path MTUs, with messages of packets that are full and one that is not
 for mtu in 256 512 1024 2048 4096; do
@@ -76,7 +77,7 @@ for mtu in 256 512 1024 2048 4096; do
 done
 
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
-for name in tx_bytes rx_bytes; do ok "$name moved" test "$(counter $D1 $name)" -gt 200000000; done
+for name in tx_bytes rx_bytes; do ok "$name moved" test "$(counter $D1 $name)" -gt 100000000; done
 hosts_down
 
 # The MTU that networks have

@@ -33,9 +33,9 @@ class Failure(Exception):
     """What a case finds wrong."""
 
 
-def case(what):
+def case(what, ipv4_only=False):
     def mark(function):
-        CASES.append((what, function))
+        CASES.append((what, function, ipv4_only))
         return function
     return mark
 
@@ -48,27 +48,30 @@ def expect(what, got, wanted):
 class Bench:
     """Reads its place from the environment that tests/suites/wire.sh makes: the peer is on h1, the device is D2 on h2."""
 
-    def __init__(self, env):
-        self.ours, self.theirs = env["IP1"], env["IP2"]
-        self.ours_6, self.theirs_6 = env["IP1_6"], env["IP2_6"]
+    def __init__(self, env, ipv6=False):
+        self.ours, self.theirs = (env["IP1_6"], env["IP2_6"]) if ipv6 else (env["IP1"], env["IP2"])
+        self.stranger = "fd00::77" if ipv6 else "10.0.0.77"
+        self.gid = int(env["G2_6" if ipv6 else "G2"])
+        self.others = (env["IP1"], env["IP2"]) if ipv6 else (env["IP1_6"], env["IP2_6"])  # of the other family
         self.device = env["D2"]
-        self.gid, self.gid_6 = int(env["G2"]), int(env["G2_6"])
         self.context = Context(name=self.device)
         self.peer = Peer("h1", "eth0", *(bytes.fromhex(env[name].replace(":", "")) for name in ("MAC1", "MAC2")))
         self.random = random.Random(1)
         self.victims = []
         self.set_lifespan()
-        self.bystander = Victim(self.context, self.gid, "::ffff:" + self.ours, self.peer.qpn - 1)
+        self.bystander = Victim(self.context)
+        self.bystander.connect(self.gid, self.ours, self.peer.qpn - 1)
 
     # --- QPs ---
 
-    def qp(self, transport="RC", ipv6=False, **options):
-        address = self.ours_6 if ipv6 else "::ffff:" + self.ours
-        options.setdefault("psn", self.random.choice((0, 100, 0xFFFFFF)))
-        victim = Victim(self.context, self.gid_6 if ipv6 else self.gid, address, self.peer.qpn, transport, **options)
-        victim.addresses = (self.ours_6, self.theirs_6) if ipv6 else (self.ours, self.theirs)
-        victim.first_psn = victim.psn
+    def qp(self, transport="RC", psn=None, sq_psn=500, **options):
+        """A QP that takes us for its peer; its PSN is around the wrap or not."""
+        if psn is None:
+            psn = self.random.choice((0, 100, 0xFFFFFF))
+        victim = Victim(self.context, transport, psn, sq_psn)
         self.victims.append(victim)
+        victim.first_psn = psn
+        victim.connect(self.gid, self.ours, self.peer.qpn, **options)
         return victim
 
     def rc(self, **options):
@@ -106,8 +109,7 @@ class Bench:
         return roce.transport(opcode, qpn, psn & 0xFFFFFF, payload, **fields)
 
     def send(self, victim, opcode, payload=b"", **fields):
-        source, target = victim.addresses
-        self.raw(self.body(victim, opcode, payload, **fields), fields.pop("source", source), target)
+        self.raw(self.body(victim, opcode, payload, **fields))
 
     def advance(self, victim, psns=1):
         victim.psn = victim.psn + psns & 0xFFFFFF
@@ -136,12 +138,12 @@ class Bench:
             packet = self.peer.receive(PATIENCE)
             if packet is None:
                 raise Failure("the bystander's probe is not acknowledged")
-            if not packet.icrc_right or not packet.length_right:
-                raise Failure(f"answer with a wrong ICRC or length: {packet}")
-            if packet.qpn == self.peer.qpn - 1:
-                expect("syndrome of the bystander's ACK", packet.syndrome & 0xE0, 0)
+            if packet.qpn == self.peer.qpn - 1 and packet.psn == self.bystander.psn - 1 & 0xFFFFFF:
+                expect("class of the bystander's ACK", packet.syndrome >> 5, 0)
                 return found
             if packet.qpn == self.peer.qpn:
+                if not packet.icrc_right or not packet.length_right:
+                    raise Failure(f"answer with a wrong ICRC or length: {packet}")
                 found.append(packet)
 
     def silence(self):
@@ -197,8 +199,8 @@ class Bench:
 
     @contextlib.contextmanager
     def slow_link(self):
-        """What the device sends waits a while in its queue."""
-        self.tc("replace", "netem", "delay", "300ms", "limit", "10000")
+        """A kilobyte of what the device sends takes 80 ms."""
+        self.tc("replace", "tbf", "rate", "100kbit", "burst", "1600", "limit", "1000000")
         try:
             yield
         finally:
@@ -228,5 +230,5 @@ class Bench:
         yield
         expect(f"{name} moved by", self.counter(name) - before, times)
 
-    def memory(self, victim, access=e.IBV_ACCESS_LOCAL_WRITE, pd=None):
-        return Memory(pd or victim.pd, 4096, access)
+    def memory(self, victim, access=e.IBV_ACCESS_LOCAL_WRITE):
+        return Memory(victim.pd, 4096, access)

@@ -22,6 +22,13 @@ STATES = {e.IBV_QPS_RESET: "RESET", e.IBV_QPS_INIT: "INIT", e.IBV_QPS_RTR: "RTR"
 TYPES = {"RC": e.IBV_QPT_RC, "UC": e.IBV_QPT_UC, "UD": e.IBV_QPT_UD}
 
 
+def gid_text(address):
+    """The GID of an IP address."""
+    if ipaddress.ip_address(address).version == 4:
+        address = "::ffff:" + address
+    return ipaddress.IPv6Address(address).exploded
+
+
 class Memory:
     """A region of its own, zeroes at first."""
 
@@ -49,23 +56,20 @@ class Memory:
 
 
 class Victim:
-    """A QP that takes our peer for its own: peer is where it sends (address, QPN)."""
+    """A QP and memory for it; connect() makes an address and a QPN its peer."""
 
-    def __init__(self, context, gid_index, address, qpn, transport="RC", psn=100, sq_psn=500, mtu=e.IBV_MTU_1024,
-                 access=None, timeout=0, pd=None):
+    def __init__(self, context, transport="RC", psn=100, sq_psn=500):
         self.transport = transport
-        self.pd = pd or PD(context)
+        self.pd = PD(context)
         self.cq = CQ(context, 64)
         self.memory = Memory(self.pd)
         cap = QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=2, max_recv_sge=2)
-        init = QPInitAttr(qp_type=TYPES[transport], scq=self.cq, rcq=self.cq, cap=cap)
-        self.qp = QP(self.pd, init)
+        self.qp = QP(self.pd, QPInitAttr(qp_type=TYPES[transport], scq=self.cq, rcq=self.cq, cap=cap))
         self.qpn = self.qp.qp_num
         self.psn = psn
         self.sq_psn = sq_psn
-        self._connect(gid_index, address, qpn, mtu, access, timeout)
 
-    def _connect(self, gid_index, address, qpn, mtu, access, timeout):
+    def connect(self, gid_index, address, qpn, access=None, timeout=0):
         attr = QPAttr(port_num=1)
         attr.qp_state = e.IBV_QPS_INIT
         attr.qp_access_flags = access if access is not None else ALL if self.transport == "RC" else UC_ACCESS
@@ -73,12 +77,12 @@ class Victim:
         first = e.IBV_QP_STATE | e.IBV_QP_PKEY_INDEX | e.IBV_QP_PORT
         self.qp.modify(attr, first | (e.IBV_QP_QKEY if self.transport == "UD" else e.IBV_QP_ACCESS_FLAGS))
         attr.qp_state = e.IBV_QPS_RTR
-        attr.path_mtu = mtu
+        attr.path_mtu = e.IBV_MTU_1024
         attr.dest_qp_num = qpn
         attr.rq_psn = self.psn
         attr.max_dest_rd_atomic = READS
         attr.min_rnr_timer = 12
-        attr.ah_attr = AHAttr(gr=GlobalRoute(dgid=GID(ipaddress.IPv6Address(address).exploded), sgid_index=gid_index, hop_limit=64), is_global=1, port_num=1)
+        attr.ah_attr = AHAttr(gr=GlobalRoute(dgid=GID(gid_text(address)), sgid_index=gid_index, hop_limit=64), is_global=1, port_num=1)
         connected = e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_QP_DEST_QPN | e.IBV_QP_RQ_PSN
         reliable = e.IBV_QP_MAX_DEST_RD_ATOMIC | e.IBV_QP_MIN_RNR_TIMER
         self.qp.modify(attr, e.IBV_QP_STATE | {"RC": connected | reliable, "UC": connected, "UD": 0}[self.transport])

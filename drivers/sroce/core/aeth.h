@@ -39,7 +39,7 @@ static inline u8 sroce_aeth_value(u8 syndrome)
 u32 sroce_rnr_delay(u8 timer);
 
 /**
- * sroce_ack_timeout() - time to wait for an acknowledgement
+ * sroce_ack_timeout() - time to wait for an acknowledgment
  * @timeout: 5 bit code of the QP attribute
  *
  * Return: nanoseconds, 4.096 us * 2^timeout; 0 stands for no limit.

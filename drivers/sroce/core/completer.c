@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What an answer means: IBTA vol. 1, 9.7.5.1 and 9.7.6.  Acknowledgements
+ * What an answer means: IBTA vol. 1, 9.7.5.1 and 9.7.6.  Acknowledgments
  * are cumulative, but they do not stand for the data of a READ or atomic:
  * one that reaches past an unanswered READ tells that its answer was lost.
  */

@@ -16,7 +16,7 @@ enum sroce_answer_verdict {
 };
 
 /**
- * struct sroce_answer - what a response or acknowledgement means
+ * struct sroce_answer - what a response or acknowledgment means
  * @upto: the peer has everything before this PSN: acknowledge that first,
  *	whatever the verdict but SROCE_ANSWER_IGNORE
  * @psn: one past the PSN that this response answers

@@ -13,7 +13,6 @@
 #include <linux/minmax.h>
 #include <linux/string.h>
 #include <linux/types.h>
-#include SROCE_UNALIGNED_H
 
 /* CRC-32 of IEEE 802.3, reflected, without the inversions. */
 static inline u32 sroce_crc32(u32 crc, const void *p, size_t len)

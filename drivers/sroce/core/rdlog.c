@@ -78,8 +78,9 @@ static bool repeat(const struct sroce_rdlog *log, struct sroce_read *read,
 {
 	u32 at = sroce_psn_diff(pkt->psn, read->psn);
 	u64 skipped = (u64)at * log->mtu;
+	bool atomic = pkt->op->kind == SROCE_KIND_ATOMIC;
 
-	if (read->atomic != (pkt->op->kind == SROCE_KIND_ATOMIC))
+	if (read->atomic != atomic)
 		return false;
 	if (!read->atomic) {
 		if (!same_read(read, pkt, skipped))

@@ -6,7 +6,7 @@
 #include "psn.h"
 
 /* The PSNs of one message; half of what psn.h can order. */
-#define SROCE_MAX_PACKETS	(1u << 22)
+#define SROCE_MAX_PACKETS	0x400000u
 
 /**
  * sroce_packets() - packets that a message takes

@@ -55,7 +55,7 @@ struct sroce_requester {
 enum sroce_next {
 	SROCE_NEXT_PACKET,	/* here is one */
 	SROCE_NEXT_NOTHING,	/* no request is waiting */
-	SROCE_NEXT_WINDOW,	/* wait for acknowledgements */
+	SROCE_NEXT_WINDOW,	/* wait for acknowledgments */
 	SROCE_NEXT_FENCE,	/* wait for READs and atomics before */
 	SROCE_NEXT_READS,	/* max_rd_atomic reached */
 	SROCE_NEXT_RNR,		/* wait for the timer */

@@ -357,7 +357,7 @@ struct sroce_create_ah_resp {
 
 /* Every offset and size that the two sides rely on. */
 #define SROCE_ABI_ASSERT(cond) \
-	_Static_assert(cond, "sroce ABI: " #cond)
+	extern const char sroce_abi_assert[(cond) ? 1 : -1]
 #define SROCE_ABI_OFFSET(type, field, at) \
 	SROCE_ABI_ASSERT(__builtin_offsetof(struct type, field) == (at))
 

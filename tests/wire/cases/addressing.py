@@ -62,8 +62,8 @@ def wrong_source(b):
     for transport in ("RC", "UC"):
         victim = b.qp(transport)
         with b.counts("rx_bad_address", 2):
-            for source in ("10.0.0.77", "10.0.0.78"):
-                b.raw(b.body(victim, transport + "_WRITE_ONLY", b"data"), source=source)
+            for _ in range(2):
+                b.raw(b.body(victim, transport + "_WRITE_ONLY", b"data"), source=b.stranger)
             b.silence()
         expect("memory", victim.memory.read(4), bytes(4))
         b.works(victim)
@@ -73,7 +73,7 @@ def wrong_source(b):
 def wrong_family(b):
     rc = b.rc()
     with b.counts("rx_bad_address"):
-        b.raw(b.body(rc, "RC_WRITE_ONLY", b"data"), source=b.ours_6, target=b.theirs_6)
+        b.raw(b.body(rc, "RC_WRITE_ONLY", b"data"), *b.others)
         b.silence()
     b.works(rc)
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """What is no packet (IBTA vol. 1, 9.6): dropped in silence and counted, whoever it is for."""
 
+import ipaddress
 import struct
 
 import roce
@@ -38,12 +39,12 @@ def truncated(b):
             b.works(victim)
 
 
-@case("shorter than an ICRC")
+@case("shorter than an ICRC", ipv4_only=True)
 def no_icrc(b):
     rc = b.rc()
     whole = roce.datagram(b.ours, b.theirs, b"")
     for n in range(5):
-        data = roce.ip_header(*map(roce.ipaddress.ip_address, (b.ours, b.theirs)), 8 + n)
+        data = roce.ip_header(*map(ipaddress.ip_address, (b.ours, b.theirs)), 8 + n)
         b.peer.send(data + struct.pack(">HHHH", 50000, 4791, 8 + n, 0) + whole[28:28 + n])
     b.silence()
     b.works(rc)
@@ -124,7 +125,7 @@ def flipped(b):
     b.works(rc)
 
 
-@case("what routers change is not covered by the ICRC")
+@case("what routers change is not covered by the ICRC", ipv4_only=True)
 def variant_fields(b):
     rc = b.rc()
     packet = bytearray(roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", b"hop")))
@@ -139,13 +140,13 @@ def variant_fields(b):
     b.works(rc)
 
 
-@case("an IPv4 header with options")
+@case("an IPv4 header with options", ipv4_only=True)
 def ip_options(b):
     rc = b.rc()
     body = b.body(rc, "RC_WRITE_ONLY", b"options")
     udp = struct.pack(">HHHH", 50000, 4791, 12 + len(body), 0)
     head = struct.pack(">BBHHHBBH", 0x46, 0, 24 + 12 + len(body), 0, 0, 64, 17, 0)
-    head += roce.ipaddress.ip_address(b.ours).packed + roce.ipaddress.ip_address(b.theirs).packed + b"\1\1\1\1"
+    head += ipaddress.ip_address(b.ours).packed + ipaddress.ip_address(b.theirs).packed + b"\1\1\1\1"
     head = head[:10] + struct.pack(">H", roce.checksum(head)) + head[12:]
     packet = head + udp + body
     b.peer.send(packet + roce.icrc(packet))

@@ -10,6 +10,8 @@ from bench import case, expect
 from victim import READS
 
 MTU = 1024
+# What a QP of sroce may have in the queue: SROCE_TX_LIMIT of drivers/sroce/tx.h
+TX_LIMIT = 32
 
 
 def number(rc, offset=0):
@@ -180,14 +182,15 @@ def read_without_key(b):
 
 @case("more READs than max_dest_rd_atomic before the first is answered")
 def too_many(b):
-    rc = b.rc()
+    rc, answers = b.rc(), []
     with b.slow_link():
-        for _ in range(READS + 1):
-            b.send(rc, "RC_READ_REQUEST", dma_len=16 * MTU)
-            b.advance(rc, 16)
-        b.probe()
-        while (packet := b.wait_outgoing(None)).name != "RC_ACKNOWLEDGE":
-            expect("answer", packet.name.startswith("RC_READ_RESPONSE"), True)
-    expect("syndrome", f"{packet.syndrome:#x}", f"{roce.NAK_INVALID:#x}")
-    expect("PSN", packet.psn, rc.psn - 16 & 0xFFFFFF)
+        # Until the queue is full; then so many as may wait; and some, as the queue is not at rest
+        for _ in range(TX_LIMIT + READS + 6):
+            b.send_next(rc, "RC_READ_REQUEST", dma_len=1000)
+        while not answers or answers[-1].name != "RC_ACKNOWLEDGE":
+            answers.append(b.wait_outgoing(None))
+    nak = answers.pop()
+    expect("syndrome", f"{nak.syndrome:#x}", f"{roce.NAK_INVALID:#x}")
+    expect("answers", {packet.name for packet in answers}, {"RC_READ_RESPONSE_ONLY"})
+    expect("all before it are answered", len(answers), nak.psn - rc.first_psn & 0xFFFFFF)
     b.state(rc, "ERR")

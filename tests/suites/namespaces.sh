@@ -1,0 +1,142 @@
+#!/bin/bash
+# Network namespaces: the RDMA subsystem in shared and in exclusive mode, and namespaces that go with devices in them.
+# Exclusive mode can be chosen only while there is no namespace, so this wants a boot of its own.
+# guest: --mem 2G
+# timeout: 240
+. "$(dirname "$0")/lib.sh"
+
+D1=sroce1 D2=sroce2
+
+# devices HOST: as rdma shows them there
+devices() { on "$1" rdma link show | sed -n 's/^link \([^/]*\).*/\1/p' | sort | xargs; }
+none_left() { [ -z "$(devices init)" ]; }
+unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
+mode() { rdma system show | grep -o 'netns [a-z]*'; }
+
+# cable: two namespaces joined by a veth, no devices
+cable() {
+	ip netns add h1
+	ip netns add h2
+	ip link add eth0 netns h1 type veth peer name eth0 netns h2
+	on h1 ip link set lo up
+	on h2 ip link set lo up
+	address h1 eth0 1
+	address h2 eth0 2
+}
+
+pingpong() {
+	pair_run "$1" 'ibv_rc_pingpong -d $D2 -g $G2 -n 20 -e -c -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $G1 -n 20 -e -c -p $PORT $IP2'
+}
+
+# inner_gid HOST DEVICE ADDRESS: gid() for a device that only that host sees
+inner_gid() {
+	local text file
+	text=$(gid_text "$3")
+	file=$(on "$1" bash -c "grep -lsx $text /sys/class/infiniband/$2/ports/1/gids/*") && echo "${file##*/}"
+}
+inner_gids() { G1=$(inner_gid h1 $D1 $IP1) && G2=$(inner_gid h2 $D2 $IP2); }
+moved() { on h1 cat "/sys/class/infiniband/$D1/ports/1/hw_counters/$1"; }
+
+at_exit hosts_down
+
+# --- exclusive ---
+
+is "shared is the default" "$(mode)" "netns shared"
+ok "exclusive mode can be set" rdma system set netns exclusive
+is "it is" "$(mode)" "netns exclusive"
+cable
+# A device is born in the initial namespace, wherever its netdev is, and then moved.
+ok "h1 makes a device" on h1 rdma link add $D1 type sroce netdev eth0
+ok "h2 makes one" on h2 rdma link add $D2 type sroce netdev eth0
+is "both are in the initial namespace" "$(devices init)" "sroce1 sroce2"
+is "and nowhere else" "$(devices h1)$(devices h2)" ""
+
+stdbuf -oL ibv_asyncwatch -d $D1 >"$OUTPUT.watch" 2>&1 &
+watch=$!
+at_exit rm -f "$OUTPUT.watch"
+ok "a program has opened one" wait_for 20 grep -q 'async event FD' "$OUTPUT.watch"
+ok "it moves to h1 all the same" limited 30 rdma dev set $D1 netns h1
+ok "the program has been told" wait_for 10 grep -q DEVICE_FATAL "$OUTPUT.watch"
+kill $watch
+wait $watch 2>/dev/null
+ok "the other one moves to h2" limited 30 rdma dev set $D2 netns h2
+is "h1 sees its own" "$(devices h1)" sroce1
+is "h2 sees its own" "$(devices h2)" sroce2
+is "the initial namespace sees none" "$(devices init)" ""
+not_ok "a program elsewhere cannot open it" ibv_devinfo -d $D1
+not_ok "nor can one on the other host" on h2 ibv_devinfo -d $D1
+ok "one on its host can" on h1 ibv_devinfo -d $D1
+ok "their addresses are GIDs" wait_for 10 inner_gids
+inner_gids
+pingpong "RC between them"
+pair_run "perftest" 'ib_write_bw -F -d $D2 -x $G2 -n 10 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -n 10 -p $PORT $IP2'
+ok "packets were counted" test "$(moved rx_packets)" -gt 0
+# The program's own wait: what listens is seen only in h2.
+cm_listens() { on h2 rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
+pair_run "rping" 'rping -s -a $IP2 -p $PORT -C 3 -V' 'rping -c -a $IP2 -p $PORT -C 3 -V'
+ok "delete from within" on h1 rdma link delete $D1
+is "it is gone" "$(devices h1)" ""
+ok "made again" on h1 rdma link add $D1 type sroce netdev eth0
+ok "and moved again" rdma dev set $D1 netns h1
+ok "its addresses are GIDs again" wait_for 10 inner_gids
+inner_gids
+pingpong "RC once more"
+
+# The namespaces end, and their netdevs and devices with them.
+ip netns delete h1
+ip netns delete h2
+ok "nothing is left of the devices" wait_for 20 none_left
+ok "nor of their use of the module" wait_for 20 unused
+ok "back to shared mode, once the namespaces have ended" wait_for 20 rdma system set netns shared
+
+# --- shared ---
+
+ok "two hosts" hosts_up
+is "the devices are seen in every namespace" "$(devices init), $(devices h1), $(devices h2)" \
+	"sroce1 sroce2, sroce1 sroce2, sroce1 sroce2"
+not_ok "exclusive mode is refused now" rdma system set netns exclusive
+not_ok "moving is refused in shared mode" rdma dev set $D1 netns h1
+cm_listens() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
+pingpong "RC between hosts"
+ok "any namespace can open any device" on h2 ibv_devinfo -d $D1
+
+
+# A namespace lives as long as a program in it, and with it the device.
+PORT=$((PORT + 1))
+before=$(counter $D1 rx_packets)
+(exec_on h2 ibv_rc_pingpong -d $D2 -g "$G2" -e -n 100000000 -p $PORT) >/dev/null 2>&1 &
+server=$!
+wait_server $server $PORT
+(exec_on h1 ibv_rc_pingpong -d $D1 -g "$G1" -e -n 100000000 -p $PORT $IP2) >/dev/null 2>&1 &
+client=$!
+goes_on() { [ "$(counter $D1 rx_packets)" -gt $((before + $1)) ]; }
+ok "traffic" wait_for 20 goes_on 20
+ip netns delete h1
+before=$(counter $D1 rx_packets)
+ok "a deleted namespace with a program in it: traffic goes on" wait_for 20 goes_on 20
+kill $client
+wait $client 2>/dev/null
+ok "it ends: its device goes" wait_for 20 test ! -e /sys/class/infiniband/$D1
+ok "so does the other, whose netdev was the other end" wait_for 20 test ! -e /sys/class/infiniband/$D2
+kill $server 2>/dev/null
+wait $server 2>/dev/null
+ok "the module is unused" wait_for 20 unused
+hosts_down
+
+# A netdev that moves to another namespace loses its device.
+ip netns add h1
+ip link add eth8 type veth peer name eth9
+address init eth8 1
+ok "a device in the initial namespace" rdma link add $D1 type sroce netdev eth8
+ok "has a GID" gid $D1 $IP1
+ip link set eth8 netns h1
+ok "its netdev moves: it goes" wait_for 20 test ! -e /sys/class/infiniband/$D1
+is "the port is free in the namespace it left" "$(cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 ')" 0
+address h1 eth8 1
+ok "it can be made again there" on h1 rdma link add $D1 type sroce netdev eth8
+ok "and has a GID" gid $D1 $IP1
+ip link delete eth9
+ok "netdev deleted: the device is gone" wait_for 20 none_left
+ok "the module is unused in the end" wait_for 20 unused
+ok "and unloads" rmmod sroce

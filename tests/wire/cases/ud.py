@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Datagrams (IBTA vol. 1, 9.8.3), to a UD QP and to the GSI: strangers may send anything, so nothing that comes may break the
+QP or take its receive requests."""
+
+import os
+
+import roce
+from bench import case, expect
+from victim import QKEY
+
+GSI_QKEY = 0x80010000
+
+
+def send(b, ud, payload=b"data", **fields):
+    fields.setdefault("qkey", QKEY)
+    fields.setdefault("src_qpn", b.peer.qpn)
+    b.send(ud, "UD_SEND_ONLY", payload, **fields)
+
+
+def arrives(b, ud, length=4):
+    """The next datagram does, in the request that was there all the time."""
+    send(b, ud, b"y" * length)
+    b.silence()
+    wc = ud.completion()
+    expect("status, length, request", (wc.status, wc.byte_len, wc.wr_id), (0, 40 + length, 1))
+    b.state(ud, "RTS")
+
+
+@case("a wrong Q_Key")
+def wrong_qkey(b):
+    ud = b.qp("UD")
+    ud.post_recv()
+    with b.counts("rx_bad_qkey", 4):
+        for qkey in (0, QKEY + 1, QKEY ^ 0x80000000, GSI_QKEY):
+            send(b, ud, qkey=qkey)
+        b.silence()
+    arrives(b, ud)
+
+
+@case("a datagram longer than the receive buffer")
+def too_long(b):
+    ud = b.qp("UD")
+    ud.post_recv(40 + 16)
+    with b.counts("rx_no_receive", 3):
+        for n in (17, 100, 1400):
+            send(b, ud, b"x" * n)
+        b.silence()
+    expect("completions", ud.completions(), [])
+    arrives(b, ud, 16)
+    expect("memory behind the buffer", ud.memory.read(1000, 8192 + 56).strip(b"\0"), b"")
+
+
+@case("a receive buffer without room for the GRH")
+def no_room(b):
+    for n in (1, 39, 40):
+        ud = b.qp("UD")
+        ud.post_recv(n)
+        with b.counts("rx_no_receive"):
+            send(b, ud, b"x")
+            b.silence()
+        expect("completions", ud.completions(), [])
+        b.state(ud, "RTS")
+        expect("memory behind the buffer", ud.memory.read(1000, 8192 + n).strip(b"\0"), b"")
+
+
+@case("no receive posted")
+def no_receive(b):
+    ud = b.qp("UD")
+    with b.counts("rx_no_receive"):
+        send(b, ud)
+        b.silence()
+    ud.post_recv()
+    arrives(b, ud)
+
+
+@case("an empty datagram, with and without immediate")
+def empty(b):
+    ud = b.qp("UD")
+    for _ in range(2):
+        ud.post_recv()
+    send(b, ud, b"")
+    b.send(ud, "UD_SEND_ONLY_IMM", b"", qkey=QKEY, src_qpn=5, imm=0x01020304)
+    b.silence()
+    got = [ud.completion() for _ in range(2)]
+    expect("lengths and senders", [(wc.byte_len, wc.src_qp) for wc in got], [(40, b.peer.qpn), (40, 5)])
+
+
+@case("the sender may be anyone")
+def any_source(b):
+    ud = b.qp("UD")
+    ud.post_recv()
+    b.raw(b.body(ud, "UD_SEND_ONLY", b"hello", qkey=QKEY), source=b.stranger)
+    b.silence()
+    expect("status", ud.completion().status, 0)
+
+
+@case("opcodes that UD does not have")
+def no_such_opcode(b):
+    ud = b.qp("UD")
+    ud.post_recv()
+    codes = [code for code in range(0x60, 0x80) if code not in (0x64, 0x65)]
+    with b.counts("rx_malformed", len(codes)):
+        for code in codes:
+            b.raw(roce.bth(code, ud.qpn, 0) + bytes(28))
+        b.silence()
+    arrives(b, ud)
+
+
+def mad(b, payload, **fields):
+    """To the GSI; whatever it answers is for a QPN that nobody looks at."""
+    fields.setdefault("qkey", GSI_QKEY)
+    b.raw(roce.transport("UD_SEND_ONLY", 1, b.random.getrandbits(24), payload, src_qpn=1, **fields))
+
+
+@case("the GSI takes its own Q_Key only")
+def gsi_qkey(b):
+    with b.counts("rx_bad_qkey", 3):
+        for qkey in (0, QKEY, 0x80010001):
+            mad(b, bytes(256), qkey=qkey)
+        b.silence()
+
+
+@case("MADs of every length and class, full of noise")
+def noise(b):
+    for n in (0, 1, 4, 24, 63, 64, 255, 256, 257, 512, 1024, 1400):
+        mad(b, b.random.randbytes(n))
+    for _ in range(300):
+        body = bytearray(b.random.randbytes(256))
+        body[0] = 1
+        body[1] = b.random.choice((0x01, 0x03, 0x04, 0x07, 0x08, 0x0C, 0x30, 0x81, 0x21))
+        body[2] = b.random.choice((1, 2))
+        body[3] = b.random.choice((1, 2, 3, 5, 6, 0x12, 0x81, 0x86))
+        if body[1] == 0x07:
+            body[16:18] = bytes((0, b.random.randint(0x10, 0x1B)))
+        mad(b, bytes(body))
+    b.answers()
+
+
+@case("connection requests of half a packet")
+def short_requests(b):
+    request = bytes((1, 7, 2, 3)) + bytes(12) + bytes((0, 0x10)) + bytes(6) + os.urandom(232)
+    for n in range(0, 256, 5):
+        mad(b, request[:n])
+    b.answers()
