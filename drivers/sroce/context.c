@@ -125,7 +125,7 @@ static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
 	if (req.abi_version != SROCE_ABI_VERSION) {
 		ibdev_dbg(ibdev, "provider has ABI %u, module has %u\n",
 			  req.abi_version, SROCE_ABI_VERSION);
-		return -EPROTONOSUPPORT;
+		return -EPROTO;
 	}
 	rest = udata->inlen - sizeof(req);
 	if (req.flags ||

@@ -49,7 +49,7 @@ static inline struct sroce_device *sroce_device(struct ib_device *ibdev)
  * @name: of the ib_device
  * @ndev: netdev to use, in any network namespace
  *
- * Context: process, may sleep; rdma_link_ops' lock.
+ * Context: process, may sleep; several may run at a time.
  * Return: 0, EEXIST if @ndev has a sroce device, EADDRINUSE if UDP port 4791
  * is taken in its namespace (by rxe, for one), or another errno; nothing is
  * left behind on failure.

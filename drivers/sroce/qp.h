@@ -298,6 +298,18 @@ void sroce_qp_free(struct kref *mem);
 void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event);
 
 /**
+ * sroce_qp_lock_both() - take both locks of a QP, in the one order allowed
+ * @qp: the QP
+ */
+void sroce_qp_lock_both(struct sroce_qp *qp)
+	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock);
+void sroce_qp_unlock_both(struct sroce_qp *qp)
+	__releases(&qp->sq.lock) __releases(&qp->rq.lock);
+
+/* What the QP's rings really hold. */
+void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap);
+
+/**
  * sroce_qp_kick() - a process has rung the doorbell
  * @qp: referenced
  *

@@ -217,6 +217,25 @@ void sroce_send_reset(struct sroce_qp *qp)
 
 /* Sending */
 
+/* An atomic whose result has no place may not do anything at the peer. */
+static bool may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
+		      const struct sroce_sge *sge)
+{
+	struct sroce_mr *mr;
+	u32 i;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		if (!sge[i].length)
+			continue;
+		mr = sroce_mr_get(qp->pd, sge[i].lkey, sge[i].addr,
+				  sge[i].length, IB_ACCESS_LOCAL_WRITE);
+		if (!mr)
+			return false;
+		sroce_mr_put(mr);
+	}
+	return true;
+}
+
 static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 	       struct sroce_outgoing *out)
 {
@@ -231,6 +250,8 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 	out->pkt.qpn = qp->dest_qpn;
 	out->pkt.pkey = qp->pkey;
 	out->pkt.ack_req = false;
+	if (sroce_wr_reads(wr) && !wr->started && !may_store(qp, wr, list))
+		return -EFAULT;
 	if (wr->flags & SROCE_INLINE || !out->pkt.payload)
 		return sroce_burst_add(burst, &out->pkt, NULL, 0,
 				       list + out->offset, true);

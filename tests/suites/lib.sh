@@ -49,7 +49,7 @@ not_ok() {
 	local what=$1 status=0
 	shift
 	"$@" >"$OUTPUT" 2>&1 || status=$?
-	if [ $status != 0 ] && [ $status -lt 124 ]; then pass "$what"; else
+	if [ $status = 255 ] || { [ $status != 0 ] && [ $status -lt 124 ]; }; then pass "$what"; else
 		fail "$what"
 		diag "status $status, should have failed: $*"
 		show_output

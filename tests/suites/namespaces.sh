@@ -72,7 +72,7 @@ inner_gids
 pingpong "RC between them"
 pair_run "perftest" 'ib_write_bw -F -d $D2 -x $G2 -n 10 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -n 10 -p $PORT $IP2'
 ok "packets were counted" test "$(moved rx_packets)" -gt 0
-# The program's own wait: what listens is seen only in h2.
+# For wait_server: what listens is seen only in h2.
 cm_listens() { on h2 rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
 pair_run "rping" 'rping -s -a $IP2 -p $PORT -C 3 -V' 'rping -c -a $IP2 -p $PORT -C 3 -V'
 ok "delete from within" on h1 rdma link delete $D1

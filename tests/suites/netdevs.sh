@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 devices() { for device in /sys/class/infiniband/*; do [ -e "$device" ] && echo "${device##*/}"; done; }
+quietly() { "$@" 2>/dev/null; }
 class() { cat "/sys/class/infiniband/$1/$2"; }
 link_shows() { rdma link show "$1/1" | grep -q "$2"; }
 active_mtu() { ibv_devinfo -d "$1" | awk '/active_mtu/ { print $2 }'; }
@@ -105,7 +106,7 @@ ip link add macvlan8 link eth8 type macvlan mode bridge
 ip link add link eth8 name eth8.5 type vlan id 5
 ip link add vlan-on-bridge8 link bridge8 type vlan id 6
 for netdev in dummy8 bridge8 bond8 macvlan8 eth8.5 vlan-on-bridge8; do
-	at_exit ip link delete $netdev
+	at_exit quietly ip link delete $netdev
 	ip link set $netdev up
 	ip addr add 10.9.0.1/24 dev $netdev
 	ok "$netdev: add" rdma link add "on-$netdev" type sroce netdev $netdev
@@ -134,8 +135,6 @@ done
 pingpong() {
 	pair_run "$1: ibv_rc_pingpong" 'ibv_rc_pingpong -d $D2 -g $G2 -n 20 -e -c -p $PORT' \
 		'ibv_rc_pingpong -d $D1 -g $G1 -n 20 -e -c -p $PORT $IP2'
-	pair_run "$1: ibv_ud_pingpong over IPv6" 'ibv_ud_pingpong -d $D2 -g $G2_6 -n 20 -e -c -s 900 -p $PORT' \
-		'ibv_ud_pingpong -d $D1 -g $G1_6 -n 20 -e -c -s 900 -p $PORT $IP2'
 	pair_run "$1: bursts" 'ib_write_bw -F -d $D2 -x $G2 -n 10 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -n 10 -p $PORT $IP2'
 }
 
@@ -145,6 +144,8 @@ over() {
 	address h2 "$2" 2
 	on h1 rdma link add $D1 type sroce netdev "$2" && on h2 rdma link add $D2 type sroce netdev "$2" && gids
 	pingpong "$1"
+	pair_run "$1: ibv_ud_pingpong over IPv6" 'ibv_ud_pingpong -d $D2 -g $G2_6 -n 20 -e -c -s 900 -p $PORT' \
+		'ibv_ud_pingpong -d $D1 -g $G1_6 -n 20 -e -c -s 900 -p $PORT $IP2'
 }
 
 # bare_hosts: namespaces joined by two veths
@@ -200,70 +201,80 @@ hosts_down
 
 # --- away under traffic ---
 
-# endless: an ibv_rc_pingpong that never ends on both hosts; their processes are in $SERVER and $CLIENT
+# endless SERVER CLIENT: two programs that do not end on their own; their processes are in $SERVER and $CLIENT
 endless() {
 	local before
 	PORT=$((PORT + 1))
 	before=$(counter $D1 rx_packets)
-	(exec_on h2 ibv_rc_pingpong -d $D2 -g "$G2" -n 100000000 -p $PORT "$@") >"$OUTPUT.server" 2>&1 &
+	export PORT D1 D2 G1 G2 IP1 IP2
+	(exec_on h2 bash -c "exec $1") >"$OUTPUT.server" 2>&1 &
 	SERVER=$!
 	wait_server $SERVER $PORT || return
-	(exec_on h1 ibv_rc_pingpong -d $D1 -g "$G1" -n 100000000 -p $PORT "$@" $IP2) >"$OUTPUT.client" 2>&1 &
+	(exec_on h1 bash -c "exec $2") >"$OUTPUT.client" 2>&1 &
 	CLIENT=$!
 	wait_for 20 under_way "$before"
 }
 under_way() { [ "$(counter $D1 rx_packets)" -gt $(($1 + 20)) ]; }
-ended() { [ ! -d "/proc/$1" ] || grep -q 'State:.*Z' "/proc/$1/status"; }
 at_exit rm -f "$OUTPUT.server" "$OUTPUT.client"
 
-# after WHAT: both programs of endless() end with an error
-after() {
-	ok "$1: the client ends" wait_for 20 ended $CLIENT
-	ok "$1: the server ends" wait_for 20 ended $SERVER
-	kill -9 $CLIENT $SERVER 2>/dev/null
-	wait $CLIENT
-	is "$1: with an error" $? 1
-	wait $SERVER
-	is "$1: the other one, too" $? 1
-	diag "client: $(tail -n 1 "$OUTPUT.client")" "server: $(tail -n 1 "$OUTPUT.server")"
+# Wait for completions by events: such a program is told when its device goes.
+endless_pingpong() {
+	endless 'ibv_rc_pingpong -d $D2 -g $G2 -n 100000000 -e -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $G1 -n 100000000 -e -p $PORT $IP2'
+}
+# The client always has something under way that the server has to acknowledge; of a ping-pong one side may only be waiting.
+endless_write() {
+	endless 'ib_write_bw -F -d $D2 -x $G2 -n 100000000 -s 4096 -p $PORT' \
+		'ib_write_bw -F -d $D1 -x $G1 -n 100000000 -s 4096 -p $PORT $IP2'
 }
 
+ended() { [ ! -d "/proc/$1" ] || grep -q 'State:.*Z' "/proc/$1/status"; }
+
+# fails WHAT PID OUTPUT REGEX: the process ends by itself, with an error, and says so
+fails() {
+	local status
+	wait_for 30 ended "$2"
+	kill -9 "$2" 2>/dev/null
+	wait "$2" 2>/dev/null
+	status=$?
+	ok "$1: it ends with an error" test $status -gt 0 -a $status -lt 124
+	like "$1: it says which" "$(<"$3")" "$4"
+}
+stop() { kill -9 "$@"; wait "$@"; } 2>/dev/null
+
 hosts_up
-ok "traffic" endless -e
+ok "traffic" endless_pingpong
 refuses "rmmod under traffic" 'in use' rmmod sroce
 ok "link delete under traffic" limited 20 rdma link delete $D1
-after "link delete"
+fails "the program whose device is gone" $CLIENT "$OUTPUT.client" 'Failed|Couldn.t'
+stop $SERVER
 ok "the device can be made again" on h1 rdma link add $D1 type sroce netdev eth0
 ok "and has its GIDs" gids
 pingpong "after it was made again"
 
-ok "traffic" endless -e
-ok "netdev deleted under traffic" limited 20 ip -n h1 link delete eth0
-ok "its device goes" wait_for 20 test ! -e "/sys/class/infiniband/$D1"
-ok "so does the peer's, whose netdev was the other end" wait_for 20 test ! -e "/sys/class/infiniband/$D2"
-after "netdev deleted"
-hosts_down
-
-hosts_up
-ok "traffic by programs that poll" endless
-ok "link delete under it" limited 20 rdma link delete $D1
-ok "the peer's program ends" wait_for 20 ended $SERVER
-wait $SERVER
-is "with an error" $? 1
-kill -9 $CLIENT 2>/dev/null
-wait $CLIENT 2>/dev/null
-ok "the module is unused except by the peer's device" wait_for 10 unused
-
-ok "a device in its place" on h1 rdma link add $D1 type sroce netdev eth0
-ok "and its GIDs" gids
-ok "traffic for a link that goes down" endless -e
+ok "traffic" endless_write
 on h1 ip link set eth0 down
-after "link down"
-ok "retries were counted" test "$(counter $D2 tx_timeouts)" -gt 0
+fails "link down: the sender" $CLIENT "$OUTPUT.client" 'Completion with error|Failed status'
+stop $SERVER
+ok "its timeouts were counted" test "$(counter $D1 tx_timeouts)" -gt 0
 on h1 ip link set eth0 up
 on h1 ip -6 addr add fd00::1/64 dev eth0 nodad 2>/dev/null
 gids
 pingpong "link up again"
+
+ok "traffic" endless_write
+ok "the peer's device deleted" limited 20 rdma link delete $D2
+fails "the peer's device gone: the sender" $CLIENT "$OUTPUT.client" 'Completion with error|Failed status'
+stop $SERVER
+ok "a device in its place" on h2 rdma link add $D2 type sroce netdev eth0
+gids
+
+ok "traffic" endless_pingpong
+ok "netdev deleted under traffic" limited 20 ip -n h1 link delete eth0
+ok "its device goes" wait_for 20 test ! -e "/sys/class/infiniband/$D1"
+ok "so does the peer's, whose netdev was the other end" wait_for 20 test ! -e "/sys/class/infiniband/$D2"
+fails "netdev deleted: the client" $CLIENT "$OUTPUT.client" 'Failed|Couldn.t'
+fails "netdev deleted: the server" $SERVER "$OUTPUT.server" 'Failed|Couldn.t'
 hosts_down
 ok "the module is unused in the end" wait_for 10 unused
 ok "and unloads" rmmod sroce

@@ -25,10 +25,10 @@ done
 
 for mtu in 256 512 1024 2048 4096; do
 	for transport in rc uc; do
-		pingpong "$transport, path MTU $mtu, messages of 3 and a bit" $transport -m $mtu -s $((mtu * 3 + 5))
+		pingpong "$transport, path MTU $mtu, messages of 3 and a bit" $transport -e -m $mtu -s $((mtu * 3 + 5))
 	done
 	before=$(counter $D1 tx_packets)
-	GIDS=6 pingpong "rc over IPv6, path MTU $mtu, messages of 2" rc -m $mtu -s $((mtu * 2))
+	GIDS=6 pingpong "rc over IPv6, path MTU $mtu, messages of 2" rc -e -m $mtu -s $((mtu * 2))
 	after=$(counter $D1 tx_packets)
 	ok "at least two packets per message were counted" test $((after - before)) -ge 40
 done

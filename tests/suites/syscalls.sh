@@ -10,7 +10,7 @@ export D1 D2 G1 G2
 run_program "" 120 "$PROGRAMS/stream"
 
 # kicks: so far. The kernel remembers values for 10 ms.
-kicks() { sleep 0.1; on h1 cat /sys/class/infiniband/$D1/ports/1/hw_counters/kicks; }
+kicks() { sleep 0.1; cat "/sys/class/infiniband/$D1/ports/1/hw_counters/kicks"; }
 
 # few_kicks WHAT POSTS COMMAND: fewer than one in ten posts; the command may have some more for setting up
 few_kicks() {

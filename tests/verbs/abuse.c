@@ -148,8 +148,6 @@ static void bad_sqe(const void *arg)
 		victim_works();
 		REQUIRE(pair_again(&abuser.pair));
 	}
-	EXPECT(abuser.pair.a.rcq, abuser.pair.a.qp, .wr_id = 0x5107,
-	       .status = IBV_WC_WR_FLUSH_ERR);
 	CHECK(works(&abuser.pair));
 	abuser_down(&abuser);
 }

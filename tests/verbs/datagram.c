@@ -3,7 +3,6 @@
  * Unreliable datagrams.
  */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>
 #include <string.h>

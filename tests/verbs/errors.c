@@ -26,6 +26,7 @@ int main(void)
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	fabric_open();
 	run_test(create_bystander, NULL, "a bystander");
+	test_faults();
 	test_requests();
 	test_objects();
 	run_test(destroy_bystander, NULL, "the bystander is well");

@@ -54,7 +54,9 @@ static void open_or_die(struct host *host, const char *which)
 	char device[] = "D?", index[] = "G?", name[] = "sroce?";
 	const char *value;
 
-	device[1] = index[1] = name[5] = *which;
+	device[1] = *which;
+	index[1] = *which;
+	name[5] = *which;
 	value = getenv(index);
 	if (host_open(host, strdup(OR(getenv(device), name)),
 		      value ? atoi(value) : 0))

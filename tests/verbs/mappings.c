@@ -220,9 +220,9 @@ static void contexts(const void *arg)
 	} cases[] = {
 		{ { SROCE_ABI_VERSION }, 8, 0 },
 		{ { SROCE_ABI_VERSION }, 16, 0 },
-		{ { SROCE_ABI_VERSION - 1 }, 8, EPROTONOSUPPORT },
-		{ { SROCE_ABI_VERSION + 1 }, 8, EPROTONOSUPPORT },
-		{ { 0 }, 8, EPROTONOSUPPORT },
+		{ { SROCE_ABI_VERSION - 1 }, 8, EPROTO },
+		{ { SROCE_ABI_VERSION + 1 }, 8, EPROTO },
+		{ { 0 }, 8, EPROTO },
 		{ { SROCE_ABI_VERSION, 1 }, 8, EOPNOTSUPP },
 		{ { SROCE_ABI_VERSION, 0, 0, 1 }, 16, EOPNOTSUPP },
 		{ { SROCE_ABI_VERSION }, 4, EINVAL },

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <arpa/inet.h>
-#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -106,7 +105,7 @@ bool expect(struct ibv_cq *cq, const struct ibv_qp *qp,
 		return check_that(false, "a completion comes", file, line);
 	if (wc_matches(&wc, want, qp))
 		return true;
-	diag("completion: id %#llx '%s' opcode %d length %u flags %#x imm %#x qp %#x src %#x vendor %u",
+	diag("completion: id %#llx '%s' opcode %d length %u flags %#x imm %#x qp %#x src %#x reason %u",
 	     (unsigned long long)wc.wr_id, ibv_wc_status_str(wc.status),
 	     wc.opcode, wc.byte_len, wc.wc_flags, ntohl(wc.imm_data),
 	     wc.qp_num, wc.src_qp, wc.vendor_err);

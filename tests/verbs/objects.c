@@ -3,7 +3,6 @@
  * Creating, registering and destroying what cannot be, and what is not there.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -88,7 +87,6 @@ static void bad_access(const void *arg)
 	} cases[] = {
 		{ IBV_ACCESS_REMOTE_WRITE, EINVAL },
 		{ IBV_ACCESS_REMOTE_ATOMIC, EINVAL },
-		{ IBV_ACCESS_ON_DEMAND, EOPNOTSUPP },
 		{ IBV_ACCESS_ZERO_BASED | IBV_ACCESS_LOCAL_WRITE, EOPNOTSUPP },
 		{ IBV_ACCESS_MW_BIND | IBV_ACCESS_LOCAL_WRITE, EOPNOTSUPP },
 	};
@@ -101,6 +99,9 @@ static void bad_access(const void *arg)
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		OBJECT(ibv_reg_mr(t.pd, there, 4096, cases[i].access),
 		       cases[i].err);
+	/* The RDMA core's own answer, which differs between kernels. */
+	CHECK(!ibv_reg_mr(t.pd, there, 4096, IBV_ACCESS_ON_DEMAND));
+	CHECK(errno == EINVAL || errno == EOPNOTSUPP);
 	things_destroy(&t);
 }
 
@@ -250,9 +251,12 @@ static void unknown_qp_attributes(const void *arg)
 	attr.send_cq = t.cq;
 	attr.recv_cq = t.cq;
 	attr.pd = t.pd;
+	/* For RC the RDMA core itself says that there is no such thing. */
+	attr.qp_type = IBV_QPT_UD;
 	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
 	attr.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 	OBJECT(ibv_create_qp_ex(t.context, &attr), EOPNOTSUPP);
+	attr.qp_type = IBV_QPT_RC;
 	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
 	OBJECT(ibv_create_qp_ex(t.context, &attr), EOPNOTSUPP);
 	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
@@ -291,8 +295,9 @@ static void bad_ah(const void *arg)
 	attr.is_global = 0;
 	OBJECT(ibv_create_ah(t.pd, &attr), EINVAL);
 	attr = good;
+	/* The RDMA core says so itself, as in the next test. */
 	attr.grh.sgid_index = 200;
-	OBJECT(ibv_create_ah(t.pd, &attr), EINVAL);
+	OBJECT(ibv_create_ah(t.pd, &attr), ENODATA);
 	things_destroy(&t);
 }
 
@@ -374,7 +379,7 @@ static void other_context(const void *arg)
 		cqs[i] = ibv_create_cq(again.context, 1, NULL, NULL, 0);
 	attr.send_cq = cqs[63];
 	attr.recv_cq = cqs[63];
-	OBJECT(ibv_create_qp(t.pd, &attr), EINVAL);
+	OBJECT(ibv_create_qp(t.pd, &attr), ENOENT);
 	for (i = 0; i < 64; i++)
 		CHECK_CALL(ibv_destroy_cq(cqs[i]), 0);
 	CHECK_CALL(ibv_close_device(again.context), 0);

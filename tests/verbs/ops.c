@@ -2,7 +2,6 @@
 /*
  * One operation at a time: opcodes, sizes, lists, inline data.
  */
-#include <endian.h>
 #include <errno.h>
 #include <string.h>
 

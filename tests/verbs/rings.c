@@ -144,7 +144,7 @@ bool abuser_up(struct abuser *abuser)
 		return false;
 	forget_events(hosts[1].context);
 	return pair_up(&abuser->pair, &options) && find(abuser, &before) &&
-	       find_slot(abuser);
+	       find_slot(abuser) && pair_again(&abuser->pair);
 }
 
 void abuser_down(struct abuser *abuser)

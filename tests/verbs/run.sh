@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # For the suites that run the programs of this folder; they have read suites/lib.sh before.
+# shellcheck shell=bash
 
 PROGRAMS=$(dirname "$0")/../../build/verbs
 

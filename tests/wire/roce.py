@@ -114,20 +114,23 @@ def checksum(data):
     return ~total & 0xFFFF
 
 
-def ip_header(source, target, length, ident=0):
-    """IP header in front of that many bytes of UDP."""
+DF = 0x4000
+
+
+def ip_header(source, target, length, ident=0, fragment=DF):
+    """IP header in front of that many bytes of UDP; identification and flags are for IPv4."""
     if source.version == 4:
-        head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, ident, 0x4000, 64, 17, 0)
+        head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, ident, fragment, 64, 17, 0)
         head += source.packed + target.packed
         return head[:10] + struct.pack(">H", checksum(head)) + head[12:]
     return struct.pack(">IHBB", 6 << 28, length, 17, 64) + source.packed + target.packed
 
 
-def datagram(source, target, body, sport=0xC123):
+def datagram(source, target, body, sport=0xC123, **ip):
     """IP and UDP in front of anything, ICRC behind it."""
     source, target = ipaddress.ip_address(source), ipaddress.ip_address(target)
     length = 8 + len(body) + 4
-    packet = ip_header(source, target, length) + struct.pack(">HHHH", sport, UDP_PORT, length, 0) + body
+    packet = ip_header(source, target, length, **ip) + struct.pack(">HHHH", sport, UDP_PORT, length, 0) + body
     return packet + icrc(packet)
 
 

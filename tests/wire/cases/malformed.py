@@ -162,3 +162,26 @@ def trailing(b):
     b.advance(rc)
     b.acked(rc)
     b.works(rc)
+
+
+@case("IP fragments: what looks like a packet within one is none", ipv4_only=True)
+def fragments(b):
+    rc = b.rc()
+    inner = roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", b"smuggled"), ident=7, fragment=0)[28:]
+    before = 20 + 8 + 28 + 4  # headers, and filler up to a border of fragments
+    payload = bytes(-(before - 20) % 8 + 4) + inner + bytes(40)
+    at = 20 + 8 + 28 + len(payload) - 40 - len(inner)
+    whole = roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", payload, va=rc.memory.va + 512), ident=7, fragment=0)
+    ends = [ipaddress.ip_address(address) for address in (b.ours, b.theirs)]
+    parts = whole[20:at], whole[at:at + len(inner) // 8 * 8], whole[at + len(inner) // 8 * 8:]
+    offset = 0
+    for i, part in enumerate(parts):
+        more = 0x2000 if i + 1 < len(parts) else 0
+        b.peer.send(roce.ip_header(*ends, len(part), ident=7, fragment=more | offset // 8) + part)
+        offset += len(part)
+    found = b.answers()
+    expect("memory", rc.memory.read(8), bytes(8))
+    if found:
+        expect("answers", [packet.name for packet in found], ["RC_ACKNOWLEDGE"])
+        b.advance(rc)
+    b.works(rc)
