@@ -12,7 +12,7 @@ MODULE = $(O)/sroce.ko
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
-.PHONY: all module provider debug-module uml-module mirror install uninstall setup check check-debug demo shell clean help
+.PHONY: all module provider programs debug-module uml-module mirror install uninstall setup check check-debug demo shell clean help
 
 ## all            module and provider, into build/ (the default)
 all: module provider
@@ -36,6 +36,11 @@ provider:
 debug-module:
 	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-debug-kernel)/build \
 		MODULE=$(O)/debug/sroce.ko UBSAN_SANITIZE=y
+
+# What the suites run in the guest besides stock programs; built here, where a compiler is fast
+programs:
+	+@for folder in $(wildcard tests/verbs tests/interop tests/wire); do \
+		[ ! -e $$folder/Makefile ] || $(MAKE) --no-print-directory -s -C $$folder || exit; done
 
 # The same for User Mode Linux
 uml-module:

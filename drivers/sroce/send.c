@@ -21,9 +21,9 @@
 /* So many kicks in a row without polling are a stream of posts, */
 #define STREAM_KICKS	4
 /* which is gathered for this long, */
-#define GATHER_NS	(20 * NSEC_PER_USEC)
-/* and goes on being gathered as long as it brings so many. */
-#define GATHER_WORTH	8
+#define GATHER_NS	(30 * NSEC_PER_USEC)
+/* and goes on being gathered as long as it brings so many each time. */
+#define GATHER_WORTH	3
 
 static bool active(const struct sroce_qp *qp)
 {
@@ -435,12 +435,10 @@ static bool posts_stream(struct sroce_qp *qp)
 	return sq->gathers;
 }
 
-void sroce_send_kicked(struct sroce_qp *qp)
+static void gather(struct sroce_qp *qp)
 {
-	if (!active(qp) || !posts_stream(qp)) {
-		sroce_send_run(qp);
+	if (!active(qp))
 		return;
-	}
 	sroce_ring_busy(qp->slot);
 	/* Not hrtimer_active(): that is true until the callback returns. */
 	if (qp->sq.gathering)
@@ -448,6 +446,14 @@ void sroce_send_kicked(struct sroce_qp *qp)
 	qp->sq.gathering = true;
 	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
 		      HRTIMER_MODE_REL_SOFT);
+}
+
+void sroce_send_kicked(struct sroce_qp *qp)
+{
+	if (active(qp) && posts_stream(qp))
+		gather(qp);
+	else
+		sroce_send_run(qp);
 }
 
 enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
@@ -460,6 +466,9 @@ enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
 	posts = sroce_load(&qp->slot->sq_tail) - qp->sq.req.in.tail;
 	qp->sq.gathers = posts >= GATHER_WORTH;
 	sroce_send_run(qp);
+	/* As long as it pays, the timer looks at the ring and nobody kicks. */
+	if (qp->sq.gathers)
+		gather(qp);
 	sroce_send_unlock(qp);
 	return HRTIMER_NORESTART;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The netdev below a device: every kind, what follows its state, and either of them going away.
-# timeout: 480
+# timeout: 600
 . "$(dirname "$0")/lib.sh"
 
 devices() { for device in /sys/class/infiniband/*; do [ -e "$device" ] && echo "${device##*/}"; done; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # libibverbs' own examples between two hosts: RC, UC and UD over IPv4 and IPv6, polling and with events, every path MTU,
 # data checked.
-# timeout: 300
+# timeout: 480
 . "$(dirname "$0")/lib.sh"
 
 hosts_up 9000 || exit 1

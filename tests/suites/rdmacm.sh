@@ -1,6 +1,6 @@
 #!/bin/bash
 # librdmacm's programs: connections, datagrams and sockets by address.
-# timeout: 300
+# timeout: 480
 . "$(dirname "$0")/lib.sh"
 
 hosts_up || exit 1

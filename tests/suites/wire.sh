@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Packets as no proper peer sends them: what sroce answers, counts and completes. The cases are in tests/wire/cases.
-# timeout: 300
+# timeout: 420
 . "$(dirname "$0")/lib.sh"
 
 RUN=$(dirname "$0")/../wire/run
@@ -18,7 +18,7 @@ cases() {
 		"#"*) echo "$line" ;;
 		*) echo "# $line" ;;
 		esac
-	done < <(limited 200 "$RUN" "$@" 2>&1; echo "status $?")
+	done < <(limited 300 "$RUN" "$@" 2>&1; echo "status $?")
 	[ "$TESTS" -gt "$before" ] || fail "the cases ran"
 }
 

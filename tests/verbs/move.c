@@ -410,6 +410,22 @@ static bool completed(struct pair *pair, const struct move *m, uint64_t id)
 	return good;
 }
 
+/*
+ * UC completes a request when it is sent.  A WRITE has landed when a message
+ * behind it has.
+ */
+static bool landed(struct pair *pair, const struct move *m, uint64_t id)
+{
+	if (pair->a.qp->qp_type != IBV_QPT_UC || m->opcode != IBV_WR_RDMA_WRITE)
+		return true;
+	return CHECK_CALL(post_recv(&pair->b, ~id, 0, 0), 0) &&
+	       CHECK_CALL(post_send(&pair->a, id, 0, 0, IBV_SEND_SIGNALED), 0) &&
+	       EXPECT(pair->a.scq, pair->a.qp, .wr_id = id,
+		      .opcode = IBV_WC_SEND) &&
+	       EXPECT(pair->b.rcq, pair->b.qp, .wr_id = ~id,
+		      .opcode = IBV_WC_RECV);
+}
+
 bool move(struct pair *pair, const struct move *m)
 {
 	static uint64_t last_id = 0xabcd00000000;
@@ -425,6 +441,7 @@ bool move(struct pair *pair, const struct move *m)
 	plan(pair, m, &local, &remote);
 	scatter(read ? &remote : &local, data);
 	good = start(pair, m, &local, &remote, id) && completed(pair, m, id) &&
+	       landed(pair, m, id) &&
 	       CHECK(gathered(&local, data)) && CHECK(gathered(&remote, data)) &&
 	       CHECK(untouched(&pair->a, m->offset, m->length)) &&
 	       CHECK(untouched(&pair->b, m->remote, m->length));

@@ -356,8 +356,10 @@ struct sroce_create_ah_resp {
 #define SROCE_IOC_KICK			0x7301
 
 /* Every offset and size that the two sides rely on. */
+#define SROCE_ABI_NAME(line)	sroce_abi_assert_##line
+#define SROCE_ABI_AT(line)	SROCE_ABI_NAME(line)
 #define SROCE_ABI_ASSERT(cond) \
-	extern const char sroce_abi_assert[(cond) ? 1 : -1]
+	struct SROCE_ABI_AT(__LINE__) { char holds[(cond) ? 1 : -1]; }
 #define SROCE_ABI_OFFSET(type, field, at) \
 	SROCE_ABI_ASSERT(__builtin_offsetof(struct type, field) == (at))
 

@@ -183,14 +183,14 @@ def read_without_key(b):
 @case("more READs than max_dest_rd_atomic before the first is answered")
 def too_many(b):
     rc, answers = b.rc(), []
-    with b.slow_link():
-        # Until the queue is full; then so many as may wait; and some, as the queue is not at rest
-        for _ in range(TX_LIMIT + READS + 6):
+    with b.full_queue():
+        # Until the queue is full; then so many as may wait, and one
+        while rc.state == "RTS" and rc.psn - rc.first_psn & 0xFFFFFF < 10 * TX_LIMIT:
             b.send_next(rc, "RC_READ_REQUEST", dma_len=1000)
-        while not answers or answers[-1].name != "RC_ACKNOWLEDGE":
-            answers.append(b.wait_outgoing(None))
+    b.state(rc, "ERR")
+    while not answers or answers[-1].name != "RC_ACKNOWLEDGE":
+        answers.append(b.wait_outgoing(None))
     nak = answers.pop()
     expect("syndrome", f"{nak.syndrome:#x}", f"{roce.NAK_INVALID:#x}")
     expect("answers", {packet.name for packet in answers}, {"RC_READ_RESPONSE_ONLY"})
     expect("all before it are answered", len(answers), nak.psn - rc.first_psn & 0xFFFFFF)
-    b.state(rc, "ERR")

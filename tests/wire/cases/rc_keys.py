@@ -56,13 +56,13 @@ def no_right(b):
 @case("addresses before, across and behind the region, and round the end of all addresses")
 def bounds(b):
     for opcode, payload in ACCESSES:
-        rc = b.rc()
-        va, size = rc.memory.va, rc.memory.size
-        for wrong in (va - 8, va - 8 * 4096, va + size, va + size - (0 if "RC_COM" in opcode or "FETCH" in opcode else 4), 0,
-                      2**64 - 8, 2**63):
-            refused(b, rc, opcode, payload, va=wrong, **length(opcode))
+        across = 0 if opcode in ("RC_COMPARE_SWAP", "RC_FETCH_ADD") else 4
+        for distance in (-8, -8 * 4096, 0, -across):
             rc = b.rc()
-            va, size = rc.memory.va, rc.memory.size
+            end = rc.memory.size if distance in (0, -across) else 0
+            refused(b, rc, opcode, payload, va=rc.memory.va + end + distance, **length(opcode))
+        for va in (0, 2**64 - 8, 2**63):
+            refused(b, b.rc(), opcode, payload, va=va, **length(opcode))
 
 
 @case("lengths that go past the end, or round it")

@@ -115,9 +115,9 @@ def mutations(b):
             if i % 5 == 0:
                 victims = [replaced(b, victim) for victim in victims]
             if i % 100 == 0:
-                b.answers()
+                b.answers(settled=False)
                 pair.check()
-        b.answers()
+        b.answers(settled=False)
         pair.check()
     finally:
         pair.close()
@@ -127,7 +127,7 @@ def mutations(b):
 def noise(b):
     for n in list(range(0, 80)) + [200, 1000, 1400]:
         b.raw(b.random.randbytes(n))
-    b.answers()
+    b.answers(settled=False)
 
 
 @case("afterwards everything works")
