@@ -55,7 +55,7 @@ struct sroce_path {
  * @gathering: @gather is queued
  * @polled: what the process had polled at its last kick
  * @unpolled: kicks since, without a look at its completions
- * @gathers: gathering has paid lately
+ * @idle_gathers: times in a row that it has brought next to nothing
  * @armed: @deadline counts
  * @pauses: local drops in a row
  * @progress: something was acknowledged since @deadline was set
@@ -84,7 +84,7 @@ struct sroce_sendq {
 	struct hrtimer gather;
 	u32 polled;
 	u8 unpolled;
-	bool gathers;
+	u8 idle_gathers;
 	bool gathering;
 	bool timer_runs;
 	bool armed;

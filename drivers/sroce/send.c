@@ -19,10 +19,13 @@
  */
 #define BUSY_PACKETS	32
 /* So many kicks in a row without polling are a stream of posts, */
-#define STREAM_KICKS	4
-/* which is gathered for this long, */
+#define STREAM_KICKS	3
+/* or so many requests and completions that the process leaves lying. */
+#define STREAM_REQUESTS	4
+/* A stream is gathered for this long, */
 #define GATHER_NS	(30 * NSEC_PER_USEC)
-/* and goes on being gathered as long as it brings so many each time. */
+/* again and again until it has brought fewer than so many so many times. */
+#define IDLE_GATHERS	16
 #define GATHER_WORTH	3
 
 static bool active(const struct sroce_qp *qp)
@@ -414,25 +417,26 @@ void sroce_send_run(struct sroce_qp *qp)
 /* Doorbell */
 
 /*
- * A process that kicks again and again without taking completions in between
- * is posting a stream.  (One that waits for each answer polls before the next
- * post.)  Both heads are the process's: a lie costs only itself.
+ * A process that waits for each answer has one or two requests under way and
+ * has taken all completions when it kicks.  One that posts a stream leaves
+ * some of either lying, or (if its requests are not signalled) kicks again and
+ * again without taking any.  The words are the process's: a lie costs itself.
  */
 static bool posts_stream(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
-	u32 polled = sroce_load(&sq->cq->slot->head) +
-		     sroce_load(&qp->rq.cq->slot->head);
+	u32 polled = sroce_load(&sq->cq->slot->head);
+	u32 lying = READ_ONCE(sq->cq->tail) - polled +
+		    sroce_load(&qp->slot->sq_tail) - sq->req.in.head;
 
+	polled += sroce_load(&qp->rq.cq->slot->head);
 	if (polled != sq->polled) {
 		sq->polled = polled;
 		sq->unpolled = 0;
-		return sq->gathers;
+	} else if (sq->unpolled < STREAM_KICKS) {
+		sq->unpolled++;
 	}
-	if (sq->unpolled == STREAM_KICKS)
-		return true;
-	sq->unpolled++;
-	return sq->gathers;
+	return lying > STREAM_REQUESTS || sq->unpolled == STREAM_KICKS;
 }
 
 static void gather(struct sroce_qp *qp)
@@ -450,10 +454,12 @@ static void gather(struct sroce_qp *qp)
 
 void sroce_send_kicked(struct sroce_qp *qp)
 {
-	if (active(qp) && posts_stream(qp))
+	if (active(qp) && posts_stream(qp)) {
+		qp->sq.idle_gathers = 0;
 		gather(qp);
-	else
+	} else {
 		sroce_send_run(qp);
+	}
 }
 
 enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
@@ -464,10 +470,11 @@ enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
 	sroce_send_lock(qp);
 	qp->sq.gathering = false;
 	posts = sroce_load(&qp->slot->sq_tail) - qp->sq.req.in.tail;
-	qp->sq.gathers = posts >= GATHER_WORTH;
+	qp->sq.idle_gathers = posts < GATHER_WORTH ?
+			      qp->sq.idle_gathers + 1 : 0;
 	sroce_send_run(qp);
 	/* As long as it pays, the timer looks at the ring and nobody kicks. */
-	if (qp->sq.gathers)
+	if (qp->sq.idle_gathers < IDLE_GATHERS)
 		gather(qp);
 	sroce_send_unlock(qp);
 	return HRTIMER_NORESTART;

@@ -30,7 +30,7 @@ ok "rdma link add loads the module" rdma link add s8 type sroce netdev eth8
 ok "the module is there" test -d /sys/module/sroce
 is "the device is there" "$(devices)" s8
 like "rdma link knows the netdev" "$(rdma link show s8/1)" 'state ACTIVE physical_state LINK_UP netdev eth8'
-refuses "the same name on another netdev" 'File exists|Too many open files' rdma link add s8 type sroce netdev eth9
+refuses "the same name on another netdev" 'File exists' rdma link add s8 type sroce netdev eth9
 refuses "another name on the same netdev" 'File exists' rdma link add s9 type sroce netdev eth8
 refuses "a netdev that is not there" 'Invalid netdev|No such device' rdma link add s9 type sroce netdev nothing0
 refuses "the loopback netdev" 'not supported' rdma link add s9 type sroce netdev lo
@@ -110,7 +110,9 @@ for netdev in dummy8 bridge8 bond8 macvlan8 eth8.5 vlan-on-bridge8; do
 	ip link set $netdev up
 	ip addr add 10.9.0.1/24 dev $netdev
 	ok "$netdev: add" rdma link add "on-$netdev" type sroce netdev $netdev
-	like "$netdev: it is its" "$(rdma link show "on-$netdev/1")" "netdev $netdev"
+	# As far as the RDMA core is concerned, that of a VLAN is the netdev below.
+	case $netdev in eth8.5) below=eth8 ;; vlan-on-*) below=bridge8 ;; *) below=$netdev ;; esac
+	like "$netdev: it is its" "$(rdma link show "on-$netdev/1")" "netdev $below"
 	ok "$netdev: its address is a GID" gid "on-$netdev" 10.9.0.1
 	ok "$netdev: programs open it" ibv_devinfo -v -d "on-$netdev"
 	ok "$netdev: delete" rdma link delete "on-$netdev"

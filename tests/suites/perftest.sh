@@ -1,7 +1,7 @@
 #!/bin/bash
 # perftest between two hosts: every operation, transport and way of posting. Short runs: what counts is that both sides
 # finish, that the server sees what the client did, and that nothing went wrong on the way.
-# timeout: 480
+# timeout: 900
 . "$(dirname "$0")/lib.sh"
 
 hosts_up 9000 || exit 1
@@ -37,21 +37,19 @@ GIDS=6 perf "UD over IPv6" ib_send_lat -c UD -n 20 -s 2048
 # Sizes
 LIMIT=120 perf "every size from 2 bytes to 8 MiB" ib_write_bw -a -n 5
 is "it measured 23 of them" "$(results)" 23
-for program in send write read; do
-	[ $program = write ] || LIMIT=60 perf "8 MiB" ib_${program}_bw -s 8388608 -n 5
-	perf "1 byte" ib_${program}_bw -s 1 -n 50
-	perf "a size of no round number" ib_${program}_lat -s 70001 -n 10
-done
+for program in send read; do LIMIT=60 perf "8 MiB" ib_${program}_bw -s 8388608 -n 5; done
+for program in send write read; do perf "1 byte" ib_${program}_bw -s 1 -n 20; done
+perf "a size of no round number" ib_send_lat -s 70001 -n 10
 
 # Ways of posting and of waiting
 for program in send write read; do
 	perf "both ways" ib_${program}_bw -b -n 50 -s 16384
 	perf "16 QPs" ib_${program}_bw -q 16 -n 10 -s 4096
 	perf "lists of 32" ib_${program}_bw -l 32 -n 96 -s 64
-	perf "ibv_post_send()" ib_${program}_bw -n 20 -s 1024 --use_old_post_send
 	perf "rdma_cm" ib_${program}_bw -R -n 20 -s 4096
-	perf "a send queue of 1" ib_${program}_bw -t 1 -n 20 -s 4096
 done
+perf "ibv_post_send()" ib_write_bw -n 20 -s 1024 --use_old_post_send
+perf "a send queue of 1" ib_write_bw -t 1 -n 20 -s 4096
 for program in send write; do
 	perf "inline" ib_${program}_bw -I 64 -s 64 -n 50
 	perf "inline" ib_${program}_lat -I 1 -s 1 -n 20
@@ -60,7 +58,6 @@ perf "both ways, 16 QPs, lists of 32 of 2 bytes" ib_write_bw -b -q 16 -l 32 -n 6
 perf "a completion for every request" ib_write_bw -Q 1 -n 50 -s 64
 perf "few completions" ib_send_bw -Q 50 -n 200 -s 64
 perf "a short receive queue" ib_send_bw -r 2 -n 50 -s 4096
-perf "a small receive queue shared with lists" ib_send_bw -r 32 -l 8 -n 64 -s 64
 perf "with events" ib_send_bw -e -n 20 -s 65536
 perf "with events" ib_send_lat -e -n 20 -s 64
 perf "UD with lists" ib_send_bw -c UD -l 16 -n 64 -s 512
@@ -73,11 +70,11 @@ perf "a memory region per QP" ib_write_bw -n 20 -s 1024 --mr_per_qp -q 2
 
 # Path MTUs, with messages of packets that are full and one that is not
 for mtu in 256 512 1024 2048 4096; do
-	for program in send write read; do perf "path MTU $mtu" ib_${program}_bw -m $mtu -n 10 -s $((mtu * 9 + 1)); done
+	for program in write read; do perf "path MTU $mtu" ib_${program}_bw -m $mtu -n 5 -s $((mtu * 9 + 1)); done
 done
 
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
-for name in tx_bytes rx_bytes; do ok "$name moved" test "$(counter $D1 $name)" -gt 100000000; done
+for name in tx_bytes rx_bytes; do ok "$name moved" test "$(counter $D1 $name)" -gt 40000000; done
 hosts_down
 
 # The MTU that networks have
@@ -85,6 +82,5 @@ hosts_up 1500
 for program in send write read; do
 	perf "netdev MTU 1500" ib_${program}_bw -n 20 -s 65536
 	like "the path MTU is what fits" "$CLIENT_OUTPUT" 'Mtu +: 1024\[B\]'
-	GIDS=6 perf "netdev MTU 1500 over IPv6" ib_${program}_bw -n 5 -s 1048576
 done
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
