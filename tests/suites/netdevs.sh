@@ -76,7 +76,9 @@ is "no parent, as veth has none" "$(ls -d /sys/class/infiniband/s8/device 2>/dev
 has_gid() { find_gid "$1" "$(gid_text "$2")"; }
 no_gid() { ! has_gid "$@"; }
 for address in 10.8.0.1/24 10.8.0.2/24 fd08::1/64; do
-	ip addr add $address dev eth8 $([[ $address == *:* ]] && echo nodad)
+	nodad=
+	[[ $address != *:* ]] || nodad=nodad
+	ip addr add $address dev eth8 $nodad
 	ok "address $address: a GID" wait_for 10 has_gid s8 ${address%/*}
 done
 is "it is RoCE v2" "$(class s8 "ports/1/gid_attrs/types/$(gid s8 10.8.0.1)")" "RoCE v2"
