@@ -65,7 +65,7 @@ compare() {
 	done
 	s=$(median </tmp/s.$$) r=$(median </tmp/r.$$)
 	rm -f /tmp/s.$$ /tmp/r.$$
-	printf '%-34s %12s %12s  %s  %s\n' "$what" "$s" "$r" "$(awk "BEGIN { if ($r + 0) printf \"%5.2f\", $s / $r }")" "$unit"
+	printf '%-34s %12s %12s  %s  %s\n' "$what" "$s" "$r" "$(awk -v s="$s" -v r="$r" 'BEGIN { if (r + 0) printf "%5.2f", s / r; else print "-" }')" "$unit"
 }
 
 hosts_up
