@@ -12,7 +12,7 @@ MODULE = $(O)/sroce.ko
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
-.PHONY: all module provider programs debug-module uml-module mirror install uninstall setup check check-debug demo shell clean help
+.PHONY: all module provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug demo shell clean help
 
 ## all            module and provider, into build/ (the default)
 all: module provider
@@ -75,6 +75,10 @@ setup:
 ## check          unit, static and VM tests; SUITE=name runs one suite, LANES="unit vm" some lanes
 check: setup
 	@tests/check $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
+
+## check-abi      the provider's declarations against rdma-core 56.1's own headers, and its build in that tree
+check-abi: setup
+	+@$(PROVIDER) check-abi
 
 ## check-debug    the VM suites on a kernel with KASAN, lockdep, kmemleak and more; SUITE=name runs one
 check-debug: setup

@@ -16,10 +16,12 @@ wire_in_one_namespace() {
 	local name
 	ip link add r1 type veth peer name r2
 	for name in r1 r2; do
-		sysctl -qw net.ipv4.conf.$name.rp_filter=0 net.ipv4.conf.$name.accept_local=1 net.ipv4.conf.$name.arp_ignore=1
+		echo 0 >/proc/sys/net/ipv4/conf/$name/rp_filter
+		echo 1 >/proc/sys/net/ipv4/conf/$name/accept_local
+		echo 1 >/proc/sys/net/ipv4/conf/$name/arp_ignore
 		ip link set $name up
 	done
-	sysctl -qw net.ipv4.conf.all.rp_filter=0
+	echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter
 	ip addr add 10.9.0.1/32 dev r1
 	ip addr add 10.9.0.2/32 dev r2
 	ip route add 10.9.0.2 dev r1 table 101
@@ -39,17 +41,17 @@ gid_of() { # DEVICE IPV4-MAPPED-END
 
 # one_sroce PROGRAM OPTIONS -> the output line of the client
 one_sroce() {
-	run_pair "$1 -d \$D2 -x \$G2 -p \$PORT -F $2" "$1 -d \$D1 -x \$G1 -p \$PORT -F $2 \$IP2" 100
+	run_pair "$1 -d \$D2 -x \$G2 -p \$PORT -F $2" "$1 -d \$D1 -x \$G1 -p \$PORT -F $2 \$IP2" 40
 	grep -A1 '#bytes' <<<"$CLIENT_OUTPUT" | tail -n 1
 }
 
 one_rxe() {
 	local server
 	PORT=$((PORT + 1))
-	timeout 100 $1 -d rxe2 -x $RG2 -p $PORT -F $2 >/dev/null 2>&1 &
+	timeout 40 $1 -d rxe2 -x $RG2 -p $PORT -F $2 >/dev/null 2>&1 &
 	server=$!
 	wait_server $server $PORT
-	timeout 100 $1 -d rxe1 -x $RG1 -p $PORT -F $2 --bind_source_ip=10.9.0.1 10.9.0.2 2>&1 | grep -A1 '#bytes' | tail -n 1
+	timeout 40 $1 -d rxe1 -x $RG1 -p $PORT -F $2 10.9.0.2 2>&1 | grep -A1 '#bytes' | tail -n 1
 	wait $server
 }
 
