@@ -382,3 +382,24 @@ TEST(requester, resume_sends_what_never_left)
 		EQUAL(acknowledge(&s, 2), 3);
 	}
 }
+
+/* What is left of it must not become the next one's: it reads a list of its own length. */
+TEST(requester, begins_anew_behind_a_request_that_failed_half_sent)
+{
+	struct sroce_wr *bad;
+
+	sender_init(&s, 7);
+	s.r.transport = SROCE_UC;
+	bad = post(&s, SROCE_OP_WRITE, 3 * MTU);
+	post(&s, SROCE_OP_SEND, 1);
+	SEND(&s, SROCE_WRITE_FIRST, 7);
+	bad->status = SROCE_LOC_PROT_ERR;
+	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_FAULT);
+	sroce_requester_retire(&s.r);
+	EQUAL(s.r.in.next, s.r.in.head);
+	EQUAL(s.r.packet, 0);
+	SEND(&s, SROCE_SEND_ONLY, 8);
+	EQUAL(s.out.offset, 0);
+	EQUAL(s.out.pkt.payload, 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+}
