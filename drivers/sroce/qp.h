@@ -58,6 +58,7 @@ struct sroce_path {
  * @idle_gathers: times in a row that it has brought next to nothing
  * @armed: @deadline counts
  * @pauses: local drops in a row
+ * @cpu: who transmitted last, see sroce_tx_in_order()
  * @progress: something was acknowledged since @deadline was set
  * @paused: local drop: no transmission until @deadline
  * @ask_drained: SQD: raise the event when nothing is outstanding
@@ -89,6 +90,7 @@ struct sroce_sendq {
 	bool timer_runs;
 	bool armed;
 	u8 pauses;
+	int cpu;
 	bool progress;
 	bool paused;
 	bool ask_drained;
@@ -116,6 +118,7 @@ struct sroce_sendq {
  * @nak_psn: the packet it is about
  * @pauses: local drops in a row
  * @ack: an acknowledgment is to be sent
+ * @cpu: who transmitted last, see sroce_tx_in_order()
  * @pause: runs after a local drop of READ data
  * @min_rnr_timer: code for RNR NAKs
  * @broken: user space has written an impossible tail; look at it no more
@@ -137,6 +140,7 @@ struct sroce_recvq {
 	u8 syndrome;
 	u8 pauses;
 	u32 nak_psn;
+	int cpu;
 	bool ack;
 	struct hrtimer pause;
 	u8 min_rnr_timer;

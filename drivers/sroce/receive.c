@@ -515,6 +515,10 @@ void sroce_receive_answer(struct sroce_qp *qp)
 	/* A QP that has just failed still owes what it has executed. */
 	if (!active(qp) && !qp->rq.syndrome)
 		return;
+	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
+		return;
+	if (!sroce_tx_in_order(qp, &qp->rq.cpu, SROCE_TODO_ANSWER))
+		return;
 	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
 		if (!budget--) {
 			sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));

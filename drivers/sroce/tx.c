@@ -108,6 +108,18 @@ static void tx_done(struct sk_buff *skb)
 	atomic_dec(&under_way);
 }
 
+bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu, enum sroce_todo todo)
+{
+	int here = smp_processor_id();
+
+	if (*cpu != here && atomic_read(&qp->tx_bursts) && cpu_online(*cpu)) {
+		sroce_worker_wake_on(qp, *cpu, BIT(todo));
+		return false;
+	}
+	*cpu = here;
+	return true;
+}
+
 bool sroce_tx_wait(struct sroce_qp *qp)
 {
 	WRITE_ONCE(qp->tx_full, true);

@@ -44,4 +44,4 @@ like "its address is in the table of GIDs" "$(gid $D1 $IP1)" '^[0-9]+$'
 LOOK=$(typed h1 look)
 like "the look at it shows an active port" "$LOOK" 'state:.*PORT_ACTIVE'
 like "the look at it shows the address" "$LOOK" "GID\[.*::ffff:$IP1"
-ok "server and client talk" with_server h2 server 7174 limited 30 on h1 bash -euc "$(block client)"
+ok "server and client talk" with_server h2 server 7174 on h1 timeout -k 5 "$(seconds 30)" bash -euc "$(block client)"
