@@ -19,7 +19,7 @@
  */
 #define BUSY_PACKETS	32
 /* So many kicks in a row without polling are a stream of posts, */
-#define STREAM_KICKS	3
+#define STREAM_KICKS	4
 /* or so many requests and completions that the process leaves lying. */
 #define STREAM_REQUESTS	4
 /* A stream is gathered for this long, */
