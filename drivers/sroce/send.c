@@ -335,7 +335,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		}
 		if (!burst.head &&
 		    ((!sroce_tx_ready(qp) && sroce_tx_wait(qp)) ||
-		     !sroce_tx_in_order(qp, &qp->sq.cpu, SROCE_TODO_SEND)))
+		     !sroce_tx_in_order(qp, &qp->sq.cpu)))
 			return SROCE_NEXT_WINDOW;
 		if (!send_packet(qp, &burst, &out)) {
 			next = SROCE_NEXT_WINDOW;

@@ -108,13 +108,16 @@ static void tx_done(struct sk_buff *skb)
 	atomic_dec(&under_way);
 }
 
-bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu, enum sroce_todo todo)
+bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu)
 {
 	int here = smp_processor_id();
 
-	if (*cpu != here && atomic_read(&qp->tx_bursts) && cpu_online(*cpu)) {
-		sroce_worker_wake_on(qp, *cpu, BIT(todo));
-		return false;
+	if (*cpu != here && atomic_read(&qp->tx_bursts)) {
+		WRITE_ONCE(qp->tx_full, true);
+		/* As in sroce_tx_wait(). */
+		smp_mb();
+		if (atomic_read(&qp->tx_bursts))
+			return false;
 	}
 	*cpu = here;
 	return true;

@@ -115,16 +115,15 @@ static inline bool sroce_tx_ready(struct sroce_qp *qp)
  * sroce_tx_in_order() - may this processor transmit?
  * @qp: the QP
  * @cpu: who transmitted last; becomes this processor
- * @todo: what the work item is to do there otherwise
  *
  * Virtual devices queue what is sent on the sender's processor, so packets
  * sent from two would overtake each other.
  *
  * Context: bottom halves off, the lock of @cpu held.
  * Return: false if packets from another processor are still under way: the
- * work item will go on there.
+ * QP's work runs where they end, which for those devices is that processor.
  */
-bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu, enum sroce_todo todo);
+bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu);
 
 /**
  * sroce_tx_wait() - have the QP's work run when there is room again

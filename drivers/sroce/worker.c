@@ -27,15 +27,6 @@ void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo)
 		sroce_qp_put(qp);
 }
 
-void sroce_worker_wake_on(struct sroce_qp *qp, int cpu, unsigned long todo)
-{
-	if (!sroce_qp_get(qp))
-		return;
-	set_mask_bits(&qp->todo, 0, todo);
-	if (!queue_work_on(cpu, queue, &qp->work))
-		sroce_qp_put(qp);
-}
-
 static void raise(struct sroce_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {

@@ -16,9 +16,6 @@ void sroce_worker_exit(void);
  */
 void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo);
 
-/* The same on a processor of choice, if it is online. */
-void sroce_worker_wake_on(struct sroce_qp *qp, int cpu, unsigned long todo);
-
 /* Complete everything posted of a QP in an error state; may sleep. */
 void sroce_worker_flush(struct sroce_qp *qp);
 
