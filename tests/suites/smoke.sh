@@ -1,5 +1,5 @@
 #!/bin/bash
-# One of everything, briefly: what CI runs on the debug kernel, where a packet costs twenty times as much.
+# One of everything, briefly: for the debug kernel, where a packet costs twenty times as much (make check LANES=smoke).
 # timeout: 240
 # lanes: vm debug smoke
 
