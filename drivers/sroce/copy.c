@@ -4,17 +4,10 @@
 #include <linux/skbuff.h>
 #include "copy.h"
 
-/* A position in a list of pieces. */
-struct walk {
-	struct sroce_grip *grip;
-	const struct sroce_memory *memory;
-	u32 sge;
-	u32 at;
-};
-
-static bool walk_begin(struct walk *w, struct sroce_grip *grip,
-		       const struct sroce_memory *memory, u32 at)
+bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
+		      const struct sroce_memory *memory, u32 at)
 {
+	w->left = 0;
 	w->grip = grip;
 	w->memory = memory;
 	for (w->sge = 0; w->sge < memory->num_sge; w->sge++) {
@@ -27,72 +20,85 @@ static bool walk_begin(struct walk *w, struct sroce_grip *grip,
 }
 
 static bool covers(const struct sroce_mr *mr, const struct sroce_memory *memory,
-		   u32 key, u64 addr, u32 len)
+		   u32 key, u64 addr)
 {
 	if (mr->ib.lkey != key || mr->ib.pd != memory->pd ||
 	    memory->access & ~mr->access)
 		return false;
 	if (mr->kind == SROCE_MR_DMA)
 		return true;
-	return len <= mr->length && addr >= mr->iova &&
-	       addr - mr->iova <= mr->length - len;
-}
-
-static struct sroce_mr *grip(struct sroce_grip *grip,
-			     const struct sroce_memory *memory, u32 key,
-			     u64 addr, u32 len)
-{
-	if (grip->mr && covers(grip->mr, memory, key, addr, len))
-		return grip->mr;
-	sroce_grip_drop(grip);
-	grip->mr = sroce_mr_get(memory->pd, key, addr, len, memory->access);
-	return grip->mr;
+	return addr >= mr->iova && addr - mr->iova < mr->length;
 }
 
 /*
- * The kernel address of the next bytes that lie in one piece, @len at the
- * most; @len becomes their number.  Moves behind them.
+ * Look up the piece that @addr lies in.  Only the next byte need be in the
+ * region: the rest is looked at when it is its turn.
  */
-static void *walk_next(struct walk *w, u32 *len)
+static noinline int grip_piece(struct sroce_grip *grip,
+			       const struct sroce_memory *memory, u32 key,
+			       u64 addr)
 {
-	const struct sroce_sge *sge;
-	struct sroce_mr *mr;
-	void *p;
+	struct sroce_mr *mr = grip->mr;
+	u32 n = U32_MAX;
 
-	while (w->sge < w->memory->num_sge &&
-	       w->at == w->memory->sge[w->sge].length) {
+	if (!mr || !covers(mr, memory, key, addr)) {
+		mr = sroce_mr_get(memory->pd, key, addr, 1, memory->access);
+		if (!mr)
+			return -EFAULT;
+		sroce_grip_hold(grip, mr);
+	}
+	if (mr->kind != SROCE_MR_DMA)
+		n = min_t(u64, n, mr->length - (addr - mr->iova));
+	grip->p = sroce_mr_map(mr, addr, &n);
+	grip->first = addr;
+	grip->bytes = n;
+	grip->access = memory->access;
+	return 0;
+}
+
+int sroce_walk_refill(struct sroce_walk *w)
+{
+	const struct sroce_memory *memory = w->memory;
+	const struct sroce_sge *sge = &memory->sge[w->sge];
+	struct sroce_grip *grip = w->grip;
+	u64 addr, at;
+	int err;
+
+	for (; w->sge < memory->num_sge && w->at == sge->length; sge++) {
 		w->sge++;
 		w->at = 0;
 	}
-	if (w->sge == w->memory->num_sge)
-		return ERR_PTR(-EMSGSIZE);
-
-	sge = &w->memory->sge[w->sge];
-	*len = min(*len, sge->length - w->at);
-	mr = grip(w->grip, w->memory, sge->lkey, sge->addr + w->at, *len);
-	if (!mr)
-		return ERR_PTR(-EFAULT);
-	p = sroce_mr_map(mr, sge->addr + w->at, len);
-	w->at += *len;
-	return p;
+	if (w->sge == memory->num_sge)
+		return -EMSGSIZE;
+	addr = sge->addr + w->at;
+	if (!grip->mr || addr - grip->first >= grip->bytes ||
+	    grip->mr->ib.lkey != sge->lkey || grip->access != memory->access) {
+		err = grip_piece(grip, memory, sge->lkey, addr);
+		if (err)
+			return err;
+	}
+	at = addr - grip->first;
+	w->p = grip->p + at;
+	w->left = min_t(u64, sge->length - w->at, grip->bytes - at);
+	w->at += w->left;
+	return 0;
 }
 
-int sroce_store_skb(struct sroce_grip *grip, const struct sroce_memory *to,
-		    u32 at, const struct sk_buff *skb, u32 offset, u32 len)
+int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
+		       u32 at, struct sroce_reader *from, u32 len)
 {
-	struct walk w;
+	struct sroce_walk w;
 
-	if (!walk_begin(&w, grip, to, at))
+	if (!sroce_walk_begin(&w, grip, to, at))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
-		void *p = walk_next(&w, &n);
+		void *p = sroce_walk_next(&w, &n);
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
-		if (skb_copy_bits(skb, offset, p, n))
+		if (!sroce_reader_copy(from, p, n))
 			return -EFAULT;
-		offset += n;
 		len -= n;
 	}
 	return 0;
@@ -101,13 +107,13 @@ int sroce_store_skb(struct sroce_grip *grip, const struct sroce_memory *to,
 int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
 		      u32 at, const void *from, u32 len)
 {
-	struct walk w;
+	struct sroce_walk w;
 
-	if (!walk_begin(&w, grip, to, at))
+	if (!sroce_walk_begin(&w, grip, to, at))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
-		void *p = walk_next(&w, &n);
+		void *p = sroce_walk_next(&w, &n);
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
@@ -121,13 +127,13 @@ int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
 int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
 		     u32 at, void *to, u32 len)
 {
-	struct walk w;
+	struct sroce_walk w;
 
-	if (!walk_begin(&w, grip, from, at))
+	if (!sroce_walk_begin(&w, grip, from, at))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
-		void *p = walk_next(&w, &n);
+		void *p = sroce_walk_next(&w, &n);
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
@@ -175,18 +181,15 @@ static int attach_piece(struct sk_buff *skb, void *p, u32 len, u32 spare)
 	return 0;
 }
 
-int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
-		 const struct sroce_memory *from, u32 at, u32 len, u32 spare)
+int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
+		      u32 spare)
 {
 	u32 frags = skb_shinfo(skb)->nr_frags;
-	struct walk w;
 	int err = 0;
 
-	if (!walk_begin(&w, grip, from, at))
-		return -EMSGSIZE;
 	while (len && !err) {
 		u32 n = len;
-		void *p = walk_next(&w, &n);
+		void *p = sroce_walk_next(w, &n);
 
 		err = IS_ERR(p) ? PTR_ERR(p) : attach_piece(skb, p, n, spare);
 		len -= n;
@@ -200,16 +203,26 @@ int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
 	return 0;
 }
 
+int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
+		 const struct sroce_memory *from, u32 at, u32 len, u32 spare)
+{
+	struct sroce_walk w;
+
+	if (!sroce_walk_begin(&w, grip, from, at))
+		return -EMSGSIZE;
+	return sroce_attach_next(skb, &w, len, spare);
+}
+
 int sroce_atomic(struct sroce_grip *grip, const struct sroce_memory *on,
 		 const u64 *compare, u64 value, u64 *original)
 {
 	u32 n = sizeof(u64);
-	struct walk w;
+	struct sroce_walk w;
 	u64 *p;
 
-	if (!walk_begin(&w, grip, on, 0))
+	if (!sroce_walk_begin(&w, grip, on, 0))
 		return -EMSGSIZE;
-	p = walk_next(&w, &n);
+	p = sroce_walk_next(&w, &n);
 	if (IS_ERR(p))
 		return PTR_ERR(p);
 	/* An unaligned region can give a multiple of 8 an odd place. */

@@ -4,18 +4,27 @@
 
 #include <rdma/sroce-abi.h>
 #include "mr.h"
-
-struct sk_buff;
+#include "reader.h"
 
 /**
- * struct sroce_grip - the memory region used last
- * @mr: referenced, or NULL
+ * struct sroce_grip - the memory used last
+ * @mr: its region, referenced, or NULL
+ * @access: rights that were checked
+ * @first: address of a piece of it
+ * @bytes: of the piece; 0 if none has been looked up
+ * @p: where the piece is
  *
  * Lives while a lock is held or a burst is built, so that a key is looked up
- * once per burst and not per packet.  sroce_grip_drop() at the end.
+ * once per burst and an address once per page.  sroce_grip_drop() at the end.
+ * It is the lock's or burst's QP's, so the protection domain is always the
+ * same.
  */
 struct sroce_grip {
 	struct sroce_mr *mr;
+	int access;
+	u64 first;
+	u64 bytes;
+	void *p;
 };
 
 /**
@@ -32,6 +41,63 @@ struct sroce_memory {
 	int access;
 };
 
+/**
+ * struct sroce_walk - a position in a list of pieces
+ * @p: next byte
+ * @left: bytes from @p on that lie in one piece
+ * @at: offset of the byte behind them in @sge, bytes
+ * @sge: entry of the list
+ * @memory: the list
+ * @grip: cache
+ */
+struct sroce_walk {
+	void *p;
+	u32 left;
+	u32 at;
+	u32 sge;
+	const struct sroce_memory *memory;
+	struct sroce_grip *grip;
+};
+
+/**
+ * sroce_walk_begin() - start at an offset in a list
+ * @w: walk
+ * @grip: cache
+ * @memory: the list
+ * @at: offset, bytes
+ *
+ * Return: false if the list is too short.
+ */
+bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
+		      const struct sroce_memory *memory, u32 at);
+
+/* Find the next piece; EMSGSIZE at the end, EFAULT if the key is refused. */
+int sroce_walk_refill(struct sroce_walk *w);
+
+/**
+ * sroce_walk_next() - the next bytes that lie in one piece
+ * @w: walk, moved behind them
+ * @len: bytes wanted, not 0; out: bytes found
+ *
+ * Return: their kernel address, or sroce_walk_refill()'s error.
+ */
+static inline void *sroce_walk_next(struct sroce_walk *w, u32 *len)
+{
+	void *p;
+
+	if (unlikely(!w->left)) {
+		int err = sroce_walk_refill(w);
+
+		if (err)
+			return ERR_PTR(err);
+	}
+	*len = min(*len, w->left);
+	p = w->p;
+	w->p += *len;
+	w->left -= *len;
+	return p;
+}
+
 static inline void sroce_grip_drop(struct sroce_grip *grip)
 {
 	if (grip->mr)
@@ -39,20 +105,27 @@ static inline void sroce_grip_drop(struct sroce_grip *grip)
 	grip->mr = NULL;
 }
 
+/* Take over the caller's reference. */
+static inline void sroce_grip_hold(struct sroce_grip *grip, struct sroce_mr *mr)
+{
+	sroce_grip_drop(grip);
+	grip->mr = mr;
+	grip->bytes = 0;
+}
+
 /**
- * sroce_store_skb() - packet to memory
+ * sroce_store_packet() - packet to memory
  * @grip: cache
  * @to: memory
  * @at: offset in the list, bytes
- * @skb: packet
- * @offset: first byte, from skb->data
- * @len: bytes
+ * @from: the bytes; moved behind them
+ * @len: how many
  *
  * Context: any with bottom halves off.
  * Return: 0; EMSGSIZE if the list is too short; EFAULT if a key is refused.
  */
-int sroce_store_skb(struct sroce_grip *grip, const struct sroce_memory *to,
-		    u32 at, const struct sk_buff *skb, u32 offset, u32 len);
+int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
+		       u32 at, struct sroce_reader *from, u32 len);
 
 /* The same from a buffer. */
 int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
@@ -76,6 +149,10 @@ int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
  */
 int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
 		 const struct sroce_memory *from, u32 at, u32 len, u32 spare);
+
+/* The same from where @w stands on; in case of an error it is of no more use. */
+int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
+		      u32 spare);
 
 /**
  * sroce_atomic() - 8 byte atomic operation on memory

@@ -72,7 +72,7 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		.payload = wr->length,
 	};
 
-	if (!sroce_burst_fits(burst, wr->length))
+	if (!sroce_burst_fits(burst, &pkt))
 		sroce_burst_send(burst);
 	qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);
 	if (wr->flags & SROCE_INLINE || !wr->length)
@@ -155,6 +155,7 @@ static void make_grh(u8 *grh, const struct sroce_rx *rx)
 		memset(grh, 0, 20);
 		memcpy(ip, rx->ip, sizeof(*ip));
 		ip->tot_len = htons(sizeof(*ip) + udp);
+		ip->id = htons(ntohs(ip->id) + rx->index);
 	} else {
 		struct ipv6hdr *ip = (struct ipv6hdr *)grh;
 
@@ -178,8 +179,8 @@ static int store(struct sroce_qp *qp, const struct sroce_rx *rx)
 	make_grh(grh, rx);
 	err = sroce_store_bytes(grip, &to, 0, grh, sizeof(grh));
 	if (!err && rx->pkt.payload)
-		err = sroce_store_skb(grip, &to, sizeof(grh), rx->skb,
-				      sroce_rx_payload(rx), rx->pkt.payload);
+		err = sroce_store_packet(grip, &to, sizeof(grh), rx->payload,
+					 rx->pkt.payload);
 	return err;
 }
 

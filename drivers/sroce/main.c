@@ -8,6 +8,7 @@
 #include "device.h"
 #include "qp.h"
 #include "rx.h"
+#include "tx.h"
 #include "worker.h"
 
 static struct rdma_link_ops link_ops = {
@@ -53,12 +54,10 @@ static int __init sroce_init(void)
 {
 	int err;
 
-	err = sroce_crc_init();
-	if (err)
-		return err;
+	sroce_crc_init();
 	err = sroce_qp_table_init();
 	if (err)
-		goto err_crc;
+		return err;
 	err = sroce_worker_init();
 	if (err)
 		goto err_qp;
@@ -77,8 +76,6 @@ err_worker:
 	sroce_worker_exit();
 err_qp:
 	sroce_qp_table_exit();
-err_crc:
-	sroce_crc_exit();
 	return err;
 }
 
@@ -91,7 +88,7 @@ static void __exit sroce_exit(void)
 	sroce_rx_exit();
 	sroce_worker_exit();
 	sroce_qp_table_exit();
-	sroce_crc_exit();
+	sroce_tx_exit();
 }
 
 module_init(sroce_init);

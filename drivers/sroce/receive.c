@@ -181,21 +181,26 @@ static void refuse(struct sroce_qp *qp, enum sroce_reason reason)
 
 /* Executing */
 
-static enum sroce_reason store_send(struct sroce_qp *qp,
-				    struct sroce_grip *grip,
-				    const struct sroce_rx *rx,
-				    const struct sroce_request *req)
+static struct sroce_memory receive_buffer(const struct sroce_qp *qp)
 {
-	struct sroce_memory to = {
+	return (struct sroce_memory) {
 		.pd = qp->pd,
 		.sge = qp->rq.wqe->sge,
 		.num_sge = qp->rq.wqe->num_sge,
 		.access = IB_ACCESS_LOCAL_WRITE,
 	};
+}
+
+static enum sroce_reason store_send(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_rx *rx,
+				    const struct sroce_request *req)
+{
+	const struct sroce_memory to = receive_buffer(qp);
 	int err;
 
-	err = sroce_store_skb(grip, &to, req->offset, rx->skb,
-			      sroce_rx_payload(rx), rx->pkt.payload);
+	err = sroce_store_packet(grip, &to, req->offset, rx->payload,
+				 rx->pkt.payload);
 	if (err == -EMSGSIZE)
 		return SROCE_RECV_TOO_SMALL;
 	return err ? SROCE_RECV_LKEY_REFUSED : SROCE_NO_REASON;
@@ -229,11 +234,10 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 				  IB_ACCESS_REMOTE_WRITE);
 		if (!mr)
 			return SROCE_RKEY_REFUSED;
-		sroce_grip_drop(grip);
-		grip->mr = mr;
+		sroce_grip_hold(grip, mr);
 	}
-	err = sroce_store_skb(grip, &to, 0, rx->skb, sroce_rx_payload(rx),
-			      rx->pkt.payload);
+	err = sroce_store_packet(grip, &to, 0, rx->payload,
+				 rx->pkt.payload);
 	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
 }
 
@@ -249,8 +253,7 @@ static enum sroce_reason check_read(struct sroce_qp *qp,
 			  IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
-	sroce_grip_drop(grip);
-	grip->mr = mr;
+	sroce_grip_hold(grip, mr);
 	return SROCE_NO_REASON;
 }
 
@@ -390,20 +393,34 @@ void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 		sroce_datagram_receive(qp, rx);
 }
 
-/* Answering */
-
-/* A peer may not make us read what its key does not allow any more. */
-static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
-		    const struct sroce_read *read, struct sroce_pkt *pkt,
-		    u32 offset)
+bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
+			     struct sroce_reader *payload, u32 len)
 {
-	REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
-		      IB_ACCESS_REMOTE_READ);
+	struct sroce_responder *r = &qp->rq.resp;
+	int err;
 
-	if (!pkt->payload)
-		return sroce_burst_add(burst, pkt, NULL, 0, NULL, true);
-	return sroce_burst_add(burst, pkt, &from, offset, NULL, read->again);
+	REMOTE_MEMORY(to, qp, r->va, len, r->rkey, IB_ACCESS_REMOTE_WRITE);
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (!active(qp) || !sroce_responder_predicts(r, bth, len))
+		return false;
+	if (r->kind == SROCE_KIND_SEND) {
+		const struct sroce_memory buffer = receive_buffer(qp);
+
+		err = sroce_store_packet(&qp->rq.grip, &buffer, r->done,
+					 payload, len);
+	} else {
+		err = sroce_store_packet(&qp->rq.grip, &to, 0, payload, len);
+	}
+	if (err)
+		return false;
+	sroce_responder_advance(r, len);
+	if (bth[8] & SROCE_BTH_ACKREQ)
+		qp->rq.ack = true;
+	return true;
 }
+
+/* Answering */
 
 static struct sroce_pkt blank(const struct sroce_qp *qp)
 {
@@ -411,6 +428,25 @@ static struct sroce_pkt blank(const struct sroce_qp *qp)
 		.qpn = qp->dest_qpn,
 		.pkey = qp->pkey,
 	};
+}
+
+/* A peer may not make us read what its key does not allow any more. */
+static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
+		    const struct sroce_read *read, struct sroce_pkt *pkt,
+		    u32 offset, u32 *count)
+{
+	int err;
+
+	REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
+		      IB_ACCESS_REMOTE_READ);
+
+	if (!pkt->payload)
+		return sroce_burst_add(burst, pkt, NULL, 0, NULL, true);
+	err = sroce_burst_add(burst, pkt, &from, offset, NULL, read->again);
+	if (!err)
+		*count += sroce_burst_repeat(burst, pkt, sroce_rdlog_more(read),
+					     &from, offset + pkt->payload);
+	return err;
 }
 
 static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
@@ -422,14 +458,15 @@ static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
 
 	while (read->next != read->end) {
 		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+		u32 count = 1;
 
-		if (!sroce_burst_fits(burst, pkt.payload))
+		if (!sroce_burst_fits(burst, &pkt))
 			break;
-		err = add_data(qp, burst, read, &pkt, offset);
+		err = add_data(qp, burst, read, &pkt, offset, &count);
 		/* Without a route it is lost like on any other host. */
 		if (err && err != -ENETUNREACH)
 			return err;
-		sroce_rdlog_sent(log, read);
+		sroce_rdlog_sent(log, read, count);
 	}
 	return 0;
 }

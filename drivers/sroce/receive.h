@@ -27,6 +27,18 @@ static inline void sroce_receive_unlock(struct sroce_qp *qp)
 void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
+ * sroce_receive_predicted() - take the middle packet that was to come next
+ * @qp: any type; rq.lock held; sroce_receive_answer() follows
+ * @bth: base transport header of an intact packet for this QP and transport
+ * @payload: reads its payload; moved behind it if that was taken
+ * @len: of the payload and pad, bytes
+ *
+ * Return: false if it is another one: then it is sroce_receive_request()'s.
+ */
+bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
+			     struct sroce_reader *payload, u32 len);
+
+/**
  * sroce_receive_answer() - send the READ data and acknowledgments that are due
  * @qp: any type; rq.lock held
  */

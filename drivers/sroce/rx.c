@@ -12,7 +12,6 @@
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
-#include "core/icrc.h"
 #include "crc.h"
 #include "receive.h"
 #include "rx.h"
@@ -20,12 +19,18 @@
 
 /* Demultiplexing */
 
-/* What is being delivered to: a QP, and one of its locks. */
+/*
+ * What is being delivered to: a QP, and one of its locks.  The addresses of a
+ * burst are checked once under the lock: @welcome.
+ */
 struct run {
 	struct sroce_qp *qp;
 	u32 qpn;
+	u32 packets;
+	u32 bytes;
 	bool answers;
 	bool locked;
+	bool welcome;
 };
 
 static void run_unlock(struct run *run)
@@ -42,26 +47,18 @@ static void run_unlock(struct run *run)
 	run->locked = false;
 }
 
-static void run_lock(struct run *run, bool answers)
-{
-	if (run->locked && run->answers == answers)
-		return;
-	run_unlock(run);
-	run->answers = answers;
-	if (answers)
-		sroce_send_lock(run->qp);
-	else
-		sroce_receive_lock(run->qp);
-	run->locked = true;
-}
-
 static void run_end(struct run *run)
 {
 	if (!run->qp)
 		return;
 	run_unlock(run);
+	sroce_count(run->qp->dev, SROCE_RX_BURSTS);
+	sroce_count_add(run->qp->dev, SROCE_RX_PACKETS, run->packets);
+	sroce_count_add(run->qp->dev, SROCE_RX_BYTES, run->bytes);
 	sroce_qp_put(run->qp);
 	run->qp = NULL;
+	run->packets = 0;
+	run->bytes = 0;
 }
 
 static void packet_addresses(const struct sroce_rx *rx, struct in6_addr *from,
@@ -116,11 +113,24 @@ static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 	struct in6_addr from, to;
 
 	packet_addresses(rx, &from, &to);
-	if (sroce_qp_connected(qp) ? from_peer(qp, rx, &from, &to) :
-				     is_ours(qp->dev, rx, &to))
-		return true;
-	sroce_count(qp->dev, SROCE_RX_BAD_ADDRESS);
-	return false;
+	return sroce_qp_connected(qp) ? from_peer(qp, rx, &from, &to) :
+					is_ours(qp->dev, rx, &to);
+}
+
+static void run_lock(struct run *run, const struct sroce_rx *rx)
+{
+	bool answers = rx->pkt.op->kind >= SROCE_KIND_ANSWERS;
+
+	if (run->locked && run->answers == answers)
+		return;
+	run_unlock(run);
+	run->answers = answers;
+	if (answers)
+		sroce_send_lock(run->qp);
+	else
+		sroce_receive_lock(run->qp);
+	run->locked = true;
+	run->welcome = address_fits(run->qp, rx);
 }
 
 static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -139,11 +149,16 @@ static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 }
 
 /* One of the two must be a full member; the index is the same (10.9.3). */
-static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
+static bool pkey_matches(u16 pkey)
 {
 	const u16 ours = SROCE_PKEY_DEFAULT;
 
-	if (((rx->pkt.pkey ^ ours) & ~SROCE_PKEY_FULL) == 0)
+	return ((pkey ^ ours) & ~SROCE_PKEY_FULL) == 0;
+}
+
+static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	if (pkey_matches(rx->pkt.pkey))
 		return true;
 	sroce_count(qp->dev, SROCE_RX_BAD_PKEY);
 	return false;
@@ -174,116 +189,204 @@ static bool aim(struct run *run, struct sroce_rx *rx)
 	return run->qp;
 }
 
-static bool intact(const struct sroce_rx *rx)
-{
-	u32 covered = rx->len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES;
-	__le32 icrc;
-	u32 crc;
-
-	crc = sroce_icrc_headers(rx->ip, rx->header,
-				 rx->len + sizeof(struct udphdr));
-	crc = sroce_crc_skb(crc, rx->skb, rx->bth + SROCE_BTH_BYTES, covered);
-	if (skb_copy_bits(rx->skb, rx->bth + rx->len - SROCE_ICRC_BYTES, &icrc,
-			  sizeof(icrc)))
-		return false;
-	return icrc == sroce_icrc_final(crc);
-}
-
 /* Checks by the QP, then what the packet asks for. */
-static void accept(struct run *run, struct sroce_rx *rx)
+static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 {
 	struct sroce_qp *qp = run->qp;
 
-	sroce_count(qp->dev, SROCE_RX_PACKETS);
-	sroce_count_add(qp->dev, SROCE_RX_BYTES, rx->len);
 	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
 		return;
-	if (!intact(rx)) {
+	if (!intact) {
 		sroce_count(qp->dev, SROCE_RX_ICRC_ERRORS);
 		return;
 	}
-	run_lock(run, rx->pkt.op->kind >= SROCE_KIND_ANSWERS);
-	if (!address_fits(qp, rx))
-		return;
-	if (run->answers)
+	run_lock(run, rx);
+	if (!run->welcome)
+		sroce_count(qp->dev, SROCE_RX_BAD_ADDRESS);
+	else if (run->answers)
 		sroce_send_answered(qp, rx);
 	else
 		sroce_receive_request(qp, rx);
 }
 
-static bool deliver(struct run *run, struct sroce_rx *rx)
+/* Bursts */
+
+/* Packets whose ICRCs are checked in one go. */
+#define BATCH	64
+
+/*
+ * What has come in one skb: packets one behind the other from @reader on, each
+ * @size bytes long and the last one perhaps shorter.
+ */
+struct arrival {
+	struct net *net;
+	const u8 *ip;
+	struct sroce_reader reader;
+	u32 size;
+	u32 left;
+	u32 index;
+	struct sroce_icrc icrc;
+	struct run run;
+};
+
+static bool intact(struct arrival *a, bool fast, struct sroce_reader *reader,
+		   u32 index, u32 len)
 {
-	if (!aim(run, rx))
+	u8 buffer[SROCE_ICRC_BYTES];
+	const u8 *trailer;
+	__le32 icrc;
+
+	if (!sroce_crc_packet(fast, &a->icrc, index, reader, len, &icrc))
 		return false;
-	accept(run, rx);
-	return true;
+	trailer = sroce_reader_take(reader, sizeof(icrc), buffer);
+	return trailer && !memcmp(trailer, &icrc, sizeof(icrc));
 }
 
-/* A packet may be shared with a capture, so nothing is pulled or changed. */
-static bool parse(struct sroce_rx *rx, u8 *buffer)
+/* Which of the next packets have the right ICRC: a bit each. */
+static u64 check(struct arrival *a)
 {
-	u32 n = min_t(u32, rx->len, SROCE_MAX_HEADER);
+	struct sroce_reader reader = a->reader;
+	u32 left = min(a->left, BATCH * a->size);
+	bool fast = sroce_crc_begin(left);
+	u64 good = 0;
+	u32 i;
 
-	rx->header = skb_header_pointer(rx->skb, rx->bth, n, buffer);
-	rx->ip = skb_network_header(rx->skb);
-	rx->ipv4 = rx->ip[0] >> 4 == 4;
-	/* No IP options: they are not in the format of annex A17. */
-	if (!rx->header || (rx->ipv4 && rx->ip[0] != 0x45))
-		return false;
-	return sroce_parse(&rx->pkt, rx->header, n, rx->len) ==
-	       SROCE_WELL_FORMED;
+	for (i = 0; left; i++) {
+		u32 len = min(left, a->size);
+
+		if (intact(a, fast, &reader, a->index + i, len))
+			good |= BIT_ULL(i);
+		left -= len;
+	}
+	sroce_crc_end(fast);
+	return good;
 }
 
-static void receive_one(struct run *run, struct sk_buff *skb, struct net *net,
-			u32 bth, u32 len)
+/* The headers, of which the opcode says how many there are. */
+static bool parse(struct sroce_rx *rx, struct sroce_reader *reader)
 {
 	u8 buffer[SROCE_MAX_HEADER];
-	struct sroce_rx rx = {
-		.skb = skb,
-		.net = net,
-		.bth = bth,
-		.len = len,
-	};
+	struct sroce_reader first = *reader;
+	const u8 *p = sroce_reader_take(&first, 1, buffer);
+	u32 n;
 
-	if (!parse(&rx, buffer))
-		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
-	else if (!deliver(run, &rx))
-		sroce_qp_count_stray(net, SROCE_RX_BAD_QPN);
+	if (!p)
+		return false;
+	n = max_t(u32, sroce_opcodes[*p].length, SROCE_BTH_BYTES);
+	if (rx->len < n)
+		return false;
+	p = sroce_reader_take(reader, n, buffer);
+	return p && sroce_parse(&rx->pkt, p, n, rx->len) == SROCE_WELL_FORMED;
+}
+
+static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
+		    bool intact)
+{
+	struct sroce_rx rx;
+
+	rx.payload = &reader;
+	rx.net = a->net;
+	rx.ip = a->ip;
+	rx.ipv4 = a->icrc.ipv4;
+	rx.index = a->index;
+	rx.len = len;
+	if (!parse(&rx, &reader)) {
+		sroce_qp_count_stray(a->net, SROCE_RX_MALFORMED);
+		return;
+	}
+	if (!aim(&a->run, &rx)) {
+		sroce_qp_count_stray(a->net, SROCE_RX_BAD_QPN);
+		return;
+	}
+	a->run.packets++;
+	a->run.bytes += len;
+	accept(&a->run, &rx, intact);
 }
 
 /*
- * A frag_list is a burst only if GSO says so.  Reassembly and drivers make
- * others, of one packet: those are made linear.
+ * One more of what the last packet was, for the same half of the same QP?
+ * Then @reader is moved to its trailer.
+ */
+static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
+			      u32 len)
+{
+	u32 rest = len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES;
+	u8 buffer[SROCE_BTH_BYTES];
+	const u8 *bth;
+
+	if (!run->locked || !run->welcome)
+		return false;
+	bth = sroce_reader_take(reader, SROCE_BTH_BYTES, buffer);
+	if (!bth || !pkey_matches(get_unaligned_be16(bth + 2)) ||
+	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
+		return false;
+	if (!(run->answers ?
+	      sroce_send_predicted(run->qp, bth, reader, rest) :
+	      sroce_receive_predicted(run->qp, bth, reader, rest)))
+		return false;
+	run->packets++;
+	run->bytes += len;
+	return true;
+}
+
+static void deliver_all(struct arrival *a)
+{
+	u64 good = 0;
+
+	for (; a->left; a->index++, good >>= 1) {
+		struct sroce_reader reader = a->reader;
+		u32 len = min(a->left, a->size);
+		bool intact;
+
+		if (!(a->index % BATCH))
+			good = check(a);
+		intact = good & 1;
+		if (intact && deliver_predicted(&a->run, &reader, len)) {
+			a->reader = reader;
+			sroce_reader_copy(&a->reader, NULL, SROCE_ICRC_BYTES);
+		} else {
+			deliver(a, a->reader, len, intact);
+			sroce_reader_copy(&a->reader, NULL, len);
+		}
+		a->left -= len;
+	}
+	run_end(&a->run);
+}
+
+/*
+ * What the stack has joined or a virtual device has carried whole.  A
+ * frag_list alone (of reassembly, or a driver) is one packet.
  */
 static bool is_burst(const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) &&
-	       skb_shinfo(skb)->gso_type & SKB_GSO_FRAGLIST;
+	       skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
 }
 
-/*
- * Burst or single packet.  The head has its UDP header in front, the others
- * begin with their BTH; skb_pagelen() is the head without the others.
- */
+/* From the UDP header on. */
+static void arrive(struct net *net, struct sk_buff *skb)
+{
+	struct arrival a = {
+		.net = net,
+		.ip = skb_network_header(skb),
+		.left = skb->len - sizeof(struct udphdr),
+	};
+
+	/* No IP options: they are not in the format of annex A17. */
+	if ((a.ip[0] >> 4 == 4 && a.ip[0] != 0x45) || !a.left) {
+		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
+		return;
+	}
+	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
+	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
+	sroce_icrc_begin(&a.icrc, a.ip);
+	deliver_all(&a);
+}
+
 static int receive(struct sock *sk, struct sk_buff *skb)
 {
-	struct net *net = sock_net(sk);
-	struct run run = {};
-	struct sk_buff *next;
-
-	if (skb_has_frag_list(skb) && !is_burst(skb) && skb_linearize(skb)) {
-		consume_skb(skb);
-		return 0;
-	}
-	if (skb_pagelen(skb) > sizeof(struct udphdr))
-		receive_one(&run, skb, net, sizeof(struct udphdr),
-			    skb_pagelen(skb) - sizeof(struct udphdr));
-	skb_walk_frags(skb, next)
-		if (!skb_has_frag_list(next))
-			receive_one(&run, next, net, 0, next->len);
-	if (run.qp)
-		sroce_count(run.qp->dev, SROCE_RX_BURSTS);
-	run_end(&run);
+	if (skb->len >= sizeof(struct udphdr))
+		arrive(sock_net(sk), skb);
 	consume_skb(skb);
 	return 0;
 }

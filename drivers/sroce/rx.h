@@ -4,38 +4,29 @@
 
 #include <linux/types.h>
 #include "core/parse.h"
+#include "reader.h"
 
 struct net;
-struct sk_buff;
 
 /**
  * struct sroce_rx - a packet that has arrived
  * @pkt: its headers
- * @skb: the packet; of the head of a burst only the packet itself counts, not
- *	its frag_list
+ * @payload: reads it from the first byte of the payload on
  * @net: namespace of the socket that received it
- * @ip: its IP header
- * @header: from the BTH on, as long as the headers go
+ * @ip: IP header of the burst it came in
  * @ipv4: IPv4, else IPv6
- * @bth: offset of the BTH from skb->data
+ * @index: of the packet in the burst
  * @len: from the BTH to the end of the ICRC, bytes
  */
 struct sroce_rx {
 	struct sroce_pkt pkt;
-	struct sk_buff *skb;
+	struct sroce_reader *payload;
 	struct net *net;
 	const u8 *ip;
-	const u8 *header;
 	bool ipv4;
-	u32 bth;
+	u32 index;
 	u32 len;
 };
-
-/* Offset of the payload from skb->data. */
-static inline u32 sroce_rx_payload(const struct sroce_rx *rx)
-{
-	return rx->bth + rx->pkt.op->length;
-}
 
 /**
  * sroce_rx_open() - receive RoCE packets in a network namespace

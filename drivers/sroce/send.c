@@ -244,11 +244,13 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 {
 	struct sroce_wr *wr = out->wr;
 	void *list = sroce_fetch_list(qp, out->index);
-	struct sroce_memory from = {
+	const struct sroce_memory from = {
 		.pd = qp->pd,
 		.sge = list,
 		.num_sge = wr->num_sge,
 	};
+	bool copy = qp->type == IB_QPT_UC || wr->again;
+	int err;
 
 	out->pkt.qpn = qp->dest_qpn;
 	out->pkt.pkey = qp->pkey;
@@ -263,8 +265,12 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 	 * again is copied, too: if the owner of the memory keeps changing it,
 	 * the first attempt may have failed its ICRC for that.
 	 */
-	return sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL,
-			       qp->type == IB_QPT_UC || wr->again);
+	err = sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL, copy);
+	if (!err)
+		out->count += sroce_burst_repeat(burst, &out->pkt,
+				sroce_requester_more(&qp->sq.req, out), &from,
+				out->offset + out->pkt.payload);
+	return err;
 }
 
 /* Returns false if there have been too many of them. */
@@ -324,7 +330,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		next = sroce_requester_next(req, &out);
 		if (next != SROCE_NEXT_PACKET)
 			break;
-		if (!sroce_burst_fits(&burst, out.pkt.payload)) {
+		if (!sroce_burst_fits(&burst, &out.pkt)) {
 			if (!flush_burst(qp, &burst, first))
 				return SROCE_NEXT_WINDOW;
 			if (!--budget) {
@@ -506,8 +512,8 @@ static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
 		err = sroce_store_bytes(&qp->sq.grip, &to, 0,
 					&rx->pkt.original, sizeof(u64));
 	else
-		err = sroce_store_skb(&qp->sq.grip, &to, a->offset, rx->skb,
-				      sroce_rx_payload(rx), rx->pkt.payload);
+		err = sroce_store_packet(&qp->sq.grip, &to, a->offset,
+					 rx->payload, rx->pkt.payload);
 	if (err)
 		sroce_send_fail(qp, SROCE_LOC_PROT_ERR);
 	else
@@ -590,4 +596,25 @@ void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
 		qp->sq.progress = true;
 		qp->sq.pauses = 0;
 	}
+}
+
+bool sroce_send_predicted(struct sroce_qp *qp, const u8 *bth,
+			  struct sroce_reader *payload, u32 len)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	struct sroce_memory to;
+	u32 offset;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!active(qp) || !req->in.wrs ||
+	    !sroce_completer_predicts(req, bth, len, &offset))
+		return false;
+	to = local_memory(qp, req->in.head);
+	if (sroce_store_packet(&qp->sq.grip, &to, offset, payload, len))
+		return false;
+	sroce_requester_acknowledge(req, sroce_psn_add(req->una, 1));
+	sroce_count(qp->dev, SROCE_RX_ACKS);
+	qp->sq.progress = true;
+	qp->sq.pauses = 0;
+	return true;
 }

@@ -48,6 +48,18 @@ void sroce_send_kicked(struct sroce_qp *qp);
 void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
+ * sroce_send_predicted() - take the READ data that was to come next
+ * @qp: any type; sq.lock held; sroce_send_run() follows
+ * @bth: base transport header of an intact packet for this QP and transport
+ * @payload: reads its payload; moved behind it if that was taken
+ * @len: of the payload and pad, bytes
+ *
+ * Return: false if it is something else: then it is sroce_send_answered()'s.
+ */
+bool sroce_send_predicted(struct sroce_qp *qp, const u8 *bth,
+			  struct sroce_reader *payload, u32 len);
+
+/**
  * sroce_send_complete() - finish the oldest request
  * @qp: the QP, sq.lock held
  * @status: enum sroce_status

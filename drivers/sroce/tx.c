@@ -6,11 +6,11 @@
 #include <linux/udp.h>
 #include <net/addrconf.h>
 #include <net/inet_ecn.h>
+#include <net/ip6_checksum.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/route.h>
 #include <rdma/ib_cache.h>
-#include "core/icrc.h"
 #include "crc.h"
 #include "tx.h"
 #include "worker.h"
@@ -137,102 +137,213 @@ void sroce_tx_drain(void)
 		msleep(20);
 }
 
-/* Packets */
+/* Memory for headers, trailers and payload that is copied */
 
-static struct sk_buff *alloc_packet(u32 headroom, u32 linear)
+static DEFINE_PER_CPU(struct page_frag, room);
+
+void sroce_tx_exit(void)
 {
-	struct sk_buff *skb = alloc_skb(headroom + linear,
-					GFP_ATOMIC | __GFP_NOWARN);
+	int cpu;
 
-	if (skb)
-		skb_reserve(skb, headroom);
-	return skb;
+	for_each_possible_cpu(cpu) {
+		struct page_frag *frag = per_cpu_ptr(&room, cpu);
+
+		if (frag->page)
+			put_page(frag->page);
+		frag->page = NULL;
+	}
 }
 
-/* Pad and ICRC in a fragment of their own, behind attached pages. */
-static int add_trailer(struct sk_buff *skb, u32 pad)
-{
-	u32 len = pad + SROCE_ICRC_BYTES;
-	void *p = netdev_alloc_frag(2 * SROCE_ICRC_BYTES);
-	struct page *page;
+/* Packets */
 
-	if (!p)
+/* What a packet may need: its two ends, and two pages between them. */
+#define PACKET_FRAGS	4
+
+static bool has_frags(const struct sk_buff *skb)
+{
+	return skb_shinfo(skb)->nr_frags + PACKET_FRAGS <= MAX_SKB_FRAGS;
+}
+
+bool sroce_burst_fits(const struct sroce_burst *burst,
+		      const struct sroce_pkt *pkt)
+{
+	u32 bytes = sroce_pkt_bytes(pkt);
+
+	if (!burst->head)
+		return true;
+	return burst->bytes == burst->packets * burst->size &&
+	       bytes <= burst->size &&
+	       burst->packets < SROCE_BURST_PACKETS &&
+	       burst->bytes + bytes <= SROCE_BURST_BYTES &&
+	       (burst->chains || has_frags(burst->tail));
+}
+
+/*
+ * A device that segments by itself but takes no frag_list would make the stack
+ * copy it all into one piece.
+ */
+static bool takes_chains(const struct net_device *dev)
+{
+	return dev->features & NETIF_F_FRAGLIST ||
+	       !(dev->features & NETIF_F_GSO_UDP_L4);
+}
+
+/* The tailroom is for short packets: with it, one allocation is all they need. */
+static int open_burst(struct sroce_burst *burst)
+{
+	struct dst_entry *dst = path_dst(burst->path, burst->av);
+	u32 headroom;
+
+	if (IS_ERR(dst))
+		return -ENETUNREACH;
+	headroom = LL_RESERVED_SPACE(dst->dev) + network_bytes(burst->av) +
+		   sizeof(struct udphdr);
+	burst->head = alloc_skb(headroom + SROCE_COPY_BREAK,
+				GFP_ATOMIC | __GFP_NOWARN);
+	if (!burst->head)
 		return -ENOMEM;
-	memset(p, 0, len);
-	page = virt_to_head_page(p);
-	skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page,
-			p - page_address(page), len, 2 * SROCE_ICRC_BYTES);
+	skb_reserve(burst->head, headroom);
+	burst->tail = burst->head;
+	burst->chains = takes_chains(dst->dev);
 	return 0;
 }
 
-static void add_linear_trailer(struct sk_buff *skb, u32 pad)
+static int chain(struct sroce_burst *burst)
 {
-	memset(skb_put(skb, pad + SROCE_ICRC_BYTES), 0, pad + SROCE_ICRC_BYTES);
+	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!skb)
+		return -ENOMEM;
+	if (burst->tail == burst->head)
+		skb_shinfo(burst->head)->frag_list = skb;
+	else
+		burst->tail->next = skb;
+	burst->tail = skb;
+	return 0;
 }
 
-static int attach(struct sk_buff *skb, struct sroce_burst *burst,
-		  const struct sroce_pkt *pkt, const struct sroce_memory *from,
-		  u32 at)
+static void add_frag(struct sk_buff *skb, struct page *page, u32 offset,
+		     u32 len)
 {
-	int err = sroce_attach(skb, &burst->grip, from, at, pkt->payload, 1);
-
-	return err ?: add_trailer(skb, pkt->pad);
+	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, offset, len);
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
 }
 
-static int fill(struct sk_buff *skb, struct sroce_burst *burst,
-		const struct sroce_pkt *pkt, const struct sroce_memory *from,
-		u32 at, const void *data)
+/* @len more bytes in one piece, at the end of the burst. */
+static void *extend(struct sk_buff *skb, u32 len)
 {
-	void *to = skb_put(skb, pkt->payload);
+	struct page_frag *frag = this_cpu_ptr(&room);
+	u32 frags = skb_shinfo(skb)->nr_frags;
+	void *p;
+
+	if (!frags && len <= skb_tailroom(skb))
+		return skb_put(skb, len);
+	if (unlikely(frag->offset + len > frag->size) &&
+	    !skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN))
+		return NULL;
+	p = page_address(frag->page) + frag->offset;
+	if (skb_can_coalesce(skb, frags, frag->page, frag->offset)) {
+		skb_coalesce_rx_frag(skb, frags - 1, len, len);
+	} else if (frags < MAX_SKB_FRAGS) {
+		get_page(frag->page);
+		add_frag(skb, frag->page, frag->offset, len);
+	} else {
+		return NULL;
+	}
+	frag->offset += len;
+	return p;
+}
+
+static int fill(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		const struct sroce_memory *from, u32 at, const void *data)
+{
+	u8 *p = extend(burst->tail, sroce_pkt_bytes(pkt));
 	int err = 0;
 
+	if (!p)
+		return -ENOMEM;
+	burst->bth = p;
+	p += sroce_build(p, pkt);
 	if (from)
-		err = sroce_load_bytes(&burst->grip, from, at, to, pkt->payload);
+		err = sroce_load_bytes(&burst->grip, from, at, p, pkt->payload);
 	else if (pkt->payload)
-		memcpy(to, data, pkt->payload);
-	add_linear_trailer(skb, pkt->pad);
+		memcpy(p, data, pkt->payload);
+	memset(p + pkt->payload, 0, pkt->pad);
 	return err;
 }
 
-static void append(struct sroce_burst *burst, struct sk_buff *skb)
+static int attach(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		  const struct sroce_memory *from, u32 at)
 {
-	if (burst->last)
-		burst->last->next = skb;
+	struct sk_buff *skb = burst->tail;
+	u8 *p = extend(skb, sroce_opcodes[pkt->opcode].length);
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	burst->bth = p;
+	sroce_build(p, pkt);
+	err = sroce_attach(skb, &burst->grip, from, at, pkt->payload, 1);
+	if (err)
+		return err;
+	p = extend(skb, pkt->pad + SROCE_ICRC_BYTES);
+	if (!p)
+		return -ENOMEM;
+	memset(p, 0, pkt->pad);
+	return 0;
+}
+
+static void unchain(struct sroce_burst *burst, struct sk_buff *tail)
+{
+	kfree_skb(burst->tail);
+	if (tail == burst->head)
+		skb_shinfo(tail)->frag_list = NULL;
 	else
-		burst->head = skb;
-	burst->last = skb;
-	burst->packets++;
-	burst->bytes += skb->len;
+		tail->next = NULL;
+	burst->tail = tail;
+}
+
+/* Back to when @tail was the last skb and had @len bytes. */
+static void cut(struct sroce_burst *burst, struct sk_buff *tail, u32 len)
+{
+	if (!burst->packets)
+		sroce_burst_drop(burst);
+	else if (burst->tail != tail)
+		unchain(burst, tail);
+	else
+		pskb_trim(tail, len);
 }
 
 static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		      const struct sroce_memory *from, u32 at,
 		      const void *data, bool copy)
 {
-	/*
-	 * skb_segment_list() gives each packet the MAC header that the first
-	 * one has by then, without a look at the room, and VLAN tags are added
-	 * on the way: leave as much as a received packet has.
-	 */
-	u32 headroom = max_t(u32, LL_RESERVED_SPACE(burst->path->dst->dev),
-			     NET_SKB_PAD);
-	struct sk_buff *skb;
-	int err;
+	struct sk_buff *tail = burst->tail;
+	u32 len = burst->head ? tail->len : 0;
+	u8 *bth = burst->bth;
+	int err = 0;
 
-	skb = alloc_packet(headroom +
-			   network_bytes(burst->av) + sizeof(struct udphdr),
-			   SROCE_MAX_HEADER + 2 * SROCE_ICRC_BYTES +
-			   (copy ? pkt->payload : 0));
-	if (unlikely(!skb))
-		return -ENOMEM;
-	skb_put(skb, sroce_build(skb->data, pkt));
-	err = copy ? fill(skb, burst, pkt, from, at, data) :
-		     attach(skb, burst, pkt, from, at);
+	if (!burst->head)
+		err = open_burst(burst);
+	else if (!has_frags(tail))
+		err = chain(burst);
 	if (unlikely(err))
-		kfree_skb(skb);
-	else
-		append(burst, skb);
-	return err;
+		return err;
+	err = copy ? fill(burst, pkt, from, at, data) :
+		     attach(burst, pkt, from, at);
+	if (unlikely(err)) {
+		cut(burst, tail, len);
+		burst->bth = bth;
+		return err;
+	}
+	if (!burst->packets)
+		burst->size = sroce_pkt_bytes(pkt);
+	burst->packets++;
+	burst->bytes += sroce_pkt_bytes(pkt);
+	burst->attached = !copy;
+	return 0;
 }
 
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
@@ -241,12 +352,6 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 {
 	int err;
 
-	if (!burst->head) {
-		struct dst_entry *dst = path_dst(burst->path, burst->av);
-
-		if (IS_ERR(dst))
-			return -ENETUNREACH;
-	}
 	if (!from || pkt->payload <= SROCE_COPY_BREAK)
 		copy = true;
 	err = add_packet(burst, pkt, from, at, data, copy);
@@ -255,12 +360,68 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return err;
 }
 
+/* One packet more; false, and the burst as it was, if that cannot be. */
+static bool repeat(struct sroce_burst *burst, struct sroce_walk *walk,
+		   u32 payload)
+{
+	struct sk_buff *tail = burst->tail;
+	u32 psn = get_unaligned_be32(burst->bth + 8);
+	u32 len = tail->len;
+	u8 *bth;
+
+	if (!has_frags(tail) && chain(burst))
+		return false;
+	bth = extend(burst->tail, SROCE_BTH_BYTES);
+	if (!bth || sroce_attach_next(burst->tail, walk, payload, 1) ||
+	    !extend(burst->tail, SROCE_ICRC_BYTES)) {
+		cut(burst, tail, len);
+		return false;
+	}
+	memcpy(bth, burst->bth, 8);
+	put_unaligned_be32((psn + 1) & SROCE_PSN_MASK, bth + 8);
+	burst->bth = bth;
+	burst->packets++;
+	burst->bytes += burst->size;
+	return true;
+}
+
+u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       u32 more, const struct sroce_memory *from, u32 at)
+{
+	struct sroce_walk walk;
+	u32 n;
+
+	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
+	    !sroce_walk_begin(&walk, &burst->grip, from, at))
+		return 0;
+	for (n = 0; n < more && sroce_burst_fits(burst, pkt); n++)
+		if (!repeat(burst, &walk, pkt->payload))
+			break;
+	return n;
+}
+
+/* Everything is there: give the head the length of all. */
+static void seal(struct sroce_burst *burst)
+{
+	struct sk_buff *head = burst->head;
+	struct skb_shared_info *shared = skb_shinfo(head);
+	struct sk_buff *skb;
+
+	skb_walk_frags(head, skb) {
+		head->len += skb->len;
+		head->data_len += skb->len;
+		head->truesize += skb->truesize;
+		shared->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+	}
+}
+
 static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
 {
 	struct udphdr *udp = skb_push(skb, sizeof(*udp));
 
 	udp->source = htons(av->sport);
 	udp->dest = htons(SROCE_UDP_PORT);
+	/* The length of the whole, or UDP on the other side would refuse it. */
 	udp->len = htons(skb->len);
 	udp->check = 0;
 	skb_reset_transport_header(skb);
@@ -301,68 +462,76 @@ static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-static void write_icrc(struct sk_buff *skb, u32 crc)
-{
-	__le32 icrc = sroce_icrc_final(crc);
-	u32 frags = skb_shinfo(skb)->nr_frags;
-	void *end;
-
-	if (frags) {
-		const skb_frag_t *last = &skb_shinfo(skb)->frags[frags - 1];
-
-		end = skb_frag_address(last) + skb_frag_size(last);
-	} else {
-		end = skb_tail_pointer(skb);
-	}
-	memcpy(end - SROCE_ICRC_BYTES, &icrc, SROCE_ICRC_BYTES);
-}
-
-/* Headers and ICRC: the packet as it will be on the wire. */
-static void finish(struct sk_buff *skb, const struct sroce_av *av, u16 id)
-{
-	u32 bth, crc;
-
-	push_udp(skb, av);
-	if (av->ipv4)
-		push_ipv4(skb, av, id);
-	else
-		push_ipv6(skb, av);
-	bth = network_bytes(av) + sizeof(struct udphdr);
-	crc = sroce_icrc_headers(skb_network_header(skb), skb->data + bth,
-				 skb->len - network_bytes(av));
-	crc = sroce_crc_skb(crc, skb, bth + SROCE_BTH_BYTES,
-			    skb->len - bth - SROCE_BTH_BYTES -
-			    SROCE_ICRC_BYTES);
-	write_icrc(skb, crc);
-}
-
 /*
- * Make one skb of all: the form that a GRO list has, which the stack carries
- * whole through virtual devices and splits for others.  The UDP_TUNNEL bit lets
- * an encapsulation socket receive it whole (udp_unexpected_gso()).
+ * As for any UDP segmentation: the checksum is that of the pseudo header, and
+ * who segments completes it (it is masked in the ICRC).  The UDP_TUNNEL bit
+ * lets an encapsulation socket receive the burst whole: udp_unexpected_gso().
  */
-static void join(struct sroce_burst *burst)
+static void make_gso(struct sroce_burst *burst)
 {
-	struct sk_buff *head = burst->head;
-	u32 headers = network_bytes(burst->av) + sizeof(struct udphdr);
-	struct skb_shared_info *shared = skb_shinfo(head);
-	struct sk_buff *skb;
+	struct sk_buff *skb = burst->head;
+	struct skb_shared_info *shared = skb_shinfo(skb);
+	struct udphdr *udp = udp_hdr(skb);
+	u32 len = sizeof(*udp) + burst->bytes;
 
-	shared->gso_size = head->len - headers;
+	shared->gso_size = burst->size;
 	shared->gso_segs = burst->packets;
-	shared->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST |
-			   SKB_GSO_UDP_TUNNEL;
-	shared->frag_list = head->next;
-	for (skb = head->next; skb; skb = skb->next) {
-		__skb_pull(skb, headers);
-		head->len += skb->len;
-		head->data_len += skb->len;
-		head->truesize += skb->truesize;
-		shared->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+	shared->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNEL;
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+	if (burst->av->ipv4)
+		udp->check = ~csum_tcpudp_magic(ip_hdr(skb)->saddr,
+						ip_hdr(skb)->daddr, len,
+						IPPROTO_UDP, 0);
+	else
+		udp->check = ~csum_ipv6_magic(&ipv6_hdr(skb)->saddr,
+					      &ipv6_hdr(skb)->daddr, len,
+					      IPPROTO_UDP, 0);
+}
+
+/* Write the ICRC of each packet, as it will be on the wire. */
+static void sign(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = burst->head;
+	struct sroce_reader reader;
+	struct sroce_icrc icrc;
+	u32 left = burst->bytes;
+	bool fast = sroce_crc_begin(left);
+	__le32 trailer = 0;
+	u32 i;
+
+	sroce_reader_begin(&reader, skb, network_bytes(burst->av) +
+					 sizeof(struct udphdr));
+	sroce_icrc_begin(&icrc, skb_network_header(skb));
+	for (i = 0; left; i++) {
+		u32 len = min(left, burst->size);
+		const u8 *to;
+
+		sroce_crc_packet(fast, &icrc, i, &reader, len, &trailer);
+		/* In one piece, and ours to write, as extend() made it. */
+		to = sroce_reader_take(&reader, sizeof(trailer), NULL);
+		memcpy((u8 *)to, &trailer, sizeof(trailer));
+		left -= len;
 	}
-	head->next = NULL;
-	/* The length of the whole, or UDP on the other side would refuse it. */
-	udp_hdr(head)->len = htons(head->len - network_bytes(burst->av));
+	sroce_crc_end(fast);
+}
+
+static void finish(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = burst->head;
+
+	seal(burst);
+	push_udp(skb, burst->av);
+	if (burst->av->ipv4)
+		push_ipv4(skb, burst->av, burst->path->ip_id);
+	else
+		push_ipv6(skb, burst->av);
+	burst->path->ip_id += burst->packets;
+	skb->ip_summed = CHECKSUM_UNNECESSARY;
+	if (burst->packets > 1)
+		make_gso(burst);
+	sign(burst);
 }
 
 static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
@@ -370,7 +539,6 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 	struct dst_entry *dst = burst->path->dst;
 	struct net *net = dev_net(dst->dev);
 
-	skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb->priority = burst->av->sl;
 	skb_set_hash(skb, burst->av->sport, PKT_HASH_TYPE_L4);
 	skb_dst_set(skb, dst_clone(dst));
@@ -397,33 +565,30 @@ static void count(struct sroce_burst *burst, int err)
 	sroce_count_add(dev, SROCE_TX_BYTES, burst->bytes);
 }
 
+static void reset(struct sroce_burst *burst)
+{
+	burst->head = NULL;
+	burst->packets = 0;
+	burst->bytes = 0;
+}
+
 int sroce_burst_send(struct sroce_burst *burst)
 {
-	struct sk_buff *skb = burst->head;
 	int err;
 
 	sroce_grip_drop(&burst->grip);
-	if (!skb)
+	if (!burst->head)
 		return 0;
-	for (; skb; skb = skb->next)
-		finish(skb, burst->av, burst->path->ip_id++);
-	if (burst->packets > 1)
-		join(burst);
+	finish(burst);
 	err = transmit(burst, burst->head);
 	count(burst, net_xmit_eval(err));
-	burst->head = NULL;
-	burst->last = NULL;
-	burst->packets = 0;
-	burst->bytes = 0;
+	reset(burst);
 	return err == NET_XMIT_DROP || err == -ENOBUFS ? -ENOBUFS : 0;
 }
 
 void sroce_burst_drop(struct sroce_burst *burst)
 {
 	sroce_grip_drop(&burst->grip);
-	kfree_skb_list(burst->head);
-	burst->head = NULL;
-	burst->last = NULL;
-	burst->packets = 0;
-	burst->bytes = 0;
+	kfree_skb(burst->head);
+	reset(burst);
 }

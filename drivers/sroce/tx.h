@@ -11,7 +11,7 @@
 #define SROCE_COPY_BREAK	256
 #define SROCE_BURST_PACKETS	64
 /* UDP payload of a burst; IP's length field has 16 bits. */
-#define SROCE_BURST_BYTES	(65535 - 40 - 8 - 4096)
+#define SROCE_BURST_BYTES	(65535 - 40 - 8)
 /*
  * When this host's queue has refused a QP's packets so many times in a row,
  * they are lost, and that is left to the peers' retries.
@@ -27,22 +27,32 @@
  * @qp: the sender
  * @av: where to
  * @path: route; the lock of its side is held
- * @head: first packet; the others are in its frag_list when it leaves
- * @last: last packet
+ * @head: has the headers of all; NULL if there is no packet
+ * @tail: @head, or the last one of its frag_list: the one being filled
+ * @bth: of the last packet
  * @packets: how many
- * @bytes: UDP payload
+ * @bytes: UDP payload of all
+ * @size: UDP payload of each but the last, which may be shorter
+ * @chains: the device takes a frag_list
+ * @attached: the payload of the last packet was not copied
  * @grip: memory region used last
  *
- * A packet's skb->data is at its BTH until sroce_burst_send().
+ * One skb as for generic segmentation offload: the packets lie one behind the
+ * other, each from its BTH to its ICRC.  Virtual devices carry it whole, for
+ * others the stack or the device makes packets of it.
  */
 struct sroce_burst {
 	struct sroce_qp *qp;
 	const struct sroce_av *av;
 	struct sroce_path *path;
 	struct sk_buff *head;
-	struct sk_buff *last;
+	struct sk_buff *tail;
+	u8 *bth;
 	u32 packets;
 	u32 bytes;
+	u32 size;
+	bool chains;
+	bool attached;
 	struct sroce_grip grip;
 };
 
@@ -55,19 +65,20 @@ static inline void sroce_burst_begin(struct sroce_burst *burst,
 	burst->av = av;
 	burst->path = path;
 	burst->head = NULL;
-	burst->last = NULL;
 	burst->packets = 0;
 	burst->bytes = 0;
 	burst->grip.mr = NULL;
 }
 
-/* Will one more packet of @payload bytes fit? */
-static inline bool sroce_burst_fits(const struct sroce_burst *burst,
-				    u32 payload)
-{
-	return burst->packets < SROCE_BURST_PACKETS &&
-	       burst->bytes + payload < SROCE_BURST_BYTES;
-}
+/**
+ * sroce_burst_fits() - will one more packet fit?
+ * @burst: the burst
+ * @pkt: the packet
+ *
+ * Return: false if what is there has to be sent first.
+ */
+bool sroce_burst_fits(const struct sroce_burst *burst,
+		      const struct sroce_pkt *pkt);
 
 /**
  * sroce_burst_add() - append a packet
@@ -80,17 +91,33 @@ static inline bool sroce_burst_fits(const struct sroce_burst *burst,
  *	is under way, which would spoil its ICRC)
  *
  * Return: 0; ENOMEM; ENETUNREACH without a route; EMSGSIZE or EFAULT if @from
- * does not have the bytes.
+ * does not have the bytes.  The burst is then as it was.
  */
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_memory *from, u32 at, const void *data,
 		    bool copy);
 
+/**
+ * sroce_burst_repeat() - append packets like the last one
+ * @burst: the burst, not empty
+ * @pkt: the last packet, a middle one of a message
+ * @more: how many
+ * @from: memory that has the payload
+ * @at: offset in @from of the payload of the first of them, bytes
+ *
+ * Their headers differ from the last one's in the PSN alone.
+ *
+ * Return: how many were appended; less than @more, perhaps none, if there is
+ * no room or the last packet was none whose payload is attached.
+ */
+u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       u32 more, const struct sroce_memory *from, u32 at);
+
 /* Let the last packet ask for an acknowledgment. */
 static inline void sroce_burst_ask(struct sroce_burst *burst)
 {
-	if (burst->last)
-		burst->last->data[8] |= SROCE_BTH_ACKREQ;
+	if (burst->head)
+		burst->bth[8] |= SROCE_BTH_ACKREQ;
 }
 
 /**
@@ -134,6 +161,9 @@ bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu);
 bool sroce_tx_wait(struct sroce_qp *qp);
 
 void sroce_path_release(struct sroce_path *path);
+
+/* After sroce_tx_drain(). */
+void sroce_tx_exit(void);
 
 /* Waits until no packet of ours is under way on this host. */
 void sroce_tx_drain(void);

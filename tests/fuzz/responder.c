@@ -124,7 +124,7 @@ static void answer(struct fuzz *f, u32 most)
 		       pkt.payload == log->mtu);
 		/* Only what lies before the expected PSN was executed. */
 		assert(sroce_psn_before(pkt.psn, f->r.epsn));
-		sroce_rdlog_sent(log, read);
+		sroce_rdlog_sent(log, read, 1);
 	}
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <stdlib.h>
 #include "endpoint.h"
-#include "icrc.h"
+#include "icrc_state.h"
 #include "invariants.h"
 #include "trace.h"
 
@@ -13,7 +13,7 @@ static const u8 ip_udp[28] = {
 
 static __le32 icrc(const u8 *bth, u32 len)
 {
-	u32 state = sroce_icrc_headers(ip_udp, bth, 8 + len + SROCE_ICRC_BYTES);
+	u32 state = icrc_state(ip_udp, 0, bth, 8 + len + SROCE_ICRC_BYTES);
 
 	return sroce_icrc_final(sroce_crc32(state, bth + SROCE_BTH_BYTES,
 					    len - SROCE_BTH_BYTES));

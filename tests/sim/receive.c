@@ -157,7 +157,7 @@ static void answer_read(struct endpoint *ep, u64 now, struct sroce_read *read)
 
 	endpoint_transmit(ep, now, &pkt,
 			  pkt.payload ? ep->memory + read->va + offset : NULL);
-	sroce_rdlog_sent(&ep->resp.log, read);
+	sroce_rdlog_sent(&ep->resp.log, read, 1);
 }
 
 static void acknowledge(struct endpoint *ep, u64 now, u32 psn, u8 syndrome)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "icrc.h"
+#include "icrc_state.h"
 #include "tap.h"
 
 /* CRC-32 as it is defined: one bit at a time. */
@@ -52,7 +52,7 @@ static struct packet sample(bool ipv6)
 
 static u32 headers(const struct packet *p)
 {
-	return sroce_icrc_headers(p->ip, p->bth, 60);
+	return icrc_state(p->ip, 0, p->bth, 60);
 }
 
 /* Bits that routers or segmentation may change; see annex A17.3.3. */
@@ -105,8 +105,44 @@ TEST(icrc, covers_the_length)
 {
 	struct packet p = sample(false);
 
-	CHECK(sroce_icrc_headers(p.ip, p.bth, 60) !=
-	      sroce_icrc_headers(p.ip, p.bth, 64));
+	CHECK(icrc_state(p.ip, 0, p.bth, 60) != icrc_state(p.ip, 0, p.bth, 64));
+}
+
+/* As segmentation does: id, id + 1, ... and round again. */
+TEST(icrc, numbers_the_ipv4_packets_of_a_burst)
+{
+	struct packet first = sample(false), later;
+
+	first.ip[4] = 0xff;
+	first.ip[5] = 0xfe;
+	later = first;
+	later.ip[4] = 0;
+	later.ip[5] = 1;
+	EQUAL(icrc_state(first.ip, 3, first.bth, 60),
+	      icrc_state(later.ip, 0, first.bth, 60));
+	CHECK(icrc_state(first.ip, 3, first.bth, 60) !=
+	      icrc_state(first.ip, 0, first.bth, 60));
+}
+
+TEST(icrc, packets_of_an_ipv6_burst_have_no_numbers)
+{
+	struct packet p = sample(true);
+
+	EQUAL(icrc_state(p.ip, 3, p.bth, 60), icrc_state(p.ip, 0, p.bth, 60));
+}
+
+/* The structure is used for one packet after the other. */
+TEST(icrc, a_packet_leaves_nothing_to_the_next)
+{
+	struct packet p = sample(false);
+	struct sroce_icrc icrc;
+	u8 other[SROCE_BTH_BYTES] = {};
+
+	sroce_icrc_begin(&icrc, p.ip);
+	sroce_icrc_head(&icrc, 7, other, 1000);
+	sroce_icrc_head(&icrc, 2, p.bth, 60);
+	EQUAL(sroce_crc32(~0u, icrc.head, icrc.len),
+	      icrc_state(p.ip, 2, p.bth, 60));
 }
 
 TEST(icrc, trailer_has_its_least_significant_byte_first)

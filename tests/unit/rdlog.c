@@ -36,7 +36,7 @@ static void answer(u8 opcode, u32 psn, u32 payload, u32 offset)
 	EQUAL(pkt.payload, payload);
 	EQUAL(pkt.pad, -payload & 3);
 	EQUAL(sroce_aeth_class(pkt.syndrome), SROCE_AETH_ACK);
-	sroce_rdlog_sent(&log, read);
+	sroce_rdlog_sent(&log, read, 1);
 }
 
 static void drain(void)
@@ -44,7 +44,7 @@ static void drain(void)
 	struct sroce_read *read;
 
 	while ((read = sroce_rdlog_pending(&log)))
-		sroce_rdlog_sent(&log, read);
+		sroce_rdlog_sent(&log, read, 1);
 }
 
 TEST(rdlog, no_room_without_places)

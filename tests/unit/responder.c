@@ -299,7 +299,7 @@ TEST(responder, too_many_reads)
 		execute(read_request(i, 0, 8));
 	refused(read_request(i, 0, 8), SROCE_TOO_MANY_READS);
 	refused(atomic(i, 0), SROCE_TOO_MANY_READS);
-	sroce_rdlog_sent(&r.log, sroce_rdlog_pending(&r.log));
+	sroce_rdlog_sent(&r.log, sroce_rdlog_pending(&r.log), 1);
 	execute(atomic(i, 0));
 	r.log.size = 0;
 	r.log.count = 0;

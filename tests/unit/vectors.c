@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include "icrc.h"
+#include "icrc_state.h"
 #include "parse.h"
 #include "tap.h"
 
@@ -58,7 +58,7 @@ static void check_frame(struct capture *c, const u8 *frame, u32 frame_len)
 	EQUAL(get_unaligned_be16(udp + 2), SROCE_UDP_PORT);
 	EQUAL(sroce_parse(&pkt, bth, len, len), SROCE_WELL_FORMED);
 	check_build(&pkt, bth);
-	state = sroce_icrc_headers(ip, bth, len + UDP);
+	state = icrc_state(ip, 0, bth, len + UDP);
 	state = sroce_crc32(state, bth + SROCE_BTH_BYTES, body);
 	icrc = sroce_icrc_final(state);
 	CHECK(!memcmp(&icrc, bth + len - SROCE_ICRC_BYTES, SROCE_ICRC_BYTES));

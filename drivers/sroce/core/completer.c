@@ -146,6 +146,21 @@ enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
 	return check_response(r, pkt, a);
 }
 
+bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
+			      u32 payload, u32 *offset)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+	s32 at = sroce_psn_diff(r->una, wr->psn);
+
+	if (!r->reads || wr->opcode != SROCE_OP_READ || !wr->started ||
+	    r->in.head == r->in.tail)
+		return false;
+	*offset = at * r->mtu;
+	return payload == r->mtu && at > 0 && at + 1 < (s32)wr->packets &&
+	       sroce_psn_before(r->una, r->sent) &&
+	       sroce_bth_is(bth, SROCE_RC | SROCE_READ_RESPONSE_MIDDLE, r->una);
+}
+
 bool sroce_completer_retry(struct sroce_requester *r)
 {
 	if (!r->retry_left)

@@ -48,6 +48,21 @@ enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
 						struct sroce_answer *a);
 
 /**
+ * sroce_completer_predicts() - is this the READ data that comes next?
+ * @r: state
+ * @bth: base transport header, of the QP's own packets
+ * @payload: bytes
+ * @offset: of the payload in the oldest request, bytes
+ *
+ * See sroce_responder_predicts().  The driver stores the payload and calls
+ * sroce_requester_acknowledge() for the PSN behind @r->una.
+ *
+ * Return: true for a middle packet of the answer to the oldest request.
+ */
+bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
+			      u32 payload, u32 *offset);
+
+/**
  * sroce_completer_retry() - may the requester try again?
  * @r: state; on true one retry fewer is left
  *

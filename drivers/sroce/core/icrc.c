@@ -15,46 +15,57 @@
 #define IPV6_BYTES	40
 #define UDP_BYTES	8
 
-static u8 *mask_ipv4(u8 *p, const u8 *ip, u16 udp_len)
+static void mask_ipv4(u8 *p, const u8 *ip)
 {
 	memcpy(p, ip, IPV4_BYTES);
 	p[1] = 0xff;				/* type of service */
-	put_unaligned_be16(IPV4_BYTES + udp_len, p + 2);
 	p[8] = 0xff;				/* time to live */
 	p[10] = 0xff;				/* header checksum */
 	p[11] = 0xff;
-	return p + IPV4_BYTES;
 }
 
-static u8 *mask_ipv6(u8 *p, const u8 *ip, u16 udp_len)
+static void mask_ipv6(u8 *p, const u8 *ip)
 {
 	memcpy(p, ip, IPV6_BYTES);
 	p[0] |= 0x0f;				/* traffic class, flow label */
 	p[1] = 0xff;
 	p[2] = 0xff;
 	p[3] = 0xff;
-	put_unaligned_be16(udp_len, p + 4);
 	p[7] = 0xff;				/* hop limit */
-	return p + IPV6_BYTES;
 }
 
-u32 sroce_icrc_headers(const u8 *ip, const u8 *bth, u16 udp_len)
+void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip)
 {
-	u8 pseudo[LRH_BYTES + IPV6_BYTES + UDP_BYTES + SROCE_BTH_BYTES];
-	bool ipv4 = ip[0] >> 4 == 4;
-	const u8 *udp = ip + (ipv4 ? IPV4_BYTES : IPV6_BYTES);
-	u8 *p = pseudo;
+	u32 ip_bytes = ip[0] >> 4 == 4 ? IPV4_BYTES : IPV6_BYTES;
+	u8 *udp = icrc->head + LRH_BYTES + ip_bytes;
 
-	memset(p, 0xff, LRH_BYTES);
-	p += LRH_BYTES;
-	p = ipv4 ? mask_ipv4(p, ip, udp_len) : mask_ipv6(p, ip, udp_len);
-	memcpy(p, udp, UDP_BYTES);
-	put_unaligned_be16(udp_len, p + 4);
-	p[6] = 0xff;				/* checksum */
-	p[7] = 0xff;
-	p += UDP_BYTES;
+	icrc->ipv4 = ip_bytes == IPV4_BYTES;
+	icrc->len = LRH_BYTES + ip_bytes + UDP_BYTES + SROCE_BTH_BYTES;
+	memset(icrc->head, 0xff, LRH_BYTES);
+	if (icrc->ipv4) {
+		mask_ipv4(icrc->head + LRH_BYTES, ip);
+		icrc->id = get_unaligned_be16(ip + 4);
+	} else {
+		mask_ipv6(icrc->head + LRH_BYTES, ip);
+	}
+	memcpy(udp, ip + ip_bytes, UDP_BYTES);
+	udp[6] = 0xff;				/* checksum */
+	udp[7] = 0xff;
+}
+
+void sroce_icrc_head(struct sroce_icrc *icrc, u32 index, const u8 *bth,
+		     u16 udp_len)
+{
+	u8 *p = icrc->head + icrc->len - SROCE_BTH_BYTES;
+
 	memcpy(p, bth, SROCE_BTH_BYTES);
 	p[4] = 0xff;				/* FECN, BECN, reserved */
-	p += SROCE_BTH_BYTES;
-	return sroce_crc32(~0u, pseudo, p - pseudo);
+	put_unaligned_be16(udp_len, p - UDP_BYTES + 4);
+	p = icrc->head + LRH_BYTES;
+	if (icrc->ipv4) {
+		put_unaligned_be16(IPV4_BYTES + udp_len, p + 2);
+		put_unaligned_be16(icrc->id + index, p + 4);
+	} else {
+		put_unaligned_be16(udp_len, p + 4);
+	}
 }

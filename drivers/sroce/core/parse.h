@@ -3,6 +3,7 @@
 #define SROCE_CORE_PARSE_H
 
 #include "opcode.h"
+#include "psn.h"
 
 /**
  * struct sroce_pkt - the headers of one packet as values, host byte order
@@ -91,5 +92,21 @@ enum sroce_malformed sroce_parse(struct sroce_pkt *pkt, const u8 *p,
  * Return: length of the headers, bytes.
  */
 u32 sroce_build(u8 *p, const struct sroce_pkt *pkt);
+
+/* Does this BTH say @opcode and @psn, and nothing about pad or version? */
+static inline bool sroce_bth_is(const u8 *bth, u8 opcode, u32 psn)
+{
+	return bth[0] == opcode &&
+	       !(bth[1] & (SROCE_BTH_PAD_MASK << SROCE_BTH_PAD_SHIFT |
+			   SROCE_BTH_TVER_MASK)) &&
+	       (get_unaligned_be32(bth + 8) & SROCE_PSN_MASK) == psn;
+}
+
+/* UDP payload that a packet will have, bytes. */
+static inline u32 sroce_pkt_bytes(const struct sroce_pkt *pkt)
+{
+	return sroce_opcodes[pkt->opcode].length + pkt->payload + pkt->pad +
+	       SROCE_ICRC_BYTES;
+}
 
 #endif /* SROCE_CORE_PARSE_H */

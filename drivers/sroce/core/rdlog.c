@@ -127,9 +127,18 @@ struct sroce_read *sroce_rdlog_pending(const struct sroce_rdlog *log)
 	return entry(log, i);
 }
 
-void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read)
+u32 sroce_rdlog_more(const struct sroce_read *read)
 {
-	if (++read->next == read->end)
+	if (read->next == read->from || read->next + 2 >= read->end)
+		return 0;
+	return read->end - read->next - 2;
+}
+
+void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read,
+		      u32 count)
+{
+	read->next += count;
+	if (read->next == read->end)
 		log->waiting--;
 }
 

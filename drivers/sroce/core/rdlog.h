@@ -126,10 +126,21 @@ u32 sroce_rdlog_answer(const struct sroce_rdlog *log,
 		       const struct sroce_read *read, struct sroce_pkt *pkt);
 
 /**
+ * sroce_rdlog_more() - how many packets like the next one follow it?
+ * @read: from sroce_rdlog_pending()
+ *
+ * Return: how many middle packets are behind the one that is next, if that is
+ * a middle packet, too: their headers differ in the PSN alone.
+ */
+u32 sroce_rdlog_more(const struct sroce_read *read);
+
+/**
  * sroce_rdlog_sent() - the packet of sroce_rdlog_answer() is on its way
  * @log: the log
  * @read: from sroce_rdlog_pending()
+ * @count: 1, or more packets, if sroce_rdlog_more() said so
  */
-void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read);
+void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read,
+		      u32 count);
 
 #endif /* SROCE_CORE_RDLOG_H */

@@ -127,6 +127,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 
 	out->wr = wr;
 	out->index = r->in.next;
+	out->count = 1;
 	out->offset = r->packet * r->mtu;
 	out->pkt.psn = r->psn;
 	out->pkt.rkey = wr->opcode == SROCE_OP_SEND_INV ? wr->invalidate :
@@ -140,11 +141,22 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	return SROCE_NEXT_PACKET;
 }
 
+u32 sroce_requester_more(const struct sroce_requester *r,
+			 const struct sroce_outgoing *out)
+{
+	s32 room = (s32)r->window - outstanding(r) - 1;
+
+	if (sroce_wr_reads(out->wr) || !r->packet ||
+	    r->packet + 2 >= out->wr->packets || room <= 0)
+		return 0;
+	return min((u32)room, out->wr->packets - r->packet - 2);
+}
+
 void sroce_requester_sent(struct sroce_requester *r,
 			  const struct sroce_outgoing *out)
 {
 	struct sroce_wr *wr = out->wr;
-	u32 n = 1;
+	u32 n = out->count;
 
 	if (!wr->started) {
 		wr->started = true;

@@ -69,12 +69,15 @@ enum sroce_next {
  * @wr: the request it belongs to
  * @index: of that request
  * @offset: of the payload in the message, bytes
+ * @count: packets that were built: this one, and so many middle packets of the
+ *	same message behind it
  */
 struct sroce_outgoing {
 	struct sroce_pkt pkt;
 	struct sroce_wr *wr;
 	u32 index;
 	u32 offset;
+	u32 count;
 };
 
 /**
@@ -88,9 +91,21 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 				     struct sroce_outgoing *out);
 
 /**
+ * sroce_requester_more() - how many packets like this one may follow it?
+ * @r: state, not changed
+ * @out: what sroce_requester_next() returned
+ *
+ * Return: how many middle packets of the message, whose headers differ from
+ * those of @out in the PSN alone, can be sent right behind it.
+ */
+u32 sroce_requester_more(const struct sroce_requester *r,
+			 const struct sroce_outgoing *out);
+
+/**
  * sroce_requester_sent() - the packet has been built, go on behind it
  * @r: state
- * @out: what sroce_requester_next() returned
+ * @out: what sroce_requester_next() returned; @count is 1, or more if
+ *	sroce_requester_more() said so
  */
 void sroce_requester_sent(struct sroce_requester *r,
 			  const struct sroce_outgoing *out);

@@ -179,6 +179,22 @@ enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
 			     check_unreliable(r, pkt, req);
 }
 
+bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
+			      u32 payload)
+{
+	u8 transport = r->reliable ? SROCE_RC : SROCE_UC;
+
+	if (payload != r->mtu)
+		return false;
+	if (r->kind == SROCE_KIND_WRITE)
+		return sroce_bth_is(bth, transport | SROCE_WRITE_MIDDLE,
+				    r->epsn) &&
+		       payload < r->left && r->permissions & SROCE_MAY_WRITE;
+	return r->kind == SROCE_KIND_SEND && r->taken &&
+	       sroce_bth_is(bth, transport | SROCE_SEND_MIDDLE, r->epsn) &&
+	       (u64)r->done + payload <= SROCE_MAX_MSG;
+}
+
 void sroce_responder_done(struct sroce_responder *r,
 			  const struct sroce_pkt *pkt,
 			  const struct sroce_request *req, u64 original)

@@ -100,6 +100,33 @@ void sroce_responder_done(struct sroce_responder *r,
 			  const struct sroce_request *req, u64 original);
 
 /**
+ * sroce_responder_predicts() - is this the middle packet that comes next?
+ * @r: state
+ * @bth: base transport header, of the QP's own packets
+ * @payload: bytes
+ *
+ * Most packets of long messages are, and need no parsing and judging (Van
+ * Jacobson's header prediction): the driver stores the payload at @r->va, or
+ * @r->done bytes into the receive request, and calls sroce_responder_advance().
+ * For everything else, or if that fails, there is sroce_responder_check().
+ *
+ * Return: true if it is, and all its checks would pass.
+ */
+bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
+			      u32 payload);
+
+/* The predicted packet has been stored. */
+static inline void sroce_responder_advance(struct sroce_responder *r,
+					   u32 payload)
+{
+	r->naked = false;
+	r->epsn = sroce_psn_add(r->epsn, 1);
+	r->va += payload;
+	r->done += payload;
+	r->left -= payload;
+}
+
+/**
  * sroce_responder_not_ready() - no receive request to take: RNR NAK
  * @r: state
  *

@@ -18,6 +18,7 @@
 #define SROCE_GRH_BYTES		40
 
 #define SROCE_MAX_MSG		0x80000000u
+#define SROCE_QPN_MASK		0xffffffu
 #define SROCE_QPN_GSI		1
 #define SROCE_QPN_MULTICAST	0xffffffu
 #define SROCE_QKEY_GSI		0x80010000u
