@@ -28,7 +28,8 @@
  *	buffering pattern): either the user finds kick set and makes the
  *	call, or the kernel finds the new tail and goes on.  Without either
  *	barrier both loads may return the old value and the entry would lie
- *	there until the next post.
+ *	there until the next post.  SROCE_KICK_LATER needs no such proof: a
+ *	timer looks at the tail anyway.
  *
  * Completion ring: kernel produces, user consumes
  *
@@ -80,9 +81,14 @@ static inline __u32 sroce_cqe_phase(__u32 index, __u32 entries)
 /* User: publish send entries up to @tail.  Returns whether to kick. (A) (E) */
 static inline int sroce_ring_send(struct sroce_qp_slot *slot, __u32 tail)
 {
+	__u32 kick;
+
 	sroce_store_release(&slot->sq_tail, tail);
 	sroce_full_barrier();
-	return sroce_load(&slot->kick) & SROCE_KICK_SEND;
+	kick = sroce_load(&slot->kick);
+	if (kick & SROCE_KICK_LATER)
+		return (__s32)(tail - sroce_load(&slot->kick_at)) >= 0;
+	return kick & SROCE_KICK_SEND;
 }
 
 /*
@@ -119,6 +125,13 @@ static inline void sroce_ring_error(struct sroce_qp_slot *slot)
 static inline void sroce_ring_busy(struct sroce_qp_slot *slot)
 {
 	sroce_store(&slot->kick, 0);
+}
+
+/* Kernel: a timer looks at the tail soon, or a kick when it comes to @tail. */
+static inline void sroce_ring_later(struct sroce_qp_slot *slot, __u32 tail)
+{
+	sroce_store(&slot->kick_at, tail);
+	sroce_store(&slot->kick, SROCE_KICK_LATER);
 }
 
 /* User: is the completion at @index there? (H) */

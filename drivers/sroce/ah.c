@@ -57,6 +57,7 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 entropy,
 	av->ipv4 = is_ipv4(&grh->dgid);
 	memcpy(&av->saddr, grh->sgid_attr->gid.raw, sizeof(av->saddr));
 	memcpy(&av->daddr, grh->dgid.raw, sizeof(av->daddr));
+	av->loopback = ipv6_addr_equal(&av->saddr, &av->daddr);
 	av->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	av->sport = av_sport(av->flow_label, entropy);
 	av->tclass = grh->traffic_class;

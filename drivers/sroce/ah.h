@@ -12,6 +12,7 @@
  * @sgid_attr: our end; referenced
  * @pd: of the address handle; NULL in a QP
  * @ipv4: IPv4, else IPv6
+ * @loopback: the peer is on the same device: its address is ours
  * @saddr: our address; an IPv4 address is in its mapped form
  * @daddr: the peer's
  * @flow_label: IPv6, host order, 20 bits
@@ -26,6 +27,7 @@ struct sroce_av {
 	const struct ib_gid_attr *sgid_attr;
 	struct ib_pd *pd;
 	bool ipv4;
+	bool loopback;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
 	u32 flow_label;

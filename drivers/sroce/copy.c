@@ -5,9 +5,10 @@
 #include "copy.h"
 
 bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
-		      const struct sroce_memory *memory, u32 at)
+		      const struct sroce_memory *memory, u32 at, u32 len)
 {
 	w->left = 0;
+	w->want = len;
 	w->grip = grip;
 	w->memory = memory;
 	for (w->sge = 0; w->sge < memory->num_sge; w->sge++) {
@@ -20,29 +21,27 @@ bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
 }
 
 static bool covers(const struct sroce_mr *mr, const struct sroce_memory *memory,
-		   u32 key, u64 addr)
+		   u32 key, u64 addr, u32 len)
 {
 	if (mr->ib.lkey != key || mr->ib.pd != memory->pd ||
 	    memory->access & ~mr->access)
 		return false;
 	if (mr->kind == SROCE_MR_DMA)
 		return true;
-	return addr >= mr->iova && addr - mr->iova < mr->length;
+	return len <= mr->length && addr >= mr->iova &&
+	       addr - mr->iova <= mr->length - len;
 }
 
-/*
- * Look up the piece that @addr lies in.  Only the next byte need be in the
- * region: the rest is looked at when it is its turn.
- */
+/* Check @len bytes, all that is wanted of an SGE; find their first piece. */
 static noinline int grip_piece(struct sroce_grip *grip,
 			       const struct sroce_memory *memory, u32 key,
-			       u64 addr)
+			       u64 addr, u32 len)
 {
 	struct sroce_mr *mr = grip->mr;
 	u32 n = U32_MAX;
 
-	if (!mr || !covers(mr, memory, key, addr)) {
-		mr = sroce_mr_get(memory->pd, key, addr, 1, memory->access);
+	if (!mr || !covers(mr, memory, key, addr, len)) {
+		mr = sroce_mr_get(memory->pd, key, addr, len, memory->access);
 		if (!mr)
 			return -EFAULT;
 		sroce_grip_hold(grip, mr);
@@ -61,7 +60,8 @@ int sroce_walk_refill(struct sroce_walk *w)
 	const struct sroce_memory *memory = w->memory;
 	const struct sroce_sge *sge = &memory->sge[w->sge];
 	struct sroce_grip *grip = w->grip;
-	u64 addr, at;
+	u64 addr;
+	u32 n;
 	int err;
 
 	for (; w->sge < memory->num_sge && w->at == sge->length; sge++) {
@@ -71,16 +71,18 @@ int sroce_walk_refill(struct sroce_walk *w)
 	if (w->sge == memory->num_sge)
 		return -EMSGSIZE;
 	addr = sge->addr + w->at;
-	if (!grip->mr || addr - grip->first >= grip->bytes ||
-	    grip->mr->ib.lkey != sge->lkey || grip->access != memory->access) {
-		err = grip_piece(grip, memory, sge->lkey, addr);
+	n = min(w->want, sge->length - w->at);
+	w->p = sroce_grip_peek(grip, sge->lkey, memory->access, addr, n);
+	if (!w->p) {
+		err = grip_piece(grip, memory, sge->lkey, addr, n);
 		if (err)
 			return err;
+		w->p = grip->p;
+		n = min_t(u64, n, grip->bytes);
 	}
-	at = addr - grip->first;
-	w->p = grip->p + at;
-	w->left = min_t(u64, sge->length - w->at, grip->bytes - at);
-	w->at += w->left;
+	w->left = n;
+	w->at += n;
+	w->want -= n;
 	return 0;
 }
 
@@ -89,7 +91,7 @@ int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 {
 	struct sroce_walk w;
 
-	if (!sroce_walk_begin(&w, grip, to, at))
+	if (!sroce_walk_begin(&w, grip, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
@@ -109,7 +111,7 @@ int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
 {
 	struct sroce_walk w;
 
-	if (!sroce_walk_begin(&w, grip, to, at))
+	if (!sroce_walk_begin(&w, grip, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
@@ -129,7 +131,7 @@ int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
 {
 	struct sroce_walk w;
 
-	if (!sroce_walk_begin(&w, grip, from, at))
+	if (!sroce_walk_begin(&w, grip, from, at, len))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
@@ -167,14 +169,13 @@ static int attach_piece(struct sk_buff *skb, void *p, u32 len, u32 spare)
 	while (len) {
 		u32 n = min_t(u32, len, PAGE_SIZE - offset_in_page(p));
 		struct page *page = virt_to_page(p);
-		u32 frags = skb_shinfo(skb)->nr_frags;
 
-		if (frags + spare >= MAX_SKB_FRAGS)
+		if (skb_shinfo(skb)->nr_frags + spare >= MAX_SKB_FRAGS)
 			return -E2BIG;
 		if (!sendpage_ok(page))
 			return -EOPNOTSUPP;
 		get_page(page);
-		skb_add_rx_frag(skb, frags, page, offset_in_page(p), n, n);
+		sroce_add_frag(skb, page, offset_in_page(p), n);
 		p += n;
 		len -= n;
 	}
@@ -208,7 +209,7 @@ int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
 {
 	struct sroce_walk w;
 
-	if (!sroce_walk_begin(&w, grip, from, at))
+	if (!sroce_walk_begin(&w, grip, from, at, len))
 		return -EMSGSIZE;
 	return sroce_attach_next(skb, &w, len, spare);
 }
@@ -220,7 +221,7 @@ int sroce_atomic(struct sroce_grip *grip, const struct sroce_memory *on,
 	struct sroce_walk w;
 	u64 *p;
 
-	if (!sroce_walk_begin(&w, grip, on, 0))
+	if (!sroce_walk_begin(&w, grip, on, 0, sizeof(u64)))
 		return -EMSGSIZE;
 	p = sroce_walk_next(&w, &n);
 	if (IS_ERR(p))

@@ -47,6 +47,7 @@ struct sroce_memory {
  * @left: bytes from @p on that lie in one piece
  * @at: offset of the byte behind them in @sge, bytes
  * @sge: entry of the list
+ * @want: bytes to go behind them
  * @memory: the list
  * @grip: cache
  */
@@ -55,6 +56,7 @@ struct sroce_walk {
 	u32 left;
 	u32 at;
 	u32 sge;
+	u32 want;
 	const struct sroce_memory *memory;
 	struct sroce_grip *grip;
 };
@@ -65,11 +67,12 @@ struct sroce_walk {
  * @grip: cache
  * @memory: the list
  * @at: offset, bytes
+ * @len: bytes that will be wanted
  *
- * Return: false if the list is too short.
+ * Return: false if @at is beyond the list.
  */
 bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
-		      const struct sroce_memory *memory, u32 at);
+		      const struct sroce_memory *memory, u32 at, u32 len);
 
 /* Find the next piece; EMSGSIZE at the end, EFAULT if the key is refused. */
 int sroce_walk_refill(struct sroce_walk *w);
@@ -103,6 +106,37 @@ static inline void sroce_grip_drop(struct sroce_grip *grip)
 	if (grip->mr)
 		sroce_mr_put(grip->mr);
 	grip->mr = NULL;
+}
+
+/* Append a page fragment; the reference to the page becomes the skb's. */
+static inline void sroce_add_frag(struct sk_buff *skb, struct page *page,
+				  u32 offset, u32 len)
+{
+	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, offset, len);
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
+}
+
+/**
+ * sroce_grip_peek() - memory that needs no looking up
+ * @grip: cache
+ * @key: lkey or rkey
+ * @access: rights needed
+ * @addr: first byte
+ * @len: bytes
+ *
+ * Return: their kernel address; NULL if it is not known, or not in one piece.
+ */
+static inline void *sroce_grip_peek(const struct sroce_grip *grip, u32 key,
+				    int access, u64 addr, u32 len)
+{
+	u64 at = addr - grip->first;
+
+	if (!grip->mr || grip->mr->ib.lkey != key || grip->access != access ||
+	    at >= grip->bytes || grip->bytes - at < len)
+		return NULL;
+	return grip->p + at;
 }
 
 /* Take over the caller's reference. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/cpufeature.h>
 #include <linux/jump_label.h>
 #include <linux/udp.h>
 #include "core/env.h"
 #include "crc.h"
 
 #ifdef CONFIG_X86_64
-#include <asm/cpufeature.h>
 #include <asm/fpu/api.h>
 #include <asm/simd.h>
 #include <linux/linkage.h>
@@ -48,14 +48,14 @@ void sroce_crc_end(bool fast)
 		kernel_fpu_end();
 }
 
-static u32 fold(u32 state, const void *p, u32 len)
+static __always_inline u32 fold(u32 state, const void *p, u32 len)
 {
 	if (static_branch_likely(&wide) && len >= WIDE_BYTES)
 		return sroce_fold_wide(state, p, len);
 	return sroce_fold(state, p, len);
 }
 
-static u32 crc(bool fast, u32 state, const void *p, u32 len)
+static __always_inline u32 crc(bool fast, u32 state, const void *p, u32 len)
 {
 	u32 whole = round_down(len, 16);
 

@@ -6,6 +6,7 @@
 #include <rdma/sroce-abi.h>
 #include "crc.h"
 #include "device.h"
+#include "loop.h"
 #include "qp.h"
 #include "rx.h"
 #include "tx.h"
@@ -88,6 +89,7 @@ static void __exit sroce_exit(void)
 	sroce_rx_exit();
 	sroce_worker_exit();
 	sroce_qp_table_exit();
+	sroce_loop_exit();
 	sroce_tx_exit();
 }
 

@@ -105,6 +105,10 @@ static int prepare(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 		if (IS_ERR(av))
 			return PTR_ERR(av);
 		change->av = av;
+		/* Its path MTU was settled by that: enter_rtr(). */
+		if (qp->state >= IB_QPS_RTR && qp->av &&
+		    qp->av->loopback != av->loopback)
+			return -EINVAL;
 	}
 	return 0;
 }
@@ -220,8 +224,14 @@ static void enter_rtr(struct sroce_qp *qp)
 	req->transport = qp->type == IB_QPT_RC ? SROCE_RC : SROCE_UC;
 	req->window = WINDOW_PACKETS;
 	qp->rq.resp.reliable = qp->type == IB_QPT_RC;
-	if (!sroce_qp_connected(qp))
+	if (!sroce_qp_connected(qp)) {
 		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
+	} else if (qp->av->loopback) {
+		/* No network limits it; the peer comes to the same conclusion. */
+		req->mtu = SROCE_LOOP_MTU;
+		qp->rq.resp.mtu = SROCE_LOOP_MTU;
+		qp->rq.resp.log.mtu = SROCE_LOOP_MTU;
+	}
 }
 
 static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)

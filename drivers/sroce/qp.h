@@ -46,6 +46,7 @@ struct sroce_path {
  * @grip: memory region used last under the lock
  * @path: route
  * @av: datagrams: where @path leads to, referenced
+ * @unasked: packets sent since one asked for an acknowledgment
  * @deadline: when the oldest unacknowledged packet has waited too long; or
  *	the end of an RNR wait or of a pause after a local drop
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
@@ -53,6 +54,7 @@ struct sroce_path {
  * @timer_runs: @timer is queued
  * @gather: runs while posts are gathered, see sroce_send_kicked()
  * @gathering: @gather is queued
+ * @gathered: entries fetched when it was
  * @polled: what the process had polled at its last kick
  * @unpolled: kicks since, without a look at its completions
  * @idle_gathers: times in a row that it has brought next to nothing
@@ -79,11 +81,13 @@ struct sroce_sendq {
 	struct sroce_grip grip;
 	struct sroce_path path;
 	struct sroce_av *av;
+	u32 unasked;
 	ktime_t deadline;
 	u64 timeout;
 	struct hrtimer timer;
 	struct hrtimer gather;
 	u32 polled;
+	u32 gathered;
 	u8 unpolled;
 	u8 idle_gathers;
 	bool gathering;
@@ -186,6 +190,8 @@ enum sroce_todo {
  * @rq: answering half
  * @work: what the fast path hands over
  * @todo: enum sroce_todo
+ * @on_agenda: bit 0: it is on a processor's agenda (worker.c)
+ * @next: on that agenda
  * @post_lock: kernel users' posting; taken with interrupts off
  * @tx_bursts: in qdisc, driver and the peer's backlog
  * @tx_full: somebody waits for @tx_bursts to sink
@@ -224,6 +230,8 @@ struct sroce_qp {
 
 	struct work_struct work;
 	unsigned long todo;
+	unsigned long on_agenda;
+	struct sroce_qp *next;
 	spinlock_t post_lock;	/* see above */
 	atomic_t tx_bursts;
 	bool tx_full;

@@ -15,9 +15,9 @@
 /*
  * Bursts of READ data sent at a time: fewer packets than a CPU's backlog
  * takes (net.core.netdev_max_backlog, 1000) should a device split them.  The
- * rest is the work item's, which lets the backlog drain in between.
+ * rest is the agenda's or the work item's.
  */
-#define ANSWER_BUDGET	8
+#define ANSWER_BUDGET	16
 
 /* IBV_WC_RECV, IBV_WC_RECV_RDMA_WITH_IMM */
 #define WC_RECV			128
@@ -393,26 +393,34 @@ void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 		sroce_datagram_receive(qp, rx);
 }
 
+static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
+			   u32 len)
+{
+	const struct sroce_responder *r = &qp->rq.resp;
+	struct sroce_grip *grip = &qp->rq.grip;
+	struct sroce_memory buffer;
+	void *p;
+
+	REMOTE_MEMORY(to, qp, r->va, len, r->rkey, IB_ACCESS_REMOTE_WRITE);
+
+	if (r->kind == SROCE_KIND_SEND) {
+		buffer = receive_buffer(qp);
+		return sroce_store_packet(grip, &buffer, r->done, payload, len);
+	}
+	p = sroce_grip_peek(grip, r->rkey, to.access, r->va, len);
+	if (p)
+		return sroce_reader_copy(payload, p, len) ? 0 : -EFAULT;
+	return sroce_store_packet(grip, &to, 0, payload, len);
+}
+
 bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
 			     struct sroce_reader *payload, u32 len)
 {
 	struct sroce_responder *r = &qp->rq.resp;
-	int err;
-
-	REMOTE_MEMORY(to, qp, r->va, len, r->rkey, IB_ACCESS_REMOTE_WRITE);
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (!active(qp) || !sroce_responder_predicts(r, bth, len))
-		return false;
-	if (r->kind == SROCE_KIND_SEND) {
-		const struct sroce_memory buffer = receive_buffer(qp);
-
-		err = sroce_store_packet(&qp->rq.grip, &buffer, r->done,
-					 payload, len);
-	} else {
-		err = sroce_store_packet(&qp->rq.grip, &to, 0, payload, len);
-	}
-	if (err)
+	if (!active(qp) || !sroce_responder_predicts(r, bth, len) ||
+	    store_predicted(qp, payload, len))
 		return false;
 	sroce_responder_advance(r, len);
 	if (bth[8] & SROCE_BTH_ACKREQ)
@@ -501,7 +509,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		read->next = first;
 		log->waiting = waiting;
 		hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
-			      HRTIMER_MODE_REL_SOFT);
+			      HRTIMER_MODE_REL_PINNED_SOFT);
 		return false;
 	}
 	qp->rq.pauses = 0;

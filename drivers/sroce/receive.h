@@ -2,6 +2,7 @@
 #ifndef SROCE_RECEIVE_H
 #define SROCE_RECEIVE_H
 
+#include "loop.h"
 #include "qp.h"
 #include "rx.h"
 
@@ -10,13 +11,15 @@ static inline void sroce_receive_lock(struct sroce_qp *qp)
 	spin_lock_bh(&qp->rq.lock);
 }
 
-/* Completion handlers may post: they run after the lock is gone. */
+/* Completion handlers may post, peers answer: after the lock is gone. */
 static inline void sroce_receive_unlock(struct sroce_qp *qp)
 {
 	sroce_grip_drop(&qp->rq.grip);
-	spin_unlock_bh(&qp->rq.lock);
+	spin_unlock(&qp->rq.lock);
 	if (qp->rq.cq)
 		sroce_cq_notify(qp->rq.cq);
+	sroce_loop_run();
+	local_bh_enable();
 }
 
 /**

@@ -13,9 +13,11 @@
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
 #include "crc.h"
+#include "loop.h"
 #include "receive.h"
 #include "rx.h"
 #include "send.h"
+#include "worker.h"
 
 /* Demultiplexing */
 
@@ -216,7 +218,8 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 
 /*
  * What has come in one skb: packets one behind the other from @reader on, each
- * @size bytes long and the last one perhaps shorter.
+ * @size bytes long and the last one perhaps shorter.  If it has not left the
+ * device (@looped) there are no ICRCs.
  */
 struct arrival {
 	struct net *net;
@@ -225,6 +228,7 @@ struct arrival {
 	u32 size;
 	u32 left;
 	u32 index;
+	bool looped;
 	struct sroce_icrc icrc;
 	struct run run;
 };
@@ -247,10 +251,13 @@ static u64 check(struct arrival *a)
 {
 	struct sroce_reader reader = a->reader;
 	u32 left = min(a->left, BATCH * a->size);
-	bool fast = sroce_crc_begin(left);
 	u64 good = 0;
+	bool fast;
 	u32 i;
 
+	if (a->looped)
+		return ~0ull;
+	fast = sroce_crc_begin(left);
 	for (i = 0; left; i++) {
 		u32 len = min(left, a->size);
 
@@ -336,6 +343,7 @@ static void deliver_all(struct arrival *a)
 	for (; a->left; a->index++, good >>= 1) {
 		struct sroce_reader reader = a->reader;
 		u32 len = min(a->left, a->size);
+		u8 trailer[SROCE_ICRC_BYTES];
 		bool intact;
 
 		if (!(a->index % BATCH))
@@ -343,7 +351,7 @@ static void deliver_all(struct arrival *a)
 		intact = good & 1;
 		if (intact && deliver_predicted(&a->run, &reader, len)) {
 			a->reader = reader;
-			sroce_reader_copy(&a->reader, NULL, SROCE_ICRC_BYTES);
+			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
 		} else {
 			deliver(a, a->reader, len, intact);
 			sroce_reader_copy(&a->reader, NULL, len);
@@ -364,10 +372,11 @@ static bool is_burst(const struct sk_buff *skb)
 }
 
 /* From the UDP header on. */
-static void arrive(struct net *net, struct sk_buff *skb)
+static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 {
 	struct arrival a = {
 		.net = net,
+		.looped = looped,
 		.ip = skb_network_header(skb),
 		.left = skb->len - sizeof(struct udphdr),
 	};
@@ -385,10 +394,28 @@ static void arrive(struct net *net, struct sk_buff *skb)
 
 static int receive(struct sock *sk, struct sk_buff *skb)
 {
+	bool mine = sroce_worker_begin();
+
 	if (skb->len >= sizeof(struct udphdr))
-		arrive(sock_net(sk), skb);
+		arrive(sock_net(sk), skb, false);
 	consume_skb(skb);
+	if (mine)
+		sroce_worker_end();
 	return 0;
+}
+
+/* From sroce_loop_run(). */
+static void receive_looped(struct sk_buff *skb)
+{
+	struct net_device *ndev = skb->dev;
+	bool mine = sroce_worker_begin();
+
+	__skb_pull(skb, skb_transport_offset(skb));
+	arrive(dev_net(ndev), skb, true);
+	consume_skb(skb);
+	dev_put(ndev);
+	if (mine)
+		sroce_worker_end();
 }
 
 /* Sockets */
@@ -508,6 +535,7 @@ static struct pernet_operations net_ops = {
 
 int sroce_rx_init(void)
 {
+	sroce_loop_init(receive_looped);
 	return register_pernet_subsys(&net_ops);
 }
 

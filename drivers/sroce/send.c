@@ -18,13 +18,17 @@
  * makes us look at the ring: no kick is needed.
  */
 #define BUSY_PACKETS	32
+/* In a stream of bursts each so many packets ask for an acknowledgment. */
+#define ASK_PACKETS	128
 /* So many kicks in a row without polling are a stream of posts, */
 #define STREAM_KICKS	4
 /* or so many requests and completions that the process leaves lying. */
 #define STREAM_REQUESTS	4
-/* A stream is gathered for this long, */
+/* Of a stream so many are gathered, */
+#define GATHER_POSTS	32
+/* or for this long, */
 #define GATHER_NS	(30 * NSEC_PER_USEC)
-/* again and again until it has brought fewer than so many so many times. */
+/* again and again until that has brought fewer than so many so many times. */
 #define IDLE_GATHERS	16
 #define GATHER_WORTH	3
 
@@ -49,7 +53,7 @@ static void arm(struct sroce_qp *qp, u64 ns)
 	    ktime_compare(hrtimer_get_expires(&sq->timer), sq->deadline) <= 0)
 		return;
 	sq->timer_runs = true;
-	hrtimer_start(&sq->timer, sq->deadline, HRTIMER_MODE_ABS_SOFT);
+	hrtimer_start(&sq->timer, sq->deadline, HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 static void arm_retry(struct sroce_qp *qp)
@@ -107,7 +111,7 @@ enum hrtimer_restart sroce_send_timeout(struct hrtimer *timer)
 		} else {
 			sq->timer_runs = true;
 			hrtimer_start(timer, sq->deadline,
-				      HRTIMER_MODE_ABS_SOFT);
+				      HRTIMER_MODE_ABS_PINNED_SOFT);
 		}
 	}
 	sroce_send_unlock(qp);
@@ -284,13 +288,17 @@ static bool pause(struct sroce_qp *qp)
 	return true;
 }
 
+/* @more: another burst follows at once */
 static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
-			u32 first)
+			u32 first, bool more)
 {
 	bool reliable = qp->type == IB_QPT_RC;
 
-	if (reliable)
+	qp->sq.unasked += burst->packets;
+	if (reliable && (!more || qp->sq.unasked >= ASK_PACKETS)) {
 		sroce_burst_ask(burst);
+		qp->sq.unasked = 0;
+	}
 	if (!sroce_burst_send(burst) || !reliable || !pause(qp))
 		return true;
 	sroce_requester_resume(&qp->sq.req, first);
@@ -331,7 +339,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		if (next != SROCE_NEXT_PACKET)
 			break;
 		if (!sroce_burst_fits(&burst, &out.pkt)) {
-			if (!flush_burst(qp, &burst, first))
+			if (!flush_burst(qp, &burst, first, budget > 1))
 				return SROCE_NEXT_WINDOW;
 			if (!--budget) {
 				sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
@@ -348,7 +356,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			break;
 		}
 	}
-	if (!flush_burst(qp, &burst, first))
+	if (!flush_burst(qp, &burst, first, false))
 		next = SROCE_NEXT_WINDOW;
 	return next;
 }
@@ -417,6 +425,10 @@ void sroce_send_run(struct sroce_qp *qp)
 			check_drained(qp);
 		if (next != SROCE_NEXT_NOTHING)
 			break;
+		if (qp->sq.gathering) {
+			sroce_ring_later(qp->slot, in->tail + GATHER_POSTS);
+			break;
+		}
 		if (sroce_ring_idle(qp->slot) == in->tail)
 			break;
 	}
@@ -449,41 +461,38 @@ static bool posts_stream(struct sroce_qp *qp)
 
 static void gather(struct sroce_qp *qp)
 {
-	if (!active(qp))
-		return;
-	sroce_ring_busy(qp->slot);
 	/* Not hrtimer_active(): that is true until the callback returns. */
-	if (qp->sq.gathering)
+	if (qp->sq.gathering || !active(qp))
 		return;
 	qp->sq.gathering = true;
+	qp->sq.gathered = qp->sq.req.in.tail;
 	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
-		      HRTIMER_MODE_REL_SOFT);
+		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 void sroce_send_kicked(struct sroce_qp *qp)
 {
-	if (active(qp) && posts_stream(qp)) {
+	if (posts_stream(qp)) {
 		qp->sq.idle_gathers = 0;
 		gather(qp);
-	} else {
-		sroce_send_run(qp);
 	}
+	sroce_send_run(qp);
 }
 
 enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
+	struct sroce_sendq *sq = &qp->sq;
 	u32 posts;
 
 	sroce_send_lock(qp);
-	qp->sq.gathering = false;
-	posts = sroce_load(&qp->slot->sq_tail) - qp->sq.req.in.tail;
-	qp->sq.idle_gathers = posts < GATHER_WORTH ?
-			      qp->sq.idle_gathers + 1 : 0;
-	sroce_send_run(qp);
-	/* As long as it pays, the timer looks at the ring and nobody kicks. */
-	if (qp->sq.idle_gathers < IDLE_GATHERS)
+	sq->gathering = false;
+	posts = sroce_load(&qp->slot->sq_tail) - sq->gathered;
+	sq->idle_gathers = posts < GATHER_WORTH ? sq->idle_gathers + 1 : 0;
+	/* As long as it pays, it goes on, and hardly anybody kicks. */
+	if (sq->idle_gathers < IDLE_GATHERS)
 		gather(qp);
+	sroce_send_run(qp);
 	sroce_send_unlock(qp);
 	return HRTIMER_NORESTART;
 }

@@ -2,6 +2,7 @@
 #ifndef SROCE_SEND_H
 #define SROCE_SEND_H
 
+#include "loop.h"
 #include "qp.h"
 #include "rx.h"
 
@@ -13,13 +14,15 @@ static inline void sroce_send_lock(struct sroce_qp *qp)
 	spin_lock_bh(&qp->sq.lock);
 }
 
-/* Completion handlers may post: they run after the lock is gone. */
+/* Completion handlers may post, peers answer: after the lock is gone. */
 static inline void sroce_send_unlock(struct sroce_qp *qp)
 {
 	sroce_grip_drop(&qp->sq.grip);
-	spin_unlock_bh(&qp->sq.lock);
+	spin_unlock(&qp->sq.lock);
 	if (qp->sq.cq)
 		sroce_cq_notify(qp->sq.cq);
+	sroce_loop_run();
+	local_bh_enable();
 }
 
 /**
@@ -35,8 +38,8 @@ void sroce_send_run(struct sroce_qp *qp);
  * sroce_send_kicked() - a process has rung the doorbell
  * @qp: any type; sq.lock held
  *
- * Sends at once, unless the process posts in a stream: then a moment later,
- * together with what it will have posted by then, and without more kicks.
+ * Sends.  If the process posts in a stream, what it posts next is gathered for
+ * a moment, and fewer kicks are asked for.
  */
 void sroce_send_kicked(struct sroce_qp *qp);
 

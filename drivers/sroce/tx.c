@@ -12,6 +12,7 @@
 #include <net/route.h>
 #include <rdma/ib_cache.h>
 #include "crc.h"
+#include "loop.h"
 #include "tx.h"
 #include "worker.h"
 
@@ -156,12 +157,16 @@ void sroce_tx_exit(void)
 
 /* Packets */
 
-/* What a packet may need: its two ends, and two pages between them. */
-#define PACKET_FRAGS	4
-
-static bool has_frags(const struct sk_buff *skb)
+/* A packet may need its two ends, and the pages between them. */
+static bool has_frags(const struct sk_buff *skb, u32 payload)
 {
-	return skb_shinfo(skb)->nr_frags + PACKET_FRAGS <= MAX_SKB_FRAGS;
+	return skb_shinfo(skb)->nr_frags + 3 + DIV_ROUND_UP(payload, PAGE_SIZE)
+	       <= MAX_SKB_FRAGS;
+}
+
+static u32 most_bytes(const struct sroce_burst *burst)
+{
+	return burst->av->loopback ? SROCE_LOOP_BYTES : SROCE_BURST_BYTES;
 }
 
 bool sroce_burst_fits(const struct sroce_burst *burst,
@@ -174,8 +179,8 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 	return burst->bytes == burst->packets * burst->size &&
 	       bytes <= burst->size &&
 	       burst->packets < SROCE_BURST_PACKETS &&
-	       burst->bytes + bytes <= SROCE_BURST_BYTES &&
-	       (burst->chains || has_frags(burst->tail));
+	       burst->bytes + bytes <= most_bytes(burst) &&
+	       (burst->chains || has_frags(burst->tail, pkt->payload));
 }
 
 /*
@@ -191,20 +196,23 @@ static bool takes_chains(const struct net_device *dev)
 /* The tailroom is for short packets: with it, one allocation is all they need. */
 static int open_burst(struct sroce_burst *burst)
 {
-	struct dst_entry *dst = path_dst(burst->path, burst->av);
-	u32 headroom;
+	u32 headroom = network_bytes(burst->av) + sizeof(struct udphdr);
+	struct dst_entry *dst;
 
-	if (IS_ERR(dst))
-		return -ENETUNREACH;
-	headroom = LL_RESERVED_SPACE(dst->dev) + network_bytes(burst->av) +
-		   sizeof(struct udphdr);
+	burst->chains = true;
+	if (!burst->av->loopback) {
+		dst = path_dst(burst->path, burst->av);
+		if (IS_ERR(dst))
+			return -ENETUNREACH;
+		headroom += LL_RESERVED_SPACE(dst->dev);
+		burst->chains = takes_chains(dst->dev);
+	}
 	burst->head = alloc_skb(headroom + SROCE_COPY_BREAK,
 				GFP_ATOMIC | __GFP_NOWARN);
 	if (!burst->head)
 		return -ENOMEM;
 	skb_reserve(burst->head, headroom);
 	burst->tail = burst->head;
-	burst->chains = takes_chains(dst->dev);
 	return 0;
 }
 
@@ -222,33 +230,39 @@ static int chain(struct sroce_burst *burst)
 	return 0;
 }
 
-static void add_frag(struct sk_buff *skb, struct page *page, u32 offset,
-		     u32 len)
+/* Is the last fragment of @skb what lies right before @frag's free bytes? */
+static bool adjoins(const struct sk_buff *skb, const struct page_frag *frag)
 {
-	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, offset, len);
-	skb->len += len;
-	skb->data_len += len;
-	skb->truesize += len;
+	u32 frags = skb_shinfo(skb)->nr_frags;
+	const skb_frag_t *last = &skb_shinfo(skb)->frags[frags - 1];
+
+	return frags && skb_frag_page(last) == frag->page &&
+	       skb_frag_off(last) + skb_frag_size(last) == frag->offset;
 }
 
 /* @len more bytes in one piece, at the end of the burst. */
 static void *extend(struct sk_buff *skb, u32 len)
 {
 	struct page_frag *frag = this_cpu_ptr(&room);
-	u32 frags = skb_shinfo(skb)->nr_frags;
+	struct skb_shared_info *shared = skb_shinfo(skb);
 	void *p;
 
-	if (!frags && len <= skb_tailroom(skb))
+	if (!shared->nr_frags && len <= skb_tailroom(skb))
 		return skb_put(skb, len);
+	/* Without large pages it is a small one, and that may not do. */
 	if (unlikely(frag->offset + len > frag->size) &&
-	    !skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN))
+	    (!skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN) ||
+	     frag->offset + len > frag->size))
 		return NULL;
 	p = page_address(frag->page) + frag->offset;
-	if (skb_can_coalesce(skb, frags, frag->page, frag->offset)) {
-		skb_coalesce_rx_frag(skb, frags - 1, len, len);
-	} else if (frags < MAX_SKB_FRAGS) {
+	if (adjoins(skb, frag)) {
+		skb_frag_size_add(&shared->frags[shared->nr_frags - 1], len);
+		skb->len += len;
+		skb->data_len += len;
+		skb->truesize += len;
+	} else if (shared->nr_frags < MAX_SKB_FRAGS) {
 		get_page(frag->page);
-		add_frag(skb, frag->page, frag->offset, len);
+		sroce_add_frag(skb, frag->page, frag->offset, len);
 	} else {
 		return NULL;
 	}
@@ -327,7 +341,7 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 
 	if (!burst->head)
 		err = open_burst(burst);
-	else if (!has_frags(tail))
+	else if (!has_frags(tail, pkt->payload))
 		err = chain(burst);
 	if (unlikely(err))
 		return err;
@@ -369,7 +383,7 @@ static bool repeat(struct sroce_burst *burst, struct sroce_walk *walk,
 	u32 len = tail->len;
 	u8 *bth;
 
-	if (!has_frags(tail) && chain(burst))
+	if (!has_frags(tail, payload) && chain(burst))
 		return false;
 	bth = extend(burst->tail, SROCE_BTH_BYTES);
 	if (!bth || sroce_attach_next(burst->tail, walk, payload, 1) ||
@@ -392,7 +406,8 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	u32 n;
 
 	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
-	    !sroce_walk_begin(&walk, &burst->grip, from, at))
+	    !sroce_walk_begin(&walk, &burst->grip, from, at,
+			      more * pkt->payload))
 		return 0;
 	for (n = 0; n < more && sroce_burst_fits(burst, pkt); n++)
 		if (!repeat(burst, &walk, pkt->payload))
@@ -462,21 +477,26 @@ static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-/*
- * As for any UDP segmentation: the checksum is that of the pseudo header, and
- * who segments completes it (it is masked in the ICRC).  The UDP_TUNNEL bit
- * lets an encapsulation socket receive the burst whole: udp_unexpected_gso().
- */
+/* The UDP_TUNNEL bit lets it in whole at the peer: udp_unexpected_gso(). */
 static void make_gso(struct sroce_burst *burst)
 {
-	struct sk_buff *skb = burst->head;
-	struct skb_shared_info *shared = skb_shinfo(skb);
-	struct udphdr *udp = udp_hdr(skb);
-	u32 len = sizeof(*udp) + burst->bytes;
+	struct skb_shared_info *shared = skb_shinfo(burst->head);
 
 	shared->gso_size = burst->size;
 	shared->gso_segs = burst->packets;
 	shared->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNEL;
+}
+
+/*
+ * As for any UDP segmentation: the checksum is that of the pseudo header, and
+ * who segments completes it.  It is masked in the ICRC.
+ */
+static void start_checksum(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = burst->head;
+	struct udphdr *udp = udp_hdr(skb);
+	u32 len = sizeof(*udp) + burst->bytes;
+
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = skb_transport_header(skb) - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
@@ -528,13 +548,18 @@ static void finish(struct sroce_burst *burst)
 	else
 		push_ipv6(skb, burst->av);
 	burst->path->ip_id += burst->packets;
-	skb->ip_summed = CHECKSUM_UNNECESSARY;
 	if (burst->packets > 1)
 		make_gso(burst);
+	if (burst->av->loopback)
+		return;
+	if (burst->packets > 1)
+		start_checksum(burst);
+	else
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	sign(burst);
 }
 
-static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
+static int transmit_ip(struct sroce_burst *burst, struct sk_buff *skb)
 {
 	struct dst_entry *dst = burst->path->dst;
 	struct net *net = dev_net(dst->dev);
@@ -542,14 +567,37 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 	skb->priority = burst->av->sl;
 	skb_set_hash(skb, burst->av->sport, PKT_HASH_TYPE_L4);
 	skb_dst_set(skb, dst_clone(dst));
+	if (burst->av->ipv4)
+		return ip_local_out(net, NULL, skb);
+	return ip6_local_out(net, NULL, skb);
+}
+
+static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
+{
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(burst->av->sgid_attr);
+	if (IS_ERR(ndev)) {
+		kfree_skb(skb);
+	} else {
+		dev_hold(ndev);
+		skb->dev = ndev;
+		sroce_loop_push(skb);
+	}
+	rcu_read_unlock();
+	return PTR_ERR_OR_ZERO(ndev);
+}
+
+static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
+{
 	skb_shinfo(skb)->destructor_arg = burst->qp;
 	skb->destructor = tx_done;
 	kref_get(&burst->qp->mem);
 	atomic_inc(&burst->qp->tx_bursts);
 	atomic_inc(&under_way);
-	if (burst->av->ipv4)
-		return ip_local_out(net, NULL, skb);
-	return ip6_local_out(net, NULL, skb);
+	return burst->av->loopback ? transmit_loopback(burst, skb) :
+				     transmit_ip(burst, skb);
 }
 
 static void count(struct sroce_burst *burst, int err)

@@ -17,14 +17,108 @@ void sroce_worker_exit(void)
 	destroy_workqueue(queue);
 }
 
+/* QPs to go on with at sroce_worker_end(); the processor's own, softirqs. */
+struct agenda {
+	struct sroce_qp *first;
+	struct sroce_qp **last;
+	bool open;
+};
+
+static DEFINE_PER_CPU(struct agenda, agenda);
+
+#define IN_SOFTIRQ	(BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_ANSWER))
+/* QPs served before the rest is left to threads. */
+#define AGENDA_BUDGET	64
+
+/* @qp's reference becomes the agenda's or the work item's: one is enough. */
+static void enter(struct sroce_qp *qp, bool soon)
+{
+	struct agenda *a;
+
+	if (soon ? test_and_set_bit(0, &qp->on_agenda) :
+		   !queue_work(queue, &qp->work)) {
+		sroce_qp_put(qp);
+	} else if (soon) {
+		a = this_cpu_ptr(&agenda);
+		qp->next = NULL;
+		*a->last = qp;
+		a->last = &qp->next;
+	}
+}
+
 void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo)
 {
+	/* Only the softirq itself can find it open: it is not preempted. */
+	bool soon = this_cpu_read(agenda.open) && !in_hardirq() &&
+		    !(todo & ~IN_SOFTIRQ);
+
 	if (!sroce_qp_get(qp))
 		return;
 	set_mask_bits(&qp->todo, 0, todo);
-	/* The reference is the queued work's: one is enough. */
-	if (!queue_work(queue, &qp->work))
-		sroce_qp_put(qp);
+	enter(qp, soon);
+}
+
+bool sroce_worker_begin(void)
+{
+	struct agenda *a = this_cpu_ptr(&agenda);
+
+	if (a->open)
+		return false;
+	a->first = NULL;
+	a->last = &a->first;
+	a->open = true;
+	return true;
+}
+
+static struct sroce_qp *agenda_pop(struct agenda *a)
+{
+	struct sroce_qp *qp = a->first;
+
+	if (!qp)
+		return NULL;
+	a->first = qp->next;
+	if (!a->first)
+		a->last = &a->first;
+	/* From here on it may be entered again, by another processor, too. */
+	clear_bit_unlock(0, &qp->on_agenda);
+	return qp;
+}
+
+static void go_on(struct sroce_qp *qp, unsigned long todo)
+{
+	if (todo & BIT(SROCE_TODO_SEND)) {
+		sroce_send_lock(qp);
+		sroce_send_run(qp);
+		sroce_send_unlock(qp);
+	}
+	if (todo & BIT(SROCE_TODO_ANSWER)) {
+		sroce_receive_lock(qp);
+		sroce_receive_answer(qp);
+		sroce_receive_unlock(qp);
+	}
+}
+
+static void serve(struct sroce_qp *qp)
+{
+	unsigned long todo = xchg(&qp->todo, 0);
+
+	go_on(qp, todo);
+	if (todo & ~IN_SOFTIRQ)
+		sroce_worker_wake(qp, todo & ~IN_SOFTIRQ);
+	sroce_qp_put(qp);
+}
+
+void sroce_worker_end(void)
+{
+	struct agenda *a = this_cpu_ptr(&agenda);
+	u32 budget = AGENDA_BUDGET;
+	struct sroce_qp *qp;
+
+	while (budget-- && (qp = agenda_pop(a)))
+		serve(qp);
+	a->open = false;
+	while ((qp = agenda_pop(a)))
+		enter(qp, false);
 }
 
 static void raise(struct sroce_qp *qp, enum ib_event_type type)
@@ -78,16 +172,7 @@ void sroce_worker_run(struct work_struct *work)
 	struct sroce_qp *qp = container_of(work, struct sroce_qp, work);
 	unsigned long todo = xchg(&qp->todo, 0);
 
-	if (todo & BIT(SROCE_TODO_SEND)) {
-		sroce_send_lock(qp);
-		sroce_send_run(qp);
-		sroce_send_unlock(qp);
-	}
-	if (todo & BIT(SROCE_TODO_ANSWER)) {
-		sroce_receive_lock(qp);
-		sroce_receive_answer(qp);
-		sroce_receive_unlock(qp);
-	}
+	go_on(qp, todo);
 	if (todo & BIT(SROCE_TODO_FLUSH))
 		sroce_worker_flush(qp);
 	raise_events(qp, todo);

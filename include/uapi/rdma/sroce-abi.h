@@ -199,6 +199,8 @@ struct sroce_cqe {
 enum sroce_kick {
 	SROCE_KICK_SEND		= 1 << 0,
 	SROCE_KICK_RECV		= 1 << 1,
+	/* Send entries, too, but only once sq_tail has come to kick_at. */
+	SROCE_KICK_LATER	= 1 << 2,
 };
 
 /**
@@ -209,6 +211,7 @@ enum sroce_kick {
  * @sq_head: kernel: send entries finished; their places are free again
  * @rq_head: kernel: receive entries taken out of the ring
  * @kick: kernel: enum sroce_kick
+ * @kick_at: kernel: see SROCE_KICK_LATER
  * @reserved2: zero
  */
 struct sroce_qp_slot {
@@ -218,7 +221,8 @@ struct sroce_qp_slot {
 	__u32	sq_head;
 	__u32	rq_head;
 	__u32	kick;
-	__u32	reserved2[13];
+	__u32	kick_at;
+	__u32	reserved2[12];
 };
 
 /**
@@ -399,6 +403,7 @@ SROCE_ABI_OFFSET(sroce_qp_slot, rq_tail, 4);
 SROCE_ABI_OFFSET(sroce_qp_slot, sq_head, 64);
 SROCE_ABI_OFFSET(sroce_qp_slot, rq_head, 68);
 SROCE_ABI_OFFSET(sroce_qp_slot, kick, 72);
+SROCE_ABI_OFFSET(sroce_qp_slot, kick_at, 76);
 SROCE_ABI_ASSERT(sizeof(struct sroce_cq_slot) == SROCE_SLOT_SIZE);
 SROCE_ABI_OFFSET(sroce_cq_slot, arm, 4);
 SROCE_ABI_ASSERT(sizeof(struct sroce_alloc_ucontext_req) == 8);

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_LOOP_H
+#define SROCE_LOOP_H
+
+#include <linux/percpu.h>
+#include <linux/skbuff.h>
+#include <linux/workqueue.h>
+
+/**
+ * struct sroce_loop - bursts on their way from a device to itself
+ * @first: the oldest; the processor's own, bottom halves off
+ * @last: where the next one goes
+ * @running: they are being delivered
+ * @work: delivers what was left
+ */
+struct sroce_loop {
+	struct sk_buff *first;
+	struct sk_buff **last;
+	bool running;
+	struct work_struct work;
+};
+
+DECLARE_PER_CPU(struct sroce_loop, sroce_loop);
+
+/**
+ * sroce_loop_init() - start
+ * @deliver: called for each burst, from its IP header on, without lock, with
+ *	bottom halves off, its device held; it consumes it
+ */
+void sroce_loop_init(void (*deliver)(struct sk_buff *skb));
+/* After sroce_tx_drain(): nothing is under way. */
+void sroce_loop_exit(void);
+
+/**
+ * sroce_loop_push() - send a burst to the device it comes from
+ * @skb: the burst, its dev held
+ *
+ * Context: bottom halves off, a QP's lock held; sroce_loop_run() follows.
+ */
+void sroce_loop_push(struct sk_buff *skb);
+
+void sroce_loop_deliver(struct sroce_loop *loop);
+
+/**
+ * sroce_loop_run() - deliver what was pushed
+ *
+ * A QP's lock is never held when its peer's is taken, so that two QPs of a
+ * device can talk to each other.
+ *
+ * Context: bottom halves off, no lock held.
+ */
+static inline void sroce_loop_run(void)
+{
+	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
+
+	if (loop->first && !loop->running)
+		sroce_loop_deliver(loop);
+}
+
+#endif /* SROCE_LOOP_H */
