@@ -163,6 +163,7 @@ static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		r->log.first = 0;
 		r->log.count = 0;
 		r->log.waiting = 0;
+		r->log.settled = 0;
 	}
 }
 

@@ -136,10 +136,16 @@ static void step(struct fuzz *f, struct input *in)
 	bool naked = f->r.naked;
 	u32 epsn = f->r.epsn;
 
+	enum sroce_request_verdict verdict;
+	bool predicted;
+
 	if (pkt.op->kind == SROCE_KIND_NONE ||
 	    pkt.op->kind >= SROCE_KIND_ANSWERS)
 		return;
-	switch (sroce_responder_check(&f->r, &pkt, &req)) {
+	predicted = predicted_request(&f->r, &pkt);
+	verdict = sroce_responder_check(&f->r, &pkt, &req);
+	assert(!predicted || verdict == SROCE_EXECUTE);
+	switch (verdict) {
 	case SROCE_EXECUTE:
 		execute(f, &pkt, &req, choice);
 		break;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Driver of the core's responder. */
+#include <assert.h>
 #include "aeth.h"
 #include "endpoint.h"
+#include "invariants.h"
 
 bool receive_post(struct endpoint *ep, struct receive receive)
 {
@@ -128,13 +130,20 @@ static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
 void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
 			  const u8 *payload)
 {
+	bool predicted = predicted_request(&ep->resp, pkt);
+	struct sroce_responder before = ep->resp;
+	enum sroce_request_verdict verdict;
 	struct sroce_request req;
 
 	if (ep->refused)
 		return;
-	switch (sroce_responder_check(&ep->resp, pkt, &req)) {
+	verdict = sroce_responder_check(&ep->resp, pkt, &req);
+	assert(!predicted || verdict == SROCE_EXECUTE);
+	switch (verdict) {
 	case SROCE_EXECUTE:
 		execute(ep, pkt, &req, payload);
+		if (predicted)
+			check_advance(&ep->resp, before, pkt->payload);
 		break;
 	case SROCE_ACK_AGAIN:
 		note_ack(ep, pkt);
@@ -155,6 +164,9 @@ static void answer_read(struct endpoint *ep, u64 now, struct sroce_read *read)
 	struct sroce_pkt pkt = { .pkey = SROCE_PKEY_DEFAULT, .qpn = 17 };
 	u32 offset = sroce_rdlog_answer(&ep->resp.log, read, &pkt);
 
+	assert(!sroce_rdlog_more(read) ||
+	       (pkt.opcode == (SROCE_RC | SROCE_READ_RESPONSE_MIDDLE) &&
+		read->next + 1 + sroce_rdlog_more(read) < read->end));
 	endpoint_transmit(ep, now, &pkt,
 			  pkt.payload ? ep->memory + read->va + offset : NULL);
 	sroce_rdlog_sent(&ep->resp.log, read, 1);

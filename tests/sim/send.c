@@ -3,6 +3,7 @@
 #include <assert.h>
 #include "aeth.h"
 #include "endpoint.h"
+#include "invariants.h"
 
 bool send_post(struct endpoint *ep, const struct sroce_wr *wr, u32 local)
 {
@@ -69,6 +70,18 @@ static void check_fault(struct endpoint *ep)
 		endpoint_fail(ep, sroce_inflight_wr(in, in->head)->status);
 }
 
+/* What sroce_requester_more() promises: the same but for the PSN. */
+static bool follows(const struct sroce_outgoing *last,
+		    const struct sroce_outgoing *out, enum sroce_next next)
+{
+	return next == SROCE_NEXT_PACKET && out->wr == last->wr &&
+	       out->offset == last->offset + last->pkt.payload &&
+	       out->pkt.opcode == last->pkt.opcode &&
+	       out->pkt.payload == last->pkt.payload &&
+	       out->pkt.psn == sroce_psn_add(last->pkt.psn, 1) &&
+	       !out->pkt.solicited && !out->pkt.pad;
+}
+
 /*
  * A burst; its last packet asks for the acknowledgment.  That is known only
  * when there is no next one, so each packet goes out when the next is decided.
@@ -78,17 +91,19 @@ void send_requests(struct endpoint *ep, u64 now)
 	struct sroce_requester *r = &ep->req;
 	struct sroce_outgoing out, last;
 	enum sroce_next next = SROCE_NEXT_NOTHING;
-	u32 n = 0;
+	u32 n = 0, more = 0;
 
 	if (ep->failed)
 		return;
 	while (n < ep->burst) {
 		next = sroce_requester_next(r, &out);
+		assert(!more || follows(&last, &out, next));
 		if (next != SROCE_NEXT_PACKET)
 			break;
 		assert(!r->hold || out.wr->started);
 		if (n++)
 			transmit(ep, now, &last, false);
+		more = sroce_requester_more(r, &out);
 		sroce_requester_sent(r, &out);
 		last = out;
 	}
@@ -139,8 +154,15 @@ void send_take_answer(struct endpoint *ep, u64 now,
 {
 	enum sroce_answer_verdict verdict;
 	struct sroce_answer a;
+	u32 offset;
+	bool predicted = predicted_answer(&ep->req, pkt, &offset);
+	u32 una = ep->req.una;
 
 	verdict = sroce_completer_check(&ep->req, pkt, &a);
+	assert(!predicted ||
+	       (verdict == SROCE_ANSWER_DATA && a.offset == offset &&
+		a.index == ep->req.in.head && a.upto == una &&
+		a.psn == sroce_psn_add(una, 1)));
 	if (verdict == SROCE_ANSWER_IGNORE)
 		return;
 	acknowledge(ep, now, a.upto);

@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include "requester.h"
+#include "completer.h"
 #include "responder.h"
 
 /* PSNs of @wr within @una..@sent. */
@@ -75,6 +76,7 @@ static inline void check_requester(const struct sroce_requester *r)
 
 static inline void check_log(const struct sroce_rdlog *log)
 {
+	struct sroce_rdlog copy = *log;
 	u32 i, waiting = 0;
 
 	assert(log->count <= log->size && log->first <= log->size);
@@ -89,7 +91,7 @@ static inline void check_log(const struct sroce_rdlog *log)
 		waiting += read->next != read->end;
 	}
 	assert(waiting == log->waiting);
-	assert(!waiting == !sroce_rdlog_pending(log));
+	assert(!waiting == !sroce_rdlog_pending(&copy));
 }
 
 static inline void check_responder(const struct sroce_responder *r)
@@ -103,6 +105,38 @@ static inline void check_responder(const struct sroce_responder *r)
 		assert(r->left && r->done + r->left <= SROCE_MAX_MSG);
 	assert(r->done <= SROCE_MAX_MSG);
 	check_log(&r->log);
+}
+
+/* Header prediction: what it accepts the long way must accept, too. */
+static inline bool predicted_request(const struct sroce_responder *r,
+				     const struct sroce_pkt *pkt)
+{
+	u8 bth[SROCE_MAX_HEADER];
+
+	sroce_build(bth, pkt);
+	return sroce_responder_predicts(r, bth, pkt->payload + pkt->pad);
+}
+
+/* @r is the state that the long way left, @then what it was before. */
+static inline void check_advance(const struct sroce_responder *r,
+				 struct sroce_responder then, u32 payload)
+{
+	sroce_responder_advance(&then, payload);
+	assert(r->epsn == then.epsn && r->done == then.done);
+	assert(r->naked == then.naked && r->taken == then.taken);
+	assert(r->kind == then.kind && r->msn == then.msn);
+	assert(r->kind != SROCE_KIND_WRITE ||
+	       (r->va == then.va && r->left == then.left));
+}
+
+static inline bool predicted_answer(const struct sroce_requester *r,
+				    const struct sroce_pkt *pkt, u32 *offset)
+{
+	u8 bth[SROCE_MAX_HEADER];
+
+	sroce_build(bth, pkt);
+	return sroce_completer_predicts(r, bth, pkt->payload + pkt->pad,
+					offset);
 }
 
 #endif /* SROCE_TEST_INVARIANTS_H */

@@ -29,6 +29,8 @@ static void forget_oldest(struct sroce_rdlog *log)
 {
 	if (!answered(entry(log, 0)))
 		log->waiting--;
+	if (log->settled)
+		log->settled--;
 	log->first = log->first + 1 < log->size ? log->first + 1 : 0;
 	log->count--;
 }
@@ -107,6 +109,7 @@ bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt)
 	if (!i || !repeat(log, entry(log, --i), pkt))
 		return false;
 	log->waiting = 0;
+	log->settled = 0;
 	for (j = 0; j < log->count; j++) {
 		if (j > i)
 			entry(log, j)->next = entry(log, j)->end;
@@ -116,15 +119,13 @@ bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt)
 	return true;
 }
 
-struct sroce_read *sroce_rdlog_pending(const struct sroce_rdlog *log)
+struct sroce_read *sroce_rdlog_pending(struct sroce_rdlog *log)
 {
-	u32 i;
-
 	if (!log->waiting)
 		return NULL;
-	for (i = 0; answered(entry(log, i)); i++)
-		;
-	return entry(log, i);
+	while (answered(entry(log, log->settled)))
+		log->settled++;
+	return entry(log, log->settled);
 }
 
 u32 sroce_rdlog_more(const struct sroce_read *read)

@@ -58,6 +58,7 @@ struct sroce_read {
  * @first: place of the oldest
  * @count: entries in use
  * @waiting: entries whose answer is not sent completely
+ * @settled: so many of the oldest entries are known to be answered
  * @mtu: path MTU, bytes
  *
  * They are answered in order, and kept for duplicates until the place is
@@ -69,6 +70,7 @@ struct sroce_rdlog {
 	u32 first;
 	u32 count;
 	u32 waiting;
+	u32 settled;
 	u32 mtu;
 };
 
@@ -109,7 +111,7 @@ bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt);
  *
  * Return: NULL if all are answered.
  */
-struct sroce_read *sroce_rdlog_pending(const struct sroce_rdlog *log);
+struct sroce_read *sroce_rdlog_pending(struct sroce_rdlog *log);
 
 /**
  * sroce_rdlog_answer() - headers of the next packet of an answer
