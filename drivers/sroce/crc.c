@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <linux/cpufeature.h>
 #include <linux/jump_label.h>
 #include <linux/udp.h>
 #include "core/env.h"
 #include "crc.h"
 
 #ifdef CONFIG_X86_64
+#include <asm/cpufeature.h>
 #include <asm/fpu/api.h>
 #include <asm/simd.h>
 #include <linux/linkage.h>

@@ -4,16 +4,20 @@
 
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 /**
  * struct sroce_loop - bursts on their way from a device to itself
- * @first: the oldest; the processor's own, bottom halves off
+ * @lock: a leaf; the processor's own list, but when one goes offline @work
+ *	may run on another
+ * @first: the oldest
  * @last: where the next one goes
  * @running: they are being delivered
  * @work: delivers what was left
  */
 struct sroce_loop {
+	spinlock_t lock;	/* see above */
 	struct sk_buff *first;
 	struct sk_buff **last;
 	bool running;
@@ -53,7 +57,7 @@ static inline void sroce_loop_run(void)
 {
 	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
 
-	if (loop->first && !loop->running)
+	if (READ_ONCE(loop->first))
 		sroce_loop_deliver(loop);
 }
 

@@ -480,6 +480,12 @@ static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
 	return 0;
 }
 
+static void pause(struct sroce_qp *qp)
+{
+	hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
 /*
  * One burst of the answer to one request, so that a burst that our own queue
  * refuses can be made again.  Returns false if the rest has to wait.
@@ -504,13 +510,14 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		qp->rq.nak_psn = sroce_psn_add(read->psn, first);
 		return true;
 	}
-	if ((sroce_burst_send(&burst) || err) &&
+	if (err)
+		sroce_burst_drop(&burst);
+	if ((err || sroce_burst_send(&burst)) &&
 	    qp->rq.pauses < SROCE_MAX_PAUSES) {
 		qp->rq.pauses++;
 		read->next = first;
 		log->waiting = waiting;
-		hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
-			      HRTIMER_MODE_REL_PINNED_SOFT);
+		pause(qp);
 		return false;
 	}
 	qp->rq.pauses = 0;
@@ -542,11 +549,14 @@ static void acknowledge(struct sroce_qp *qp)
 	/* A NAK names the packet it is about, an ACK the last one done. */
 	pkt.psn = syndrome ? qp->rq.nak_psn : sroce_psn_add(r->epsn, -1);
 	pkt.msn = r->msn;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	if (sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true) == -ENOMEM) {
+		pause(qp);
+		return;
+	}
 	qp->rq.ack = false;
 	qp->rq.syndrome = 0;
-	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
-	if (!sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true))
-		sroce_burst_send(&burst);
+	sroce_burst_send(&burst);
 	sroce_count(qp->dev, SROCE_TX_ACKS);
 }
 

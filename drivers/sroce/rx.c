@@ -135,7 +135,8 @@ static void run_lock(struct run *run, const struct sroce_rx *rx)
 	run->welcome = address_fits(run->qp, rx);
 }
 
-static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
+static bool transport_matches(const struct sroce_qp *qp,
+			      const struct sroce_rx *rx)
 {
 	static const u8 transports[] = {
 		[IB_QPT_GSI] = SROCE_UD,
@@ -144,7 +145,12 @@ static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 		[IB_QPT_UD] = SROCE_UD,
 	};
 
-	if ((rx->pkt.opcode & SROCE_TRANSPORT_MASK) == transports[qp->type])
+	return (rx->pkt.opcode & SROCE_TRANSPORT_MASK) == transports[qp->type];
+}
+
+static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	if (transport_matches(qp, rx))
 		return true;
 	sroce_count(qp->dev, SROCE_RX_BAD_TRANSPORT);
 	return false;
@@ -274,40 +280,64 @@ static bool parse(struct sroce_rx *rx, struct sroce_reader *reader)
 {
 	u8 buffer[SROCE_MAX_HEADER];
 	struct sroce_reader first = *reader;
-	const u8 *p = sroce_reader_take(&first, 1, buffer);
 	u32 n;
 
-	if (!p)
+	if (!sroce_reader_copy(&first, buffer, 1))
 		return false;
-	n = max_t(u32, sroce_opcodes[*p].length, SROCE_BTH_BYTES);
-	if (rx->len < n)
+	n = max_t(u32, sroce_opcodes[buffer[0]].length, SROCE_BTH_BYTES);
+	/* A copy: who sends on this host may still write to its pages. */
+	return rx->len >= n && sroce_reader_copy(reader, buffer, n) &&
+	       sroce_parse(&rx->pkt, buffer, n, rx->len) == SROCE_WELL_FORMED;
+}
+
+/* Parse the packet at @reader, and find its QP; false tells @why not. */
+static bool open_packet(struct arrival *a, struct sroce_rx *rx,
+			struct sroce_reader *reader, u32 len,
+			enum sroce_counter *why)
+{
+	rx->payload = reader;
+	rx->net = a->net;
+	rx->ip = a->ip;
+	rx->ipv4 = a->icrc.ipv4;
+	rx->index = a->index;
+	rx->len = len;
+	*why = SROCE_RX_MALFORMED;
+	if (!parse(rx, reader))
 		return false;
-	p = sroce_reader_take(reader, n, buffer);
-	return p && sroce_parse(&rx->pkt, p, n, rx->len) == SROCE_WELL_FORMED;
+	*why = SROCE_RX_BAD_QPN;
+	return aim(&a->run, rx);
 }
 
 static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		    bool intact)
 {
+	enum sroce_counter why;
 	struct sroce_rx rx;
 
-	rx.payload = &reader;
-	rx.net = a->net;
-	rx.ip = a->ip;
-	rx.ipv4 = a->icrc.ipv4;
-	rx.index = a->index;
-	rx.len = len;
-	if (!parse(&rx, &reader)) {
-		sroce_qp_count_stray(a->net, SROCE_RX_MALFORMED);
-		return;
-	}
-	if (!aim(&a->run, &rx)) {
-		sroce_qp_count_stray(a->net, SROCE_RX_BAD_QPN);
+	if (!open_packet(a, &rx, &reader, len, &why)) {
+		sroce_qp_count_stray(a->net, why);
 		return;
 	}
 	a->run.packets++;
 	a->run.bytes += len;
 	accept(&a->run, &rx, intact);
+}
+
+/*
+ * The ICRCs of many packets take their time: with the lock held, what another
+ * processor receives meanwhile cannot overtake them.
+ */
+static void hold_order(struct arrival *a)
+{
+	struct sroce_reader reader = a->reader;
+	enum sroce_counter why;
+	struct sroce_rx rx;
+
+	if (a->looped || a->left <= a->size)
+		return;
+	if (open_packet(a, &rx, &reader, a->size, &why) &&
+	    transport_matches(a->run.qp, &rx))
+		run_lock(&a->run, &rx);
 }
 
 /*
@@ -321,7 +351,8 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	u8 buffer[SROCE_BTH_BYTES];
 	const u8 *bth;
 
-	if (!run->locked || !run->welcome)
+	if (!run->locked || !run->welcome ||
+	    len < SROCE_BTH_BYTES + SROCE_ICRC_BYTES)
 		return false;
 	bth = sroce_reader_take(reader, SROCE_BTH_BYTES, buffer);
 	if (!bth || !pkey_matches(get_unaligned_be16(bth + 2)) ||
@@ -346,8 +377,10 @@ static void deliver_all(struct arrival *a)
 		u8 trailer[SROCE_ICRC_BYTES];
 		bool intact;
 
-		if (!(a->index % BATCH))
+		if (!(a->index % BATCH)) {
+			hold_order(a);
 			good = check(a);
+		}
 		intact = good & 1;
 		if (intact && deliver_predicted(&a->run, &reader, len)) {
 			a->reader = reader;
@@ -381,12 +414,13 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 		.left = skb->len - sizeof(struct udphdr),
 	};
 
+	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
 	/* No IP options: they are not in the format of annex A17. */
-	if ((a.ip[0] >> 4 == 4 && a.ip[0] != 0x45) || !a.left) {
+	if ((a.ip[0] >> 4 == 4 && a.ip[0] != 0x45) ||
+	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
 		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
 		return;
 	}
-	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
 	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
 	sroce_icrc_begin(&a.icrc, a.ip);
 	deliver_all(&a);

@@ -216,6 +216,10 @@ void sroce_send_reset(struct sroce_qp *qp)
 	req->hold = false;
 	qp->sq.armed = false;
 	qp->sq.paused = false;
+	qp->sq.pauses = 0;
+	qp->sq.unasked = 0;
+	qp->sq.unpolled = 0;
+	qp->sq.idle_gathers = 0;
 	qp->sq.broken = false;
 	qp->sq.ask_drained = false;
 	sroce_store(&qp->slot->sq_head, 0);
@@ -295,10 +299,14 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	bool reliable = qp->type == IB_QPT_RC;
 
 	qp->sq.unasked += burst->packets;
-	if (reliable && (!more || qp->sq.unasked >= ASK_PACKETS)) {
+	if (reliable && burst->packets &&
+	    (!more || qp->sq.unasked >= ASK_PACKETS)) {
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
+	/* No answer tells UC that its packets go out again. */
+	if (!reliable && burst->packets)
+		qp->sq.pauses = 0;
 	if (!sroce_burst_send(burst) || !reliable || !pause(qp))
 		return true;
 	sroce_requester_resume(&qp->sq.req, first);
@@ -322,6 +330,27 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 	/* Without a route it is lost like on any other host. */
 	sroce_requester_sent(&qp->sq.req, out);
 	return true;
+}
+
+/*
+ * The last burst left without asking, since more was to follow, and now
+ * nothing can: its last packet goes out once more, and asks.
+ */
+static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.next);
+	u32 end = wr->started ? wr->psn : req->psn;
+	struct sroce_outgoing out;
+
+	if (end == req->una)
+		return;
+	sroce_requester_resume(req, sroce_psn_add(end, -1));
+	if (sroce_requester_next(req, &out) == SROCE_NEXT_PACKET &&
+	    !sroce_wr_reads(out.wr))
+		send_packet(qp, burst, &out);
+	else
+		sroce_requester_resume(req, end);
 }
 
 static enum sroce_next send_packets(struct sroce_qp *qp)
@@ -356,6 +385,9 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			break;
 		}
 	}
+	if (!burst.head && qp->sq.unasked && qp->type == IB_QPT_RC &&
+	    (next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD))
+		ask_again(qp, &burst);
 	if (!flush_burst(qp, &burst, first, false))
 		next = SROCE_NEXT_WINDOW;
 	return next;

@@ -183,10 +183,7 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 	       (burst->chains || has_frags(burst->tail, pkt->payload));
 }
 
-/*
- * A device that segments by itself but takes no frag_list would make the stack
- * copy it all into one piece.
- */
+/* A device that segments by itself shall do so: then no frag_list. */
 static bool takes_chains(const struct net_device *dev)
 {
 	return dev->features & NETIF_F_FRAGLIST ||
@@ -270,12 +267,55 @@ static void *extend(struct sk_buff *skb, u32 len)
 	return p;
 }
 
+/* A packet no longer than this is made in one piece. */
+#define ONE_PIECE	2048
+
+/* What is left of the page in use, or a new one. */
+static u32 handy(u32 len)
+{
+	const struct page_frag *frag = this_cpu_ptr(&room);
+	u32 left = frag->size - frag->offset;
+
+	return min_t(u32, len, left ?: PAGE_SIZE);
+}
+
+static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       const struct sroce_memory *from, u32 at)
+{
+	u32 left = pkt->payload;
+	u8 *p = extend(burst->tail, sroce_opcodes[pkt->opcode].length);
+	int err;
+	u32 n;
+
+	if (!p)
+		return -ENOMEM;
+	burst->bth = p;
+	sroce_build(p, pkt);
+	for (; left; left -= n, at += n) {
+		n = handy(left);
+		p = extend(burst->tail, n);
+		if (!p)
+			return -ENOMEM;
+		err = sroce_load_bytes(&burst->grip, from, at, p, n);
+		if (err)
+			return err;
+	}
+	p = extend(burst->tail, pkt->pad + SROCE_ICRC_BYTES);
+	if (!p)
+		return -ENOMEM;
+	memset(p, 0, pkt->pad);
+	return 0;
+}
+
 static int fill(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		const struct sroce_memory *from, u32 at, const void *data)
 {
-	u8 *p = extend(burst->tail, sroce_pkt_bytes(pkt));
 	int err = 0;
+	u8 *p;
 
+	if (from && sroce_pkt_bytes(pkt) > ONE_PIECE)
+		return fill_pieces(burst, pkt, from, at);
+	p = extend(burst->tail, sroce_pkt_bytes(pkt));
 	if (!p)
 		return -ENOMEM;
 	burst->bth = p;
@@ -309,6 +349,28 @@ static int attach(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return 0;
 }
 
+/* Not pskb_trim(): that may move what is left, and @bth points into it. */
+static void trim(struct sk_buff *skb, u32 len)
+{
+	struct skb_shared_info *shared = skb_shinfo(skb);
+
+	while (skb->len > len && shared->nr_frags) {
+		skb_frag_t *last = &shared->frags[shared->nr_frags - 1];
+		u32 n = min(skb->len - len, skb_frag_size(last));
+
+		skb_frag_size_sub(last, n);
+		skb->len -= n;
+		skb->data_len -= n;
+		skb->truesize -= n;
+		if (!skb_frag_size(last)) {
+			shared->nr_frags--;
+			__skb_frag_unref(last, false);
+		}
+	}
+	if (skb->len > len)
+		__skb_trim(skb, len);
+}
+
 static void unchain(struct sroce_burst *burst, struct sk_buff *tail)
 {
 	kfree_skb(burst->tail);
@@ -327,7 +389,7 @@ static void cut(struct sroce_burst *burst, struct sk_buff *tail, u32 len)
 	else if (burst->tail != tail)
 		unchain(burst, tail);
 	else
-		pskb_trim(tail, len);
+		trim(tail, len);
 }
 
 static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
@@ -477,14 +539,19 @@ static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-/* The UDP_TUNNEL bit lets it in whole at the peer: udp_unexpected_gso(). */
+/*
+ * Behind a virtual device the UDP_TUNNEL bit lets the burst in whole at the
+ * peer: udp_unexpected_gso().  Drivers that segment would take it for a tunnel.
+ */
 static void make_gso(struct sroce_burst *burst)
 {
 	struct skb_shared_info *shared = skb_shinfo(burst->head);
 
 	shared->gso_size = burst->size;
 	shared->gso_segs = burst->packets;
-	shared->gso_type = SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNEL;
+	shared->gso_type = SKB_GSO_UDP_L4;
+	if (burst->chains)
+		shared->gso_type |= SKB_GSO_UDP_TUNNEL;
 }
 
 /*

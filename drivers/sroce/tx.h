@@ -13,9 +13,9 @@
 /* UDP payload of a burst; IP's length field has 16 bits. */
 #define SROCE_BURST_BYTES	(65535 - 40 - 8)
 /* Path MTU of QPs of the same device, */
-#define SROCE_LOOP_MTU		32768u
+#define SROCE_LOOP_MTU		16384u
 /* and UDP payload of their bursts. */
-#define SROCE_LOOP_BYTES	(8 * SROCE_LOOP_MTU)
+#define SROCE_LOOP_BYTES	(16 * SROCE_LOOP_MTU)
 /*
  * When this host's queue has refused a QP's packets so many times in a row,
  * they are lost, and that is left to the peers' retries.

@@ -28,7 +28,7 @@ static DEFINE_PER_CPU(struct agenda, agenda);
 
 #define IN_SOFTIRQ	(BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_ANSWER))
 /* QPs served before the rest is left to threads. */
-#define AGENDA_BUDGET	64
+#define AGENDA_BUDGET	16
 
 /* @qp's reference becomes the agenda's or the work item's: one is enough. */
 static void enter(struct sroce_qp *qp, bool soon)
@@ -84,17 +84,18 @@ static struct sroce_qp *agenda_pop(struct agenda *a)
 	return qp;
 }
 
+/* Answers first: what we send keeps them waiting (sroce_tx_in_order()). */
 static void go_on(struct sroce_qp *qp, unsigned long todo)
 {
-	if (todo & BIT(SROCE_TODO_SEND)) {
-		sroce_send_lock(qp);
-		sroce_send_run(qp);
-		sroce_send_unlock(qp);
-	}
 	if (todo & BIT(SROCE_TODO_ANSWER)) {
 		sroce_receive_lock(qp);
 		sroce_receive_answer(qp);
 		sroce_receive_unlock(qp);
+	}
+	if (todo & BIT(SROCE_TODO_SEND)) {
+		sroce_send_lock(qp);
+		sroce_send_run(qp);
+		sroce_send_unlock(qp);
 	}
 }
 

@@ -237,6 +237,75 @@ static void in_order(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * Requests of growing length do not travel together, so the first ones have
+ * left, asking for nothing, when the fault is found.  Nor do they wait for a
+ * timer, which would take 17 s here.
+ */
+static void asked_before_fault(const void *arg)
+{
+	static const int lengths[] = { 100, 300, 1000, 5000 };
+	const struct options options = { .timeout = 22 };
+	struct ibv_send_wr wr[4], *bad;
+	struct ibv_sge sge[4];
+	struct pair pair;
+	int faulty, i;
+
+	(void)arg;
+	for (faulty = 1; faulty < 4; faulty++) {
+		REQUIRE(pair_up(&pair, &options));
+		fill(pair.a.buf, 8192, faulty);
+		for (i = 0; i < 4; i++) {
+			sge[i] = piece(&pair.a, 0, lengths[i]);
+			wr[i] = rdma_wr(&pair.b, IBV_WR_RDMA_WRITE, i, &sge[i],
+					1, 8192 * i);
+			wr[i].next = i < 3 ? &wr[i + 1] : NULL;
+		}
+		sge[faulty].lkey ^= 0x100;
+		CHECK_CALL(ibv_post_send(pair.a.qp, wr, &bad), 0);
+		for (i = 0; i < 4; i++)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
+			       .length = lengths[i],
+			       .opcode = IBV_WC_RDMA_WRITE,
+			       .status = i < faulty ? IBV_WC_SUCCESS :
+					 i == faulty ? IBV_WC_LOC_PROT_ERR :
+						       IBV_WC_WR_FLUSH_ERR);
+		for (i = 0; i < faulty; i++)
+			CHECK(!memcmp(pair.b.buf + 8192 * i, pair.a.buf,
+				      lengths[i]));
+		pair_down(&pair);
+	}
+}
+
+/* What was built before a fault in the same burst still asks for an answer. */
+static void burst_before_fault(const void *arg)
+{
+	const struct options options = { .timeout = 22 };
+	struct ibv_send_wr wr[4], *bad;
+	struct ibv_sge sge[4];
+	struct pair pair;
+	int round, i;
+
+	(void)arg;
+	for (round = 0; round < 20; round++) {
+		REQUIRE(pair_up(&pair, &options));
+		for (i = 0; i < 4; i++) {
+			sge[i] = piece(&pair.a, 0, 260);
+			wr[i] = rdma_wr(&pair.b, IBV_WR_RDMA_WRITE, i, &sge[i],
+					1, 1000 * i);
+			wr[i].next = i < 3 ? &wr[i + 1] : NULL;
+		}
+		sge[3].lkey ^= 0x100;
+		CHECK_CALL(ibv_post_send(pair.a.qp, wr, &bad), 0);
+		for (i = 0; i < 4; i++)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = i, .length = 260,
+			       .opcode = IBV_WC_RDMA_WRITE,
+			       .status = i < 3 ? IBV_WC_SUCCESS :
+						 IBV_WC_LOC_PROT_ERR);
+		pair_down(&pair);
+	}
+}
+
 /* READs before a bad WRITE are answered, and the WRITE is refused. */
 static void read_then_refused(const void *arg)
 {
@@ -369,6 +438,10 @@ void test_requests(void)
 		{ "refused by the post itself", refused_by_post },
 		{ "completion queue overflow", cq_overflow },
 		{ "what is before a fault succeeds", in_order },
+		{ "what has left before a fault asks for its answer",
+		  asked_before_fault },
+		{ "what is in a burst before a fault asks for its answer",
+		  burst_before_fault },
 		{ "READs before a bad WRITE are answered", read_then_refused },
 		{ "READ: the peer's max_dest_rd_atomic is 0",
 		  reads_not_accepted, &no },
