@@ -12,7 +12,7 @@ MODULE = $(O)/sroce.ko
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
-.PHONY: all module provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug demo shell clean help
+.PHONY: all module provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug bench demo shell clean help
 
 ## all            module and provider, into build/ (the default)
 all: module provider
@@ -42,10 +42,19 @@ programs:
 	+@for folder in $(wildcard tests/verbs tests/interop tests/wire); do \
 		[ ! -e $$folder/Makefile ] || $(MAKE) --no-print-directory -s -C $$folder || exit; done
 
-# The same for User Mode Linux
+## uml-module     build/uml/sroce.ko for User Mode Linux with debugging; uml-fast-module for the one without
 uml-module:
 	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-uml-kernel)/build \
-		MODULE=$(O)/uml/sroce.ko ARCH=um
+		MODULE=$(O)/uml/sroce.ko ARCH=um UBSAN_SANITIZE=y
+
+.PHONY: uml-fast-module
+uml-fast-module: $(O)/uml-clock.so
+	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-uml-kernel fast)/build \
+		MODULE=$(O)/uml-fast/sroce.ko ARCH=um
+
+$(O)/uml-clock.so: tests/vm/uml/clock.c
+	@mkdir -p $(O)
+	@$(CC) -O2 -Wall -shared -fPIC -o $@ $<
 
 # --- a real host ---
 
@@ -84,6 +93,11 @@ check-abi: setup
 check-debug: setup
 	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
 
+## bench          sroce, rxe and TCP measured side by side, into build/bench; QUICK=1, DOC=1 for performance.rst
+bench: setup
+	+@$(MAKE) --no-print-directory all
+	@tests/bench/run $(if $(QUICK),--quick) $(if $(DOC),--doc) $(if $(UML),--uml)
+
 ## demo           two hosts in a VM: pingpong, bandwidth, latency and rping over sroce, with a short report
 demo: setup
 	@echo "building module and provider"
@@ -93,7 +107,7 @@ demo: setup
 ## shell          a prompt in the guest, module and provider installed; KERNEL=debug for the debug kernel
 KERNEL ?= stock
 shell: setup
-	+@$(MAKE) --no-print-directory all $(if $(filter debug,$(KERNEL)),debug-module)
+	+@$(MAKE) --no-print-directory all $(if $(filter-out stock,$(KERNEL)),$(KERNEL)-module)
 	@tests/vm/guest --kernel $(KERNEL) --shell
 
 ## clean          removes build/; the rig's cache of kernels stays

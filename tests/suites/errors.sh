@@ -1,6 +1,7 @@
 #!/bin/bash
 # Bad input: errno, completion status at both ends, events, and nobody else is hurt: tests/verbs.
 # timeout: 400
+# lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

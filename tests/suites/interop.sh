@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # sroce and the in-tree rxe: every operation, both directions, every path MTU, IPv4 and IPv6, PSNs that wrap, lost packets.
 # timeout: 420
+# rxe's own: it copies whole pages' worth into smaller memory. KASAN reports once per boot, so this suite has its own.
+# guest: --cpus 2
+# dmesg-allow: rxe_mr_copy
 . "$(dirname "$0")/lib.sh"
 
 HERE=$(dirname "$0")

@@ -174,9 +174,13 @@ address() {
 
 # gid_text ADDRESS: as sysfs shows it
 gid_text() {
-	local a b c d
+	local a b c d left right=() text
 	case $1 in
-	*:*) python3 -c 'import ipaddress, sys; print(ipaddress.IPv6Address(sys.argv[1]).exploded)' "$1" ;;
+	*:*) IFS=: read -ra left <<<"${1%%::*}"
+		[[ $1 != *::* ]] || IFS=: read -ra right <<<"${1##*::}"
+		while [ $((${#left[@]} + ${#right[@]})) -lt 8 ]; do left+=(0); done
+		printf -v text ':%04x' "${left[@]/#/0x}" "${right[@]/#/0x}"
+		echo "${text:1}" ;;
 	*) IFS=. read -r a b c d <<<"$1"
 		printf '0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x\n' "$a" "$b" "$c" "$d" ;;
 	esac

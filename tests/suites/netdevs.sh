@@ -201,6 +201,20 @@ G1=$(gid $D1 $IP1)
 is "VLAN: has its GIDs" "$(class $D1 "ports/1/gid_attrs/ndevs/$G1")" eth0.5
 gids
 pingpong "VLAN, one end below"
+# The stack cuts bursts and puts in the tags itself: every packet needs the room.
+both ethtool -K eth0 txvlan off tx-gso-list off >"$OUTPUT" 2>&1
+pingpong "VLAN, nothing offloaded"
+hosts_down
+
+bare_hosts
+both ip link add br0 type bridge
+both ip link set eth0 master br0
+both ip link set br0 up
+both ip link add link br0 name br0.7 type vlan id 7
+over "VLAN on a bridge" br0.7
+both ethtool -K br0 txvlan off >"$OUTPUT" 2>&1
+both ethtool -K eth0 txvlan off tx-gso-list off >"$OUTPUT" 2>&1
+pingpong "VLAN on a bridge, nothing offloaded"
 hosts_down
 
 # --- away under traffic ---

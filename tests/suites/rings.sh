@@ -1,6 +1,7 @@
 #!/bin/bash
 # A hostile process at its rings, doorbells, mappings and kick file; nobody else notices: tests/verbs.
 # timeout: 500
+# lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

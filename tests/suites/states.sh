@@ -1,6 +1,7 @@
 #!/bin/bash
 # The QP state machine: every transition, every attribute, what the queues do: tests/verbs.
 # timeout: 400
+# lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

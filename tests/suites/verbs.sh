@@ -1,6 +1,7 @@
 #!/bin/bash
 # Every operation of the verbs API, each byte and each completion compared: tests/verbs.
 # timeout: 600
+# lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

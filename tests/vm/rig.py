@@ -1,9 +1,11 @@
 """The guest rig: finds kernels and QEMU, boots guests, relays what they say. Used by guest and pair."""
 
 import argparse
+import ctypes
 import hashlib
 import os
 import platform
+import re
 import selectors
 import shutil
 import signal
@@ -38,13 +40,16 @@ def script(name, *arguments):
 
 class Kernel:
     """A kernel folder of the cache: release, modules/, and an image."""
-    MAKERS = {"stock": "fetch-kernel", "debug": "build-debug-kernel", "uml": "build-uml-kernel"}
+    MAKERS = {"stock": ["fetch-kernel"], "debug": ["build-debug-kernel"],
+              "uml": ["build-uml-kernel"], "uml-fast": ["build-uml-kernel", "fast"]}
     IMAGES = ("build/linux", "build/vmlinux", "vmlinux")  # User Mode Linux has both of the first
 
     def __init__(self, which):
-        self.folder = script(self.MAKERS[which]) if which in self.MAKERS else os.path.realpath(which)
+        self.folder = script(*self.MAKERS[which]) if which in self.MAKERS else os.path.realpath(which)
         self.flavour = which if which in self.MAKERS else os.path.basename(self.folder)
-        self.debug = self.flavour.startswith(("debug", "uml"))
+        self.uml = self.flavour.startswith("uml")
+        self.fast = self.flavour.startswith("uml-fast")
+        self.debug = self.flavour.startswith("debug") or (self.uml and not self.fast)
         with open(os.path.join(self.folder, "release"), encoding="ascii") as file:
             self.release = file.read().strip()
         # KASAN initializes all memory at boot, kmemleak scans a part of it.
@@ -65,15 +70,16 @@ class Kernel:
             return own
         root = os.path.join(BUILD, "vm", self.release)
         folder = os.path.join(root, "lib/modules", self.release)
-        if not self._current(folder):
+        if not self._current(own, folder):
             self._install(own, root, folder)
         return folder
 
-    def _current(self, folder):
+    def _current(self, own, folder):
         installed = os.path.join(folder, "updates/sroce.ko")
         index = os.path.join(folder, "modules.dep.bin")
         try:
-            return (os.path.getmtime(installed) == os.path.getmtime(self.module())
+            return (os.readlink(os.path.join(folder, "kernel")) == os.path.join(own, "kernel")
+                    and os.path.getmtime(installed) == os.path.getmtime(self.module())
                     and os.path.getmtime(index) >= os.path.getmtime(installed))
         except FileNotFoundError:
             return False
@@ -81,8 +87,9 @@ class Kernel:
     def _install(self, own, root, folder):
         os.makedirs(os.path.join(folder, "updates"), exist_ok=True)
         link = os.path.join(folder, "kernel")
-        if not os.path.islink(link):
-            os.symlink(os.path.join(own, "kernel"), link)
+        if os.path.islink(link):
+            os.unlink(link)
+        os.symlink(os.path.join(own, "kernel"), link)
         for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
             shutil.copy(os.path.join(own, name), folder)
         shutil.copy2(self.module(), os.path.join(folder, "updates/sroce.ko"))
@@ -283,8 +290,9 @@ class Guest:
         return True
 
     def kill(self):
-        if self.process:
-            self.process.kill()
+        """With its helpers: User Mode Linux has some."""
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def stop(self):
         self.kill()
@@ -328,8 +336,30 @@ class UmlGuest(Guest):
     def __init__(self, kernel, options):
         if options.shell or options.network or options.icount:
             raise RigError("the uml kernel has no shell, network or instruction count here")
+        options.environment = {**options.environment, **self._clock(kernel)}
         super().__init__(kernel, None, None, options)
         self.log = open(self.console, "wb")  # pylint: disable=consider-using-with
+        self._write_cpuinfo()
+
+    @staticmethod
+    def _clock(kernel):
+        """Reading a clock is a system call, a dear one: where speed matters programs get theirs from the processor."""
+        library = os.path.join(BUILD, "uml-clock.so")
+        if not kernel.fast or not os.path.exists(library):
+            return {}
+        clock = ctypes.CDLL(library)
+        clock.tsc_hz.restype = ctypes.c_double
+        return {"LD_PRELOAD": library, "TSC_HZ": f"{clock.tsc_hz():.0f}"}
+
+    def _write_cpuinfo(self):
+        """perftest wants to know the processor's MHz: the guest's /proc/cpuinfo becomes the host's, with one processor."""
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            text = file.read().split("\n\n")[0] + "\n\n"
+        hertz = float(self.options.environment.get("TSC_HZ", 0))
+        if hertz:
+            text = re.sub(r"(?m)^(cpu MHz\s*: ).*", lambda match: f"{match[1]}{hertz / 1e6:.3f}", text)
+        with open(os.path.join(self.job, "cpuinfo"), "w", encoding="ascii") as file:
+            file.write(text)
 
     def _command(self):
         one = str(max(os.sched_getaffinity(0)))  # waking up across processors would double the cost of everything
@@ -348,7 +378,7 @@ class UmlGuest(Guest):
 def boot(options):
     """A guest for these options."""
     kernel = Kernel(options.kernel)
-    if kernel.flavour.startswith("uml"):
+    if kernel.uml:
         return UmlGuest(kernel, options)
     qemu = Qemu()
     return Guest(kernel, qemu, accelerator(qemu), options)
@@ -374,7 +404,7 @@ class RawTerminal:
 def parser(description):
     """The options that guest and pair share."""
     result = argparse.ArgumentParser(description=description)
-    result.add_argument("--kernel", default="stock", metavar="stock|debug|uml|DIR", help="which kernel to boot")
+    result.add_argument("--kernel", default="stock", metavar="stock|debug|uml|uml-fast|DIR", help="which kernel to boot")
     result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
     result.add_argument("--cpus", type=int, default=Options.cpus)
     result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")
