@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * mark begin | end: for the guest; tells the plugin insns.so to begin or to
+ * end counting. Does nothing where there is no plugin.
+ */
+#include <string.h>
+
+#include "marker.h"
+
+#define TEXT(number)	TEXT_OF(number)
+#define TEXT_OF(number)	#number
+#define NOP(number)	asm volatile("nopl " TEXT(number) "(%rax)")
+
+int main(int argc, char **argv)
+{
+	if (argc != 2)
+		return 2;
+	if (!strcmp(argv[1], "begin"))
+		NOP(MARKER_BEGIN);
+	else if (!strcmp(argv[1], "end"))
+		NOP(MARKER_END);
+	else
+		return 2;
+	return 0;
+}

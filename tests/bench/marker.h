@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef MARKER_H
+#define MARKER_H
+
+/*
+ * Instructions that do nothing but tell the plugin insns.so to begin or to end
+ * counting: nopl with a displacement that no compiler makes.
+ */
+#define MARKER_OPCODE	0x801f0f	/* nopl disp32(%rax), little endian */
+#define MARKER_BEGIN	0x5c0ce001
+#define MARKER_END	0x5c0ce002
+#define MARKER_SIZE	7
+
+#endif /* MARKER_H */

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What perftest cannot show: cost against scale. Both ends in one process.
+ *
+ *	scale qps COUNT		time of a 2-byte WRITE, going round COUNT QPs
+ *	scale mrs COUNT		the same, going round COUNT remote regions
+ *	scale size BYTES	time of a WRITE of that size
+ *	scale memory COUNT	kernel memory of an idle RC QP of depth 64
+ *
+ * Environment: D1, G1, D2, G2 (devices and GID indices), MESSAGES (number).
+ * Prints "WHAT VALUE"; ends with 77 if the device cannot do as much.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define UNSUPPORTED	77
+#define ACCESS		(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
+#define IN_FLIGHT_BYTES	(16 << 20)
+#define DEPTH		64
+#define SMALL		2
+#define PAGE		4096
+#define PAGES		1024
+
+/**
+ * struct end - an open device and what is shared by all of its QPs
+ */
+struct end {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	union ibv_gid gid;
+	int gid_index;
+	struct ibv_port_attr port;
+};
+
+struct target {
+	uint64_t addr;
+	uint32_t rkey;
+};
+
+static struct end a, b;
+static void *buffer;
+static size_t buffer_size;
+
+static void need(int ok, const char *what)
+{
+	if (ok)
+		return;
+	fprintf(stderr, "scale: %s: %s\n", what, strerror(errno));
+	exit(errno == ENOMEM || errno == EOPNOTSUPP ? UNSUPPORTED : 1);
+}
+
+static const char *setting(const char *name)
+{
+	const char *value = getenv(name);
+
+	need(value != NULL, name);
+	return value;
+}
+
+/* Ends */
+
+static struct ibv_context *open_by_name(const char *name)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = NULL;
+	int i;
+
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), name))
+			context = ibv_open_device(list[i]);
+	ibv_free_device_list(list);
+	return context;
+}
+
+static void end_open(struct end *end, const char *device, const char *gid)
+{
+	end->context = open_by_name(setting(device));
+	need(end->context != NULL, device);
+	end->gid_index = atoi(setting(gid));
+	need(!ibv_query_port(end->context, 1, &end->port), "port");
+	need(!ibv_query_gid(end->context, 1, end->gid_index, &end->gid), gid);
+	end->pd = ibv_alloc_pd(end->context);
+	need(end->pd != NULL, "PD");
+	end->cq = ibv_create_cq(end->context, 2 * DEPTH, NULL, NULL, 0);
+	need(end->cq != NULL, "CQ");
+	end->mr = ibv_reg_mr(end->pd, buffer, buffer_size, ACCESS);
+	need(end->mr != NULL, "MR");
+}
+
+/* One memory for both ends: a message is copied to where it already is. */
+static void ends_open(size_t size)
+{
+	buffer_size = size;
+	buffer = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	need(buffer != MAP_FAILED, "memory");
+	end_open(&a, "D1", "G1");
+	end_open(&b, "D2", "G2");
+}
+
+/* QPs */
+
+static struct ibv_qp *qp_create(struct end *end, int depth)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = end->cq, .recv_cq = end->cq,
+		.cap = { .max_send_wr = depth, .max_recv_wr = depth,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC, .sq_sig_all = 1,
+	};
+	struct ibv_qp *qp = ibv_create_qp(end->pd, &attr);
+
+	need(qp != NULL, "QP");
+	return qp;
+}
+
+static void modify(struct ibv_qp *qp, struct ibv_qp_attr attr, int mask)
+{
+	errno = ibv_modify_qp(qp, &attr, mask | IBV_QP_STATE);
+	need(!errno, "modify");
+}
+
+static void to_init(struct ibv_qp *qp)
+{
+	modify(qp, (struct ibv_qp_attr) {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.qp_access_flags = ACCESS,
+	}, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+static void to_rtr(struct ibv_qp *qp, struct end *end, struct end *peer,
+		   uint32_t qp_num)
+{
+	modify(qp, (struct ibv_qp_attr) {
+		.qp_state = IBV_QPS_RTR, .path_mtu = end->port.active_mtu,
+		.dest_qp_num = qp_num, .max_dest_rd_atomic = 16,
+		.min_rnr_timer = 1,
+		.ah_attr = { .is_global = 1, .port_num = 1,
+			     .grh = { .dgid = peer->gid, .hop_limit = 64,
+				      .sgid_index = end->gid_index } },
+	}, IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+}
+
+static void to_rts(struct ibv_qp *qp)
+{
+	modify(qp, (struct ibv_qp_attr) {
+		.qp_state = IBV_QPS_RTS, .timeout = 14, .retry_cnt = 7,
+		.rnr_retry = 7, .max_rd_atomic = 16,
+	}, IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	   IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+/* Two QPs connected; returns the one that sends. */
+static struct ibv_qp *pair_create(int depth)
+{
+	struct ibv_qp *qa = qp_create(&a, depth), *qb = qp_create(&b, depth);
+
+	to_init(qa);
+	to_init(qb);
+	to_rtr(qa, &a, &b, qb->qp_num);
+	to_rtr(qb, &b, &a, qa->qp_num);
+	to_rts(qa);
+	to_rts(qb);
+	return qa;
+}
+
+/* Messages */
+
+static void post_write(struct ibv_qp *qp, struct target to, uint32_t length)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)buffer, .length = length,
+		.lkey = a.mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.wr.rdma = { .remote_addr = to.addr, .rkey = to.rkey },
+	};
+
+	errno = ibv_post_send(qp, &wr, &bad);
+	need(!errno, "post");
+}
+
+static void complete_one(void)
+{
+	struct ibv_wc wc;
+	int n;
+
+	do
+		n = ibv_poll_cq(a.cq, 1, &wc);
+	while (!n);
+	if (n < 0 || wc.status) {
+		fprintf(stderr, "scale: completion %d, status %d\n", n,
+			n < 0 ? 0 : wc.status);
+		exit(1);
+	}
+}
+
+static double now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+/*
+ * One message at a time, so that a message costs the same whichever QP it
+ * takes: bursts and shared ACKs would favour few QPs. In strides, as neighbours
+ * in a table would share cache lines.
+ */
+static void go_round(struct ibv_qp **qps, long n_qps,
+		     const struct target *targets, long n_targets, long count)
+{
+	long i;
+
+	for (i = 0; i < count; i++) {
+		post_write(qps[i * 7919 % n_qps], targets[i * 7919 % n_targets],
+			   SMALL);
+		complete_one();
+	}
+}
+
+static void measure_round(struct ibv_qp **qps, long n_qps,
+			  const struct target *targets, long n_targets)
+{
+	long count = atol(setting("MESSAGES"));
+	double start;
+
+	/* Once to each before the clock starts. */
+	go_round(qps, n_qps, targets, n_targets,
+		 n_qps > n_targets ? n_qps : n_targets);
+	start = now_ns();
+	go_round(qps, n_qps, targets, n_targets, count);
+	printf("ns %.1f\n", (now_ns() - start) / count);
+}
+
+static void measure_qps(long count)
+{
+	struct ibv_qp **qps = calloc(count, sizeof(*qps));
+	struct target to;
+	long i;
+
+	ends_open(PAGE);
+	for (i = 0; i < count; i++)
+		qps[i] = pair_create(4);
+	to = (struct target) { (uintptr_t)buffer, b.mr->rkey };
+	measure_round(qps, count, &to, 1);
+}
+
+static void measure_mrs(long count)
+{
+	struct target *targets = calloc(count, sizeof(*targets));
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	char *place;
+	long i;
+
+	ends_open(PAGES * PAGE);
+	qp = pair_create(4);
+	for (i = 0; i < count; i++) {
+		place = (char *)buffer + i % PAGES * PAGE;
+		mr = ibv_reg_mr(b.pd, place, PAGE, ACCESS);
+		need(mr != NULL, "MR");
+		targets[i] = (struct target) { (uintptr_t)place, mr->rkey };
+	}
+	measure_round(&qp, 1, targets, count);
+}
+
+static void stream(struct ibv_qp *qp, struct target to, long length,
+		   long count, int window)
+{
+	long posted = 0, completed = 0;
+
+	while (completed < count) {
+		while (posted < count && posted - completed < window) {
+			post_write(qp, to, length);
+			posted++;
+		}
+		complete_one();
+		completed++;
+	}
+}
+
+static int window_for(long length)
+{
+	long window = IN_FLIGHT_BYTES / length;
+
+	return window < 1 ? 1 : window > DEPTH ? DEPTH : window;
+}
+
+static void measure_size(long length)
+{
+	long count = atol(setting("MESSAGES"));
+	struct target to;
+	struct ibv_qp *qp;
+	double start;
+
+	ends_open(length);
+	if (length > a.port.max_msg_sz)
+		exit(UNSUPPORTED);
+	qp = pair_create(DEPTH);
+	to = (struct target) { (uintptr_t)buffer, b.mr->rkey };
+	start = now_ns();
+	stream(qp, to, length, count, window_for(length));
+	printf("ns %.1f\n", (now_ns() - start) / count);
+}
+
+/* Memory */
+
+static long meminfo(const char *text, const char *name)
+{
+	char key[32];
+	const char *at;
+
+	snprintf(key, sizeof(key), "\n%s:", name);
+	at = strstr(text, key);
+	return at ? atol(at + strlen(key)) : 0;
+}
+
+static void drop_caches(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+
+	sync();
+	need(fd >= 0 && write(fd, "3", 1) == 1, "drop_caches");
+	close(fd);
+}
+
+/* KiB that are neither free nor of files or programs; sets *user to those of programs. */
+static long kernel_memory(long *user)
+{
+	static char text[8192] = "\n";
+	int fd, n;
+
+	drop_caches();
+	fd = open("/proc/meminfo", O_RDONLY);
+	n = read(fd, text + 1, sizeof(text) - 2);
+	need(n > 0, "meminfo");
+	text[n + 1] = '\0';
+	close(fd);
+	*user = meminfo(text, "AnonPages");
+	return meminfo(text, "MemTotal") - meminfo(text, "MemFree") -
+	       meminfo(text, "Buffers") - meminfo(text, "Cached") - *user;
+}
+
+/* What was freed before is given back late, by RCU and by work queues. */
+static long settled_kernel_memory(long *user)
+{
+	long last, memory = kernel_memory(user);
+	int tries;
+
+	for (tries = 0; tries < 25; tries++) {
+		usleep(200000);
+		last = memory;
+		memory = kernel_memory(user);
+		if (labs(memory - last) < 64)
+			break;
+	}
+	return memory;
+}
+
+static void measure_memory(long count)
+{
+	long kernel, user, kernel_after, user_after, i;
+
+	ends_open(PAGE);
+	for (i = 0; i < 8; i++)
+		pair_create(DEPTH);
+	kernel = settled_kernel_memory(&user);
+	for (i = 0; i < count / 2; i++)
+		pair_create(DEPTH);
+	kernel_after = settled_kernel_memory(&user_after);
+	printf("kernel_bytes %.0f\n", (kernel_after - kernel) * 1024.0 / count);
+	printf("user_bytes %.0f\n", (user_after - user) * 1024.0 / count);
+}
+
+static const struct {
+	const char *name;
+	void (*measure)(long number);
+} modes[] = {
+	{ "qps", measure_qps },
+	{ "mrs", measure_mrs },
+	{ "size", measure_size },
+	{ "memory", measure_memory },
+};
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	for (i = 0; argc == 3 && i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (strcmp(argv[1], modes[i].name))
+			continue;
+		modes[i].measure(atol(argv[2]));
+		return 0;
+	}
+	fprintf(stderr, "usage: scale qps|mrs|size|memory NUMBER\n");
+	return 2;
+}
