@@ -16,6 +16,9 @@ def pieces(b, packet, size, ident):
     """The fragments of a packet; size is a multiple of 8."""
     ours, theirs = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
     start = 20 if ours.version == 4 else 40
+    if len(packet) - start <= size:
+        yield packet
+        return
     for at in range(start, len(packet), size):
         piece, offset = packet[at:at + size], at - start
         more = at + size < len(packet)
@@ -47,6 +50,22 @@ def write(b):
                 send_fragments(b, rc, "RC_WRITE_ONLY", data, size, order)
                 b.acked(rc)
                 expect("memory", rc.memory.read(length), data)
+    b.works(rc)
+
+
+@case("an IPv6 fragment that is all of its packet")
+def atomic(b):
+    """The kernel leaves the fragment header in front of UDP, where the ICRC has no place for it."""
+    ours, theirs = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
+    if ours.version == 4:
+        return
+    rc = b.rc()
+    packet = roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", os.urandom(100)))
+    extension = struct.pack(">BBHI", 17, 0, 0, 77)
+    head = roce.ip_header(ours, theirs, len(extension) + len(packet) - 40)
+    with b.counts("rx_malformed"):
+        b.peer.send(head[:6] + bytes([FRAGMENT]) + head[7:] + extension + packet[40:])
+        b.silence()
     b.works(rc)
 
 
