@@ -29,7 +29,8 @@
  *	call, or the kernel finds the new tail and goes on.  Without either
  *	barrier both loads may return the old value and the entry would lie
  *	there until the next post.  SROCE_KICK_LATER needs no such proof: a
- *	timer looks at the tail anyway.
+ *	timer looks at the tail anyway.  Nor does the order of kick_at and
+ *	kick: an old value costs a call too many or the timer's time.
  *
  * Completion ring: kernel produces, user consumes
  *

@@ -146,20 +146,6 @@ int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
 	return 0;
 }
 
-static void detach(struct sk_buff *skb, u32 frags)
-{
-	while (skb_shinfo(skb)->nr_frags > frags) {
-		u32 last = --skb_shinfo(skb)->nr_frags;
-		skb_frag_t *frag = &skb_shinfo(skb)->frags[last];
-		u32 size = skb_frag_size(frag);
-
-		skb->len -= size;
-		skb->data_len -= size;
-		skb->truesize -= size;
-		__skb_frag_unref(frag, false);
-	}
-}
-
 /*
  * One fragment per page: what lies in one piece need not be one compound page
  * and so one reference would not hold all of it.
@@ -185,7 +171,6 @@ static int attach_piece(struct sk_buff *skb, void *p, u32 len, u32 spare)
 int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 		      u32 spare)
 {
-	u32 frags = skb_shinfo(skb)->nr_frags;
 	int err = 0;
 
 	while (len && !err) {
@@ -195,13 +180,9 @@ int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 		err = IS_ERR(p) ? PTR_ERR(p) : attach_piece(skb, p, n, spare);
 		len -= n;
 	}
-	if (err) {
-		detach(skb, frags);
-		return err;
-	}
 	/* The owner may write to the pages while the packet is under way. */
 	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
-	return 0;
+	return err;
 }
 
 int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,

@@ -178,8 +178,8 @@ int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
  * @len: bytes
  * @spare: fragments to leave free
  *
- * Return: as above, or E2BIG or EOPNOTSUPP if it must be copied instead, with
- * @skb as it was.
+ * Return: as above, or E2BIG or EOPNOTSUPP if it must be copied instead.  What
+ * has been appended until then is the caller's to cut off.
  */
 int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
 		 const struct sroce_memory *from, u32 at, u32 len, u32 spare);

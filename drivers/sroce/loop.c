@@ -46,6 +46,7 @@ void sroce_loop_deliver(struct sroce_loop *loop)
 	u32 budget = BUDGET;
 	struct sk_buff *skb;
 
+	lockdep_assert_in_softirq();
 	if (!begin(loop))
 		return;
 	while ((skb = pop(loop, &budget)))
@@ -68,6 +69,7 @@ void sroce_loop_push(struct sk_buff *skb)
 {
 	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
 
+	lockdep_assert_in_softirq();
 	skb->next = NULL;
 	spin_lock(&loop->lock);
 	WRITE_ONCE(*loop->last, skb);

@@ -14,7 +14,7 @@
 #include "tx.h"
 #include "worker.h"
 
-/* Packets that may be unacknowledged: 512 KiB to 2 MiB. */
+/* Packets that may be unacknowledged: 512 KiB at a path MTU of 1024. */
 #define WINDOW_PACKETS	512
 
 /* Both halves, in the one order that is allowed. */

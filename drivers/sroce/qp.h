@@ -151,7 +151,7 @@ struct sroce_recvq {
 	bool broken;
 };
 
-/* Reasons for the work item to run: bits of struct sroce_qp.todo. */
+/* What the work item, or an agenda, has to do: bits of struct sroce_qp.todo. */
 enum sroce_todo {
 	SROCE_TODO_SEND,	/* the requester can go on */
 	SROCE_TODO_ANSWER,	/* the responder can go on */
@@ -193,7 +193,8 @@ enum sroce_todo {
  * @on_agenda: bit 0: it is on a processor's agenda (worker.c)
  * @next: on that agenda
  * @post_lock: kernel users' posting; taken with interrupts off
- * @tx_bursts: in qdisc, driver and the peer's backlog
+ * @tx_bursts: in qdisc, driver and the peer's backlog, or in loop.c's queue;
+ *	of both halves
  * @tx_full: somebody waits for @tx_bursts to sink
  * @seen: a packet has arrived since RTR (communication established)
  * @ref: one for being there, one per user of the data path

@@ -13,7 +13,7 @@
 
 #define FLUSH_BUDGET	256
 /*
- * Bursts of READ data sent at a time: fewer packets than a CPU's backlog
+ * Bursts of READ data sent at a time: about as many packets as a CPU's backlog
  * takes (net.core.netdev_max_backlog, 1000) should a device split them.  The
  * rest is the agenda's or the work item's.
  */

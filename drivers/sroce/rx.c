@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From the UDP socket to the QP.  What arrives is a packet or a burst of them;
+ * From the UDP socket, or from loop.c, to the QP.  What arrives is a packet or a burst of them;
  * runs of packets for the same half of the same QP are handled under one lock
  * and answered once.
  */
@@ -395,7 +395,8 @@ static void deliver_all(struct arrival *a)
 }
 
 /*
- * What the stack has joined or a virtual device has carried whole.  A
+ * What a virtual device has carried whole (what GRO has joined the stack splits
+ * again, for want of the UDP_TUNNEL bit), or what loop.c brings.  A
  * frag_list alone (of reassembly, or a driver) is one packet.
  */
 static bool is_burst(const struct sk_buff *skb)

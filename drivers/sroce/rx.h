@@ -12,7 +12,7 @@ struct net;
  * struct sroce_rx - a packet that has arrived
  * @pkt: its headers
  * @payload: reads it from the first byte of the payload on
- * @net: namespace of the socket that received it
+ * @net: namespace of the socket that received it, or of the device it is from
  * @ip: IP header of the burst it came in
  * @ipv4: IPv4, else IPv6
  * @index: of the packet in the burst

@@ -6,7 +6,7 @@
 #include "qp.h"
 #include "rx.h"
 
-/* Bursts, and looks at the ring, in one go; the rest is the work item's. */
+/* Bursts, and looks at the ring, in one go; the rest is sroce_worker_wake()'s. */
 #define SROCE_SEND_BUDGET	16
 
 static inline void sroce_send_lock(struct sroce_qp *qp)

@@ -140,6 +140,7 @@ void sroce_tx_drain(void)
 
 /* Memory for headers, trailers and payload that is copied */
 
+/* The processor's own; with bottom halves off, never in a hard interrupt. */
 static DEFINE_PER_CPU(struct page_frag, room);
 
 void sroce_tx_exit(void)
@@ -196,6 +197,7 @@ static int open_burst(struct sroce_burst *burst)
 	u32 headroom = network_bytes(burst->av) + sizeof(struct udphdr);
 	struct dst_entry *dst;
 
+	lockdep_assert_in_softirq();
 	burst->chains = true;
 	if (!burst->av->loopback) {
 		dst = path_dst(burst->path, burst->av);

@@ -23,7 +23,7 @@
 #define SROCE_MAX_PAUSES	100
 /* Time for it to drain before the next attempt. */
 #define SROCE_PAUSE_NS		(200 * NSEC_PER_USEC)
-/* Bursts of a QP between ip_local_out() and the end of the queues. */
+/* Bursts of a QP between transmission and the end of the queues. */
 #define SROCE_TX_LIMIT		32
 
 /**

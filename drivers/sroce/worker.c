@@ -62,6 +62,7 @@ bool sroce_worker_begin(void)
 {
 	struct agenda *a = this_cpu_ptr(&agenda);
 
+	lockdep_assert_in_softirq();
 	if (a->open)
 		return false;
 	a->first = NULL;
