@@ -20,4 +20,10 @@
 #define sroce_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
+#if KERNEL_VERSION(6, 10, 0) <= LINUX_VERSION_CODE
+#define sroce_trace_string(field, value) __assign_str(field)
+#else
+#define sroce_trace_string(field, value) __assign_str(field, value)
+#endif
+
 #endif /* SROCE_COMPAT_H */

@@ -221,7 +221,6 @@ static long kick_ioctl(struct file *file, unsigned int cmd, unsigned long slot)
 	qp = kick_target(kick_file(file->private_data), slot);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
-	sroce_count(qp->dev, SROCE_KICKS);
 	sroce_qp_kick(qp);
 	sroce_qp_put(qp);
 	return 0;

@@ -43,14 +43,14 @@ static const struct rdma_stat_desc names[] = {
 
 static_assert(ARRAY_SIZE(names) == SROCE_COUNTERS);
 
-static u64 sum(struct sroce_device *dev, int counter)
+void sroce_counters_sum(struct sroce_counters __percpu *counters, u64 *values)
 {
-	u64 total = 0;
-	int cpu;
+	int cpu, i;
 
+	memset(values, 0, SROCE_COUNTERS * sizeof(*values));
 	for_each_possible_cpu(cpu)
-		total += per_cpu_ptr(dev->counters, cpu)->value[counter];
-	return total;
+		for (i = 0; i < SROCE_COUNTERS; i++)
+			values[i] += per_cpu_ptr(counters, cpu)->value[i];
 }
 
 struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
@@ -63,12 +63,9 @@ struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
 int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index)
 {
-	int i;
-
 	/* Port 0 would be the device, which has no counters. */
 	if (port != SROCE_PORT)
 		return -EINVAL;
-	for (i = 0; i < SROCE_COUNTERS; i++)
-		stats->value[i] = sum(sroce_device(ibdev), i);
+	sroce_counters_sum(sroce_device(ibdev)->counters, stats->value);
 	return SROCE_COUNTERS;
 }

@@ -50,10 +50,19 @@ struct sroce_counters {
 	u64 value[SROCE_COUNTERS];
 };
 
-#define sroce_count(dev, counter) \
-	this_cpu_inc((dev)->counters->value[counter])
-#define sroce_count_add(dev, counter, n) \
-	this_cpu_add((dev)->counters->value[counter], n)
+/**
+ * sroce_count() - count an event
+ * @owner: the QP that it is about, or the device
+ * @counter: enum sroce_counter
+ *
+ * Context: of a QP: bottom halves off, since its counters may change.
+ */
+#define sroce_count(owner, counter) sroce_count_add(owner, counter, 1)
+#define sroce_count_add(owner, counter, n) \
+	this_cpu_add(READ_ONCE((owner)->counters)->value[counter], n)
+
+/* Add up those of all processors. */
+void sroce_counters_sum(struct sroce_counters __percpu *counters, u64 *values);
 
 struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
 						u32 port);

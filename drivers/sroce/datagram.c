@@ -96,7 +96,7 @@ static u8 send_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	if (err == -EFAULT || err == -EMSGSIZE)
 		return SROCE_LOC_PROT_ERR;
 	if (err)		/* no memory, no route: lost */
-		sroce_count(qp->dev, SROCE_TX_LOCAL_DROPS);
+		sroce_count(qp, SROCE_TX_LOCAL_DROPS);
 	return SROCE_SUCCESS;
 }
 
@@ -213,7 +213,7 @@ static bool take(struct sroce_qp *qp)
 		sroce_receive_fail(qp, SROCE_LOC_QP_OP_ERR);
 		return false;
 	default:
-		sroce_count(qp->dev, SROCE_RX_NO_RECEIVE);
+		sroce_count(qp, SROCE_RX_NO_RECEIVE);
 		return false;
 	}
 }
@@ -222,7 +222,7 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	if (rx->pkt.qkey != queue_key(qp)) {
-		sroce_count(qp->dev, SROCE_RX_BAD_QKEY);
+		sroce_count(qp, SROCE_RX_BAD_QKEY);
 		return;
 	}
 	if (!take(qp))
@@ -233,7 +233,7 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 		break;
 	case -EMSGSIZE:
 		/* No stranger may break the QP: the request waits on. */
-		sroce_count(qp->dev, SROCE_RX_NO_RECEIVE);
+		sroce_count(qp, SROCE_RX_NO_RECEIVE);
 		break;
 	default:
 		qp->rq.wqe_taken = false;

@@ -16,10 +16,13 @@
 #include "device.h"
 #include "mr.h"
 #include "pd.h"
+#include "pma.h"
 #include "post.h"
 #include "qp.h"
+#include "restrack.h"
 #include "ring.h"
 #include "rx.h"
+#include "statistics.h"
 
 #define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)
 
@@ -294,6 +297,7 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 	struct sroce_device *dev = sroce_device(ibdev);
 
 	xa_destroy(&dev->ahs);
+	xa_destroy(&dev->statistics);
 	sroce_mr_table_exit(dev);
 	free_percpu(dev->counters);
 	dev_put(dev->ndev);
@@ -308,6 +312,11 @@ static const struct ib_device_ops ops = {
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.alloc_pd = sroce_alloc_pd,
 	.alloc_ucontext = sroce_alloc_ucontext,
+	.counter_alloc_stats = sroce_counter_alloc_stats,
+	.counter_bind_qp = sroce_counter_bind_qp,
+	.counter_dealloc = sroce_counter_dealloc,
+	.counter_unbind_qp = sroce_counter_unbind_qp,
+	.counter_update_stats = sroce_counter_update_stats,
 	.create_ah = sroce_create_ah,
 	.create_cq = sroce_create_cq,
 	.create_qp = sroce_create_qp,
@@ -321,6 +330,9 @@ static const struct ib_device_ops ops = {
 	.destroy_cq = sroce_destroy_cq,
 	.destroy_qp = sroce_destroy_qp,
 	.disassociate_ucontext = sroce_disassociate_ucontext,
+	.fill_res_cq_entry = sroce_fill_res_cq_entry,
+	.fill_res_mr_entry = sroce_fill_res_mr_entry,
+	.fill_res_qp_entry = sroce_fill_res_qp_entry,
 	.get_dma_mr = sroce_get_dma_mr,
 	.get_hw_stats = sroce_get_hw_stats,
 	.get_link_layer = sroce_get_link_layer,
@@ -332,6 +344,7 @@ static const struct ib_device_ops ops = {
 	.poll_cq = sroce_poll_cq,
 	.post_recv = sroce_post_recv,
 	.post_send = sroce_post_send,
+	.process_mad = sroce_process_mad,
 	.query_ah = sroce_query_ah,
 	.query_device = sroce_query_device,
 	.query_pkey = sroce_query_pkey,
@@ -378,6 +391,7 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 		return err;
 	}
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1);
 	dev_hold(ndev);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);

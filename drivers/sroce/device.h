@@ -24,6 +24,9 @@
  * @ib: what the RDMA core sees; first
  * @ndev: the netdev; the device goes before it does (main.c's notifier)
  * @counters: per CPU
+ * @statistics: struct sroce_counters of chosen QPs, by number (statistics.c)
+ * @retired: what those of them had counted that are gone; @statistics' lock
+ * @pma_base: the totals when a manager set the port's counters to 0 (pma.c)
  * @mrs: struct sroce_mr by key index (mr.c)
  * @ahs: struct sroce_av by the number that user space knows (ah.c); RCU
  * @ah_next: where the search for a free number goes on
@@ -33,6 +36,9 @@ struct sroce_device {
 	struct ib_device ib;
 	struct net_device *ndev;
 	struct sroce_counters __percpu *counters;
+	struct xarray statistics;
+	struct sroce_counters retired;
+	struct sroce_counters pma_base;
 	struct rhashtable mrs;
 	struct xarray ahs;
 	u32 ah_next;

@@ -178,7 +178,7 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 	wr->status = take(qp, wr, &head, entry,
 			  sroce_fetch_list(qp, index));
 	if (unlikely(wr->status))
-		sroce_count(qp->dev, SROCE_BAD_WQES);
+		sroce_count(qp, SROCE_BAD_WQES);
 }
 
 bool sroce_fetch_send(struct sroce_qp *qp)
@@ -193,7 +193,7 @@ bool sroce_fetch_send(struct sroce_qp *qp)
 	if (unlikely(tail - in->head > qp->sq.entries ||
 		     tail - in->tail > qp->sq.entries)) {
 		qp->sq.broken = true;
-		sroce_count(qp->dev, SROCE_BAD_WQES);
+		sroce_count(qp, SROCE_BAD_WQES);
 		return false;
 	}
 	while (in->tail != tail)
@@ -217,7 +217,7 @@ enum sroce_fetched sroce_fetch_recv(struct sroce_qp *qp)
 	rq->wqe->num_sge = 0;
 	if (n > rq->entries || rq->broken) {
 		rq->broken = true;
-		sroce_count(qp->dev, SROCE_BAD_WQES);
+		sroce_count(qp, SROCE_BAD_WQES);
 		return SROCE_FETCHED_BAD;
 	}
 	entry = rq->ring + (size_t)(rq->head & (rq->entries - 1)) * rq->stride;
@@ -233,6 +233,6 @@ enum sroce_fetched sroce_fetch_recv(struct sroce_qp *qp)
 	sroce_store_release(&qp->slot->rq_head, rq->head);
 	if (rq->wqe->num_sge == head.num_sge && !head.reserved)
 		return SROCE_FETCHED;
-	sroce_count(qp->dev, SROCE_BAD_WQES);
+	sroce_count(qp, SROCE_BAD_WQES);
 	return SROCE_FETCHED_BAD;
 }

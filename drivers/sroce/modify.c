@@ -11,6 +11,7 @@
 #include "qp.h"
 #include "receive.h"
 #include "send.h"
+#include "trace.h"
 #include "tx.h"
 #include "worker.h"
 
@@ -258,6 +259,7 @@ static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	default:
 		break;
 	}
+	trace_sroce_state(qp, qp->state, attr->qp_state);
 	WRITE_ONCE(qp->state, attr->qp_state);
 }
 

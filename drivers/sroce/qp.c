@@ -8,6 +8,7 @@
 #include "qp.h"
 #include "receive.h"
 #include "send.h"
+#include "trace.h"
 #include "tx.h"
 #include "udata.h"
 #include "worker.h"
@@ -70,7 +71,7 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter)
 		if (!sroce_qp_get(qp))
 			continue;
 		if (dev_net(qp->dev->ndev) == net) {
-			sroce_count(qp->dev, counter);
+			sroce_count(qp, counter);
 			sroce_qp_put(qp);
 			break;
 		}
@@ -129,6 +130,7 @@ void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
 	else if ((now != IB_QPS_RTS && now != IB_QPS_SQD) ||
 		 cmpxchg(&qp->state, now, state) != now)
 		return;
+	trace_sroce_state(qp, now, state);
 	sroce_worker_wake(qp, BIT(event) | BIT(SROCE_TODO_FLUSH));
 }
 
@@ -137,6 +139,7 @@ void sroce_qp_kick(struct sroce_qp *qp)
 	int err = sroce_fetch_alloc(qp);
 
 	sroce_send_lock(qp);
+	sroce_count(qp, SROCE_KICKS);
 	if (err)		/* better an error than a request that lies */
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 	else if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
@@ -284,6 +287,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	if (!qp)
 		return NULL;
 	qp->dev = sroce_device(ibqp->device);
+	qp->counters = qp->dev->counters;
 	qp->ib = ibqp;
 	qp->pd = ibqp->pd;
 	qp->type = init->qp_type;

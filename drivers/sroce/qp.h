@@ -168,6 +168,7 @@ enum sroce_todo {
  * @node: in the table, by @qpn
  * @qpn: its number, random, unique in the module; 1 for the GSI
  * @dev: device
+ * @counters: its device's, or those of the QPs that it is counted with
  * @ib: what the RDMA core sees and frees; valid while @ref is not 0
  * @pd: protection domain
  * @type: IB_QPT_RC, UC, UD or GSI
@@ -209,6 +210,7 @@ struct sroce_qp {
 	struct rhash_head node;
 	u32 qpn;
 	struct sroce_device *dev;
+	struct sroce_counters __percpu *counters;
 	struct ib_qp *ib;
 	struct ib_pd *pd;
 	u8 type;

@@ -8,6 +8,7 @@
 #include "datagram.h"
 #include "fetch.h"
 #include "receive.h"
+#include "trace.h"
 #include "tx.h"
 #include "worker.h"
 
@@ -38,6 +39,7 @@ void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 	if (!cqe->opcode)
 		cqe->opcode = WC_RECV;
 	cqe->cookie = qp->user ? 0 : (uintptr_t)qp->ib;
+	trace_sroce_complete(qp, cqe);
 	if (!sroce_cq_push(qp->rq.cq, cqe))
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 }
@@ -120,19 +122,19 @@ static void count_nak(struct sroce_qp *qp, u8 syndrome)
 {
 	switch (syndrome) {
 	case SROCE_NAK_SEQUENCE:
-		sroce_count(qp->dev, SROCE_TX_NAK_SEQUENCE);
+		sroce_count(qp, SROCE_TX_NAK_SEQUENCE);
 		break;
 	case SROCE_NAK_INVALID_REQ:
-		sroce_count(qp->dev, SROCE_TX_NAK_INVALID);
+		sroce_count(qp, SROCE_TX_NAK_INVALID);
 		break;
 	case SROCE_NAK_REM_ACCESS:
-		sroce_count(qp->dev, SROCE_TX_NAK_ACCESS);
+		sroce_count(qp, SROCE_TX_NAK_ACCESS);
 		break;
 	case SROCE_NAK_REM_OP:
-		sroce_count(qp->dev, SROCE_TX_NAK_OPERATION);
+		sroce_count(qp, SROCE_TX_NAK_OPERATION);
 		break;
 	default:
-		sroce_count(qp->dev, SROCE_TX_NAK_RNR);
+		sroce_count(qp, SROCE_TX_NAK_RNR);
 	}
 }
 
@@ -166,7 +168,7 @@ static void refuse(struct sroce_qp *qp, enum sroce_reason reason)
 
 	if (!r->reliable && !failure->local) {
 		r->kind = SROCE_KIND_NONE;
-		sroce_count(qp->dev, SROCE_RX_IGNORED);
+		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
 	}
 	if (r->reliable)
@@ -319,7 +321,7 @@ static bool take(struct sroce_qp *qp)
 		sroce_responder_not_ready(r);
 	} else {
 		r->kind = SROCE_KIND_NONE;
-		sroce_count(qp->dev, SROCE_RX_NO_RECEIVE);
+		sroce_count(qp, SROCE_RX_NO_RECEIVE);
 	}
 	return false;
 }
@@ -358,21 +360,21 @@ static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
 		execute(qp, rx, &req);
 		break;
 	case SROCE_ACK_AGAIN:
-		sroce_count(qp->dev, SROCE_RX_DUPLICATES);
+		sroce_count(qp, SROCE_RX_DUPLICATES);
 		qp->rq.ack = true;
 		break;
 	case SROCE_ANSWER_AGAIN:
-		sroce_count(qp->dev, SROCE_RX_DUPLICATES);
+		sroce_count(qp, SROCE_RX_DUPLICATES);
 		break;
 	case SROCE_REPORT_GAP:
-		sroce_count(qp->dev, SROCE_RX_OUT_OF_SEQUENCE);
+		sroce_count(qp, SROCE_RX_OUT_OF_SEQUENCE);
 		nak(qp, SROCE_NAK_SEQUENCE);
 		break;
 	case SROCE_REFUSE:
 		refuse(qp, req.reason);
 		break;
 	default:
-		sroce_count(qp->dev, SROCE_RX_IGNORED);
+		sroce_count(qp, SROCE_RX_IGNORED);
 	}
 }
 
@@ -380,7 +382,7 @@ void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	if (!active(qp)) {
-		sroce_count(qp->dev, SROCE_RX_BAD_STATE);
+		sroce_count(qp, SROCE_RX_BAD_STATE);
 		return;
 	}
 	if (!qp->seen) {
@@ -557,7 +559,7 @@ static void acknowledge(struct sroce_qp *qp)
 	qp->rq.ack = false;
 	qp->rq.syndrome = 0;
 	sroce_burst_send(&burst);
-	sroce_count(qp->dev, SROCE_TX_ACKS);
+	sroce_count(qp, SROCE_TX_ACKS);
 }
 
 void sroce_receive_answer(struct sroce_qp *qp)

@@ -17,6 +17,7 @@
 #include "receive.h"
 #include "rx.h"
 #include "send.h"
+#include "trace.h"
 #include "worker.h"
 
 /* Demultiplexing */
@@ -54,9 +55,9 @@ static void run_end(struct run *run)
 	if (!run->qp)
 		return;
 	run_unlock(run);
-	sroce_count(run->qp->dev, SROCE_RX_BURSTS);
-	sroce_count_add(run->qp->dev, SROCE_RX_PACKETS, run->packets);
-	sroce_count_add(run->qp->dev, SROCE_RX_BYTES, run->bytes);
+	sroce_count(run->qp, SROCE_RX_BURSTS);
+	sroce_count_add(run->qp, SROCE_RX_PACKETS, run->packets);
+	sroce_count_add(run->qp, SROCE_RX_BYTES, run->bytes);
 	sroce_qp_put(run->qp);
 	run->qp = NULL;
 	run->packets = 0;
@@ -152,7 +153,7 @@ static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	if (transport_matches(qp, rx))
 		return true;
-	sroce_count(qp->dev, SROCE_RX_BAD_TRANSPORT);
+	sroce_count(qp, SROCE_RX_BAD_TRANSPORT);
 	return false;
 }
 
@@ -168,7 +169,7 @@ static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	if (pkey_matches(rx->pkt.pkey))
 		return true;
-	sroce_count(qp->dev, SROCE_RX_BAD_PKEY);
+	sroce_count(qp, SROCE_RX_BAD_PKEY);
 	return false;
 }
 
@@ -205,12 +206,12 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
 		return;
 	if (!intact) {
-		sroce_count(qp->dev, SROCE_RX_ICRC_ERRORS);
+		sroce_count(qp, SROCE_RX_ICRC_ERRORS);
 		return;
 	}
 	run_lock(run, rx);
 	if (!run->welcome)
-		sroce_count(qp->dev, SROCE_RX_BAD_ADDRESS);
+		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
 	else if (run->answers)
 		sroce_send_answered(qp, rx);
 	else
@@ -318,6 +319,7 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		sroce_qp_count_stray(a->net, why);
 		return;
 	}
+	trace_sroce_packet_in(a->run.qp, rx.pkt.opcode, rx.pkt.psn, len);
 	a->run.packets++;
 	a->run.bytes += len;
 	accept(&a->run, &rx, intact);
@@ -362,6 +364,8 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	      sroce_send_predicted(run->qp, bth, reader, rest) :
 	      sroce_receive_predicted(run->qp, bth, reader, rest)))
 		return false;
+	trace_sroce_packet_in(run->qp, bth[0],
+			      get_unaligned_be32(bth + 8) & SROCE_PSN_MASK, len);
 	run->packets++;
 	run->bytes += len;
 	return true;

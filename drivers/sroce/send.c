@@ -8,6 +8,7 @@
 #include "datagram.h"
 #include "fetch.h"
 #include "send.h"
+#include "trace.h"
 #include "tx.h"
 #include "worker.h"
 
@@ -68,10 +69,12 @@ static void arm_retry(struct sroce_qp *qp)
 
 static void rewind_or_fail(struct sroce_qp *qp, bool may, u8 status)
 {
-	if (may)
-		sroce_count(qp->dev, SROCE_TX_RETRANSMITS);
-	else
+	if (!may) {
 		sroce_send_fail(qp, status);
+		return;
+	}
+	sroce_count(qp, SROCE_TX_RETRANSMITS);
+	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.retry_left);
 }
 
 static void retry(struct sroce_qp *qp)
@@ -89,7 +92,7 @@ static void expired(struct sroce_qp *qp)
 		return;
 	if (!sq->paused && !sq->req.rnr_wait &&
 	    sroce_requester_waits(&sq->req)) {
-		sroce_count(qp->dev, SROCE_TX_TIMEOUTS);
+		sroce_count(qp, SROCE_TX_TIMEOUTS);
 		retry(qp);
 	}
 	/* One deadline serves both: the later of two pauses has set it. */
@@ -147,6 +150,7 @@ static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
 		.cookie = qp->user ? 0 : (uintptr_t)qp->ib,
 	};
 
+	trace_sroce_complete(qp, &cqe);
 	if (!sroce_cq_push(qp->sq.cq, &cqe))
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 }
@@ -563,24 +567,26 @@ static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
 
 static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
 {
-	sroce_count(qp->dev, SROCE_RX_NAK_RNR);
-	if (sroce_completer_rnr(&qp->sq.req))
-		arm(qp, sroce_rnr_delay(a->rnr_timer) * NSEC_PER_USEC);
-	else
+	sroce_count(qp, SROCE_RX_NAK_RNR);
+	if (!sroce_completer_rnr(&qp->sq.req)) {
 		sroce_send_fail(qp, SROCE_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	arm(qp, sroce_rnr_delay(a->rnr_timer) * NSEC_PER_USEC);
+	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.rnr_left);
 }
 
 static void count_failure(struct sroce_qp *qp, u8 status)
 {
 	switch (status) {
 	case SROCE_REM_INV_REQ_ERR:
-		sroce_count(qp->dev, SROCE_RX_NAK_INVALID);
+		sroce_count(qp, SROCE_RX_NAK_INVALID);
 		break;
 	case SROCE_REM_ACCESS_ERR:
-		sroce_count(qp->dev, SROCE_RX_NAK_ACCESS);
+		sroce_count(qp, SROCE_RX_NAK_ACCESS);
 		break;
 	case SROCE_REM_OP_ERR:
-		sroce_count(qp->dev, SROCE_RX_NAK_OPERATION);
+		sroce_count(qp, SROCE_RX_NAK_OPERATION);
 		break;
 	}
 }
@@ -596,7 +602,7 @@ static void act(struct sroce_qp *qp, const struct sroce_rx *rx,
 		store_answer(qp, rx, a, true);
 		break;
 	case SROCE_ANSWER_RETRY:
-		sroce_count(qp->dev, SROCE_RX_NAK_SEQUENCE);
+		sroce_count(qp, SROCE_RX_NAK_SEQUENCE);
 		retry(qp);
 		break;
 	case SROCE_ANSWER_RNR:
@@ -620,15 +626,15 @@ void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	lockdep_assert_held(&qp->sq.lock);
 	if (!active(qp) || !req->in.wrs) {
-		sroce_count(qp->dev, SROCE_RX_BAD_STATE);
+		sroce_count(qp, SROCE_RX_BAD_STATE);
 		return;
 	}
 	verdict = sroce_completer_check(req, &rx->pkt, &a);
 	if (verdict == SROCE_ANSWER_IGNORE) {
-		sroce_count(qp->dev, SROCE_RX_IGNORED);
+		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
 	}
-	sroce_count(qp->dev, SROCE_RX_ACKS);
+	sroce_count(qp, SROCE_RX_ACKS);
 	sroce_requester_acknowledge(req, a.upto);
 	complete_finished(qp);
 	act(qp, rx, verdict, &a);
@@ -654,7 +660,7 @@ bool sroce_send_predicted(struct sroce_qp *qp, const u8 *bth,
 	if (sroce_store_packet(&qp->sq.grip, &to, offset, payload, len))
 		return false;
 	sroce_requester_acknowledge(req, sroce_psn_add(req->una, 1));
-	sroce_count(qp->dev, SROCE_RX_ACKS);
+	sroce_count(qp, SROCE_RX_ACKS);
 	qp->sq.progress = true;
 	qp->sq.pauses = 0;
 	return true;

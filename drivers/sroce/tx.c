@@ -13,6 +13,7 @@
 #include <rdma/ib_cache.h>
 #include "crc.h"
 #include "loop.h"
+#include "trace.h"
 #include "tx.h"
 #include "worker.h"
 
@@ -658,8 +659,29 @@ static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 	return PTR_ERR_OR_ZERO(ndev);
 }
 
+static void trace_packets(const struct sroce_burst *burst)
+{
+	struct sroce_reader reader;
+	u8 bth[SROCE_BTH_BYTES];
+	u32 left = burst->bytes;
+	u32 len;
+
+	sroce_reader_begin(&reader, burst->head, network_bytes(burst->av) +
+						 sizeof(struct udphdr));
+	for (; left; left -= len) {
+		len = min(left, burst->size);
+		sroce_reader_copy(&reader, bth, sizeof(bth));
+		sroce_reader_copy(&reader, NULL, len - sizeof(bth));
+		trace_sroce_packet_out(burst->qp, bth[0],
+				       get_unaligned_be32(bth + 8) &
+				       SROCE_PSN_MASK, len);
+	}
+}
+
 static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 {
+	if (trace_sroce_packet_out_enabled())
+		trace_packets(burst);
 	skb_shinfo(skb)->destructor_arg = burst->qp;
 	skb->destructor = tx_done;
 	kref_get(&burst->qp->mem);
@@ -671,15 +693,15 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 
 static void count(struct sroce_burst *burst, int err)
 {
-	struct sroce_device *dev = burst->qp->dev;
+	struct sroce_qp *qp = burst->qp;
 
 	if (err) {
-		sroce_count(dev, SROCE_TX_LOCAL_DROPS);
+		sroce_count(qp, SROCE_TX_LOCAL_DROPS);
 		return;
 	}
-	sroce_count(dev, SROCE_TX_BURSTS);
-	sroce_count_add(dev, SROCE_TX_PACKETS, burst->packets);
-	sroce_count_add(dev, SROCE_TX_BYTES, burst->bytes);
+	sroce_count(qp, SROCE_TX_BURSTS);
+	sroce_count_add(qp, SROCE_TX_PACKETS, burst->packets);
+	sroce_count_add(qp, SROCE_TX_BYTES, burst->bytes);
 }
 
 static void reset(struct sroce_burst *burst)

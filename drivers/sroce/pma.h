@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_PMA_H
+#define SROCE_PMA_H
+
+#include <rdma/ib_verbs.h>
+
+/*
+ * ib_device_ops: the performance management agent (IBTA 16.1): class 4 MADs of
+ * the port's GSI, and the files in sysfs's "counters".
+ */
+int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
+		      const struct ib_wc *wc, const struct ib_grh *grh,
+		      const struct ib_mad *in, struct ib_mad *out,
+		      size_t *out_size, u16 *out_pkey_index);
+
+#endif /* SROCE_PMA_H */

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <rdma/rdma_netlink.h>
+#include <rdma/restrack.h>
+#include "cq.h"
+#include "mr.h"
+#include "qp.h"
+#include "receive.h"
+#include "restrack.h"
+#include "send.h"
+
+struct detail {
+	const char *name;
+	u32 value;
+};
+
+static int put_details(struct sk_buff *msg, const struct detail *d, u32 n)
+{
+	for (; n--; d++)
+		if (rdma_nl_put_driver_u32(msg, d->name, d->value))
+			return -EMSGSIZE;
+	return 0;
+}
+
+static struct nlattr *begin(struct sk_buff *msg)
+{
+	return nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
+}
+
+static int end(struct sk_buff *msg, struct nlattr *table, int err)
+{
+	if (err)
+		nla_nest_cancel(msg, table);
+	else
+		nla_nest_end(msg, table);
+	return err;
+}
+
+static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
+{
+	const struct sroce_requester *req = &qp->sq.req;
+	struct detail details[7];
+	u32 n = 0;
+
+	sroce_send_lock(qp);
+	details[n++] = (struct detail) { "sq_waiting", req->in.tail - req->in.next };
+	details[n++] = (struct detail) { "sq_unacked", req->in.next - req->in.head };
+	details[n++] = (struct detail) { "sq_next_psn", req->psn };
+	details[n++] = (struct detail) { "sq_unacked_psn", req->una };
+	details[n++] = (struct detail) { "sq_reads", req->reads };
+	details[n++] = (struct detail) { "sq_retries_left", req->retry_left };
+	details[n++] = (struct detail) { "sq_paused", qp->sq.paused || req->rnr_wait };
+	sroce_send_unlock(qp);
+	return put_details(msg, details, n);
+}
+
+static int put_receive(struct sk_buff *msg, struct sroce_qp *qp)
+{
+	const struct sroce_responder *r = &qp->rq.resp;
+	struct detail details[5];
+	u32 n = 0;
+
+	sroce_receive_lock(qp);
+	details[n++] = (struct detail) { "rq_taken", qp->rq.head };
+	details[n++] = (struct detail) { "rq_next_psn", r->epsn };
+	details[n++] = (struct detail) { "rq_msn", r->msn };
+	details[n++] = (struct detail) { "rq_answers_waiting", r->log.waiting };
+	details[n++] = (struct detail) { "tx_bursts", atomic_read(&qp->tx_bursts) };
+	sroce_receive_unlock(qp);
+	return put_details(msg, details, n);
+}
+
+/* By its number: on some kernels it may be on its way out. */
+static struct sroce_qp *find(struct ib_qp *ibqp)
+{
+	struct sroce_qp *qp;
+
+	rcu_read_lock();
+	qp = sroce_qp_lookup(ibqp->qp_num);
+	rcu_read_unlock();
+	if (!qp || qp->ib == ibqp)
+		return qp;
+	sroce_qp_put(qp);
+	return NULL;
+}
+
+int sroce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
+{
+	struct sroce_qp *qp = find(ibqp);
+	struct nlattr *table;
+	int err = -EMSGSIZE;
+
+	if (!qp)
+		return 0;
+	table = begin(msg);
+	if (table)
+		err = end(msg, table, put_send(msg, qp) ?: put_receive(msg, qp));
+	sroce_qp_put(qp);
+	return err;
+}
+
+int sroce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	struct nlattr *table = begin(msg);
+	const struct detail details[] = {
+		{ "entries", READ_ONCE(cq->entries) },
+		{ "written", READ_ONCE(cq->tail) },
+		{ "overflown", READ_ONCE(cq->overflown) },
+	};
+
+	return table ? end(msg, table, put_details(msg, details,
+						   ARRAY_SIZE(details))) :
+		       -EMSGSIZE;
+}
+
+int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
+	struct nlattr *table = begin(msg);
+	int err;
+
+	if (!table)
+		return -EMSGSIZE;
+	err = rdma_nl_put_driver_u64_hex(msg, "iova", mr->iova) ?:
+	      rdma_nl_put_driver_u32_hex(msg, "access", mr->access) ?:
+	      rdma_nl_put_driver_u64(msg, "block_size",
+				     mr->blocks ? 1ull << mr->block_shift : 0);
+	return end(msg, table, err);
+}

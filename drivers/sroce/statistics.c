@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "counters.h"
+#include "device.h"
+#include "qp.h"
+#include "statistics.h"
+
+/* The values of a counter are found by its number, which is theirs. */
+static struct sroce_counters __percpu *
+values_of(const struct rdma_counter *counter)
+{
+	struct sroce_device *dev = sroce_device(counter->device);
+
+	return (struct sroce_counters __percpu __force *)
+	       xa_load(&dev->statistics, counter->id);
+}
+
+struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter)
+{
+	return sroce_alloc_hw_port_stats(counter->device, counter->port);
+}
+
+int sroce_counter_update_stats(struct rdma_counter *counter)
+{
+	struct sroce_counters __percpu *values = values_of(counter);
+
+	if (values)
+		sroce_counters_sum(values, counter->stats->value);
+	return 0;
+}
+
+/* The first QP makes the values. */
+static int make_values(struct rdma_counter *counter)
+{
+	struct sroce_device *dev = sroce_device(counter->device);
+	struct sroce_counters __percpu *values;
+	int err;
+
+	values = alloc_percpu_gfp(struct sroce_counters, GFP_KERNEL_ACCOUNT);
+	if (!values)
+		return -ENOMEM;
+	err = xa_alloc(&dev->statistics, &counter->id,
+		       (void __force *)values, xa_limit_31b, GFP_KERNEL);
+	if (err)
+		free_percpu(values);
+	return err;
+}
+
+int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	int err = counter->id ? 0 : make_values(counter);
+
+	if (err)
+		return err;
+	WRITE_ONCE(sroce_qp(ibqp)->counters, values_of(counter));
+	/* The RDMA core leaves that to us. */
+	ibqp->counter = counter;
+	return 0;
+}
+
+int sroce_counter_unbind_qp(struct ib_qp *ibqp)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+
+	WRITE_ONCE(qp->counters, qp->dev->counters);
+	ibqp->counter = NULL;
+	return 0;
+}
+
+static void add_up(u64 *total, struct sroce_counters __percpu *counters)
+{
+	struct sroce_counters sum;
+	u32 i;
+
+	sroce_counters_sum(counters, sum.value);
+	for (i = 0; i < SROCE_COUNTERS; i++)
+		total[i] += sum.value[i];
+}
+
+/* No QP is bound any more, but a softirq may be about to count. */
+int sroce_counter_dealloc(struct rdma_counter *counter)
+{
+	struct sroce_device *dev = sroce_device(counter->device);
+	struct sroce_counters __percpu *values = values_of(counter);
+
+	if (!values)
+		return 0;
+	synchronize_rcu();
+	xa_lock(&dev->statistics);
+	__xa_erase(&dev->statistics, counter->id);
+	add_up(dev->retired.value, values);
+	xa_unlock(&dev->statistics);
+	free_percpu(values);
+	return 0;
+}
+
+void sroce_statistics_total(struct sroce_device *dev,
+			    struct sroce_counters *total)
+{
+	unsigned long id;
+	void *values;
+
+	xa_lock(&dev->statistics);
+	*total = dev->retired;
+	add_up(total->value, dev->counters);
+	xa_for_each(&dev->statistics, id, values)
+		add_up(total->value,
+		       (struct sroce_counters __percpu __force *)values);
+	xa_unlock(&dev->statistics);
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The performance management agent (IBTA vol. 1, 16.1): what it answers to MADs of class 4."""
+
+import struct
+
+import roce
+from bench import PATIENCE, Failure, case, expect
+
+GSI_QKEY = 0x80010000
+GET, SET, RESPONSE = 1, 2, 0x81
+CLASS_PORT_INFO, PORT_COUNTERS, PORT_COUNTERS_EXTENDED = 0x01, 0x12, 0x1D
+BAD_METHOD, BAD_ATTRIBUTE, BAD_VALUE = 2 << 2, 3 << 2, 7 << 2
+
+
+def ask(b, method, attribute, data=b"", version=1):
+    """Returns status and data of the answer."""
+    transaction = b.random.randbytes(8)
+    head = struct.pack(">BBBBHH8sHHI", 1, 4, version, method, 0, 0, transaction, attribute, 0, 0)
+    mad = (head + bytes(40) + data).ljust(256, b"\0")
+    b.raw(roce.transport("UD_SEND_ONLY", 1, 0, mad, qkey=GSI_QKEY, src_qpn=b.peer.qpn))
+    while True:
+        packet = b.peer.receive(PATIENCE)
+        if packet is None:
+            raise Failure("no answer")
+        if packet.qpn == b.peer.qpn and packet.payload[8:16] == transaction:
+            break
+    expect("ICRC", packet.icrc_right, True)
+    got = struct.unpack(">BBBBHH8sHHI", packet.payload[:24])
+    expect("class, version, method", got[1:4], (4, version, RESPONSE))
+    return got[4], packet.payload[64:]
+
+
+def counters(b, port=1, method=GET, select=0):
+    status, data = ask(b, method, PORT_COUNTERS, struct.pack(">BBH", 0, port, select))
+    expect("status", status, 0)
+    names = ("xmit_data", "rcv_data", "xmit_packets", "rcv_packets")
+    return dict(zip(names, struct.unpack(">IIII", data[24:40])))
+
+
+@case("PMA: ClassPortInfo")
+def class_port_info(b):
+    status, data = ask(b, GET, CLASS_PORT_INFO)
+    expect("status, versions", (status, data[0], data[1]), (0, 1, 1))
+    expect("all ports, extended counters", struct.unpack(">H", data[2:4])[0], 0x300)
+    expect("SET", ask(b, SET, CLASS_PORT_INFO)[0], BAD_METHOD)
+
+
+@case("PMA: PortCounters move with the packets")
+def port_counters(b):
+    before = counters(b)
+    rc = b.rc()
+    for _ in range(10):
+        b.send_next(rc, "RC_WRITE_ONLY", b"x" * 1000, va=rc.memory.va, rkey=rc.memory.rkey, dma_len=1000, ack_req=True)
+        b.acked(rc)
+    after = counters(b, 0xFF)
+    if after["rcv_packets"] - before["rcv_packets"] < 10 or after["rcv_data"] - before["rcv_data"] < 10 * 250:
+        raise Failure(f"received: {before} then {after}")
+    if after["xmit_packets"] - before["xmit_packets"] < 10:
+        raise Failure(f"sent: {before} then {after}")
+
+
+@case("PMA: PortCountersExtended agree with PortCounters")
+def extended(b):
+    status, data = ask(b, GET, PORT_COUNTERS_EXTENDED, bytes((0, 1, 0, 0)))
+    expect("status", status, 0)
+    long = struct.unpack(">QQQQ", data[8:40])
+    short = counters(b)
+    for name, value in zip(short, long):
+        if not value or not 0 <= short[name] - value < 2000:
+            raise Failure(f"{name}: {value}, a moment later {short[name]}")
+
+
+@case("PMA: a manager sets the counters to 0")
+def reset(b):
+    packets_received = 0x8000
+    before = counters(b)
+    after = counters(b, method=SET, select=packets_received)
+    if after["rcv_packets"] > 4 or after["rcv_data"] < before["rcv_data"]:
+        raise Failure(f"{before} then {after}")
+
+
+@case("PMA: another port, an attribute and a version that do not exist")
+def refused(b):
+    for attribute in (PORT_COUNTERS, PORT_COUNTERS_EXTENDED):
+        for port in (0, 2, 254):
+            expect(f"status of port {port}", ask(b, GET, attribute, bytes((0, port)))[0], BAD_VALUE)
+    for attribute in (0, 0x10, 0x15, 0xFF12):
+        expect(f"status of attribute {attribute:#x}", ask(b, GET, attribute)[0], BAD_ATTRIBUTE)
