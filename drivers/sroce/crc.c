@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/jump_label.h>
 #include <linux/udp.h>
-#include "core/env.h"
+#include "core/icrc.h"
 #include "crc.h"
 
 #ifdef CONFIG_X86_64
@@ -12,14 +12,18 @@
 
 /* Less than this is not worth the registers. */
 #define WORTH_BYTES	512
-/* What sroce_fold_wide() needs at least. */
-#define WIDE_BYTES	256
+/* What sroce_fold_wide() needs at least, */
+#define WIDE_BYTES	208
+/* and both in front of it. */
+#define LEAST_HEAD	48
 
 static DEFINE_STATIC_KEY_FALSE(narrow);
 static DEFINE_STATIC_KEY_FALSE(wide);
 
-asmlinkage u32 sroce_fold(u32 state, const void *p, size_t len);
-asmlinkage u32 sroce_fold_wide(u32 state, const void *p, size_t len);
+asmlinkage u32 sroce_fold(const void *head, const void *p, size_t len,
+			  size_t n);
+asmlinkage u32 sroce_fold_wide(const void *head, const void *p, size_t len,
+			       size_t n);
 
 /* The kernel clears the feature bits of registers that it does not save. */
 void sroce_crc_init(void)
@@ -33,7 +37,11 @@ void sroce_crc_init(void)
 		static_branch_enable(&wide);
 }
 
-bool sroce_crc_begin(u32 bytes)
+/*
+ * Saving the caller's vector registers costs more than the CRC of a short
+ * packet, so it is done once a burst, and only if there is enough to do.
+ */
+static bool begin(u32 bytes)
 {
 	if (!static_branch_likely(&narrow) || bytes < WORTH_BYTES ||
 	    !may_use_simd())
@@ -42,29 +50,50 @@ bool sroce_crc_begin(u32 bytes)
 	return true;
 }
 
-void sroce_crc_end(bool fast)
+static void end(bool fast)
 {
 	if (fast)
 		kernel_fpu_end();
 }
 
-static __always_inline u32 fold(u32 state, const void *p, u32 len)
+static __always_inline u32 fold(const void *head, const void *p, u32 len,
+				u32 n)
 {
 	if (static_branch_likely(&wide) && len >= WIDE_BYTES)
-		return sroce_fold_wide(state, p, len);
-	return sroce_fold(state, p, len);
+		return sroce_fold_wide(head, p, len, n);
+	return sroce_fold(head, p, len, n);
 }
 
-static __always_inline u32 crc(bool fast, u32 state, const void *p, u32 len)
+/* The headers, and @len bytes that follow. */
+static __always_inline u32 crc_head(struct sroce_icrc *icrc, const u8 *p,
+				    u32 len)
 {
-	u32 whole = round_down(len, 16);
+	u32 odd = len % SROCE_ICRC_STEP;
+	u32 start = sroce_icrc_start(icrc, odd);
 
-	if (!fast || !whole)
-		return sroce_crc32(state, p, len);
-	state = fold(state, p, whole);
-	if (whole == len)
+	if (odd && len > odd)
+		memcpy(icrc->head + SROCE_ICRC_END, p, SROCE_ICRC_STEP);
+	else if (odd)
+		memcpy(icrc->head + SROCE_ICRC_END, p, odd);
+	return fold(icrc->head + start, p + odd, len - odd,
+		    SROCE_ICRC_END + odd - start);
+}
+
+/* Zeros in front of the first bytes, and the state in them. */
+static u32 crc_more(u32 state, const u8 *p, u32 len)
+{
+	u32 odd = len % SROCE_ICRC_STEP;
+	u32 head[LEAST_HEAD / sizeof(u32)] = {};
+	u32 *first = head + ARRAY_SIZE(head) - SROCE_ICRC_STEP / sizeof(u32);
+
+	if (odd)
+		state = sroce_crc32(state, p, odd);
+	if (len == odd)
 		return state;
-	return sroce_crc32(state, p + whole, len - whole);
+	memcpy(first, p + odd, SROCE_ICRC_STEP);
+	*first ^= state;
+	return fold(head, p + odd + SROCE_ICRC_STEP,
+		    len - odd - SROCE_ICRC_STEP, sizeof(head));
 }
 
 #else /* other processors have the library's */
@@ -73,44 +102,109 @@ void sroce_crc_init(void)
 {
 }
 
-bool sroce_crc_begin(u32 bytes)
+static bool begin(u32 bytes)
 {
 	return false;
 }
 
-void sroce_crc_end(bool fast)
+static void end(bool fast)
 {
 }
 
-static u32 crc(bool fast, u32 state, const void *p, u32 len)
+static u32 crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len)
 {
-	return sroce_crc32(state, p, len);
+	return 0;
+}
+
+static u32 crc_more(u32 state, const u8 *p, u32 len)
+{
+	return 0;
 }
 
 #endif /* CONFIG_X86_64 */
 
-bool sroce_crc_packet(bool fast, struct sroce_icrc *icrc, u32 index,
-		      struct sroce_reader *r, u32 len, __le32 *trailer)
+static u32 crc_head_slowly(struct sroce_icrc *icrc, const u8 *p, u32 len)
+{
+	const u8 *ip = icrc->head + icrc->ip;
+	u32 n = SROCE_ICRC_END - icrc->ip;
+
+	return sroce_crc32(sroce_crc32(SROCE_ICRC_AFTER_LRH, ip, n), p, len);
+}
+
+/*
+ * The invariant CRC of a packet of @len bytes at @r, which is moved to its
+ * trailer; false if there are less.
+ */
+static __always_inline bool crc_packet(bool fast, struct sroce_icrc *icrc,
+				       u32 index, struct sroce_reader *r,
+				       u32 len, __le32 *trailer)
 {
 	u8 buffer[SROCE_BTH_BYTES];
 	const u8 *p;
 	u32 state, n;
 
-	if (len < SROCE_BTH_BYTES + SROCE_ICRC_BYTES)
+	if (unlikely(len < SROCE_BTH_BYTES + SROCE_ICRC_BYTES))
 		return false;
 	p = sroce_reader_take(r, SROCE_BTH_BYTES, buffer);
-	if (!p)
+	if (unlikely(!p))
 		return false;
 	sroce_icrc_head(icrc, index, p, len + sizeof(struct udphdr));
-	state = crc(fast, ~0u, icrc->head, icrc->len);
 	len -= SROCE_BTH_BYTES + SROCE_ICRC_BYTES;
-	for (; len; len -= n) {
+	n = len;
+	if (likely(n))
+		p = sroce_reader_piece(r, &n);
+	if (unlikely(!p))
+		return false;
+	state = fast ? crc_head(icrc, p, n) : crc_head_slowly(icrc, p, n);
+	for (len -= n; unlikely(len); len -= n) {
 		n = len;
 		p = sroce_reader_piece(r, &n);
 		if (!p)
 			return false;
-		state = crc(fast, state, p, n);
+		state = fast ? crc_more(state, p, n) :
+			       sroce_crc32(state, p, n);
 	}
 	*trailer = sroce_icrc_final(state);
 	return true;
+}
+
+void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
+		    u32 left)
+{
+	bool fast = begin(left);
+	u32 i, len;
+
+	for (i = 0; left; i++, left -= len) {
+		__le32 trailer = 0;
+		u8 *to;
+
+		len = min(left, size);
+		crc_packet(fast, icrc, i, &r, len, &trailer);
+		to = (u8 *)sroce_reader_take(&r, sizeof(trailer), NULL);
+		memcpy(to, &trailer, sizeof(trailer));
+	}
+	end(fast);
+}
+
+u64 sroce_crc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
+		    u32 size, u32 left)
+{
+	bool fast = begin(left);
+	u64 good = 0, bit;
+	u32 len;
+
+	for (bit = 1; left; bit <<= 1, index++, left -= len) {
+		u8 buffer[SROCE_ICRC_BYTES];
+		const u8 *trailer;
+		__le32 icrc32;
+
+		len = min(left, size);
+		if (!crc_packet(fast, icrc, index, &r, len, &icrc32))
+			continue;
+		trailer = sroce_reader_take(&r, sizeof(icrc32), buffer);
+		if (trailer && !memcmp(trailer, &icrc32, sizeof(icrc32)))
+			good |= bit;
+	}
+	end(fast);
+	return good;
 }

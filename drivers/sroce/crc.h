@@ -9,31 +9,31 @@
 void sroce_crc_init(void);
 
 /**
- * sroce_crc_begin() - before the CRCs of a burst
- * @bytes: how much it is in all
+ * sroce_crc_sign() - write the ICRC of each packet, as it will be on the wire
+ * @icrc: from sroce_icrc_begin() for the burst
+ * @r: at the BTH of the first packet; each trailer lies in one piece and is
+ *	the caller's to write
+ * @size: bytes of each packet but the last, from the BTH to the end of the
+ *	trailer
+ * @left: bytes of all
  *
- * Saving the caller's vector registers costs more than the CRC of a short
- * packet, so it is done once a burst, and only if there is enough to do.
- *
- * Context: bottom halves off; preemption is off until sroce_crc_end(), and
- * nothing may be called that uses vector registers itself.
- * Return: to be given to sroce_crc_packet() and sroce_crc_end().
+ * Context: bottom halves off.
  */
-bool sroce_crc_begin(u32 bytes);
-void sroce_crc_end(bool fast);
+void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
+		    u32 left);
 
 /**
- * sroce_crc_packet() - the invariant CRC of a packet
- * @fast: from sroce_crc_begin()
- * @icrc: from sroce_icrc_begin() for the burst
- * @index: of the packet in the burst
- * @r: at the packet's BTH; out: at its trailer
- * @len: from the BTH to the end of the trailer, bytes
- * @trailer: what the trailer has to be
+ * sroce_crc_check() - which packets have the right ICRC?
+ * @icrc: as above
+ * @index: of the first packet in the burst
+ * @r: as above, but may be anything
+ * @size: as above
+ * @left: as above, of 64 packets at most
  *
- * Return: false if the packet is too short to have one.
+ * Context: bottom halves off.
+ * Return: a bit each, the first packet's lowest.
  */
-bool sroce_crc_packet(bool fast, struct sroce_icrc *icrc, u32 index,
-		      struct sroce_reader *r, u32 len, __le32 *trailer);
+u64 sroce_crc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
+		    u32 size, u32 left);
 
 #endif /* SROCE_CRC_H */

@@ -24,9 +24,10 @@
 .Lbarrett:	.quad 0x1f7011641, 0x1db710641
 .Llow_32:	.quad 0x0ffffffff, 0
 
-#define STATE	%edi
+#define HEAD	%rdi
 #define P	%rsi
 #define LEN	%rdx
+#define N	%rcx
 
 /* Fold register \x and add \to, the place where it comes to lie. */
 .macro fold x, to, k, t
@@ -34,6 +35,19 @@
 	vpclmulqdq	$0x11, \k, \x, \x
 	vpxor		\t, \x, \x
 	vpxor		\to, \x, \x
+.endm
+
+/* The head, of which %xmm0 gets the first register: fold down to three. */
+.macro shorten
+	vmovdqu		(HEAD), %xmm0
+	sub		$48, N
+	jz		2f
+	vmovdqa		.Lfold_128(%rip), %xmm8
+1:	fold		%xmm0, 16(HEAD), %xmm8, %xmm4
+	add		$16, HEAD
+	sub		$16, N
+	jnz		1b
+2:
 .endm
 
 /* The rest in steps of 16 bytes, then from %xmm0 to 32 bits in %eax. */
@@ -68,63 +82,82 @@
 .text
 
 /*
- * u32 sroce_fold(u32 state, const void *p, size_t len)
+ * u32 sroce_fold(const void *head, const void *p, size_t len, size_t n)
  *
- * len is a multiple of 16, at least 16.  AVX and PCLMULQDQ.
+ * The CRC, from zero, of n bytes at head and len bytes at p, both multiples of
+ * 16; n is at least 48.  AVX and PCLMULQDQ.
  */
 SYM_FUNC_START(sroce_fold)
-	vmovd		STATE, %xmm0
-	vpxor		(P), %xmm0, %xmm0
-	add		$16, P
+	shorten
+	vmovdqu		16(HEAD), %xmm1
+	vmovdqu		32(HEAD), %xmm2
 	sub		$16, LEN
-	cmp		$112, LEN
 	jb		.Lshort
 
-	vmovdqu		(P), %xmm1
-	vmovdqu		16(P), %xmm2
-	vmovdqu		32(P), %xmm3
-	add		$48, P
-	sub		$(48 + 64), LEN
+	vmovdqu		(P), %xmm3
+	add		$16, P
 	vmovdqa		.Lfold_512(%rip), %xmm8
-1:	fold		%xmm0, (P), %xmm8, %xmm4
+	sub		$128, LEN
+	jb		4f
+3:	fold		%xmm0, (P), %xmm8, %xmm4
+	fold		%xmm1, 16(P), %xmm8, %xmm5
+	fold		%xmm2, 32(P), %xmm8, %xmm6
+	fold		%xmm3, 48(P), %xmm8, %xmm7
+	fold		%xmm0, 64(P), %xmm8, %xmm4
+	fold		%xmm1, 80(P), %xmm8, %xmm5
+	fold		%xmm2, 96(P), %xmm8, %xmm6
+	fold		%xmm3, 112(P), %xmm8, %xmm7
+	sub		$-128, P
+	sub		$128, LEN
+	jae		3b
+4:	add		$64, LEN
+	js		5f
+	fold		%xmm0, (P), %xmm8, %xmm4
 	fold		%xmm1, 16(P), %xmm8, %xmm5
 	fold		%xmm2, 32(P), %xmm8, %xmm6
 	fold		%xmm3, 48(P), %xmm8, %xmm7
 	add		$64, P
 	sub		$64, LEN
-	jae		1b
-	add		$64, LEN
+5:	add		$64, LEN
 
 	vmovdqa		.Lfold_128(%rip), %xmm8
 	fold		%xmm0, %xmm1, %xmm8, %xmm4
 	fold		%xmm0, %xmm2, %xmm8, %xmm4
 	fold		%xmm0, %xmm3, %xmm8, %xmm4
+	finish
+	RET
+
 .Lshort:
+	vmovdqa		.Lfold_128(%rip), %xmm8
+	fold		%xmm0, %xmm1, %xmm8, %xmm4
+	fold		%xmm0, %xmm2, %xmm8, %xmm4
+	xor		%edx, %edx
 	finish
 	RET
 SYM_FUNC_END(sroce_fold)
 
 /*
- * u32 sroce_fold_wide(u32 state, const void *p, size_t len)
+ * u32 sroce_fold_wide(const void *head, const void *p, size_t len, size_t n)
  *
- * len is a multiple of 16, at least 256.  AVX2 and VPCLMULQDQ.
+ * The same; len is at least 208.  AVX2 and VPCLMULQDQ.
  */
 SYM_FUNC_START(sroce_fold_wide)
-	vmovd		STATE, %xmm0
-	vpxor		(P), %ymm0, %ymm0
-	vmovdqu		32(P), %ymm1
-	vmovdqu		64(P), %ymm2
-	vmovdqu		96(P), %ymm3
-	add		$128, P
-	sub		$(128 + 128), LEN
+	shorten
+	vinserti128	$1, 16(HEAD), %ymm0, %ymm0
+	vmovdqu		32(HEAD), %xmm1
+	vinserti128	$1, (P), %ymm1, %ymm1
+	vmovdqu		16(P), %ymm2
+	vmovdqu		48(P), %ymm3
+	add		$80, P
+	sub		$(80 + 128), LEN
 	vbroadcasti128	.Lfold_1024(%rip), %ymm8
-1:	fold		%ymm0, (P), %ymm8, %ymm4
+3:	fold		%ymm0, (P), %ymm8, %ymm4
 	fold		%ymm1, 32(P), %ymm8, %ymm5
 	fold		%ymm2, 64(P), %ymm8, %ymm6
 	fold		%ymm3, 96(P), %ymm8, %ymm7
 	sub		$-128, P
 	sub		$128, LEN
-	jae		1b
+	jae		3b
 	add		$128, LEN
 
 	vbroadcasti128	.Lfold_256(%rip), %ymm8

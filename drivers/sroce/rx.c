@@ -240,40 +240,13 @@ struct arrival {
 	struct run run;
 };
 
-static bool intact(struct arrival *a, bool fast, struct sroce_reader *reader,
-		   u32 index, u32 len)
-{
-	u8 buffer[SROCE_ICRC_BYTES];
-	const u8 *trailer;
-	__le32 icrc;
-
-	if (!sroce_crc_packet(fast, &a->icrc, index, reader, len, &icrc))
-		return false;
-	trailer = sroce_reader_take(reader, sizeof(icrc), buffer);
-	return trailer && !memcmp(trailer, &icrc, sizeof(icrc));
-}
-
 /* Which of the next packets have the right ICRC: a bit each. */
 static u64 check(struct arrival *a)
 {
-	struct sroce_reader reader = a->reader;
-	u32 left = min(a->left, BATCH * a->size);
-	u64 good = 0;
-	bool fast;
-	u32 i;
-
 	if (a->looped)
 		return ~0ull;
-	fast = sroce_crc_begin(left);
-	for (i = 0; left; i++) {
-		u32 len = min(left, a->size);
-
-		if (intact(a, fast, &reader, a->index + i, len))
-			good |= BIT_ULL(i);
-		left -= len;
-	}
-	sroce_crc_end(fast);
-	return good;
+	return sroce_crc_check(&a->icrc, a->index, a->reader, a->size,
+			       min(a->left, BATCH * a->size));
 }
 
 /* The headers, of which the opcode says how many there are. */

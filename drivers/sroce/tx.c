@@ -580,31 +580,17 @@ static void start_checksum(struct sroce_burst *burst)
 					      IPPROTO_UDP, 0);
 }
 
-/* Write the ICRC of each packet, as it will be on the wire. */
 static void sign(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
 	struct sroce_reader reader;
 	struct sroce_icrc icrc;
-	u32 left = burst->bytes;
-	bool fast = sroce_crc_begin(left);
-	__le32 trailer = 0;
-	u32 i;
 
 	sroce_reader_begin(&reader, skb, network_bytes(burst->av) +
 					 sizeof(struct udphdr));
 	sroce_icrc_begin(&icrc, skb_network_header(skb));
-	for (i = 0; left; i++) {
-		u32 len = min(left, burst->size);
-		const u8 *to;
-
-		sroce_crc_packet(fast, &icrc, i, &reader, len, &trailer);
-		/* In one piece, and ours to write, as extend() made it. */
-		to = sroce_reader_take(&reader, sizeof(trailer), NULL);
-		memcpy((u8 *)to, &trailer, sizeof(trailer));
-		left -= len;
-	}
-	sroce_crc_end(fast);
+	/* The trailers are in one piece, as extend() made them. */
+	sroce_crc_sign(&icrc, reader, burst->size, burst->bytes);
 }
 
 static void finish(struct sroce_burst *burst)

@@ -141,8 +141,48 @@ TEST(icrc, a_packet_leaves_nothing_to_the_next)
 	sroce_icrc_begin(&icrc, p.ip);
 	sroce_icrc_head(&icrc, 7, other, 1000);
 	sroce_icrc_head(&icrc, 2, p.bth, 60);
-	EQUAL(sroce_crc32(~0u, icrc.head, icrc.len),
+	EQUAL(sroce_crc32(SROCE_ICRC_AFTER_LRH, icrc.head + icrc.ip,
+			  SROCE_ICRC_END - icrc.ip),
 	      icrc_state(p.ip, 2, p.bth, 60));
+}
+
+TEST(icrc, starts_with_ones_in_place_of_the_lrh)
+{
+	const u8 lrh[SROCE_ICRC_LRH_BYTES] = { 0xff, 0xff, 0xff, 0xff,
+					       0xff, 0xff, 0xff, 0xff };
+
+	EQUAL(bitwise(~0u, lrh, sizeof(lrh)), SROCE_ICRC_AFTER_LRH);
+}
+
+/* From zero, in whole steps: the same. */
+static void compare_starts(bool ipv6)
+{
+	struct packet p = sample(ipv6);
+	struct sroce_icrc icrc;
+	u32 more, start;
+
+	memset(&icrc, 0x5a, sizeof(icrc));
+	sroce_icrc_begin(&icrc, p.ip);
+	sroce_icrc_head(&icrc, 3, p.bth, 60);
+	for (more = 0; more < SROCE_ICRC_STEP; more++) {
+		memset(icrc.head + SROCE_ICRC_END, more, more);
+		start = sroce_icrc_start(&icrc, more);
+		EQUAL((SROCE_ICRC_END + more - start) % SROCE_ICRC_STEP, 0);
+		EQUAL(sroce_crc32(0, icrc.head + start,
+				  SROCE_ICRC_END + more - start),
+		      sroce_crc32(icrc_state(p.ip, 3, p.bth, 60),
+				  icrc.head + SROCE_ICRC_END, more));
+	}
+}
+
+TEST(icrc, steps_cover_an_ipv4_head)
+{
+	compare_starts(false);
+}
+
+TEST(icrc, steps_cover_an_ipv6_head)
+{
+	compare_starts(true);
 }
 
 TEST(icrc, trailer_has_its_least_significant_byte_first)

@@ -12,7 +12,8 @@ static inline u32 icrc_state(const u8 *ip, u32 index, const u8 *bth,
 
 	sroce_icrc_begin(&icrc, ip);
 	sroce_icrc_head(&icrc, index, bth, udp_len);
-	return sroce_crc32(~0u, icrc.head, icrc.len);
+	return sroce_crc32(SROCE_ICRC_AFTER_LRH, icrc.head + icrc.ip,
+			   SROCE_ICRC_END - icrc.ip);
 }
 
 #endif /* SROCE_TEST_ICRC_STATE_H */
