@@ -2,6 +2,7 @@
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/skbuff.h>
+#include "bulk.h"
 #include "copy.h"
 
 bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
@@ -139,7 +140,7 @@ int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
-		memcpy(to, p, n);
+		sroce_bulk_copy(to, p, n);
 		to += n;
 		len -= n;
 	}

@@ -4,6 +4,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/sroce-abi.h>
+#include "bulk.h"
 #include "crc.h"
 #include "device.h"
 #include "loop.h"
@@ -56,6 +57,7 @@ static int __init sroce_init(void)
 	int err;
 
 	sroce_crc_init();
+	sroce_bulk_init();
 	err = sroce_qp_table_init();
 	if (err)
 		return err;

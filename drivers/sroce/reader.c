@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "bulk.h"
 #include "reader.h"
 
 /* Pages are reached by their place in the direct map. */
@@ -40,7 +41,7 @@ bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 		if (!p)
 			return false;
 		if (to) {
-			memcpy(to, p, n);
+			sroce_bulk_copy(to, p, n);
 			to += n;
 		}
 		len -= n;
