@@ -26,4 +26,14 @@
 #define sroce_trace_string(field, value) __assign_str(field, value)
 #endif
 
+#if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
+#define skb_frag_fill_page_desc(frag, page, offset, size) do {	\
+	skb_frag_t *fill_frag = (frag);				\
+								\
+	__skb_frag_set_page(fill_frag, page);			\
+	skb_frag_off_set(fill_frag, offset);			\
+	skb_frag_size_set(fill_frag, size);			\
+} while (0)
+#endif
+
 #endif /* SROCE_COMPAT_H */

@@ -147,42 +147,49 @@ int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
 	return 0;
 }
 
-/*
- * One fragment per page: what lies in one piece need not be one compound page
- * and so one reference would not hold all of it.
- */
-static int attach_piece(struct sk_buff *skb, void *p, u32 len, u32 spare)
+/* Returns how many bytes were attached before something was in the way. */
+static u32 attach_piece(struct skb_shared_info *shared, u32 *frags, u32 most,
+			void *p, u32 len, bool any)
 {
-	while (len) {
-		u32 n = min_t(u32, len, PAGE_SIZE - offset_in_page(p));
-		struct page *page = virt_to_page(p);
+	u32 left, n;
 
-		if (skb_shinfo(skb)->nr_frags + spare >= MAX_SKB_FRAGS)
-			return -E2BIG;
-		if (!sendpage_ok(page))
-			return -EOPNOTSUPP;
-		get_page(page);
-		sroce_add_frag(skb, page, offset_in_page(p), n);
-		p += n;
-		len -= n;
+	for (left = len; left && *frags < most; left -= n, p += n) {
+		if (any && !sendpage_ok(virt_to_page(p)))
+			break;
+		n = sroce_attach_page(&shared->frags[*frags], p, left);
+		++*frags;
 	}
-	return 0;
+	return len - left;
 }
 
 int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 		      u32 spare)
 {
+	struct skb_shared_info *shared = skb_shinfo(skb);
+	u32 frags = shared->nr_frags;
+	u32 left = len;
 	int err = 0;
 
-	while (len && !err) {
-		u32 n = len;
+	while (left && !err) {
+		u32 n = left;
 		void *p = sroce_walk_next(w, &n);
+		u32 done;
 
-		err = IS_ERR(p) ? PTR_ERR(p) : attach_piece(skb, p, n, spare);
-		len -= n;
+		if (IS_ERR(p)) {
+			err = PTR_ERR(p);
+			break;
+		}
+		done = attach_piece(shared, &frags, MAX_SKB_FRAGS - spare, p,
+				    n, !sroce_walk_pinned(w));
+		if (done < n)
+			err = frags >= MAX_SKB_FRAGS - spare ? -E2BIG :
+							       -EOPNOTSUPP;
+		left -= done;
 	}
+	shared->nr_frags = frags;
 	/* The owner may write to the pages while the packet is under way. */
-	skb_shinfo(skb)->flags |= SKBFL_SHARED_FRAG;
+	shared->flags |= SKBFL_SHARED_FRAG;
+	sroce_grow(skb, len - left);
 	return err;
 }
 

@@ -101,6 +101,19 @@ static inline void *sroce_walk_next(struct sroce_walk *w, u32 *len)
 	return p;
 }
 
+/* Is what follows in one piece with @len bytes, or more? */
+static inline bool sroce_walk_has(struct sroce_walk *w, u32 len)
+{
+	return w->left >= len ||
+	       (!w->left && !sroce_walk_refill(w) && w->left >= len);
+}
+
+/* Pinned pages of users can have more references: they are no slab's. */
+static inline bool sroce_walk_pinned(const struct sroce_walk *w)
+{
+	return w->grip->mr->kind == SROCE_MR_USER;
+}
+
 static inline void sroce_grip_drop(struct sroce_grip *grip)
 {
 	if (grip->mr)
@@ -108,14 +121,35 @@ static inline void sroce_grip_drop(struct sroce_grip *grip)
 	grip->mr = NULL;
 }
 
+/* @len more bytes are in the fragments of @skb. */
+static inline void sroce_grow(struct sk_buff *skb, u32 len)
+{
+	skb->len += len;
+	skb->data_len += len;
+	skb->truesize += len;
+}
+
+/*
+ * What of @len bytes at @p lies in the first page becomes a fragment: what is
+ * in one piece need not be one compound page, and so one reference would not
+ * hold all of it.  Returns how much that is.
+ */
+static inline u32 sroce_attach_page(skb_frag_t *frag, void *p, u32 len)
+{
+	u32 n = min_t(u32, len, PAGE_SIZE - offset_in_page(p));
+	struct page *page = virt_to_page(p);
+
+	get_page(page);
+	skb_frag_fill_page_desc(frag, page, offset_in_page(p), n);
+	return n;
+}
+
 /* Append a page fragment; the reference to the page becomes the skb's. */
 static inline void sroce_add_frag(struct sk_buff *skb, struct page *page,
 				  u32 offset, u32 len)
 {
 	skb_fill_page_desc(skb, skb_shinfo(skb)->nr_frags, page, offset, len);
-	skb->len += len;
-	skb->data_len += len;
-	skb->truesize += len;
+	sroce_grow(skb, len);
 }
 
 /**

@@ -3,6 +3,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/page_ref.h>
 #include <linux/udp.h>
 #include <net/addrconf.h>
 #include <net/inet_ecn.h>
@@ -257,9 +258,7 @@ static void *extend(struct sk_buff *skb, u32 len)
 	p = page_address(frag->page) + frag->offset;
 	if (adjoins(skb, frag)) {
 		skb_frag_size_add(&shared->frags[shared->nr_frags - 1], len);
-		skb->len += len;
-		skb->data_len += len;
-		skb->truesize += len;
+		sroce_grow(skb, len);
 	} else if (shared->nr_frags < MAX_SKB_FRAGS) {
 		get_page(frag->page);
 		sroce_add_frag(skb, frag->page, frag->offset, len);
@@ -464,6 +463,83 @@ static bool repeat(struct sroce_burst *burst, struct sroce_walk *walk,
 	return true;
 }
 
+/* What lies between the payloads of two packets: a trailer and a header. */
+#define BETWEEN	(SROCE_ICRC_BYTES + SROCE_BTH_BYTES)
+
+/* How many packets like the last one may follow it in the burst? */
+static u32 room_for(const struct sroce_burst *burst)
+{
+	u32 bytes = (most_bytes(burst) - burst->bytes) / burst->size;
+
+	if (burst->bytes != burst->packets * burst->size)
+		return 0;
+	return min(bytes, SROCE_BURST_PACKETS - burst->packets);
+}
+
+/* Can the next payload surely be attached, and a fragment behind it? */
+static bool surely(struct sroce_walk *walk, u32 payload, u32 frags)
+{
+	return sroce_walk_has(walk, payload) && sroce_walk_pinned(walk) &&
+	       frags + PFN_UP(offset_in_page(walk->p) + payload) <
+	       MAX_SKB_FRAGS;
+}
+
+/* The payload that @walk stands before; returns the fragment behind it. */
+static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_walk *walk,
+				  u32 payload)
+{
+	u32 left, n;
+
+	for (left = payload; left; left -= n) {
+		n = sroce_attach_page(frag++, walk->p, left);
+		walk->p += n;
+	}
+	walk->left -= payload;
+	return frag;
+}
+
+/*
+ * What repeat() does for a packet, for up to @more of them at once: in the
+ * same skb, where the last trailer lies right before the free bytes of @room.
+ * From there on trailers and headers take turns.
+ */
+static u32 repeat_here(struct sroce_burst *burst, struct sroce_walk *walk,
+		       u32 payload, u32 more)
+{
+	struct page_frag *frag = this_cpu_ptr(&room);
+	struct skb_shared_info *shared = skb_shinfo(burst->tail);
+	skb_frag_t *last = &shared->frags[shared->nr_frags - 1];
+	u32 psn = get_unaligned_be32(burst->bth + 8);
+	u64 start = get_unaligned((u64 *)burst->bth);
+	u8 *bth;
+	u32 n;
+
+	if (!adjoins(burst->tail, frag))
+		return 0;
+	more = min(more, (frag->size - frag->offset) / BETWEEN);
+	bth = page_address(frag->page) + frag->offset;
+	for (n = 0; n < more &&
+	     surely(walk, payload, last - shared->frags + 1); n++) {
+		skb_frag_size_add(last, SROCE_BTH_BYTES);
+		last = attach_payload(last + 1, walk, payload);
+		skb_frag_fill_page_desc(last, frag->page,
+					frag->offset + SROCE_BTH_BYTES,
+					SROCE_ICRC_BYTES);
+		frag->offset += BETWEEN;
+		psn = (psn + 1) & SROCE_PSN_MASK;
+		put_unaligned(start, (u64 *)bth);
+		put_unaligned_be32(psn, bth + 8);
+		burst->bth = bth;
+		bth += BETWEEN;
+	}
+	page_ref_add(compound_head(frag->page), n);
+	shared->nr_frags = last - shared->frags + 1;
+	sroce_grow(burst->tail, n * burst->size);
+	burst->packets += n;
+	burst->bytes += n * burst->size;
+	return n;
+}
+
 u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       u32 more, const struct sroce_memory *from, u32 at)
 {
@@ -474,9 +550,13 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	    !sroce_walk_begin(&walk, &burst->grip, from, at,
 			      more * pkt->payload))
 		return 0;
-	for (n = 0; n < more && sroce_burst_fits(burst, pkt); n++)
-		if (!repeat(burst, &walk, pkt->payload))
+	more = min(more, room_for(burst));
+	for (n = 0; n < more; n++) {
+		n += repeat_here(burst, &walk, pkt->payload, more - n);
+		if (n == more || !sroce_burst_fits(burst, pkt) ||
+		    !repeat(burst, &walk, pkt->payload))
 			break;
+	}
 	return n;
 }
 
