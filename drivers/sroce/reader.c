@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "bulk.h"
 #include "reader.h"
 
 /* Pages are reached by their place in the direct map. */
@@ -32,7 +31,7 @@ bool sroce_reader_open(struct sroce_reader *r)
 	return true;
 }
 
-bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
+bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len)
 {
 	while (len) {
 		u32 n = len;

@@ -3,6 +3,7 @@
 #define SROCE_READER_H
 
 #include <linux/skbuff.h>
+#include "bulk.h"
 
 /**
  * struct sroce_reader - reads an skb from front to back
@@ -71,8 +72,21 @@ static inline const u8 *sroce_reader_piece(struct sroce_reader *r, u32 *len)
 	return p;
 }
 
+bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len);
+
 /* Copy to @to, or only move on if that is NULL; false if there is less. */
-bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len);
+static inline bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
+{
+	if (unlikely(!r->left))
+		sroce_reader_refill(r);
+	if (unlikely(r->left < len))
+		return sroce_reader_copy_pieces(r, to, len);
+	if (to)
+		sroce_bulk_copy(to, r->p, len);
+	r->p += len;
+	r->left -= len;
+	return true;
+}
 
 /**
  * sroce_reader_take() - bytes in one piece, wherever they lie
@@ -90,11 +104,40 @@ static inline const u8 *sroce_reader_take(struct sroce_reader *r, u32 len,
 	if (unlikely(!r->left))
 		sroce_reader_refill(r);
 	if (unlikely(r->left < len))
-		return sroce_reader_copy(r, buffer, len) ? buffer : NULL;
+		return sroce_reader_copy_pieces(r, buffer, len) ? buffer : NULL;
 	p = r->p;
 	r->p += len;
 	r->left -= len;
 	return p;
+}
+
+/**
+ * sroce_reader_payload() - a packet as our own bursts have them
+ * @r: reader, moved behind it
+ * @before: bytes left of the piece, and what
+ * @len: bytes, all of the next fragment, and what
+ * @after: bytes that begin the fragment behind it
+ * @head: out: the bytes before
+ * @tail: out: the bytes after
+ *
+ * Return: the fragment; NULL, and the reader as it was, if there is nothing of
+ * this kind.
+ */
+static inline const u8 *sroce_reader_payload(struct sroce_reader *r, u32 before,
+					     u32 len, u32 after,
+					     const u8 **head, const u8 **tail)
+{
+	const skb_frag_t *frag = r->frag;
+
+	if (r->left != before || frag + 1 >= r->end ||
+	    skb_frag_size(frag) != len || skb_frag_size(frag + 1) < after)
+		return NULL;
+	*head = r->p;
+	*tail = skb_frag_address(frag + 1);
+	r->p = *tail + after;
+	r->left = skb_frag_size(frag + 1) - after;
+	r->frag = frag + 2;
+	return skb_frag_address(frag);
 }
 
 #endif /* SROCE_READER_H */
