@@ -131,41 +131,72 @@ static u32 crc_head_slowly(struct sroce_icrc *icrc, const u8 *p, u32 len)
 	return sroce_crc32(sroce_crc32(SROCE_ICRC_AFTER_LRH, ip, n), p, len);
 }
 
-/*
- * The invariant CRC of a packet of @len bytes at @r, which is moved to its
- * trailer; false if there are less.
- */
-static __always_inline bool crc_packet(bool fast, struct sroce_icrc *icrc,
-				       u32 index, struct sroce_reader *r,
-				       u32 len, __le32 *trailer)
+/* Of a packet in other pieces than our own: its CRC, @r moved to its trailer. */
+static noinline bool crc_pieces(bool fast, struct sroce_icrc *icrc, u32 index,
+				struct sroce_reader *r, u32 len, u32 *state)
 {
 	u8 buffer[SROCE_BTH_BYTES];
 	const u8 *p;
-	u32 state, n;
+	u32 n;
 
-	if (unlikely(len < SROCE_BTH_BYTES + SROCE_ICRC_BYTES))
-		return false;
 	p = sroce_reader_take(r, SROCE_BTH_BYTES, buffer);
-	if (unlikely(!p))
+	if (!p)
 		return false;
 	sroce_icrc_head(icrc, index, p, len + sizeof(struct udphdr));
 	len -= SROCE_BTH_BYTES + SROCE_ICRC_BYTES;
 	n = len;
-	if (likely(n))
+	if (n)
 		p = sroce_reader_piece(r, &n);
-	if (unlikely(!p))
+	if (!p)
 		return false;
-	state = fast ? crc_head(icrc, p, n) : crc_head_slowly(icrc, p, n);
-	for (len -= n; unlikely(len); len -= n) {
+	*state = fast ? crc_head(icrc, p, n) : crc_head_slowly(icrc, p, n);
+	for (len -= n; len; len -= n) {
 		n = len;
 		p = sroce_reader_piece(r, &n);
 		if (!p)
 			return false;
-		state = fast ? crc_more(state, p, n) :
-			       sroce_crc32(state, p, n);
+		*state = fast ? crc_more(*state, p, n) :
+				sroce_crc32(*state, p, n);
+	}
+	return true;
+}
+
+/*
+ * Finds the trailer of the packet of @len bytes at @r, which is moved behind
+ * it, and what has to be there.  A trailer in pieces is copied to @buffer; NULL
+ * if there is none.
+ */
+static __always_inline const u8 *
+crc_packet(bool fast, struct sroce_icrc *icrc, u32 index,
+	   struct sroce_reader *r, u32 len, u8 *buffer, __le32 *trailer)
+{
+	u32 rest = len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES;
+	const u8 *bth, *p, *to;
+	u32 state;
+
+	if (unlikely(len < SROCE_BTH_BYTES + SROCE_ICRC_BYTES))
+		return NULL;
+	if (unlikely(!r->left))
+		sroce_reader_refill(r);
+	if (r->left >= len) {
+		bth = sroce_reader_take(r, len, NULL);
+		p = bth + SROCE_BTH_BYTES;
+		to = p + rest;
+	} else {
+		p = sroce_reader_payload(r, SROCE_BTH_BYTES, rest,
+					 SROCE_ICRC_BYTES, &bth, &to);
+	}
+	if (likely(p)) {
+		sroce_icrc_head(icrc, index, bth, len + sizeof(struct udphdr));
+		state = fast ? crc_head(icrc, p, rest) :
+			       crc_head_slowly(icrc, p, rest);
+	} else {
+		if (!crc_pieces(fast, icrc, index, r, len, &state))
+			return NULL;
+		to = sroce_reader_take(r, SROCE_ICRC_BYTES, buffer);
 	}
 	*trailer = sroce_icrc_final(state);
-	return true;
+	return to;
 }
 
 void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
@@ -175,13 +206,12 @@ void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 	u32 i, len;
 
 	for (i = 0; left; i++, left -= len) {
-		__le32 trailer = 0;
-		u8 *to;
+		const u8 *to;
+		__le32 trailer;
 
 		len = min(left, size);
-		crc_packet(fast, icrc, i, &r, len, &trailer);
-		to = (u8 *)sroce_reader_take(&r, sizeof(trailer), NULL);
-		memcpy(to, &trailer, sizeof(trailer));
+		to = crc_packet(fast, icrc, i, &r, len, NULL, &trailer);
+		memcpy((u8 *)to, &trailer, sizeof(trailer));
 	}
 	end(fast);
 }
@@ -190,19 +220,17 @@ u64 sroce_crc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 		    u32 size, u32 left)
 {
 	bool fast = begin(left);
+	u8 buffer[SROCE_ICRC_BYTES];
 	u64 good = 0, bit;
 	u32 len;
 
 	for (bit = 1; left; bit <<= 1, index++, left -= len) {
-		u8 buffer[SROCE_ICRC_BYTES];
-		const u8 *trailer;
-		__le32 icrc32;
+		const u8 *found;
+		__le32 right;
 
 		len = min(left, size);
-		if (!crc_packet(fast, icrc, index, &r, len, &icrc32))
-			continue;
-		trailer = sroce_reader_take(&r, sizeof(icrc32), buffer);
-		if (trailer && !memcmp(trailer, &icrc32, sizeof(icrc32)))
+		found = crc_packet(fast, icrc, index, &r, len, buffer, &right);
+		if (found && !memcmp(found, &right, sizeof(right)))
 			good |= bit;
 	}
 	end(fast);
