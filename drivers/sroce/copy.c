@@ -40,6 +40,7 @@ static noinline int grip_piece(struct sroce_grip *grip,
 {
 	struct sroce_mr *mr = grip->mr;
 	u32 n = U32_MAX;
+	u64 most;
 
 	if (!mr || !covers(mr, memory, key, addr, len)) {
 		mr = sroce_mr_get(memory->pd, key, addr, len, memory->access);
@@ -47,13 +48,39 @@ static noinline int grip_piece(struct sroce_grip *grip,
 			return -EFAULT;
 		sroce_grip_hold(grip, mr);
 	}
-	if (mr->kind != SROCE_MR_DMA)
-		n = min_t(u64, n, mr->length - (addr - mr->iova));
-	grip->p = sroce_mr_map(mr, addr, &n);
+	grip->beyond = 0;
+	if (mr->kind != SROCE_MR_DMA) {
+		most = mr->length - (addr - mr->iova);
+		n = min_t(u64, n, most);
+		grip->p = sroce_mr_map(mr, addr, &n);
+		grip->block = sroce_mr_block(mr, addr);
+		grip->beyond = most - n;
+	} else {
+		grip->p = sroce_mr_map(mr, addr, &n);
+	}
 	grip->first = addr;
 	grip->bytes = n;
 	grip->access = memory->access;
 	return 0;
+}
+
+/*
+ * The piece behind the one used last, as for the next packet of a message; it
+ * may have less than the @len bytes that are wanted.
+ */
+static void *grip_next(struct sroce_grip *grip, u32 key, int access, u64 addr,
+		       u32 len)
+{
+	const struct sroce_mr *mr = grip->mr;
+
+	if (!mr || mr->ib.lkey != key || grip->access != access ||
+	    addr - grip->first != grip->bytes || len > grip->beyond)
+		return NULL;
+	grip->first = addr;
+	grip->bytes = min(1ull << mr->block_shift, grip->beyond);
+	grip->beyond -= grip->bytes;
+	grip->p = *++grip->block;
+	return grip->p;
 }
 
 int sroce_walk_refill(struct sroce_walk *w)
@@ -75,7 +102,8 @@ int sroce_walk_refill(struct sroce_walk *w)
 	n = min(w->want, sge->length - w->at);
 	w->p = sroce_grip_peek(grip, sge->lkey, memory->access, addr, n);
 	if (!w->p) {
-		err = grip_piece(grip, memory, sge->lkey, addr, n);
+		w->p = grip_next(grip, sge->lkey, memory->access, addr, n);
+		err = w->p ? 0 : grip_piece(grip, memory, sge->lkey, addr, n);
 		if (err)
 			return err;
 		w->p = grip->p;
@@ -87,11 +115,33 @@ int sroce_walk_refill(struct sroce_walk *w)
 	return 0;
 }
 
+/* Without a walk: what lies in the first entry, and where the grip is. */
+static __always_inline void *at_hand(struct sroce_grip *grip,
+				     const struct sroce_memory *memory, u32 at,
+				     u32 len)
+{
+	const struct sroce_sge *sge = memory->sge;
+	u64 addr;
+	void *p;
+
+	if (!memory->num_sge || at > sge->length || len > sge->length - at)
+		return NULL;
+	addr = sge->addr + at;
+	p = sroce_grip_peek(grip, sge->lkey, memory->access, addr, len);
+	if (p)
+		return p;
+	p = grip_next(grip, sge->lkey, memory->access, addr, len);
+	return p && len <= grip->bytes ? p : NULL;
+}
+
 int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 		       u32 at, struct sroce_reader *from, u32 len)
 {
+	void *near = at_hand(grip, to, at, len);
 	struct sroce_walk w;
 
+	if (near)
+		return sroce_reader_copy(from, near, len) ? 0 : -EFAULT;
 	if (!sroce_walk_begin(&w, grip, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
@@ -130,8 +180,13 @@ int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
 int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
 		     u32 at, void *to, u32 len)
 {
+	const void *near = at_hand(grip, from, at, len);
 	struct sroce_walk w;
 
+	if (near) {
+		sroce_bulk_copy(to, near, len);
+		return 0;
+	}
 	if (!sroce_walk_begin(&w, grip, from, at, len))
 		return -EMSGSIZE;
 	while (len) {

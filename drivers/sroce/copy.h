@@ -13,6 +13,9 @@
  * @first: address of a piece of it
  * @bytes: of the piece; 0 if none has been looked up
  * @p: where the piece is
+ * @block: of the region, the block that has the piece
+ * @beyond: bytes of the region behind the piece; 0 if they are not to be found
+ *	from @block
  *
  * Lives while a lock is held or a burst is built, so that a key is looked up
  * once per burst and an address once per page.  sroce_grip_drop() at the end.
@@ -25,6 +28,8 @@ struct sroce_grip {
 	u64 first;
 	u64 bytes;
 	void *p;
+	void **block;
+	u64 beyond;
 };
 
 /**
@@ -179,6 +184,7 @@ static inline void sroce_grip_hold(struct sroce_grip *grip, struct sroce_mr *mr)
 	sroce_grip_drop(grip);
 	grip->mr = mr;
 	grip->bytes = 0;
+	grip->beyond = 0;
 }
 
 /**

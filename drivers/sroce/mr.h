@@ -87,6 +87,14 @@ static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
 	return mr->blocks[first >> mr->block_shift] + (first & mask);
 }
 
+/* The block of @mr, which is none of SROCE_MR_DMA, that has @addr. */
+static inline void **sroce_mr_block(const struct sroce_mr *mr, u64 addr)
+{
+	u64 mask = (1ull << mr->block_shift) - 1;
+
+	return mr->blocks + ((addr - (mr->iova & ~mask)) >> mr->block_shift);
+}
+
 /* ib_device_ops */
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
