@@ -50,6 +50,14 @@
 2:
 .endm
 
+/* The next 64 bytes, from \at on. */
+.macro fold_64 at
+	fold		%xmm0, \at(P), %xmm8, %xmm4
+	fold		%xmm1, (\at + 16)(P), %xmm8, %xmm5
+	fold		%xmm2, (\at + 32)(P), %xmm8, %xmm6
+	fold		%xmm3, (\at + 48)(P), %xmm8, %xmm7
+.endm
+
 /* The rest in steps of 16 bytes, then from %xmm0 to 32 bits in %eax. */
 .macro finish
 	vmovdqa		.Lfold_128(%rip), %xmm8
@@ -97,28 +105,27 @@ SYM_FUNC_START(sroce_fold)
 	vmovdqu		(P), %xmm3
 	add		$16, P
 	vmovdqa		.Lfold_512(%rip), %xmm8
-	sub		$128, LEN
+	sub		$256, LEN
 	jb		4f
-3:	fold		%xmm0, (P), %xmm8, %xmm4
-	fold		%xmm1, 16(P), %xmm8, %xmm5
-	fold		%xmm2, 32(P), %xmm8, %xmm6
-	fold		%xmm3, 48(P), %xmm8, %xmm7
-	fold		%xmm0, 64(P), %xmm8, %xmm4
-	fold		%xmm1, 80(P), %xmm8, %xmm5
-	fold		%xmm2, 96(P), %xmm8, %xmm6
-	fold		%xmm3, 112(P), %xmm8, %xmm7
+3:	fold_64		0
+	fold_64		64
+	fold_64		128
+	fold_64		192
+	add		$256, P
+	sub		$256, LEN
+	jae		3b
+4:	add		$128, LEN
+	js		5f
+	fold_64		0
+	fold_64		64
 	sub		$-128, P
 	sub		$128, LEN
-	jae		3b
-4:	add		$64, LEN
-	js		5f
-	fold		%xmm0, (P), %xmm8, %xmm4
-	fold		%xmm1, 16(P), %xmm8, %xmm5
-	fold		%xmm2, 32(P), %xmm8, %xmm6
-	fold		%xmm3, 48(P), %xmm8, %xmm7
+5:	add		$64, LEN
+	js		6f
+	fold_64		0
 	add		$64, P
 	sub		$64, LEN
-5:	add		$64, LEN
+6:	add		$64, LEN
 
 	vmovdqa		.Lfold_128(%rip), %xmm8
 	fold		%xmm0, %xmm1, %xmm8, %xmm4
