@@ -19,11 +19,18 @@ static u32 mr_hash(const void *key, u32 len, u32 seed)
 	return *(const u32 *)key;
 }
 
+/* Not by memcmp(): a lookup for each message compares. */
+static int mr_differs(struct rhashtable_compare_arg *arg, const void *mr)
+{
+	return *(const u32 *)arg->key != ((const struct sroce_mr *)mr)->index;
+}
+
 static const struct rhashtable_params mr_params = {
 	.key_len = sizeof_field(struct sroce_mr, index),
 	.key_offset = offsetof(struct sroce_mr, index),
 	.head_offset = offsetof(struct sroce_mr, node),
 	.hashfn = mr_hash,
+	.obj_cmpfn = mr_differs,
 	.automatic_shrinking = true,
 };
 
