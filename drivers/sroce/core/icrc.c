@@ -38,7 +38,8 @@ void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip)
 
 	icrc->ipv4 = ip_bytes == SROCE_ICRC_IPV4_BYTES;
 	icrc->ip = to - icrc->head;
-	memset(icrc->head, 0, icrc->ip - 4);
+	/* Of IPv6 it is too much, but of a length that the compiler knows. */
+	memset(icrc->head, 0, SROCE_ICRC_UDP - SROCE_ICRC_IPV4_BYTES);
 	memset(to - 4, 0xff, 4);
 	if (icrc->ipv4) {
 		mask_ipv4(to, ip);
