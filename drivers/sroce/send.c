@@ -216,6 +216,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	req->reads = 0;
 	req->read_packets = 0;
 	req->rnr_wait = false;
+	req->rnr_waits = 0;
 	req->rewound = false;
 	req->hold = false;
 	qp->sq.armed = false;
@@ -572,7 +573,8 @@ static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
 		sroce_send_fail(qp, SROCE_RNR_RETRY_EXC_ERR);
 		return;
 	}
-	arm(qp, sroce_rnr_delay(a->rnr_timer) * NSEC_PER_USEC);
+	arm(qp, sroce_rnr_wait(a->rnr_timer, qp->sq.req.rnr_waits) *
+		NSEC_PER_USEC);
 	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.rnr_left);
 }
 

@@ -11,6 +11,24 @@ TEST(aeth, rnr_delays_are_those_of_table_46)
 	EQUAL(sroce_rnr_delay(0x20 | 12), 640);
 }
 
+TEST(aeth, rnr_waits_grow_to_a_millisecond)
+{
+	u32 naks, wait, before = 0;
+
+	EQUAL(sroce_rnr_wait(1, 1), 10);
+	EQUAL(sroce_rnr_wait(1, 2), 20);
+	EQUAL(sroce_rnr_wait(1, 255), 1280);
+	EQUAL(sroce_rnr_wait(12, 2), 1280);
+	EQUAL(sroce_rnr_wait(14, 200), 1280);
+	EQUAL(sroce_rnr_wait(31, 255), 491520);
+	EQUAL(sroce_rnr_wait(0, 255), 655360);
+	for (naks = 1; naks < 256; naks++) {
+		wait = sroce_rnr_wait(1, naks);
+		CHECK(wait >= before);
+		before = wait;
+	}
+}
+
 /* From 0.02 ms on, every second entry doubles the one two before it. */
 TEST(aeth, rnr_delays_grow)
 {

@@ -377,6 +377,7 @@ TEST(completer, rnr_ends_with_progress)
 {
 	sends(4);
 	take(ack(2, SROCE_RNR_NAK | 12));
+	EQUAL(s.r.rnr_waits, 1);
 	EQUAL(take(ack(2, ACK)), SROCE_ANSWER_ACK);
 	CHECK(!s.r.rnr_wait);
 	EQUAL(s.r.rnr_left, 2);
@@ -393,8 +394,9 @@ TEST(completer, rnr_retries)
 	CHECK(!sroce_completer_rnr(&s.r));
 	s.r.rnr_retry = 7;
 	s.r.rnr_left = 7;
-	for (i = 0; i < 100; i++)
+	for (i = 0; i < 300; i++)
 		CHECK(sroce_completer_rnr(&s.r));
+	EQUAL(s.r.rnr_waits, 255);
 	s.r.rnr_retry = 0;
 	s.r.rnr_left = 0;
 	CHECK(!sroce_completer_rnr(&s.r));

@@ -38,7 +38,7 @@ bool filled(const void *from, size_t length, uint32_t seed)
 
 /* Completions */
 
-static uint64_t now_ms(void)
+uint64_t now_ms(void)
 {
 	struct timespec now;
 

@@ -9,6 +9,8 @@
 
 #define MAX_PIECES	32
 
+uint64_t now_ms(void);
+
 /* Bytes that depend on place and @seed. */
 void fill(void *to, size_t length, uint32_t seed);
 bool filled(const void *from, size_t length, uint32_t seed);

@@ -13,6 +13,15 @@ u32 sroce_rnr_delay(u8 timer)
 	return delay[timer & 0x1f];
 }
 
+u32 sroce_rnr_wait(u8 timer, u8 naks)
+{
+	u32 wait = sroce_rnr_delay(timer);
+
+	for (; naks > 1 && wait < SROCE_RNR_RARELY; naks--)
+		wait *= 2;
+	return wait;
+}
+
 u64 sroce_ack_timeout(u8 timeout)
 {
 	timeout &= 0x1f;

@@ -38,6 +38,22 @@ static inline u8 sroce_aeth_value(u8 syndrome)
  */
 u32 sroce_rnr_delay(u8 timer);
 
+/* From so many microseconds on a wait is not made longer. */
+#define SROCE_RNR_RARELY	1000
+
+/**
+ * sroce_rnr_wait() - how long to wait after an RNR NAK
+ * @timer: 5 bit code of the RNR NAK timer field
+ * @naks: how many there have been without progress, this one included
+ *
+ * What the NAK asks for is the least (9.7.5.2.8).  A peer that stays without a
+ * receive request is asked less and less often: at 10 us, and for ever, the
+ * questions would be all that a slow processor has time for.
+ *
+ * Return: microseconds.
+ */
+u32 sroce_rnr_wait(u8 timer, u8 naks);
+
 /**
  * sroce_ack_timeout() - time to wait for an acknowledgment
  * @timeout: 5 bit code of the QP attribute

@@ -177,6 +177,8 @@ bool sroce_completer_rnr(struct sroce_requester *r)
 		return false;
 	if (r->rnr_left != 7)
 		r->rnr_left--;
+	if (r->rnr_waits < 0xff)
+		r->rnr_waits++;
 	r->rnr_wait = true;
 	sroce_requester_rewind(r);
 	return true;

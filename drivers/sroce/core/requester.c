@@ -199,6 +199,7 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 	r->una = psn;
 	r->retry_left = r->retry_count;
 	r->rnr_left = r->rnr_retry;
+	r->rnr_waits = 0;
 	r->rnr_wait = false;
 	r->rewound = false;
 	/* The answer may be to what was sent before a rewind. */

@@ -26,6 +26,7 @@
  * @retry_left: retries left without progress
  * @rnr_retry: attribute of the QP, 7 is without limit
  * @rnr_left: retries left without progress
+ * @rnr_waits: RNR NAKs without progress, as far as sroce_rnr_wait() cares
  * @rnr_wait: an RNR NAK's time runs
  * @rewound: sent back by a NAK or gap, and no progress since: more of these
  *	are echoes of the same loss
@@ -47,6 +48,7 @@ struct sroce_requester {
 	u8 retry_left;
 	u8 rnr_retry;
 	u8 rnr_left;
+	u8 rnr_waits;
 	bool rnr_wait;
 	bool rewound;
 	bool hold;
