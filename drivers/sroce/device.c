@@ -31,6 +31,9 @@
 
 #define NANOSECONDS_KHZ	1000000
 
+/* No OUI of ours: this is what software has; programs do not expect 0. */
+#define VENDOR_ID	0xffffff
+
 static int sroce_query_device(struct ib_device *ibdev,
 			      struct ib_device_attr *attr,
 			      struct ib_udata *udata)
@@ -39,6 +42,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 		return -EINVAL;
 
 	attr->sys_image_guid = ibdev->node_guid;
+	attr->vendor_id = VENDOR_ID;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = 0xfffff000;
 	attr->max_qp = SROCE_MAX_QP;
