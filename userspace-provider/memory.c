@@ -115,6 +115,20 @@ int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	return err;
 }
 
+/* Maps what takes the ring's place.  Returns 0 or an errno. */
+int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
+		    struct sroce_memory *memory)
+{
+	void *ring = map(ctx, where->ring_offset, where->ring_size);
+
+	if (!ring)
+		return errno;
+	munmap(memory->ring, memory->ring_size);
+	memory->ring = ring;
+	memory->ring_size = where->ring_size;
+	return 0;
+}
+
 void sroce_unmap(struct sroce_context *ctx, struct sroce_memory *memory)
 {
 	if (memory->ring)

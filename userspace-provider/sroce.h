@@ -251,6 +251,8 @@ void sroce_kick(struct sroce_door door);
 void *sroce_alloc(size_t size);
 int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	      struct sroce_memory *memory);
+int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
+		    struct sroce_memory *memory);
 void sroce_unmap(struct sroce_context *ctx, struct sroce_memory *memory);
 void sroce_free_pages(struct sroce_context *ctx);
 

@@ -67,12 +67,46 @@ struct ibv_srq *sroce_create_srq(struct ibv_pd *pd,
 	return &srq->ibv;
 }
 
-int sroce_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
+/*
+ * The kernel moves what waits to a new ring; nobody may post meanwhile.  If
+ * that ring cannot be mapped, the queue takes no more requests.
+ */
+static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
+		      int attr_mask)
+{
+	struct sroce_modify_srq_resp resp = {};
+	struct {
+		struct ibv_modify_srq ibv;
+		struct sroce_modify_srq_req drv;
+	} cmd = { .drv = { .resp = (uintptr_t)&resp } };
+	struct sroce_rq *rq = &srq->rq;
+	int err;
+
+	err = ibv_cmd_modify_srq(&srq->ibv, attr, attr_mask,
+				 &cmd.ibv, sizeof(cmd));
+	if (err)
+		return err;
+	err = sroce_map_again(to_sroce_context(srq->ibv.context), &resp.map,
+			      &srq->memory);
+	rq->ring = srq->memory.ring;
+	rq->entries = err ? 0 : resp.entries;
+	return err;
+}
+
+int sroce_modify_srq(struct ibv_srq *ibsrq, struct ibv_srq_attr *attr,
 		     int attr_mask)
 {
+	struct sroce_srq *srq = to_sroce_srq(ibsrq);
 	struct ibv_modify_srq cmd = {};
+	int err;
 
-	return ibv_cmd_modify_srq(srq, attr, attr_mask, &cmd, sizeof(cmd));
+	if (!(attr_mask & IBV_SRQ_MAX_WR))
+		return ibv_cmd_modify_srq(ibsrq, attr, attr_mask,
+					  &cmd, sizeof(cmd));
+	sroce_lock_long(&srq->rq.lock);
+	err = srq_resize(srq, attr, attr_mask);
+	sroce_unlock_long(&srq->rq.lock);
+	return err;
 }
 
 int sroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)

@@ -166,12 +166,7 @@ static void make_grh(u8 *grh, const struct sroce_rx *rx)
 
 static int store(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct sroce_memory to = {
-		.pd = qp->pd,
-		.sge = qp->rq.wqe->sge,
-		.num_sge = qp->rq.wqe->num_sge,
-		.access = IB_ACCESS_LOCAL_WRITE,
-	};
+	const struct sroce_memory to = sroce_receive_buffer(qp);
 	struct sroce_grip *grip = &qp->rq.grip;
 	u8 grh[SROCE_GRH_BYTES];
 	int err;
@@ -205,11 +200,12 @@ static bool take(struct sroce_qp *qp)
 {
 	if (qp->rq.wqe_taken)
 		return true;
-	switch (sroce_fetch_recv(qp)) {
+	switch (sroce_receive_take(qp)) {
 	case SROCE_FETCHED:
 		qp->rq.wqe_taken = true;
 		return true;
 	case SROCE_FETCHED_BAD:
+	case SROCE_FETCHED_BROKEN:
 		sroce_receive_fail(qp, SROCE_LOC_QP_OP_ERR);
 		return false;
 	default:

@@ -23,6 +23,7 @@
 #include "ring.h"
 #include "rx.h"
 #include "statistics.h"
+#include "srq.h"
 
 #define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)
 
@@ -50,11 +51,15 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SRQ_RESIZE |
 				 IB_DEVICE_SYS_IMAGE_GUID;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	attr->max_send_sge = SROCE_MAX_SGE;
 	attr->max_recv_sge = SROCE_MAX_SGE;
 	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_srq = SROCE_MAX_SRQ;
+	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
+	attr->max_srq_sge = SROCE_MAX_SGE;
 	attr->max_cq = SROCE_MAX_CQ;
 	attr->max_cqe = SROCE_MAX_CQE;
 	attr->max_mr = SROCE_MAX_MR;
@@ -324,6 +329,7 @@ static const struct ib_device_ops ops = {
 	.create_ah = sroce_create_ah,
 	.create_cq = sroce_create_cq,
 	.create_qp = sroce_create_qp,
+	.create_srq = sroce_create_srq,
 	.create_user_ah = sroce_create_ah,
 	.dealloc_driver = sroce_dealloc_driver,
 	.dealloc_pd = sroce_dealloc_pd,
@@ -333,6 +339,7 @@ static const struct ib_device_ops ops = {
 	.destroy_ah = sroce_destroy_ah,
 	.destroy_cq = sroce_destroy_cq,
 	.destroy_qp = sroce_destroy_qp,
+	.destroy_srq = sroce_destroy_srq,
 	.disassociate_ucontext = sroce_disassociate_ucontext,
 	.fill_res_cq_entry = sroce_fill_res_cq_entry,
 	.fill_res_mr_entry = sroce_fill_res_mr_entry,
@@ -345,15 +352,18 @@ static const struct ib_device_ops ops = {
 	.mmap_free = sroce_mmap_free,
 	.modify_ah = sroce_modify_ah,
 	.modify_qp = sroce_modify_qp,
+	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,
 	.post_recv = sroce_post_recv,
 	.post_send = sroce_post_send,
 	.process_mad = sroce_process_mad,
+	.post_srq_recv = sroce_post_srq_recv,
 	.query_ah = sroce_query_ah,
 	.query_device = sroce_query_device,
 	.query_pkey = sroce_query_pkey,
 	.query_port = sroce_query_port,
 	.query_qp = sroce_query_qp,
+	.query_srq = sroce_query_srq,
 	.reg_user_mr = sroce_reg_user_mr,
 	.req_notify_cq = sroce_req_notify_cq,
 
@@ -361,6 +371,7 @@ static const struct ib_device_ops ops = {
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_ib_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ib),
 };
 

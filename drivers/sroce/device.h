@@ -11,6 +11,8 @@
 #define SROCE_PORT		1
 #define SROCE_MAX_QP		0x100000
 #define SROCE_MAX_QP_WR		0x10000
+#define SROCE_MAX_SRQ		0x100000
+#define SROCE_MAX_SRQ_WR	0x10000
 #define SROCE_MAX_CQ		0x100000
 #define SROCE_MAX_CQE		0x3fffff
 #define SROCE_MAX_MR		0x400000

@@ -201,38 +201,36 @@ bool sroce_fetch_send(struct sroce_qp *qp)
 	return true;
 }
 
-enum sroce_fetched sroce_fetch_recv(struct sroce_qp *qp)
+enum sroce_fetched sroce_fetch_recv(struct sroce_device *dev,
+				    struct sroce_recv_ring *ring,
+				    struct sroce_recv_wqe *wqe)
 {
-	struct sroce_recvq *rq = &qp->rq;
 	const struct sroce_rqe *entry;
 	struct sroce_rqe head;
-	u32 tail, n;
+	u32 n;
 
-	lockdep_assert_held(&rq->lock);
-	tail = sroce_load_acquire(&qp->slot->rq_tail);
-	n = tail - rq->head;
-	if (!n || !rq->entries)
+	n = sroce_load_acquire(&ring->slot->rq_tail) - ring->head;
+	if (!n || !ring->entries)
 		return SROCE_FETCHED_NONE;
-	rq->wqe->wr_id = 0;
-	rq->wqe->num_sge = 0;
-	if (n > rq->entries || rq->broken) {
-		rq->broken = true;
-		sroce_count(qp, SROCE_BAD_WQES);
-		return SROCE_FETCHED_BAD;
+	wqe->wr_id = 0;
+	wqe->num_sge = 0;
+	if (n > ring->entries || ring->broken) {
+		ring->broken = true;
+		sroce_count(dev, SROCE_BAD_WQES);
+		return SROCE_FETCHED_BROKEN;
 	}
-	entry = rq->ring + (size_t)(rq->head & (rq->entries - 1)) * rq->stride;
+	entry = sroce_recv_ring_at(ring, ring->head);
 	memcpy(&head, entry, sizeof(head));
 	barrier_data(&head);
-	rq->wqe->wr_id = head.wr_id;
-	if (head.num_sge <= rq->max_sge && !head.reserved) {
-		rq->wqe->num_sge = head.num_sge;
-		memcpy(rq->wqe->sge, entry + 1,
-		       head.num_sge * sizeof(*rq->wqe->sge));
+	wqe->wr_id = head.wr_id;
+	if (head.num_sge <= ring->max_sge && !head.reserved) {
+		wqe->num_sge = head.num_sge;
+		memcpy(wqe->sge, entry + 1, head.num_sge * sizeof(*wqe->sge));
 	}
-	rq->head++;
-	sroce_store_release(&qp->slot->rq_head, rq->head);
-	if (rq->wqe->num_sge == head.num_sge && !head.reserved)
+	ring->head++;
+	sroce_store_release(&ring->slot->rq_head, ring->head);
+	if (wqe->num_sge == head.num_sge && !head.reserved)
 		return SROCE_FETCHED;
-	sroce_count(qp, SROCE_BAD_WQES);
+	sroce_count(dev, SROCE_BAD_WQES);
 	return SROCE_FETCHED_BAD;
 }

@@ -47,16 +47,20 @@ static inline void *sroce_fetch_list(const struct sroce_qp *qp, u32 index)
 enum sroce_fetched {
 	SROCE_FETCHED,
 	SROCE_FETCHED_NONE,
-	SROCE_FETCHED_BAD,
+	SROCE_FETCHED_BAD,	/* malformed; its wr_id is valid */
+	SROCE_FETCHED_BROKEN,	/* the tail is impossible: there is none */
 };
 
 /**
- * sroce_fetch_recv() - take the next entry out of the receive ring
- * @qp: the QP, rq.lock held; the result is in @qp->rq.wqe
+ * sroce_fetch_recv() - take the next entry out of a receive ring
+ * @dev: whose counters to use
+ * @ring: of a QP or an SRQ; its lock held
+ * @wqe: result, with room for @ring->max_sge pieces
  *
- * Return: SROCE_FETCHED_BAD if the tail is impossible or the entry malformed;
- * in the second case @qp->rq.wqe->wr_id is valid, else 0.
+ * Return: enum sroce_fetched.
  */
-enum sroce_fetched sroce_fetch_recv(struct sroce_qp *qp);
+enum sroce_fetched sroce_fetch_recv(struct sroce_device *dev,
+				    struct sroce_recv_ring *ring,
+				    struct sroce_recv_wqe *wqe);
 
 #endif /* SROCE_FETCH_H */

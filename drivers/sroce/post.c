@@ -147,15 +147,14 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return err;
 }
 
-static int write_recv(struct sroce_qp *qp, u32 tail,
+static int write_recv(struct sroce_recv_ring *ring, u32 tail,
 		      const struct ib_recv_wr *wr)
 {
-	struct sroce_rqe *rqe = qp->rq.ring +
-		(size_t)(tail & (qp->rq.entries - 1)) * qp->rq.stride;
+	struct sroce_rqe *rqe = sroce_recv_ring_at(ring, tail);
 
-	if (tail - sroce_load_acquire(&qp->slot->rq_head) >= qp->rq.entries)
+	if (tail - sroce_load_acquire(&ring->slot->rq_head) >= ring->entries)
 		return -ENOMEM;
-	if (wr->num_sge > qp->rq.max_sge)
+	if (wr->num_sge > ring->max_sge)
 		return -EINVAL;
 	rqe->wr_id = wr->wr_id;
 	rqe->num_sge = wr->num_sge;
@@ -164,31 +163,53 @@ static int write_recv(struct sroce_qp *qp, u32 tail,
 	return 0;
 }
 
-int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		    const struct ib_recv_wr **bad_wr)
+static int write_recvs(struct sroce_recv_ring *ring,
+		       const struct ib_recv_wr *wr,
+		       const struct ib_recv_wr **bad_wr)
 {
-	struct sroce_qp *qp = sroce_qp(ibqp);
-	unsigned long flags;
+	u32 tail = ring->slot->rq_tail;
 	int err = 0;
-	u32 tail;
 
-	if (READ_ONCE(qp->state) == IB_QPS_RESET) {
-		*bad_wr = wr;
-		return -EINVAL;
-	}
-	spin_lock_irqsave(&qp->post_lock, flags);
-	tail = qp->slot->rq_tail;
 	for (; wr; wr = wr->next) {
-		err = write_recv(qp, tail, wr);
+		err = write_recv(ring, tail, wr);
 		if (err) {
 			*bad_wr = wr;
 			break;
 		}
 		tail++;
 	}
-	sroce_ring_recv(qp->slot, tail);
+	sroce_ring_recv(ring->slot, tail);
+	return err;
+}
+
+int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+	unsigned long flags;
+	int err;
+
+	if (READ_ONCE(qp->state) == IB_QPS_RESET || qp->srq) {
+		*bad_wr = wr;
+		return -EINVAL;
+	}
+	spin_lock_irqsave(&qp->post_lock, flags);
+	err = write_recvs(&qp->rq.ring, wr, bad_wr);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
 		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+	return err;
+}
+
+int sroce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			const struct ib_recv_wr **bad_wr)
+{
+	struct sroce_srq *srq = sroce_srq(ibsrq);
+	unsigned long flags;
+	int err;
+
+	spin_lock_irqsave(&srq->post_lock, flags);
+	err = write_recvs(&srq->recv, wr, bad_wr);
+	spin_unlock_irqrestore(&srq->post_lock, flags);
 	return err;
 }

@@ -164,7 +164,8 @@ static int check_init(const struct ib_qp_init_attr *init)
 	default:
 		return -EOPNOTSUPP;
 	}
-	if (init->create_flags || init->srq || init->rwq_ind_tbl)
+	if (init->create_flags || init->rwq_ind_tbl ||
+	    (init->srq && init->qp_type == IB_QPT_GSI))
 		return -EOPNOTSUPP;
 	if (!init->send_cq || !init->recv_cq ||
 	    cap->max_send_wr > SROCE_MAX_QP_WR ||
@@ -192,34 +193,22 @@ static void size_send(struct sroce_sendq *sq, const struct ib_qp_cap *cap)
 	sq->max_inline = min_t(u32, sq->list_size, SROCE_MAX_INLINE);
 }
 
-static void size_receive(struct sroce_recvq *rq, const struct ib_qp_cap *cap)
-{
-	u32 sges = max_t(u32, cap->max_recv_sge, 1);
-
-	if (!cap->max_recv_wr)
-		return;
-	rq->stride = roundup_pow_of_two(SROCE_RQE_HEADER +
-					sges * sizeof(struct sroce_sge));
-	rq->entries = roundup_pow_of_two(cap->max_recv_wr);
-	rq->max_sge = min_t(u32, (rq->stride - SROCE_RQE_HEADER) /
-				 sizeof(struct sroce_sge), SROCE_MAX_SGE);
-}
-
 void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
 	cap->max_send_wr = qp->sq.entries;
 	cap->max_send_sge = qp->sq.max_sge;
 	cap->max_inline_data = qp->sq.max_inline;
-	cap->max_recv_wr = qp->rq.entries;
-	cap->max_recv_sge = qp->rq.max_sge;
+	cap->max_recv_wr = qp->rq.ring.entries;
+	cap->max_recv_sge = qp->rq.ring.max_sge;
 }
 
 static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	u32 send = qp->sq.stride * qp->sq.entries;
-	u32 receive = qp->rq.stride * qp->rq.entries;
+	u32 receive = qp->rq.ring.stride * qp->rq.ring.entries;
+	u32 max_sge = qp->srq ? qp->srq->recv.max_sge : qp->rq.ring.max_sge;
 
-	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, qp->rq.max_sge),
+	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, max_sge),
 			     GFP_KERNEL_ACCOUNT);
 	if (!qp->rq.wqe)
 		return -ENOMEM;
@@ -232,7 +221,7 @@ static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 		return err;
 	}
 	qp->sq.ring = qp->ring->mem;
-	qp->rq.ring = qp->ring->mem + send;
+	qp->rq.ring.mem = qp->ring->mem + send;
 	return 0;
 }
 
@@ -248,6 +237,7 @@ static int alloc_slot(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 	} else {
 		err = sroce_fetch_alloc(qp);
 	}
+	qp->rq.ring.slot = qp->slot;
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
 	return err;
 }
@@ -272,8 +262,8 @@ static int respond(struct sroce_qp *qp, struct ib_udata *udata)
 		.sq_stride = qp->sq.stride,
 		.sq_entries = qp->sq.entries,
 		.rq_offset = qp->sq.stride * qp->sq.entries,
-		.rq_stride = qp->rq.stride,
-		.rq_entries = qp->rq.entries,
+		.rq_stride = qp->rq.ring.stride,
+		.rq_entries = qp->rq.ring.entries,
 	};
 
 	return sroce_udata_respond(udata, &resp, sizeof(resp));
@@ -290,6 +280,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	qp->counters = qp->dev->counters;
 	qp->ib = ibqp;
 	qp->pd = ibqp->pd;
+	qp->srq = init->srq ? sroce_srq(init->srq) : NULL;
 	qp->type = init->qp_type;
 	qp->state = IB_QPS_RESET;
 	qp->pkey = SROCE_PKEY_DEFAULT;
@@ -312,7 +303,9 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);
 	size_send(&qp->sq, &init->cap);
-	size_receive(&qp->rq, &init->cap);
+	if (!qp->srq)
+		sroce_recv_ring_size(&qp->rq.ring, init->cap.max_recv_wr,
+				     init->cap.max_recv_sge);
 	return qp;
 }
 

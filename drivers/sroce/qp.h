@@ -17,6 +17,7 @@
 #include "cq.h"
 #include "device.h"
 #include "ring.h"
+#include "srq.h"
 
 /**
  * struct sroce_path - cached route to the peer; its owner's lock
@@ -105,11 +106,7 @@ struct sroce_sendq {
 /**
  * struct sroce_recvq - the half of a QP that answers
  * @lock: protects all below; taken with _bh
- * @ring: receive entries; NULL without a ring
- * @stride: bytes of an entry
- * @entries: a power of two
- * @head: entries taken
- * @max_sge: longest SGE list of an entry
+ * @ring: the QP's own receive requests; none with an SRQ
  * @resp: protocol state
  * @wqe: the receive request that the message in progress has taken; its SGE
  *	list is private
@@ -125,15 +122,11 @@ struct sroce_sendq {
  * @cpu: who transmitted last, see sroce_tx_in_order()
  * @pause: runs after a local drop of READ data
  * @min_rnr_timer: code for RNR NAKs
- * @broken: user space has written an impossible tail; look at it no more
+ * @last_told: in error: there has been the event for the last receive request
  */
 struct sroce_recvq {
 	spinlock_t lock;	/* see above */
-	void *ring;
-	u32 stride;
-	u32 entries;
-	u32 head;
-	u16 max_sge;
+	struct sroce_recv_ring ring;
 	struct sroce_responder resp;
 	struct sroce_recv_wqe *wqe;
 	bool wqe_taken;
@@ -148,7 +141,7 @@ struct sroce_recvq {
 	bool ack;
 	struct hrtimer pause;
 	u8 min_rnr_timer;
-	bool broken;
+	bool last_told;
 };
 
 /* What the work item, or an agenda, has to do: bits of struct sroce_qp.todo. */
@@ -160,7 +153,10 @@ enum sroce_todo {
 	SROCE_TODO_REQ_ERR,	/* IB_EVENT_QP_REQ_ERR, */
 	SROCE_TODO_ACCESS_ERR,	/* IB_EVENT_QP_ACCESS_ERR, */
 	SROCE_TODO_DRAINED,	/* IB_EVENT_SQ_DRAINED, */
-	SROCE_TODO_ESTABLISHED,	/* IB_EVENT_COMM_EST */
+	SROCE_TODO_ESTABLISHED,	/* IB_EVENT_COMM_EST, */
+	SROCE_TODO_LAST_RECV,	/* IB_EVENT_QP_LAST_WQE_REACHED; of its SRQ */
+	SROCE_TODO_SRQ_LIMIT,	/* IB_EVENT_SRQ_LIMIT_REACHED, */
+	SROCE_TODO_SRQ_ERR,	/* IB_EVENT_SRQ_ERR */
 };
 
 /**
@@ -171,6 +167,7 @@ enum sroce_todo {
  * @counters: its device's, or those of the QPs that it is counted with
  * @ib: what the RDMA core sees and frees; valid while @ref is not 0
  * @pd: protection domain
+ * @srq: where receive requests come from, or NULL: its own ring
  * @type: IB_QPT_RC, UC, UD or GSI
  * @state: enum ib_qp_state.  Written with both locks held, but for the step
  *	into an error state, which takes either; read under either lock
@@ -213,6 +210,7 @@ struct sroce_qp {
 	struct sroce_counters __percpu *counters;
 	struct ib_qp *ib;
 	struct ib_pd *pd;
+	struct sroce_srq *srq;
 	u8 type;
 	u8 state;
 	bool user;

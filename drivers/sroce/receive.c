@@ -9,6 +9,7 @@
 #include "fetch.h"
 #include "receive.h"
 #include "trace.h"
+#include "srq.h"
 #include "tx.h"
 #include "worker.h"
 
@@ -72,23 +73,51 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 	sroce_receive_complete(qp, &cqe);
 }
 
-bool sroce_receive_flush(struct sroce_qp *qp)
+enum sroce_fetched sroce_receive_take(struct sroce_qp *qp)
+{
+	enum sroce_fetched fetched;
+	unsigned long todo = 0;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (!qp->srq)
+		return sroce_fetch_recv(qp->dev, &qp->rq.ring, qp->rq.wqe);
+	fetched = sroce_srq_take(qp->srq, qp->rq.wqe, &todo);
+	if (todo)
+		sroce_worker_wake(qp, todo);
+	return fetched;
+}
+
+/* What has been taken, and with an SRQ no more will be. */
+static void flush_taken(struct sroce_qp *qp)
 {
 	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
-	u32 budget = FLUSH_BUDGET;
 
-	if (qp->state != IB_QPS_ERR || !qp->rq.entries)
-		return false;
-	sroce_ring_error(qp->slot);
 	if (qp->rq.resp.taken || qp->rq.wqe_taken)
 		sroce_receive_complete(qp, &cqe);
 	qp->rq.resp.taken = false;
 	qp->rq.wqe_taken = false;
-	for (; budget; budget--) {
-		struct sroce_cqe one = cqe;
-		enum sroce_fetched fetched = sroce_fetch_recv(qp);
+	if (qp->srq && !qp->rq.last_told) {
+		qp->rq.last_told = true;
+		sroce_worker_wake(qp, BIT(SROCE_TODO_LAST_RECV));
+	}
+}
 
-		if (fetched == SROCE_FETCHED_NONE || qp->rq.broken)
+bool sroce_receive_flush(struct sroce_qp *qp)
+{
+	u32 budget = FLUSH_BUDGET;
+
+	if (qp->state != IB_QPS_ERR)
+		return false;
+	flush_taken(qp);
+	if (!qp->rq.ring.entries)
+		return false;
+	sroce_ring_error(qp->slot);
+	for (; budget; budget--) {
+		struct sroce_cqe one = { .status = SROCE_WR_FLUSH_ERR };
+		enum sroce_fetched fetched = sroce_receive_take(qp);
+
+		if (fetched == SROCE_FETCHED_NONE ||
+		    fetched == SROCE_FETCHED_BROKEN)
 			return false;
 		sroce_receive_complete(qp, &one);
 	}
@@ -99,10 +128,11 @@ void sroce_receive_reset(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
-	qp->rq.head = 0;
+	qp->rq.ring.head = 0;
 	qp->rq.ack = false;
 	qp->rq.syndrome = 0;
-	qp->rq.broken = false;
+	qp->rq.ring.broken = false;
+	qp->rq.last_told = false;
 	qp->rq.wqe_taken = false;
 	r->kind = SROCE_KIND_NONE;
 	r->taken = false;
@@ -184,10 +214,11 @@ static void refuse(struct sroce_qp *qp, enum sroce_reason reason)
 
 /* Executing */
 
-static struct sroce_memory receive_buffer(const struct sroce_qp *qp)
+struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
 {
 	return (struct sroce_memory) {
-		.pd = qp->pd,
+		/* Whose keys they are was settled where they were posted. */
+		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
 		.sge = qp->rq.wqe->sge,
 		.num_sge = qp->rq.wqe->num_sge,
 		.access = IB_ACCESS_LOCAL_WRITE,
@@ -199,7 +230,7 @@ static enum sroce_reason store_send(struct sroce_qp *qp,
 				    const struct sroce_rx *rx,
 				    const struct sroce_request *req)
 {
-	const struct sroce_memory to = receive_buffer(qp);
+	const struct sroce_memory to = sroce_receive_buffer(qp);
 	int err;
 
 	err = sroce_store_packet(grip, &to, req->offset, rx->payload,
@@ -306,11 +337,13 @@ static bool take(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
-	switch (sroce_fetch_recv(qp)) {
+	switch (sroce_receive_take(qp)) {
 	case SROCE_FETCHED:
 		return true;
 	case SROCE_FETCHED_BAD:
-		r->taken = !qp->rq.broken;
+		r->taken = true;
+		fallthrough;
+	case SROCE_FETCHED_BROKEN:
 		refuse(qp, SROCE_BAD_RQE);
 		return false;
 	default:
@@ -407,7 +440,7 @@ static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
 	REMOTE_MEMORY(to, qp, r->va, len, r->rkey, IB_ACCESS_REMOTE_WRITE);
 
 	if (r->kind == SROCE_KIND_SEND) {
-		buffer = receive_buffer(qp);
+		buffer = sroce_receive_buffer(qp);
 		return sroce_store_packet(grip, &buffer, r->done, payload, len);
 	}
 	p = sroce_grip_peek(grip, r->rkey, to.access, r->va, len);

@@ -2,6 +2,7 @@
 #ifndef SROCE_RECEIVE_H
 #define SROCE_RECEIVE_H
 
+#include "fetch.h"
 #include "loop.h"
 #include "qp.h"
 #include "rx.h"
@@ -46,6 +47,17 @@ bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
  * @qp: any type; rq.lock held
  */
 void sroce_receive_answer(struct sroce_qp *qp);
+
+/**
+ * sroce_receive_take() - take the next receive request, of the QP or its SRQ
+ * @qp: the QP, rq.lock held; the result is in @qp->rq.wqe
+ *
+ * Return: enum sroce_fetched.
+ */
+enum sroce_fetched sroce_receive_take(struct sroce_qp *qp);
+
+/* The memory that the request in rq.wqe names. */
+struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp);
 
 /**
  * sroce_receive_complete() - complete the receive request in rq.wqe

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -88,4 +89,17 @@ int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 void sroce_mmap_free(struct rdma_user_mmap_entry *entry)
 {
 	ring_release(to_ring(entry));
+}
+
+void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr, u32 max_sge)
+{
+	u32 sges = max_t(u32, max_sge, 1);
+
+	if (!max_wr)
+		return;
+	ring->stride = roundup_pow_of_two(SROCE_RQE_HEADER +
+					  sges * sizeof(struct sroce_sge));
+	ring->entries = roundup_pow_of_two(max_wr);
+	ring->max_sge = min_t(u32, (ring->stride - SROCE_RQE_HEADER) /
+				   sizeof(struct sroce_sge), SROCE_MAX_SGE);
 }

@@ -22,6 +22,37 @@ struct sroce_ring {
 };
 
 /**
+ * struct sroce_recv_ring - receive requests of a QP or an SRQ; its lock
+ * @mem: entries as user space or post.c writes them; NULL without a ring
+ * @slot: doorbell words, of which this is the receive half
+ * @stride: bytes of an entry
+ * @entries: a power of two; 0 without a ring
+ * @head: entries taken
+ * @max_sge: longest SGE list of an entry
+ * @broken: the tail has been impossible; look at it no more
+ */
+struct sroce_recv_ring {
+	void *mem;
+	struct sroce_qp_slot *slot;
+	u32 stride;
+	u32 entries;
+	u32 head;
+	u16 max_sge;
+	bool broken;
+};
+
+/* Entries for @max_wr requests of @max_sge pieces each; @max_wr may be 0. */
+void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr,
+			  u32 max_sge);
+
+/* Place of an entry, whatever its index. */
+static inline void *sroce_recv_ring_at(const struct sroce_recv_ring *ring,
+				       u32 index)
+{
+	return ring->mem + (size_t)(index & (ring->entries - 1)) * ring->stride;
+}
+
+/**
  * sroce_ring_alloc() - allocate memory for a ring
  * @ucontext: whose process may map it; NULL for a kernel user
  * @size: bytes, rounded up to pages

@@ -146,8 +146,14 @@ static void raise_events(struct sroce_qp *qp, unsigned long todo)
 		{ SROCE_TODO_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR },
 		{ SROCE_TODO_DRAINED, IB_EVENT_SQ_DRAINED },
 		{ SROCE_TODO_ESTABLISHED, IB_EVENT_COMM_EST },
+		{ SROCE_TODO_LAST_RECV, IB_EVENT_QP_LAST_WQE_REACHED },
 	};
 	u32 i;
+
+	if (todo & BIT(SROCE_TODO_SRQ_LIMIT))
+		sroce_srq_raise(qp->srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	if (todo & BIT(SROCE_TODO_SRQ_ERR))
+		sroce_srq_raise(qp->srq, IB_EVENT_SRQ_ERR);
 
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		if (todo & BIT(events[i].bit))

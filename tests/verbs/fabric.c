@@ -120,6 +120,7 @@ static bool side_qp(struct side *side, const struct options *o)
 		.qp_context = side,
 		.send_cq = side->scq,
 		.recv_cq = side->rcq,
+		.srq = side->srq,
 		.cap.max_send_wr = OR(o->wr, 64),
 		.cap.max_recv_wr = OR(o->wr, 64),
 		.cap.max_send_sge = OR(o->sge, 4),
@@ -140,6 +141,24 @@ static bool side_qp(struct side *side, const struct options *o)
 	return CHECK(side->qp);
 }
 
+static bool side_srq(struct side *side, const struct options *o)
+{
+	struct ibv_srq_init_attr attr = {
+		.srq_context = side,
+		.attr.max_wr = o->srq,
+		.attr.max_sge = OR(o->sge, 4),
+	};
+
+	if (o->srq_of)
+		side->srq = side->host == &hosts[0] ? o->srq_of->a.srq :
+						      o->srq_of->b.srq;
+	if (!o->srq)
+		return true;
+	side->own_srq = true;
+	side->srq = ibv_create_srq(side->pd, &attr);
+	return CHECK(side->srq);
+}
+
 static bool side_create(struct side *side, struct host *host,
 			const struct options *o)
 {
@@ -147,7 +166,7 @@ static bool side_create(struct side *side, struct host *host,
 	side->host = host;
 	side->pd = ibv_alloc_pd(host->context);
 	return CHECK(side->pd) && side_queues(side, o) &&
-	       side_memory(side, o) && side_qp(side, o);
+	       side_memory(side, o) && side_srq(side, o) && side_qp(side, o);
 }
 
 bool pair_create(struct pair *pair, const struct options *options)
@@ -172,6 +191,8 @@ static void side_destroy(struct side *side)
 	if (side->qp)
 		CHECK_CALL(ibv_destroy_qp(side->qp), 0);
 	forget_events(side->host->context);
+	if (side->own_srq)
+		CHECK_CALL(ibv_destroy_srq(side->srq), 0);
 	take_notifications(side);
 	if (side->ah)
 		CHECK_CALL(ibv_destroy_ah(side->ah), 0);
@@ -373,11 +394,15 @@ bool next_event(struct ibv_context *context, struct ibv_async_event *event,
 
 bool wait_event(const struct side *side, enum ibv_event_type type)
 {
+	bool of_srq = type == IBV_EVENT_SRQ_LIMIT_REACHED ||
+		      type == IBV_EVENT_SRQ_ERR;
 	struct ibv_async_event event;
 
 	while (next_event(side->host->context, &event, PATIENCE_MS)) {
 		ibv_ack_async_event(&event);
-		if (event.event_type == type && event.element.qp == side->qp)
+		if (event.event_type == type &&
+		    (of_srq ? event.element.srq == side->srq :
+			      event.element.qp == side->qp))
 			return true;
 		diag("%s: %s came first", side->host->name,
 		     ibv_event_type_str(event.event_type));

@@ -45,6 +45,8 @@ extern struct host hosts[2];
 void fabric_open(void);
 bool host_open(struct host *host, const char *name, int gid_index);
 
+struct pair;
+
 /**
  * struct options - of a pair of QPs; what is 0 has the default in brackets
  * @type: RC, UC, UD [RC]
@@ -69,6 +71,8 @@ bool host_open(struct host *host, const char *name, int gid_index);
  * @no_rnr_retry: rnr_retry 0
  * @min_rnr_timer: [1: 10 us]
  * @stop_at: state to leave them in [RTS]
+ * @srq: entries of a shared receive queue for each side [none]
+ * @srq_of: take those of that pair instead
  */
 struct options {
 	enum ibv_qp_type type;
@@ -93,6 +97,8 @@ struct options {
 	bool no_rnr_retry;
 	int min_rnr_timer;
 	enum ibv_qp_state stop_at;
+	int srq;
+	const struct pair *srq_of;
 };
 
 /* One end of a pair: a QP, its completion queues, its memory. */
@@ -102,6 +108,8 @@ struct side {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *scq;
 	struct ibv_cq *rcq;
+	struct ibv_srq *srq;
+	bool own_srq;
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 	struct ibv_ah *ah;		/* UD: leads to the peer */
@@ -148,7 +156,10 @@ struct ibv_ah *address_of(struct ibv_pd *pd, const struct host *from,
 /* Waits for an asynchronous event of that context; false if none comes. */
 bool next_event(struct ibv_context *context, struct ibv_async_event *event,
 		int ms);
-/* Waits until this event comes for that QP, taking others; acknowledges it. */
+/*
+ * Waits until this event comes for that QP or its SRQ, taking others;
+ * acknowledges it.
+ */
 bool wait_event(const struct side *side, enum ibv_event_type type);
 /* Takes all that are there. */
 void forget_events(struct ibv_context *context);

@@ -137,7 +137,8 @@ int post_recv_sge(struct side *side, uint64_t wr_id, struct ibv_sge *sge, int n)
 	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = sge, .num_sge = n };
 	struct ibv_recv_wr *bad;
 
-	return ibv_post_recv(side->qp, &wr, &bad);
+	return side->srq ? ibv_post_srq_recv(side->srq, &wr, &bad) :
+			   ibv_post_recv(side->qp, &wr, &bad);
 }
 
 int post_recv(struct side *side, uint64_t wr_id, size_t offset, uint32_t length)

@@ -37,7 +37,7 @@
 #include <linux/types.h>
 
 /* Reported in sysfs (abi_version) and checked by the provider. */
-#define SROCE_ABI_VERSION	16
+#define SROCE_ABI_VERSION	17
 
 /* "sroc": far away from the numbers of drivers in the kernel's tree. */
 #define SROCE_DRIVER_ID		0x73726f63
@@ -326,7 +326,7 @@ struct sroce_create_cq_resp {
  * @map: where
  * @entries: a power of two
  * @stride: bytes of an entry
- * @srq_num: its number
+ * @srq_num: its number; 0 but for XRC
  * @reserved: zero
  */
 struct sroce_create_srq_resp {
@@ -334,6 +334,32 @@ struct sroce_create_srq_resp {
 	__u32	entries;
 	__u32	stride;
 	__u32	srq_num;
+	__u32	reserved;
+};
+
+/**
+ * struct sroce_modify_srq_req - needed to change a shared receive queue's size
+ * @resp: address of a struct sroce_modify_srq_resp to fill in: the command has
+ *	no response of its own
+ *
+ * Entries that wait are moved to the new ring, and indices go on.  From the
+ * command's begin to its end the process may not post.
+ */
+struct sroce_modify_srq_req {
+	__aligned_u64	resp;
+};
+
+/**
+ * struct sroce_modify_srq_resp - the ring from now on
+ * @map: where; the doorbell slot stays
+ * @entries: a power of two
+ * @reserved: zero
+ *
+ * Valid only if the command succeeds.
+ */
+struct sroce_modify_srq_resp {
+	struct sroce_map map;
+	__u32	entries;
 	__u32	reserved;
 };
 
@@ -421,6 +447,9 @@ SROCE_ABI_ASSERT(sizeof(struct sroce_create_cq_resp) == 32);
 SROCE_ABI_OFFSET(sroce_create_cq_resp, entries, 24);
 SROCE_ABI_ASSERT(sizeof(struct sroce_create_srq_resp) == 40);
 SROCE_ABI_OFFSET(sroce_create_srq_resp, srq_num, 32);
+SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_req) == 8);
+SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_resp) == 32);
+SROCE_ABI_OFFSET(sroce_modify_srq_resp, entries, 24);
 SROCE_ABI_ASSERT(sizeof(struct sroce_create_ah_resp) == 8);
 
 #endif /* SROCE_ABI_H */

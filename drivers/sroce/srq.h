@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_SRQ_H
+#define SROCE_SRQ_H
+
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+#include "context.h"
+#include "ring.h"
+
+struct sroce_recv_wqe;
+
+/**
+ * struct sroce_srq - shared receive queue
+ * @ib: what the RDMA core sees; first
+ * @lock: protects @recv and @limit; taken with _bh, nested inside rq.lock of
+ *	the QPs that take from it
+ * @recv: receive requests
+ * @limit: with fewer of them there is an event, once; 0 for none
+ * @mutex: one modify_srq() at a time
+ * @memory: behind @recv.mem
+ * @ctx: the process's context, or NULL
+ * @place: where the slot is in the context
+ * @post_lock: kernel users' posting; taken with interrupts off
+ * @own_slot: doorbell words of a kernel user
+ */
+struct sroce_srq {
+	struct ib_srq ib;
+	spinlock_t lock;	/* see above */
+	struct sroce_recv_ring recv;
+	u32 limit;
+	struct mutex mutex;	/* see above */
+	struct sroce_ring *memory;
+	struct sroce_ucontext *ctx;
+	struct sroce_slot place;
+	spinlock_t post_lock;	/* see above */
+	struct sroce_qp_slot own_slot;
+};
+
+static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
+{
+	return container_of(ibsrq, struct sroce_srq, ib);
+}
+
+/**
+ * sroce_srq_take() - take the next receive request
+ * @srq: the queue
+ * @wqe: result, with room for @srq->recv.max_sge pieces
+ * @todo: bits of enum sroce_todo to hand to the QP's work item
+ *
+ * Context: bottom halves off.  Return: enum sroce_fetched.
+ */
+int sroce_srq_take(struct sroce_srq *srq, struct sroce_recv_wqe *wqe,
+		   unsigned long *todo);
+
+/* Tell its owner.  Context: no lock held that an event handler could want. */
+void sroce_srq_raise(struct sroce_srq *srq, enum ib_event_type type);
+
+/* ib_device_ops */
+int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata);
+int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
+int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
+int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+
+#endif /* SROCE_SRQ_H */

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef RESOURCES_H
+#define RESOURCES_H
+
+/* The groups of tests of the program "resources". */
+void test_srq(void);
+
+#endif /* RESOURCES_H */
