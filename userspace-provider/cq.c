@@ -6,7 +6,10 @@
 
 #include "sroce.h"
 
-/* Of @attr->wc_flags the kernel wants to know whether to take the time. */
+/*
+ * The kernel wants to know whether to take the time, and what to do with
+ * completions that do not fit.
+ */
 static int cq_command(struct ibv_context *context,
 		      const struct ibv_cq_init_attr_ex *attr,
 		      struct sroce_cq *cq, struct sroce_create_cq_resp *drv)
@@ -22,7 +25,8 @@ static int cq_command(struct ibv_context *context,
 	struct ibv_cq_init_attr_ex plain = *attr;
 	int err;
 
-	plain.comp_mask = 0;
+	plain.comp_mask &= IBV_CQ_INIT_ATTR_MASK_FLAGS;
+	plain.flags &= IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 	err = ibv_cmd_create_cq_ex(context, &plain, &cq->vcq,
 				   &cmd.ibv, sizeof(cmd),
 				   &resp.ibv, sizeof(resp), 0);
@@ -102,7 +106,8 @@ static bool cq_supported(const struct ibv_cq_init_attr_ex *attr)
 				IBV_CQ_INIT_ATTR_MASK_PD))
 		return false;
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
-	    attr->flags & ~IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
+	    attr->flags & ~(IBV_CREATE_CQ_ATTR_SINGLE_THREADED |
+			    IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN))
 		return false;
 	return !(attr->wc_flags & ~(uint64_t)SROCE_WC_FLAGS);
 }
@@ -121,6 +126,52 @@ struct ibv_cq_ex *sroce_create_cq_ex(struct ibv_context *context,
 		return NULL;
 	sroce_set_poll_ops(&cq->vcq.cq_ex);
 	return &cq->vcq.cq_ex;
+}
+
+int sroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
+{
+	struct ibv_modify_cq cmd = {};
+
+	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
+}
+
+/*
+ * The kernel moves what is there to a new ring, where indices begin at 0.
+ * Nobody may poll meanwhile.  If that ring cannot be mapped, the old one shows
+ * what was in it, and no more.
+ */
+static int cq_resize(struct sroce_cq *cq, int cqe)
+{
+	struct {
+		struct ib_uverbs_resize_cq_resp ibv;
+		struct sroce_create_cq_resp drv;
+	} resp = {};
+	struct ibv_resize_cq cmd = {};
+	int err;
+
+	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd, sizeof(cmd),
+				&resp.ibv, sizeof(resp));
+	if (err)
+		return err;
+	err = sroce_map_again(to_sroce_context(cq->vcq.cq.context),
+			      &resp.drv.map, &cq->memory);
+	if (err)
+		return err;
+	cq->ring = cq->memory.ring;
+	cq->entries = resp.drv.entries;
+	cq->head = 0;
+	return 0;
+}
+
+int sroce_resize_cq(struct ibv_cq *ibcq, int cqe)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	int err;
+
+	sroce_lock_long(&cq->lock);
+	err = cq_resize(cq, cqe);
+	sroce_unlock_long(&cq->lock);
+	return err;
 }
 
 int sroce_destroy_cq(struct ibv_cq *ibcq)

@@ -29,6 +29,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.destroy_srq = sroce_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = sroce_free_context,
+	.modify_cq = sroce_modify_cq,
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,
@@ -42,6 +43,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.query_srq = sroce_query_srq,
 	.reg_mr = sroce_reg_mr,
 	.req_notify_cq = sroce_req_notify_cq,
+	.resize_cq = sroce_resize_cq,
 };
 
 /* Opens the context in the kernel; both sides must speak the same version. */

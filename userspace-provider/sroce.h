@@ -290,6 +290,8 @@ struct ibv_cq *sroce_create_cq(struct ibv_context *context, int cqe,
 			       int comp_vector);
 struct ibv_cq_ex *sroce_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr);
+int sroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
+int sroce_resize_cq(struct ibv_cq *cq, int cqe);
 int sroce_destroy_cq(struct ibv_cq *cq);
 int sroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 

@@ -10,6 +10,9 @@
 static_assert((int)IB_WC_RECV == 128 && (int)IB_WC_LOCAL_INV == 6);
 static_assert((int)IB_WC_GENERAL_ERR == 21);
 
+#define SUPPORTED_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |	\
+			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+
 static bool cq_of_kernel(const struct sroce_cq *cq)
 {
 	return cq->slot == &cq->own_slot;
@@ -30,7 +33,7 @@ static bool cq_has_room(struct sroce_cq *cq)
 		return false;
 	head = sroce_load_acquire(&cq->slot->head);		/* (I) */
 	if (cq->tail - head >= cq->entries) {
-		cq->overflown = true;
+		cq->overflown = !cq->lenient;
 		sroce_count(sroce_device(cq->ib.device), SROCE_CQ_OVERFLOWS);
 		return false;
 	}
@@ -67,19 +70,33 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe)
 		cq->fresh_solicited = true;
 	WRITE_ONCE(cq->fresh, true);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	return room;
+	return room || cq->lenient;
+}
+
+/* The event is put off until there are more completions, or time is up. */
+static void cq_wait(struct sroce_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	if (cq->waiting)
+		return;
+	cq->waiting = true;
+	hrtimer_start(&cq->timer, ns_to_ktime(cq->batch_ns),
+		      HRTIMER_MODE_REL_SOFT);
 }
 
 /*
  * Is an event due?  All QPs of the CQ share the two flags: whoever comes first
  * answers for every completion pushed so far, its own and other CPUs' (their
- * stores came to us with the lock, so (L) orders them as well).  Three cases:
+ * stores came to us with the lock, so (L) orders them as well).  Four cases:
  *
  * - we find the CQ armed: the event is raised, whoever pushed;
  * - we do not: then by (K) and (L) the user, who arms later, finds all those
  *   completions when it polls once more, so that the flags can be cleared;
  * - it is armed for solicited ones and there was none: it stays armed, since
  *   @served does not change.
+ *
+ * - there have been too few for one (modify_cq()): it stays armed, too, and the
+ *   timer raises the event.
  *
  * A completion pushed before the arming, but not yet notified, gives an event
  * that finds nothing new.  That is harmless: a completion taken between arming
@@ -97,8 +114,32 @@ static bool cq_event_due(struct sroce_cq *cq)
 	arm = sroce_load(&cq->slot->arm);
 	if (arm == cq->served || (arm & SROCE_ARM_SOLICITED && !solicited))
 		return false;
+	if (cq->tail - cq->told < cq->batch && !cq->overflown) {
+		cq_wait(cq);
+		return false;
+	}
 	cq->served = arm;
+	cq->told = cq->tail;
 	return true;
+}
+
+static enum hrtimer_restart cq_waited(struct hrtimer *timer)
+{
+	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
+	unsigned long flags;
+	bool due;
+	u32 arm;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->waiting = false;
+	arm = sroce_load(&cq->slot->arm);
+	due = arm != cq->served;
+	cq->served = arm;
+	cq->told = cq->tail;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	if (due && cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	return HRTIMER_NORESTART;
 }
 
 static void cq_raise_error(struct sroce_cq *cq)
@@ -136,7 +177,7 @@ void sroce_cq_notify(struct sroce_cq *cq)
 static int cq_check(const struct ib_cq *ibcq,
 		    const struct ib_cq_init_attr *attr)
 {
-	if (attr->flags & ~IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
+	if (attr->flags & ~SUPPORTED_FLAGS)
 		return -EOPNOTSUPP;
 	if (!attr->cqe || attr->cqe > SROCE_MAX_CQE)
 		return -EINVAL;
@@ -145,23 +186,32 @@ static int cq_check(const struct ib_cq *ibcq,
 	return 0;
 }
 
+/* Tell a process where its ring is. */
+static int cq_respond(const struct sroce_cq *cq, struct sroce_ring *ring,
+		      u32 entries, struct ib_udata *udata)
+{
+	struct sroce_create_cq_resp resp = {
+		.map.ring_offset = sroce_ring_offset(ring),
+		.map.ring_size = ring->size,
+		.map.slot = cq->place.number,
+		.map.page_offset = cq->place.page_offset,
+		.entries = entries,
+	};
+
+	return sroce_udata_respond(udata, &resp, sizeof(resp));
+}
+
 /* The doorbell slot of a process, and the answer that tells it everything. */
 static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 {
 	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
-	struct sroce_create_cq_resp resp = {};
 	int err;
 
 	err = sroce_slot_alloc(ctx, &cq->place);
 	if (err)
 		return err;
 	cq->slot = cq->place.mem;
-	resp.map.ring_offset = sroce_ring_offset(cq->ring);
-	resp.map.ring_size = cq->ring->size;
-	resp.map.slot = cq->place.number;
-	resp.map.page_offset = cq->place.page_offset;
-	resp.entries = cq->entries;
-	err = sroce_udata_respond(udata, &resp, sizeof(resp));
+	err = cq_respond(cq, cq->ring, cq->entries, udata);
 	if (err)
 		sroce_slot_free(ctx, &cq->place);
 	return err;
@@ -180,7 +230,11 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (err)
 		return err;
 	spin_lock_init(&cq->lock);
-	cq->stamped = attr->flags;
+	mutex_init(&cq->resize);
+	hrtimer_init(&cq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	cq->timer.function = cq_waited;
+	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+	cq->lenient = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->entries = roundup_pow_of_two(attr->cqe);
 	cq->limit = cq->entries;
 	cq->slot = &cq->own_slot;
@@ -202,10 +256,155 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
+	hrtimer_cancel(&cq->timer);
 	if (!cq_of_kernel(cq))
 		sroce_slot_free(sroce_ucontext(cq->ring->ucontext), &cq->place);
 	sroce_ring_free(cq->ring);
 	return 0;
+}
+
+/* Changing it */
+
+int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	/* Without a limit of time the last completions would never be told. */
+	cq->batch = period ? count : 0;
+	cq->batch_ns = (u64)period * NSEC_PER_USEC;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return 0;
+}
+
+/* Completions that are moved to another ring with the lock held. */
+#define MOVE_AT_ONCE	64
+
+/**
+ * struct move - completions on their way to another ring
+ * @ring: it
+ * @cqes: its entries
+ * @entries: how many
+ * @base: index in the old ring of what is to be index 0 in the new one
+ * @done: index in the old ring of what is to be copied next
+ */
+struct move {
+	struct sroce_ring *ring;
+	struct sroce_cqe *cqes;
+	u32 entries;
+	u32 base;
+	u32 done;
+};
+
+/*
+ * To the new ring, with the phase that they have there.  Old entries of a
+ * process's ring it may have changed meanwhile: they are nothing to us.
+ */
+static void move_until(const struct sroce_cq *cq, struct move *m, u32 end)
+{
+	for (; m->done != end; m->done++) {
+		u32 index = m->done - m->base;
+		struct sroce_cqe *to = &m->cqes[index & (m->entries - 1)];
+
+		*to = cq->cqes[m->done & (cq->entries - 1)];
+		to->phase = sroce_cqe_phase(index, m->entries);
+	}
+}
+
+/* The first that has not been taken; a process takes none meanwhile. */
+static u32 move_head(const struct sroce_cq *cq, const struct move *m)
+{
+	return cq_of_kernel(cq) ? cq->head : m->base;
+}
+
+/* The rest, and then the new ring takes the old one's place. */
+static void move_finish(struct sroce_cq *cq, struct move *m)
+{
+	u32 head = move_head(cq, m) - m->base;
+
+	lockdep_assert_held(&cq->lock);
+	move_until(cq, m, cq->tail);
+	swap(cq->ring, m->ring);
+	cq->cqes = m->cqes;
+	cq->entries = m->entries;
+	cq->tail -= m->base;
+	cq->told -= m->base;
+	cq->head = head;
+	cq->limit = head + m->entries;
+	sroce_store(&cq->slot->head, head);
+	cq->ib.cqe = m->entries;
+}
+
+/* Returns 0 when it is done, EINVAL, or EAGAIN when there is more to copy. */
+static int move_step(struct sroce_cq *cq, struct move *m, u32 *tail)
+{
+	u32 used;
+
+	lockdep_assert_held(&cq->lock);
+	*tail = cq->tail;
+	used = cq->tail - move_head(cq, m);
+	if (used > cq->entries || used > m->entries || cq->overflown)
+		return -EINVAL;
+	if (cq->tail - m->done > MOVE_AT_ONCE)
+		return -EAGAIN;
+	move_finish(cq, m);
+	return 0;
+}
+
+/* Completions may come, and a kernel user take some, while most are copied. */
+static int move_all(struct sroce_cq *cq, struct move *m)
+{
+	unsigned long flags;
+	u32 tail;
+	int err;
+
+	m->base = sroce_load(&cq->slot->head);
+	m->done = m->base;
+	for (;;) {
+		spin_lock_irqsave(&cq->lock, flags);
+		err = move_step(cq, m, &tail);
+		spin_unlock_irqrestore(&cq->lock, flags);
+		if (err != -EAGAIN)
+			return err;
+		move_until(cq, m, tail);
+		cond_resched();
+	}
+}
+
+static int resize(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
+{
+	struct move m = { .entries = entries };
+	int err = 0;
+
+	m.ring = sroce_ring_alloc(cq->ring->ucontext,
+				  entries * sizeof(*m.cqes));
+	if (IS_ERR(m.ring))
+		return PTR_ERR(m.ring);
+	m.cqes = m.ring->mem;
+	if (udata)
+		err = cq_respond(cq, m.ring, entries, udata);
+	if (!err)
+		err = move_all(cq, &m);
+	/* The new one, if that failed. */
+	sroce_ring_free(m.ring);
+	return err;
+}
+
+int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	int err;
+
+	if (cqe < 1 || cqe > SROCE_MAX_CQE)
+		return -EINVAL;
+	err = sroce_udata_empty(udata);
+	if (err)
+		return err;
+	mutex_lock(&cq->resize);
+	err = resize(cq, roundup_pow_of_two(cqe), udata);
+	mutex_unlock(&cq->resize);
+	return err;
 }
 
 static u8 network_type(u16 flags)

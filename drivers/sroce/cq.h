@@ -2,6 +2,8 @@
 #ifndef SROCE_CQ_H
 #define SROCE_CQ_H
 
+#include <linux/hrtimer.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "context.h"
@@ -22,10 +24,17 @@
  * @place: where the slot is in the context
  * @served: the arm word that got its event
  * @stamped: completions carry a timestamp
+ * @lenient: a completion that does not fit is dropped in silence
  * @fresh: a completion was written since the last sroce_cq_notify()
  * @fresh_solicited: one of them was solicited or an error
  * @overflown: a completion did not fit; the CQ is dead
  * @overflow_reported: the event has been raised
+ * @batch: completions that an event may wait for, 0 or 1 for none
+ * @batch_ns: and for how long
+ * @told: @tail at the last event
+ * @timer: runs while an event waits
+ * @waiting: @timer is queued
+ * @resize: one resize_cq() at a time; outside of @lock
  * @own_slot: see @slot
  */
 struct sroce_cq {
@@ -41,10 +50,17 @@ struct sroce_cq {
 	struct sroce_slot place;
 	u32 served;
 	bool stamped;
+	bool lenient;
 	bool fresh;
 	bool fresh_solicited;
 	bool overflown;
 	bool overflow_reported;
+	u32 batch;
+	u64 batch_ns;
+	u32 told;
+	struct hrtimer timer;
+	bool waiting;
+	struct mutex resize;	/* see above */
 	struct sroce_cq_slot own_slot;
 };
 
@@ -77,6 +93,8 @@ void sroce_cq_notify(struct sroce_cq *cq);
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata);
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
 int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc);
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 

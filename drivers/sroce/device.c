@@ -72,6 +72,8 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->atomic_cap = IB_ATOMIC_GLOB;
 	attr->max_pkeys = 1;
 	attr->local_ca_ack_delay = ACK_DELAY;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = NANOSECONDS_KHZ;
 	return 0;
@@ -351,6 +353,7 @@ static const struct ib_device_ops ops = {
 	.mmap = sroce_mmap,
 	.mmap_free = sroce_mmap_free,
 	.modify_ah = sroce_modify_ah,
+	.modify_cq = sroce_modify_cq,
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,
@@ -366,6 +369,7 @@ static const struct ib_device_ops ops = {
 	.query_srq = sroce_query_srq,
 	.reg_user_mr = sroce_reg_user_mr,
 	.req_notify_cq = sroce_req_notify_cq,
+	.resize_cq = sroce_resize_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ib),

@@ -114,7 +114,7 @@ static uint64_t send_ops(enum ibv_qp_type type)
 	return ops;
 }
 
-static bool side_qp(struct side *side, const struct options *o)
+bool side_qp(struct side *side, const struct options *o)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_context = side,

@@ -128,6 +128,8 @@ bool pair_create(struct pair *pair, const struct options *options);
 /* The same, and connected. */
 bool pair_up(struct pair *pair, const struct options *options);
 void pair_down(struct pair *pair);
+/* Another QP for a side; the old one, if any, is the caller's to destroy. */
+bool side_qp(struct side *side, const struct options *o);
 bool pair_connect(struct pair *pair);
 /* Both through RESET and connected anew. */
 bool pair_again(struct pair *pair);

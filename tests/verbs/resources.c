@@ -16,6 +16,7 @@ static const struct {
 	void (*run)(void);
 } groups[] = {
 	{ "srq", test_srq },
+	{ "completion", test_completion },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

@@ -4,5 +4,6 @@
 
 /* The groups of tests of the program "resources". */
 void test_srq(void);
+void test_completion(void);
 
 #endif /* RESOURCES_H */

@@ -55,6 +55,7 @@ MEMBER(struct verbs_context_ops, destroy_qp);
 MEMBER(struct verbs_context_ops, destroy_srq);
 MEMBER(struct verbs_context_ops, detach_mcast);
 MEMBER(struct verbs_context_ops, free_context);
+MEMBER(struct verbs_context_ops, modify_cq);
 MEMBER(struct verbs_context_ops, modify_qp);
 MEMBER(struct verbs_context_ops, modify_srq);
 MEMBER(struct verbs_context_ops, poll_cq);
@@ -68,18 +69,23 @@ MEMBER(struct verbs_context_ops, query_rt_values);
 MEMBER(struct verbs_context_ops, query_srq);
 MEMBER(struct verbs_context_ops, reg_mr);
 MEMBER(struct verbs_context_ops, req_notify_cq);
+MEMBER(struct verbs_context_ops, rereg_mr);
+MEMBER(struct verbs_context_ops, resize_cq);
 
 SIZE(struct ibv_alloc_pd);
 SIZE(struct ibv_create_cq_ex);
 SIZE(struct ibv_create_qp_ex);
 SIZE(struct ibv_create_srq);
 SIZE(struct ibv_get_context);
+SIZE(struct ibv_modify_cq);
 SIZE(struct ibv_modify_qp);
 SIZE(struct ibv_modify_srq);
 SIZE(struct ibv_query_port);
 SIZE(struct ibv_query_qp);
 SIZE(struct ibv_query_srq);
 SIZE(struct ibv_reg_mr);
+SIZE(struct ibv_rereg_mr);
+SIZE(struct ibv_resize_cq);
 #endif
 
 /*

@@ -310,7 +310,8 @@ struct sroce_create_qp_resp {
 };
 
 /**
- * struct sroce_create_cq_resp - the completion ring
+ * struct sroce_create_cq_resp - the completion ring; also when it is resized:
+ *	then it begins at index 0 with what was not taken of the old one
  * @map: where
  * @entries: a power of two, of SROCE_CQE_SIZE bytes each
  * @reserved: zero

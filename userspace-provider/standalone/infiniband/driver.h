@@ -153,7 +153,9 @@ struct verbs_context_ops {
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
-	void *unused_12[7];
+	void *unused_12[5];
+	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
+	void *unused_20;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
 	void *unused_13;
@@ -185,7 +187,10 @@ struct verbs_context_ops {
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
-	void *unused_19[6];
+	int (*rereg_mr)(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
+			void *addr, size_t length, int access);
+	int (*resize_cq)(struct ibv_cq *cq, int cqe);
+	void *unused_19[4];
 };
 
 /* Commands: a header, the kernel's structure, then the driver's own */
@@ -212,8 +217,17 @@ SROCE_COMMAND(query_port);
 SROCE_COMMAND(query_qp);
 SROCE_COMMAND(query_srq);
 SROCE_COMMAND(reg_mr);
+SROCE_COMMAND(rereg_mr);
+SROCE_COMMAND(resize_cq);
 SROCE_COMMAND_EX(create_cq);
 SROCE_COMMAND_EX(create_qp);
+
+/* This one has no suffix there. */
+struct ibv_modify_cq {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex_hdr;
+	struct ib_uverbs_ex_modify_cq core_payload;
+};
 
 #include "prototypes.h"
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: resized, moderated, created with every flag.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "move.h"
+#include "resources.h"
+
+static bool write_signaled(struct pair *pair, uint64_t id, uint32_t length)
+{
+	return CHECK_CALL(post_rdma(&pair->a, &pair->b, IBV_WR_RDMA_WRITE, id,
+				    0, 0, length, IBV_SEND_SIGNALED), 0);
+}
+
+/* Waits until all requests are through, without taking their completions. */
+static void settle(struct pair *pair)
+{
+	struct ibv_sge sge = piece(&pair->a, 0, 8);
+	struct ibv_send_wr wr = rdma_wr(&pair->b, IBV_WR_RDMA_WRITE_WITH_IMM,
+					0, &sge, 1, 0);
+
+	wr.send_flags = 0;
+	CHECK_CALL(post_recv(&pair->b, 77, 0, 0), 0);
+	CHECK_CALL(post_one(&pair->a, &wr), 0);
+	EXPECT(pair->b.rcq, pair->b.qp, .wr_id = 77,
+	       .opcode = IBV_WC_RECV_RDMA_WITH_IMM, .length = 8,
+	       .with_imm = true);
+}
+
+static void resized(const void *arg)
+{
+	static const int sizes[] = { 8, 64, 9, 3000, 16, 8, 100000, 8 };
+	const struct options options = { .cqe = 16 };
+	uint64_t posted = 0, taken = 0;
+	struct pair pair;
+	size_t i;
+	int n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		while (posted - taken < 7)
+			REQUIRE(write_signaled(&pair, posted++, 100));
+		settle(&pair);
+		CHECK_CALL(ibv_resize_cq(pair.a.scq, sizes[i]), 0);
+		CHECK(pair.a.scq->cqe >= sizes[i]);
+		for (n = 0; n < 4; n++)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = taken++,
+			       .opcode = IBV_WC_RDMA_WRITE);
+	}
+	/* What is in it has to fit. */
+	while (posted - taken < 7)
+		REQUIRE(write_signaled(&pair, posted++, 100));
+	settle(&pair);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 4), EINVAL);
+	CHECK(pair.a.scq->cqe == 8);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 0), EINVAL);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 0x7fffffff), EINVAL);
+	while (taken < posted)
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = taken++,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(pair.a.scq));
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
+/* While completions come, from another processor, too. */
+static void resized_in_traffic(const void *arg)
+{
+	const struct options options = { .wr = 256, .cqe = 512 };
+	uint64_t posted = 0, taken = 0, end = 4000;
+	struct ibv_wc wc[16];
+	struct pair pair;
+	int n, i, round;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (round = 0; taken < end; round++) {
+		while (posted < end && posted - taken < 200)
+			REQUIRE(write_signaled(&pair, posted++, 3000));
+		if (round % 8 == 0)
+			CHECK_CALL(ibv_resize_cq(pair.a.scq, round % 16 ?
+						 256 : 1000 + round), 0);
+		n = ibv_poll_cq(pair.a.scq, 16, wc);
+		REQUIRE(CHECK(n >= 0));
+		for (i = 0; i < n; i++)
+			REQUIRE(CHECK(wc[i].wr_id == taken++ && !wc[i].status));
+	}
+	CHECK(quiet(pair.a.scq));
+	pair_down(&pair);
+}
+
+static void resized_armed(const void *arg)
+{
+	struct pair pair;
+	struct ibv_cq *cq;
+	void *context;
+	struct pollfd pollfd;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	CHECK_CALL(ibv_req_notify_cq(pair.a.scq, 0), 0);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 1000), 0);
+	CHECK(write_signaled(&pair, 1, 100));
+	pollfd = (struct pollfd) { .fd = pair.a.channel->fd, .events = POLLIN };
+	CHECK(poll(&pollfd, 1, PATIENCE_MS) == 1);
+	CHECK_CALL(ibv_get_cq_event(pair.a.channel, &cq, &context), 0);
+	CHECK(cq == pair.a.scq);
+	ibv_ack_cq_events(cq, 1);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+/* Moderation */
+
+static long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* How long it takes until the event is there, ms. */
+static long event_after(struct side *side)
+{
+	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
+	long start = now_ms();
+	struct ibv_cq *cq;
+	void *context;
+
+	if (!CHECK(poll(&pollfd, 1, PATIENCE_MS) == 1) ||
+	    !CHECK_CALL(ibv_get_cq_event(side->channel, &cq, &context), 0))
+		return -1;
+	ibv_ack_cq_events(cq, 1);
+	return now_ms() - start;
+}
+
+static int moderate(struct ibv_cq *cq, uint16_t count, uint16_t period)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = count, .cq_period = period },
+	};
+
+	return ibv_modify_cq(cq, &attr);
+}
+
+static void moderated(const void *arg)
+{
+	struct ibv_device_attr_ex attr = {};
+	struct ibv_cq *cq;
+	struct pair pair;
+	uint64_t id;
+	long ms;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	cq = pair.a.scq;
+	CHECK_CALL(ibv_query_device_ex(pair.a.host->context, NULL, &attr), 0);
+	CHECK(attr.cq_mod_caps.max_cq_count && attr.cq_mod_caps.max_cq_period);
+	CHECK_CALL(moderate(cq, 4, 60000), 0);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	/* Time is up. */
+	CHECK(write_signaled(&pair, 1, 10));
+	ms = event_after(&pair.a);
+	CHECK(ms >= 50);
+	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	/* Four are there. */
+	CHECK_CALL(moderate(cq, 4, 0xffff), 0);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	for (id = 2; id <= 5; id++)
+		CHECK(write_signaled(&pair, id, 10));
+	ms = event_after(&pair.a);
+	CHECK(ms < 60 || getenv("SROCE_DEBUG_KERNEL"));
+	for (id = 2; id <= 5; id++)
+		EXPECT(cq, pair.a.qp, .wr_id = id, .opcode = IBV_WC_RDMA_WRITE);
+	/* Off again. */
+	CHECK_CALL(moderate(cq, 0, 0), 0);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(write_signaled(&pair, 6, 10));
+	CHECK(event_after(&pair.a) >= 0);
+	EXPECT(cq, pair.a.qp, .wr_id = 6, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+/* A queue that may overflow loses completions and nothing else. */
+static void overrun_ignored(const void *arg)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 4,
+		.wc_flags = IBV_WC_STANDARD_FLAGS,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,
+	};
+	struct ibv_async_event event;
+	struct ibv_cq_ex *cq;
+	struct ibv_wc wc;
+	struct pair pair;
+	uint64_t id;
+	int n = 0;
+
+	(void)arg;
+	cq = ibv_create_cq_ex(hosts[0].context, &attr);
+	REQUIRE(CHECK(cq));
+	REQUIRE(pair_create(&pair, NULL));
+	CHECK_CALL(ibv_destroy_qp(pair.a.qp), 0);
+	CHECK_CALL(ibv_destroy_cq(pair.a.scq), 0);
+	pair.a.scq = ibv_cq_ex_to_cq(cq);
+	REQUIRE(CHECK(side_qp(&pair.a, &pair.options)));
+	REQUIRE(pair_connect(&pair));
+	forget_events(hosts[0].context);
+	for (id = 0; id < 10; id++)
+		CHECK(write_signaled(&pair, id, 10));
+	settle(&pair);
+	while (ibv_poll_cq(pair.a.scq, 1, &wc) == 1)
+		CHECK(!wc.status && wc.wr_id == (uint64_t)n++);
+	CHECK(n >= 4 && n < 10);
+	CHECK(!next_event(hosts[0].context, &event, QUIET_MS));
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
+void test_completion(void)
+{
+	static const struct test tests[] = {
+		{ "CQ: resized, nothing lost", resized },
+		{ "CQ: resized in the middle of traffic", resized_in_traffic },
+		{ "CQ: resized when it is armed", resized_armed },
+		{ "CQ: moderated", moderated },
+		{ "CQ: overrun ignored", overrun_ignored },
+	};
+
+	run_tests(tests, ARRAY_SIZE(tests));
+}
