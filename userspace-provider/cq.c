@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "sroce.h"
+#include "cqe.h"
 
 /*
  * The kernel wants to know whether to take the time, and what to do with
@@ -126,6 +126,44 @@ struct ibv_cq_ex *sroce_create_cq_ex(struct ibv_context *context,
 		return NULL;
 	sroce_set_poll_ops(&cq->vcq.cq_ex);
 	return &cq->vcq.cq_ex;
+}
+
+static struct sroce_cqe *cq_entry(struct sroce_cq *cq, uint32_t index)
+{
+	return (struct sroce_cqe *)cqe_at(cq, index);
+}
+
+/* A request that was an SRQ's is lost to the program without its completion. */
+static bool cqe_goes(const struct sroce_cqe *cqe, const struct ibv_qp *qp)
+{
+	return cqe->qp_num == qp->qp_num &&
+	       !(qp->srq && cqe->opcode & IBV_WC_RECV);
+}
+
+/*
+ * Takes out the completions of a QP that begins anew.  Those of others close
+ * up towards the newest; each place keeps its phase.
+ */
+void sroce_cq_clean(struct ibv_cq *ibcq, const struct ibv_qp *qp)
+{
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	uint32_t from, to;
+
+	sroce_lock_long(&cq->lock);
+	for (from = cq->head; sroce_cqe_ready(cqe_at(cq, from), from,
+					      cq->entries); from++)
+		;
+	for (to = from; from != cq->head; from--) {
+		if (cqe_goes(cqe_at(cq, from - 1), qp))
+			continue;
+		to--;
+		if (to != from - 1)
+			memcpy(cq_entry(cq, to), cqe_at(cq, from - 1),
+			       offsetof(struct sroce_cqe, phase));
+	}
+	cq->head = to;
+	cq_release(cq);
+	sroce_unlock_long(&cq->lock);
 }
 
 int sroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)

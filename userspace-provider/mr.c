@@ -27,6 +27,18 @@ struct ibv_mr *sroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	return &mr->ibv_mr;
 }
 
+/* The key stays; while the command runs it leads nowhere. */
+int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access)
+{
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct ibv_rereg_mr cmd = {};
+
+	return ibv_cmd_rereg_mr(mr, flags, addr, length, (uintptr_t)addr,
+				access, pd, &cmd, sizeof(cmd),
+				&resp, sizeof(resp));
+}
+
 int sroce_dereg_mr(struct verbs_mr *mr)
 {
 	int err = ibv_cmd_dereg_mr(mr);

@@ -232,6 +232,13 @@ static void reset_rings(struct sroce_qp *qp)
 	sroce_store(&qp->rq.slot->rq_tail, 0);
 }
 
+static void clean_cqs(const struct ibv_qp *qp)
+{
+	sroce_cq_clean(qp->recv_cq, qp);
+	if (qp->send_cq != qp->recv_cq)
+		sroce_cq_clean(qp->send_cq, qp);
+}
+
 static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
 			   int attr_mask)
 {
@@ -246,6 +253,8 @@ static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
 		reset_rings(qp);
 	sroce_unlock_long(&qp->rq.lock);
 	sroce_unlock_long(&qp->sq.lock);
+	if (!err)
+		clean_cqs(&qp->vqp.qp);
 	return err;
 }
 

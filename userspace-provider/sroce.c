@@ -43,6 +43,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.query_srq = sroce_query_srq,
 	.reg_mr = sroce_reg_mr,
 	.req_notify_cq = sroce_req_notify_cq,
+	.rereg_mr = sroce_rereg_mr,
 	.resize_cq = sroce_resize_cq,
 };
 

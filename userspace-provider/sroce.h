@@ -278,6 +278,8 @@ int sroce_dealloc_td(struct ibv_td *td);
 /* mr.c */
 struct ibv_mr *sroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t hca_va, int access);
+int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
+		   void *addr, size_t length, int access);
 int sroce_dereg_mr(struct verbs_mr *mr);
 
 /* ah.c */
@@ -292,6 +294,7 @@ struct ibv_cq_ex *sroce_create_cq_ex(struct ibv_context *context,
 				     struct ibv_cq_init_attr_ex *attr);
 int sroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 int sroce_resize_cq(struct ibv_cq *cq, int cqe);
+void sroce_cq_clean(struct ibv_cq *cq, const struct ibv_qp *qp);
 int sroce_destroy_cq(struct ibv_cq *cq);
 int sroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 

@@ -11,7 +11,7 @@
 #define SUPPORTED_ACCESS						\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+	 IB_ZERO_BASED | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
 
 /* The index is random already. */
 static u32 mr_hash(const void *key, u32 len, u32 seed)
@@ -64,11 +64,17 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
 
 	rcu_read_lock();
 	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
-	if (mr && !(mr_allows(mr, pd, key, addr, length, access) &&
-		    refcount_inc_not_zero(&mr->ref)))
+	if (mr && !refcount_inc_not_zero(&mr->ref))
 		mr = NULL;
 	rcu_read_unlock();
-	return mr;
+	if (!mr)
+		return NULL;
+	/* What the reference keeps as it is; pairs with mr_resume(). */
+	smp_acquire__after_ctrl_dep();
+	if (mr_allows(mr, pd, key, addr, length, access))
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
 }
 
 void sroce_mr_put(struct sroce_mr *mr)
@@ -141,14 +147,15 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
 }
 
 /*
- * Enter the kernel addresses.  Our device has no DMA device, so that what the
- * scatterlist calls DMA addresses are those of the direct map.
+ * Enter the kernel addresses, for a region that users know by @iova.  Our
+ * device has no DMA device, so that what the scatterlist calls DMA addresses
+ * are those of the direct map.
  */
-static void mr_fill(struct sroce_mr *mr)
+static void mr_fill(struct sroce_mr *mr, u64 iova)
 {
 	u64 mask = (1ull << mr->block_shift) - 1;
-	u64 base = mr->iova & ~mask;
-	u64 va = mr->iova & PAGE_MASK;
+	u64 base = iova & ~mask;
+	u64 va = iova & PAGE_MASK;
 	struct scatterlist *sg;
 	u64 done;
 	int i;
@@ -166,23 +173,24 @@ static void mr_fill(struct sroce_mr *mr)
 	}
 }
 
-static int mr_map(struct sroce_mr *mr)
+static int mr_map(struct sroce_mr *mr, u64 iova)
 {
 	unsigned long size = ib_umem_find_best_pgsz(mr->umem, BLOCK_SIZES,
-						    mr->iova);
+						    iova);
 	u64 blocks;
 
 	/* The offsets of memory and first address in a page differ. */
 	if (!size)
 		return -EINVAL;
 	mr->block_shift = ilog2(size);
-	blocks = ((mr->iova + mr->length - 1) >> mr->block_shift) -
-		 (mr->iova >> mr->block_shift) + 1;
+	mr->skip = iova & (size - 1);
+	blocks = ((iova + mr->length - 1) >> mr->block_shift) -
+		 (iova >> mr->block_shift) + 1;
 	mr->blocks = kvmalloc_array(blocks, sizeof(*mr->blocks),
 				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!mr->blocks)
 		return -ENOMEM;
-	mr_fill(mr);
+	mr_fill(mr, iova);
 	return 0;
 }
 
@@ -202,42 +210,122 @@ static int mr_check(struct ib_pd *pd, u64 length, u64 iova, int access,
 	return sroce_udata_empty(udata);
 }
 
-static void mr_free(struct sroce_mr *mr)
+static void mr_unpin(struct sroce_mr *mr)
 {
 	ib_umem_release(mr->umem);
 	kvfree(mr->blocks);
-	kfree_rcu(mr, rcu);
+}
+
+/* Undone by mr_unpin(), also if it fails. */
+static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
+{
+	bool zero_based = mr->access & IB_ZERO_BASED;
+	struct ib_umem *umem;
+
+	umem = ib_umem_get(mr->ib.pd->device, start, length, mr->access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	mr->umem = umem;
+	mr->iova = zero_based ? 0 : iova;
+	mr->length = length;
+	return mr_map(mr, zero_based ? start : iova);
 }
 
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata)
 {
-	struct ib_umem *umem;
 	struct sroce_mr *mr;
 	int err;
 
 	err = mr_check(pd, length, iova, access, udata);
 	if (err)
 		return ERR_PTR(err);
-	umem = ib_umem_get(pd->device, start, length, access);
-	if (IS_ERR(umem))
-		return ERR_CAST(umem);
 	mr = mr_alloc(pd, SROCE_MR_USER, access);
-	if (!mr) {
-		ib_umem_release(umem);
+	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	}
-	mr->umem = umem;
-	mr->iova = iova;
-	mr->length = length;
-	err = mr_map(mr);
+	err = mr_pin(mr, start, length, iova);
 	if (!err)
 		err = mr_publish(mr);
 	if (err) {
-		mr_free(mr);
+		mr_unpin(mr);
+		kfree(mr);
 		return ERR_PTR(err);
 	}
 	return &mr->ib;
+}
+
+/* Waits until nobody uses the region; its key finds nothing from now on. */
+static void mr_pause(struct sroce_mr *mr)
+{
+	sroce_mr_put(mr);
+	wait_for_completion(&mr->idle);
+}
+
+static void mr_resume(struct sroce_mr *mr)
+{
+	reinit_completion(&mr->idle);
+	/* Who gets a reference finds what was changed; see sroce_mr_get(). */
+	smp_wmb();
+	refcount_set(&mr->ref, 1);
+}
+
+/* Becomes what @draft is; the key stays. */
+static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
+{
+	mr_pause(mr);
+	mr->access = draft->access;
+	mr->ib.pd = draft->ib.pd;
+	if (pinned) {
+		swap(mr->umem, draft->umem);
+		swap(mr->blocks, draft->blocks);
+		mr->block_shift = draft->block_shift;
+		mr->iova = draft->iova;
+		mr->length = draft->length;
+		mr->skip = draft->skip;
+	}
+	mr_resume(mr);
+}
+
+/* Pages that were pinned to be read cannot be written to. */
+static bool must_pin(const struct sroce_mr *mr, int flags, int access)
+{
+	return flags & IB_MR_REREG_TRANS ||
+	       (mr->access ^ access) & IB_ZERO_BASED ||
+	       (!mr->umem->writable && ib_access_writable(access));
+}
+
+struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
+	struct sroce_mr *draft;
+	bool pin;
+	int err;
+
+	if (mr->kind != SROCE_MR_USER)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	pin = must_pin(mr, flags, access);
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr->umem->address;
+		length = mr->length;
+		iova = mr->access & IB_ZERO_BASED ? start : mr->iova;
+	}
+	err = mr_check(pd, length, iova, access, udata);
+	if (err)
+		return ERR_PTR(err);
+	draft = mr_alloc(pd, SROCE_MR_USER, access);
+	if (!draft)
+		return ERR_PTR(-ENOMEM);
+	if (pin)
+		err = mr_pin(draft, start, length, iova);
+	if (!err)
+		mr_become(mr, draft, pin);
+	mr_unpin(draft);
+	kfree(draft);
+	return ERR_PTR(err);
 }
 
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
@@ -246,8 +334,8 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	struct sroce_device *dev = sroce_device(ibmr->device);
 
 	rhashtable_remove_fast(&dev->mrs, &mr->node, mr_params);
-	sroce_mr_put(mr);
-	wait_for_completion(&mr->idle);
-	mr_free(mr);
+	mr_pause(mr);
+	mr_unpin(mr);
+	kfree_rcu(mr, rcu);
 	return 0;
 }

@@ -24,10 +24,11 @@ enum sroce_mr_kind {
  * @access: enum ib_access_flags
  * @iova: first address, as users name it
  * @length: bytes
- * @blocks: kernel address of each block that the region touches; the first
- *	one is that of @iova rounded down to the block size
+ * @blocks: kernel address of each block that the region touches
+ * @skip: bytes of the first block before the region
  * @umem: the pins
- * @ref: one for being registered, one per user on the data path
+ * @ref: one for being registered, one per user on the data path; all above
+ *	but @node and @index changes only while it is 0
  * @idle: @ref has become 0
  * @rcu: lookups may still look at it
  */
@@ -40,6 +41,7 @@ struct sroce_mr {
 	int access;
 	u64 iova;
 	u64 length;
+	u64 skip;
 	void **blocks;
 	struct ib_umem *umem;
 	refcount_t ref;
@@ -82,7 +84,7 @@ static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
 
 	if (mr->kind == SROCE_MR_DMA)
 		return (void *)(uintptr_t)addr;
-	first = addr - (mr->iova & ~mask);
+	first = addr - mr->iova + mr->skip;
 	*length = min_t(u64, *length, mask + 1 - (first & mask));
 	return mr->blocks[first >> mr->block_shift] + (first & mask);
 }
@@ -99,6 +101,9 @@ static inline void **sroce_mr_block(const struct sroce_mr *mr, u64 addr)
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 				u64 iova, int access, struct ib_udata *udata);
+struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *pd, struct ib_udata *udata);
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* SROCE_MR_H */

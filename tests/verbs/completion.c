@@ -116,6 +116,38 @@ static void resized_armed(const void *arg)
 	pair_down(&pair);
 }
 
+/* What was not polled of a QP goes with RESET, and what others left stays. */
+static void reset(const void *arg)
+{
+	struct options options = { .cqe = 32 };
+	struct pair pair, other;
+	struct ibv_cq *cq;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options) && pair_create(&other, &options));
+	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
+	cq = other.a.scq;
+	other.a.scq = pair.a.scq;
+	REQUIRE(CHECK(side_qp(&other.a, &options)) && pair_connect(&other));
+	for (id = 1; id <= 10; id++) {
+		CHECK(write_signaled(id % 3 ? &pair : &other, id, 10));
+		settle(id % 3 ? &pair : &other);
+	}
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	CHECK_CALL(to_reset(&pair.a), 0);
+	for (id = 3; id <= 9; id += 3)
+		EXPECT(pair.a.scq, other.a.qp, .wr_id = id,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(pair.a.scq));
+	CHECK(pair_again(&pair) && works(&pair) && works(&other));
+	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
+	other.a.qp = NULL;
+	other.a.scq = cq;
+	pair_down(&pair);
+	pair_down(&other);
+}
+
 /* Moderation */
 
 static long now_ms(void)
@@ -232,6 +264,7 @@ void test_completion(void)
 		{ "CQ: resized, nothing lost", resized },
 		{ "CQ: resized in the middle of traffic", resized_in_traffic },
 		{ "CQ: resized when it is armed", resized_armed },
+		{ "CQ: completions go with RESET", reset },
 		{ "CQ: moderated", moderated },
 		{ "CQ: overrun ignored", overrun_ignored },
 	};

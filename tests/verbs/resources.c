@@ -17,6 +17,7 @@ static const struct {
 } groups[] = {
 	{ "srq", test_srq },
 	{ "completion", test_completion },
+	{ "memory", test_memory },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

@@ -5,5 +5,6 @@
 /* The groups of tests of the program "resources". */
 void test_srq(void);
 void test_completion(void);
+void test_memory(void);
 
 #endif /* RESOURCES_H */
