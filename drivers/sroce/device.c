@@ -14,6 +14,7 @@
 #include "context.h"
 #include "cq.h"
 #include "device.h"
+#include "mcast.h"
 #include "mr.h"
 #include "pd.h"
 #include "pma.h"
@@ -65,6 +66,9 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_mr = SROCE_MAX_MR;
 	attr->max_pd = SROCE_MAX_PD;
 	attr->max_ah = SROCE_MAX_AH;
+	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
+	attr->max_mcast_qp_attach = SROCE_MAX_MCAST_ATTACH;
+	attr->max_total_mcast_qp_attach = SROCE_MAX_MCAST_ATTACH;
 	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
@@ -328,6 +332,7 @@ static const struct ib_device_ops ops = {
 	.counter_dealloc = sroce_counter_dealloc,
 	.counter_unbind_qp = sroce_counter_unbind_qp,
 	.counter_update_stats = sroce_counter_update_stats,
+	.attach_mcast = sroce_attach_mcast,
 	.create_ah = sroce_create_ah,
 	.create_cq = sroce_create_cq,
 	.create_qp = sroce_create_qp,
@@ -342,6 +347,7 @@ static const struct ib_device_ops ops = {
 	.destroy_cq = sroce_destroy_cq,
 	.destroy_qp = sroce_destroy_qp,
 	.destroy_srq = sroce_destroy_srq,
+	.detach_mcast = sroce_detach_mcast,
 	.disassociate_ucontext = sroce_disassociate_ucontext,
 	.fill_res_cq_entry = sroce_fill_res_cq_entry,
 	.fill_res_mr_entry = sroce_fill_res_mr_entry,

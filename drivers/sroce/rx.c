@@ -14,6 +14,7 @@
 #include <rdma/ib_cache.h>
 #include "crc.h"
 #include "loop.h"
+#include "mcast.h"
 #include "receive.h"
 #include "rx.h"
 #include "send.h"
@@ -115,6 +116,9 @@ static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct in6_addr from, to;
 
+	/* The QP was found by the address. */
+	if (rx->pkt.qpn == SROCE_QPN_MULTICAST)
+		return true;
 	packet_addresses(rx, &from, &to);
 	return sroce_qp_connected(qp) ? from_peer(qp, rx, &from, &to) :
 					is_ours(qp->dev, rx, &to);
@@ -282,6 +286,36 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	return aim(&a->run, rx);
 }
 
+/* One member's own reader and run: others want the payload, too. */
+static void deliver_to_member(struct sroce_qp *qp, void *arg)
+{
+	struct sroce_rx rx = *(const struct sroce_rx *)arg;
+	struct sroce_reader payload = *rx.payload;
+	struct run run = {
+		.qp = qp,
+		.qpn = SROCE_QPN_MULTICAST,
+		.packets = 1,
+		.bytes = rx.len,
+	};
+
+	rx.payload = &payload;
+	accept(&run, &rx, true);
+	run_end(&run);
+}
+
+/* No QP has this number: the address tells which ones are meant. */
+static bool deliver_to_group(struct arrival *a, struct sroce_rx *rx)
+{
+	struct in6_addr from, to;
+	u32 found;
+
+	packet_addresses(rx, &from, &to);
+	rcu_read_lock();
+	found = sroce_mcast_for_each(a->net, &to, deliver_to_member, rx);
+	rcu_read_unlock();
+	return found;
+}
+
 static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		    bool intact)
 {
@@ -289,6 +323,10 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 	struct sroce_rx rx;
 
 	if (!open_packet(a, &rx, &reader, len, &why)) {
+		if (why == SROCE_RX_BAD_QPN && intact &&
+		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
+		    deliver_to_group(a, &rx))
+			return;
 		sroce_qp_count_stray(a->net, why);
 		return;
 	}

@@ -18,6 +18,7 @@ static const struct {
 	{ "srq", test_srq },
 	{ "completion", test_completion },
 	{ "memory", test_memory },
+	{ "multicast", test_multicast },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

@@ -6,5 +6,6 @@
 void test_srq(void);
 void test_completion(void);
 void test_memory(void);
+void test_multicast(void);
 
 #endif /* RESOURCES_H */

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Multicast groups of UD QPs.  The network stack does most of it: the device's
+ * netdev joins the IP group, which sets its MAC filter, tells the network, and
+ * lets the stack loop what we send back to us.  What is left is to know which
+ * QPs a packet is for.
+ */
+#include <linux/hashtable.h>
+#include <linux/igmp.h>
+#include <linux/inetdevice.h>
+#include <linux/jhash.h>
+#include <linux/rculist.h>
+#include <linux/rtnetlink.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+#include "mcast.h"
+
+/**
+ * struct member - a QP in a group
+ * @node: in the table, by @group
+ * @group: its address; IPv4 in the mapped form
+ * @qp: the QP; detached before it is destroyed
+ * @net: namespace that its netdev was in
+ * @rcu: packets may still look at it
+ */
+struct member {
+	struct hlist_node node;
+	struct in6_addr group;
+	struct sroce_qp *qp;
+	struct net *net;
+	struct rcu_head rcu;
+};
+
+/* Members of all groups of all devices; RCU, writers under the lock. */
+static DEFINE_HASHTABLE(members, 8);
+static DEFINE_SPINLOCK(members_lock);
+static u32 num_members;
+
+static u32 hash(const struct in6_addr *group)
+{
+	return jhash2((__force const u32 *)group->s6_addr32,
+		      ARRAY_SIZE(group->s6_addr32), 0);
+}
+
+u32 sroce_mcast_for_each(const struct net *net, const struct in6_addr *group,
+			 void (*deliver)(struct sroce_qp *qp, void *arg),
+			 void *arg)
+{
+	struct member *m;
+	u32 found = 0;
+
+	hash_for_each_possible_rcu(members, m, node, hash(group)) {
+		if (m->net != net || !ipv6_addr_equal(&m->group, group) ||
+		    !sroce_qp_get(m->qp))
+			continue;
+		deliver(m->qp, arg);
+		found++;
+	}
+	return found;
+}
+
+static struct member *find(const struct sroce_qp *qp,
+			   const struct in6_addr *group)
+{
+	struct member *m;
+
+	lockdep_assert_held(&members_lock);
+	hash_for_each_possible(members, m, node, hash(group))
+		if (m->qp == qp && ipv6_addr_equal(&m->group, group))
+			return m;
+	return NULL;
+}
+
+/* The netdev counts how often a group has been joined. */
+static int join_ipv4(struct net_device *ndev, __be32 group)
+{
+	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
+
+	if (!in_dev)
+		return -ENODEV;
+	ip_mc_inc_group(in_dev, group);
+	return 0;
+}
+
+static void leave_ipv4(struct net_device *ndev, __be32 group)
+{
+	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
+
+	if (in_dev)
+		ip_mc_dec_group(in_dev, group);
+}
+
+static int join(struct member *m)
+{
+	struct net_device *ndev = m->qp->dev->ndev;
+	int err;
+
+	rtnl_lock();
+	m->net = dev_net(ndev);
+	if (ipv6_addr_v4mapped(&m->group))
+		err = join_ipv4(ndev, m->group.s6_addr32[3]);
+	else if (IS_ENABLED(CONFIG_IPV6))
+		err = ipv6_dev_mc_inc(ndev, &m->group);
+	else
+		err = -EAFNOSUPPORT;
+	rtnl_unlock();
+	return err;
+}
+
+/* Who has moved to another namespace has left its groups behind. */
+static void leave(const struct member *m)
+{
+	struct net_device *ndev = m->qp->dev->ndev;
+
+	rtnl_lock();
+	if (dev_net(ndev) != m->net)
+		;
+	else if (ipv6_addr_v4mapped(&m->group))
+		leave_ipv4(ndev, m->group.s6_addr32[3]);
+	else if (IS_ENABLED(CONFIG_IPV6))
+		ipv6_dev_mc_dec(ndev, &m->group);
+	rtnl_unlock();
+}
+
+static int publish(struct member *m)
+{
+	int err = 0;
+
+	spin_lock(&members_lock);
+	if (find(m->qp, &m->group))
+		err = -EEXIST;
+	else if (num_members == SROCE_MAX_MCAST_ATTACH)
+		err = -ENOSPC;
+	else
+		num_members++;
+	if (!err)
+		hash_add_rcu(members, &m->node, hash(&m->group));
+	spin_unlock(&members_lock);
+	return err;
+}
+
+int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct member *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->qp = sroce_qp(ibqp);
+	memcpy(&m->group, gid->raw, sizeof(m->group));
+	err = join(m);
+	if (err)
+		goto err_free;
+	err = publish(m);
+	if (err)
+		goto err_leave;
+	return 0;
+
+err_leave:
+	leave(m);
+err_free:
+	kfree(m);
+	return err;
+}
+
+int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	const struct in6_addr *group = (const struct in6_addr *)gid->raw;
+	struct member *m;
+
+	spin_lock(&members_lock);
+	m = find(sroce_qp(ibqp), group);
+	if (m) {
+		hash_del_rcu(&m->node);
+		num_members--;
+	}
+	spin_unlock(&members_lock);
+	if (!m)
+		return -EINVAL;
+	leave(m);
+	kfree_rcu(m, rcu);
+	return 0;
+}
