@@ -16,6 +16,9 @@ SROCE_SAME(SROCE_WR_SEND_WITH_IMM, IBV_WR_SEND_WITH_IMM);
 SROCE_SAME(SROCE_WR_RDMA_READ, IBV_WR_RDMA_READ);
 SROCE_SAME(SROCE_WR_ATOMIC_CMP_AND_SWP, IBV_WR_ATOMIC_CMP_AND_SWP);
 SROCE_SAME(SROCE_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD);
+SROCE_SAME(SROCE_WR_LOCAL_INV, IBV_WR_LOCAL_INV);
+SROCE_SAME(SROCE_WR_BIND_MW, IBV_WR_BIND_MW);
+SROCE_SAME(SROCE_WR_SEND_WITH_INV, IBV_WR_SEND_WITH_INV);
 
 static int set_inline(const struct sroce_sq *sq, struct sroce_sqe *sqe,
 		      const struct ibv_send_wr *wr)
@@ -55,6 +58,9 @@ static inline void set_target(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 		sqe_atomic(sqe, wr->wr.atomic.remote_addr, wr->wr.atomic.rkey,
 			   wr->wr.atomic.compare_add, 0);
 		break;
+	case IBV_WR_BIND_MW:
+		sqe_bind(sqe, &wr->bind_mw.bind_info, wr->bind_mw.rkey);
+		break;
 	default:
 		if (qp->vqp.qp.qp_type == IBV_QPT_UD)
 			sqe_ud(sqe, wr->wr.ud.ah, wr->wr.ud.remote_qpn,
@@ -64,13 +70,16 @@ static inline void set_target(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 	}
 }
 
-/* Zero where there is no immediate data. */
+/* Zero where there is neither immediate data nor a key to invalidate. */
 static inline __be32 imm_of(const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_SEND_WITH_IMM:
 		return wr->imm_data;
+	case IBV_WR_SEND_WITH_INV:
+	case IBV_WR_LOCAL_INV:
+		return sqe_key(wr->invalidate_rkey);
 	default:
 		return 0;
 	}
@@ -80,14 +89,20 @@ static inline __be32 imm_of(const struct ibv_send_wr *wr)
 static int refusal(enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
-	case IBV_WR_LOCAL_INV:
-	case IBV_WR_BIND_MW:
-	case IBV_WR_SEND_WITH_INV:
 	case IBV_WR_TSO:
 		return EOPNOTSUPP;
 	default:
 		return EINVAL;
 	}
+}
+
+/*
+ * Windows of type 1 have their own function, whose request names none.  The
+ * kernel checks the rest when the request's turn comes.
+ */
+static bool may_bind(const struct ibv_send_wr *wr)
+{
+	return !wr->bind_mw.mw || wr->bind_mw.mw->type == IBV_MW_TYPE_2;
 }
 
 static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
@@ -98,6 +113,8 @@ static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 	if (unlikely(!sq_can_send(&qp->sq, wr->opcode)))
 		return refusal(wr->opcode);
 	if (unlikely(flags & ~SROCE_WR_ALL_FLAGS))
+		return EINVAL;
+	if (wr->opcode == IBV_WR_BIND_MW && !may_bind(wr))
 		return EINVAL;
 	sqe_begin(sqe, wr->wr_id, wr->opcode, flags | qp->sq.all_flags,
 		  imm_of(wr));
@@ -149,5 +166,25 @@ int sroce_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 		sroce_kick(sq->door);
 	if (unlikely(err))
 		*bad_wr = wr;
+	return err;
+}
+
+/* Type 1: the window has a new key as soon as the request is posted. */
+int sroce_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
+		  struct ibv_mw_bind *bind)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = bind->wr_id,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = bind->send_flags,
+		.bind_mw.rkey = ibv_inc_rkey(mw->rkey),
+		.bind_mw.bind_info = bind->bind_info,
+	};
+	struct ibv_send_wr *bad_wr;
+	int err;
+
+	err = sroce_post_send(qp, &wr, &bad_wr);
+	if (!err)
+		mw->rkey = wr.bind_mw.rkey;
 	return err;
 }

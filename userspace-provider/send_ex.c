@@ -126,6 +126,29 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey,
 		     add, 0);
 }
 
+static void wr_send_inv(struct ibv_qp_ex *qp, uint32_t rkey)
+{
+	begin_plain(qp, SROCE_WR_SEND_WITH_INV, sqe_key(rkey));
+}
+
+static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t rkey)
+{
+	begin_plain(qp, SROCE_WR_LOCAL_INV, sqe_key(rkey));
+}
+
+static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
+		       const struct ibv_mw_bind_info *info)
+{
+	struct sroce_sqe *sqe = begin(qp, SROCE_WR_BIND_MW, 0);
+
+	if (unlikely(!sqe))
+		return;
+	if (unlikely(mw->type != IBV_MW_TYPE_2))
+		fail(qp_sq(qp), EINVAL);
+	else
+		sqe_bind(sqe, info, rkey);
+}
+
 static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah,
 			   uint32_t remote_qpn, uint32_t remote_qkey)
 {
@@ -224,6 +247,12 @@ static void set_requests(struct ibv_qp_ex *qp, const struct sroce_sq *sq)
 		qp->wr_rdma_write = wr_rdma_write;
 		qp->wr_rdma_write_imm = wr_rdma_write_imm;
 	}
+	if (sq_can_send(sq, SROCE_WR_BIND_MW)) {
+		qp->wr_bind_mw = wr_bind_mw;
+		qp->wr_local_inv = wr_local_inv;
+	}
+	if (sq_can_send(sq, SROCE_WR_SEND_WITH_INV))
+		qp->wr_send_inv = wr_send_inv;
 	if (sq_can_send(sq, SROCE_WR_RDMA_READ)) {
 		qp->wr_rdma_read = wr_rdma_read;
 		qp->wr_atomic_cmp_swp = wr_atomic_cmp_swp;

@@ -32,6 +32,17 @@ static inline bool sq_can_send(const struct sroce_sq *sq, unsigned int opcode)
 	return opcode < 16 && sq->opcodes >> opcode & 1;
 }
 
+/* A key to invalidate has the place of immediate data, in host order. */
+static inline __be32 sqe_key(uint32_t rkey)
+{
+	union {
+		uint32_t rkey;
+		__be32 imm_data;
+	} u = { .rkey = rkey };
+
+	return u.imm_data;
+}
+
 /* The first 16 bytes. */
 static inline void sqe_begin(struct sroce_sqe *sqe, uint64_t wr_id,
 			     uint8_t opcode, uint8_t flags, __be32 imm_data)
@@ -66,6 +77,17 @@ static inline void sqe_atomic(struct sroce_sqe *sqe, uint64_t remote_addr,
 	sqe->atomic.reserved = 0;
 	sqe->atomic.compare_add = compare_add;
 	sqe->atomic.swap = swap;
+}
+
+static inline void sqe_bind(struct sroce_sqe *sqe,
+			    const struct ibv_mw_bind_info *info, uint32_t rkey)
+{
+	sqe->bind.addr = info->addr;
+	sqe->bind.length = info->length;
+	sqe->bind.lkey = info->mr ? info->mr->lkey : 0;
+	sqe->bind.rkey = rkey;
+	sqe->bind.access = info->mw_access_flags;
+	sqe->bind.reserved = 0;
 }
 
 static inline void sqe_ud(struct sroce_sqe *sqe, struct ibv_ah *ah,

@@ -282,6 +282,10 @@ int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int sroce_dereg_mr(struct verbs_mr *mr);
 
+/* mw.c */
+struct ibv_mw *sroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int sroce_dealloc_mw(struct ibv_mw *mw);
+
 /* ah.c */
 struct ibv_ah *sroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 int sroce_destroy_ah(struct ibv_ah *ah);
@@ -328,6 +332,8 @@ int sroce_destroy_srq(struct ibv_srq *srq);
 /* send.c */
 int sroce_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
 		    struct ibv_send_wr **bad_wr);
+int sroce_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
+		  struct ibv_mw_bind *bind);
 
 /* send_ex.c */
 void sroce_set_send_ops(struct ibv_qp_ex *qp);

@@ -43,7 +43,8 @@ static noinline int grip_piece(struct sroce_grip *grip,
 	u64 most;
 
 	if (!mr || !covers(mr, memory, key, addr, len)) {
-		mr = sroce_mr_get(memory->pd, key, addr, len, memory->access);
+		mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len,
+				  memory->access);
 		if (!mr)
 			return -EFAULT;
 		sroce_grip_hold(grip, mr);

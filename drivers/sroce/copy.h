@@ -35,12 +35,14 @@ struct sroce_grip {
 /**
  * struct sroce_memory - a list of pieces of registered memory
  * @pd: protection domain of the QP
+ * @qpn: for remote access: its number; windows may be bound to it
  * @sge: private copy of the list; for remote access one made from the RETH
  * @num_sge: its entries
  * @access: enum ib_access_flags needed
  */
 struct sroce_memory {
 	struct ib_pd *pd;
+	u32 qpn;
 	const struct sroce_sge *sge;
 	u32 num_sge;
 	int access;

@@ -16,6 +16,7 @@
 #include "device.h"
 #include "mcast.h"
 #include "mr.h"
+#include "mw.h"
 #include "pd.h"
 #include "pma.h"
 #include "post.h"
@@ -50,6 +51,8 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_qp = SROCE_MAX_QP;
 	attr->max_qp_wr = SROCE_MAX_QP_WR;
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_SRQ_RESIZE |
@@ -64,6 +67,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_cq = SROCE_MAX_CQ;
 	attr->max_cqe = SROCE_MAX_CQE;
 	attr->max_mr = SROCE_MAX_MR;
+	attr->max_mw = SROCE_MAX_MR;
 	attr->max_pd = SROCE_MAX_PD;
 	attr->max_ah = SROCE_MAX_AH;
 	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
@@ -325,6 +329,7 @@ static const struct ib_device_ops ops = {
 
 	.add_gid = sroce_add_gid,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
+	.alloc_mw = sroce_alloc_mw,
 	.alloc_pd = sroce_alloc_pd,
 	.alloc_ucontext = sroce_alloc_ucontext,
 	.counter_alloc_stats = sroce_counter_alloc_stats,
@@ -339,6 +344,7 @@ static const struct ib_device_ops ops = {
 	.create_srq = sroce_create_srq,
 	.create_user_ah = sroce_create_ah,
 	.dealloc_driver = sroce_dealloc_driver,
+	.dealloc_mw = sroce_dealloc_mw,
 	.dealloc_pd = sroce_dealloc_pd,
 	.dealloc_ucontext = sroce_dealloc_ucontext,
 	.del_gid = sroce_del_gid,
@@ -380,6 +386,7 @@ static const struct ib_device_ops ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, sroce_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_ib_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ib),

@@ -49,13 +49,15 @@ static u32 operations(const struct sroce_qp *qp)
 {
 	const u32 send = BIT(SROCE_OP_SEND) | BIT(SROCE_OP_SEND_IMM);
 	const u32 write = BIT(SROCE_OP_WRITE) | BIT(SROCE_OP_WRITE_IMM);
+	const u32 local = BIT(SROCE_OP_LOCAL_INV) | BIT(SROCE_OP_BIND_MW);
 
 	switch (qp->type) {
 	case IB_QPT_RC:
-		return send | write | BIT(SROCE_OP_READ) |
-		       BIT(SROCE_OP_CMP_SWP) | BIT(SROCE_OP_FETCH_ADD);
+		return send | write | local | BIT(SROCE_OP_READ) |
+		       BIT(SROCE_OP_CMP_SWP) | BIT(SROCE_OP_FETCH_ADD) |
+		       BIT(SROCE_OP_SEND_INV);
 	case IB_QPT_UC:
-		return send | write;
+		return send | write | local;
 	default:
 		return send;
 	}
@@ -83,6 +85,14 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
 			return SROCE_LOC_QP_OP_ERR;
 		return 0;
 	}
+	if (wr->opcode == SROCE_OP_BIND_MW) {
+		wr->bind.addr = sqe->bind.addr;
+		wr->bind.bytes = sqe->bind.length;
+		wr->bind.lkey = sqe->bind.lkey;
+		wr->bind.key = sqe->bind.rkey;
+		wr->bind.access = sqe->bind.access;
+		return sqe->bind.reserved ? SROCE_LOC_QP_OP_ERR : 0;
+	}
 	wr->remote_addr = sqe->rdma.remote_addr;
 	wr->rkey = sqe->rdma.rkey;
 	if (wr->opcode == SROCE_OP_CMP_SWP || wr->opcode == SROCE_OP_FETCH_ADD) {
@@ -98,7 +108,8 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
 static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
 		      const struct sroce_sqe *entry, void *list)
 {
-	if (wr->num_sge > qp->sq.max_inline || sroce_wr_reads(wr))
+	if (wr->num_sge > qp->sq.max_inline || sroce_wr_reads(wr) ||
+	    sroce_wr_local(wr))
 		return SROCE_LOC_QP_OP_ERR;
 	memcpy(list, entry + 1, wr->num_sge);
 	wr->length = wr->num_sge;
@@ -111,7 +122,7 @@ static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
 	u64 length = 0;
 	u32 i;
 
-	if (wr->num_sge > qp->sq.max_sge)
+	if (wr->num_sge > qp->sq.max_sge || (sroce_wr_local(wr) && wr->num_sge))
 		return SROCE_LOC_QP_OP_ERR;
 	memcpy(list, entry + 1, wr->num_sge * sizeof(*list));
 	barrier_data(list);
@@ -135,8 +146,11 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 	/* From INIT to ERR: never connected, and only to be flushed. */
 	if (!req->mtu || (sroce_wr_reads(wr) && !req->max_reads))
 		return SROCE_LOC_QP_OP_ERR;
-	wr->packets = sroce_wr_atomic(wr) ? 1 :
-		      sroce_packets(wr->length, req->mtu);
+	if (sroce_wr_local(wr))
+		wr->packets = 0;
+	else
+		wr->packets = sroce_wr_atomic(wr) ? 1 :
+			      sroce_packets(wr->length, req->mtu);
 	return wr->packets > SROCE_MAX_PACKETS ? SROCE_LOC_LEN_ERR : 0;
 }
 

@@ -11,7 +11,8 @@
 #define SUPPORTED_ACCESS						\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ZERO_BASED | IB_ACCESS_HUGETLB | IB_ACCESS_OPTIONAL)
+	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
+	 IB_ACCESS_OPTIONAL)
 
 /* The index is random already. */
 static u32 mr_hash(const void *key, u32 len, u32 seed)
@@ -44,10 +45,18 @@ void sroce_mr_table_exit(struct sroce_device *dev)
 	rhashtable_destroy(&dev->mrs);
 }
 
-static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 key,
-		      u64 addr, u64 length, int access)
+/* A window's key is no lkey. */
+static bool window_allows(const struct sroce_mr *mr, u32 qpn, int access)
+{
+	return sroce_access_remote(access) && (!mr->qpn || mr->qpn == qpn);
+}
+
+static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 qpn,
+		      u32 key, u64 addr, u64 length, int access)
 {
 	if (mr->ib.lkey != key || mr->ib.pd != pd || access & ~mr->access)
+		return false;
+	if (mr->kind == SROCE_MR_WINDOW && !window_allows(mr, qpn, access))
 		return false;
 	if (mr->kind == SROCE_MR_DMA)
 		return true;
@@ -55,8 +64,17 @@ static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 key,
 	       addr - mr->iova <= mr->length - length;
 }
 
-struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
-			      int access)
+struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
+{
+	u32 index = key >> 8;
+	struct sroce_mr *mr;
+
+	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
+	return mr && mr->kind == SROCE_MR_SLOT ? mr : NULL;
+}
+
+struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
+			      u64 length, int access)
 {
 	struct sroce_device *dev = sroce_device(pd->device);
 	u32 index = key >> 8;
@@ -64,6 +82,8 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
 
 	rcu_read_lock();
 	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
+	if (mr && mr->kind == SROCE_MR_SLOT)
+		mr = rcu_dereference(mr->binding);
 	if (mr && !refcount_inc_not_zero(&mr->ref))
 		mr = NULL;
 	rcu_read_unlock();
@@ -71,7 +91,7 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
 		return NULL;
 	/* What the reference keeps as it is; pairs with mr_resume(). */
 	smp_acquire__after_ctrl_dep();
-	if (mr_allows(mr, pd, key, addr, length, access))
+	if (mr_allows(mr, pd, qpn, key, addr, length, access))
 		return mr;
 	sroce_mr_put(mr);
 	return NULL;
@@ -79,8 +99,15 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
 
 void sroce_mr_put(struct sroce_mr *mr)
 {
-	if (refcount_dec_and_test(&mr->ref))
+	if (!refcount_dec_and_test(&mr->ref))
+		return;
+	if (mr->kind != SROCE_MR_WINDOW) {
 		complete(&mr->idle);
+		return;
+	}
+	/* Nobody waits for it. */
+	sroce_mr_put(mr->parent);
+	kfree_rcu(mr, rcu);
 }
 
 static struct sroce_mr *mr_alloc(struct ib_pd *pd, int kind, int access)
@@ -98,8 +125,14 @@ static struct sroce_mr *mr_alloc(struct ib_pd *pd, int kind, int access)
 	return mr;
 }
 
-/* Give it a key that nobody can guess and let lookups find it. */
-static int mr_publish(struct sroce_mr *mr)
+void sroce_mr_withdraw(struct sroce_mr *mr)
+{
+	struct sroce_device *dev = sroce_device(mr->ib.pd->device);
+
+	rhashtable_remove_fast(&dev->mrs, &mr->node, mr_params);
+}
+
+int sroce_mr_publish(struct sroce_mr *mr)
 {
 	struct sroce_device *dev = sroce_device(mr->ib.pd->device);
 	int tries, err;
@@ -138,7 +171,7 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
 	mr = mr_alloc(pd, SROCE_MR_DMA, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	err = mr_publish(mr);
+	err = sroce_mr_publish(mr);
 	if (err) {
 		kfree(mr);
 		return ERR_PTR(err);
@@ -245,7 +278,7 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 		return ERR_PTR(-ENOMEM);
 	err = mr_pin(mr, start, length, iova);
 	if (!err)
-		err = mr_publish(mr);
+		err = sroce_mr_publish(mr);
 	if (err) {
 		mr_unpin(mr);
 		kfree(mr);
@@ -267,6 +300,7 @@ static void mr_resume(struct sroce_mr *mr)
 	/* Who gets a reference finds what was changed; see sroce_mr_get(). */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
+	atomic_set(&mr->windows, 0);
 }
 
 /* Becomes what @draft is; the key stays. */
@@ -321,6 +355,8 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		return ERR_PTR(-ENOMEM);
 	if (pin)
 		err = mr_pin(draft, start, length, iova);
+	if (!err && atomic_cmpxchg(&mr->windows, 0, -1))
+		err = -EBUSY;
 	if (!err)
 		mr_become(mr, draft, pin);
 	mr_unpin(draft);
@@ -331,9 +367,10 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
-	struct sroce_device *dev = sroce_device(ibmr->device);
 
-	rhashtable_remove_fast(&dev->mrs, &mr->node, mr_params);
+	if (atomic_cmpxchg(&mr->windows, 0, -1))
+		return -EBUSY;
+	sroce_mr_withdraw(mr);
 	mr_pause(mr);
 	mr_unpin(mr);
 	kfree_rcu(mr, rcu);

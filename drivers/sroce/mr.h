@@ -12,6 +12,8 @@
 enum sroce_mr_kind {
 	SROCE_MR_DMA,		/* all kernel addresses; kernel users only */
 	SROCE_MR_USER,		/* pinned user memory */
+	SROCE_MR_SLOT,		/* place of a window's key; see @binding */
+	SROCE_MR_WINDOW,	/* what a window is bound to; not in the table */
 };
 
 /**
@@ -27,6 +29,10 @@ enum sroce_mr_kind {
  * @blocks: kernel address of each block that the region touches
  * @skip: bytes of the first block before the region
  * @umem: the pins
+ * @windows: windows bound to it; -1 while none may be
+ * @binding: of a window's place: SROCE_MR_WINDOW, or NULL; RCU
+ * @parent: of a window: the region it is bound to, referenced
+ * @qpn: of a window of type 2: the QP that it is bound to, else 0
  * @ref: one for being registered, one per user on the data path; all above
  *	but @node and @index changes only while it is 0
  * @idle: @ref has become 0
@@ -44,6 +50,10 @@ struct sroce_mr {
 	u64 skip;
 	void **blocks;
 	struct ib_umem *umem;
+	atomic_t windows;
+	struct sroce_mr __rcu *binding;
+	struct sroce_mr *parent;
+	u32 qpn;
 	refcount_t ref;
 	struct completion idle;
 	struct rcu_head rcu;
@@ -55,20 +65,34 @@ void sroce_mr_table_exit(struct sroce_device *dev);
 /**
  * sroce_mr_get() - the one check of a key
  * @pd: protection domain of the QP
+ * @qpn: its number, for remote access
  * @key: lkey or rkey
  * @addr: first byte of the access
  * @length: bytes, not 0 (an access to nothing needs no key)
  * @access: the enum ib_access_flags that the access needs; 0 to read locally
  *
- * Checks the key's variant, the PD, the rights, and the bounds without
- * overflow.  Holds off deregistration until sroce_mr_put(), so keep it no
+ * Checks the key's variant, the PD, the rights, the bounds without overflow,
+ * and of windows the QP.  Holds off deregistration until sroce_mr_put(), so keep it no
  * longer than a burst.
  *
  * Context: any.  Return: the region, or NULL if access is refused.
  */
-struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 key, u64 addr, u64 length,
-			      int access);
+struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
+			      u64 length, int access);
 void sroce_mr_put(struct sroce_mr *mr);
+
+/* Is the right to use remote keys wanted? */
+static inline bool sroce_access_remote(int access)
+{
+	return access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
+			 IB_ACCESS_REMOTE_ATOMIC);
+}
+
+/* For mw.c: give it a key that nobody can guess and let lookups find it. */
+int sroce_mr_publish(struct sroce_mr *mr);
+void sroce_mr_withdraw(struct sroce_mr *mr);
+/* The place of a window's key, or NULL.  Context: RCU read side. */
+struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key);
 
 /**
  * sroce_mr_map() - kernel address of a byte

@@ -50,6 +50,8 @@ static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 		return 0;
 	case IB_WR_SEND:
 	case IB_WR_SEND_WITH_IMM:
+	case IB_WR_SEND_WITH_INV:
+	case IB_WR_LOCAL_INV:
 		return 0;
 	default:
 		return -EOPNOTSUPP;

@@ -7,6 +7,7 @@
 #include "core/errors.h"
 #include "datagram.h"
 #include "fetch.h"
+#include "mw.h"
 #include "receive.h"
 #include "trace.h"
 #include "srq.h"
@@ -67,6 +68,10 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (pkt->op->headers & SROCE_IMMDT) {
 		cqe.imm_data = pkt->imm;
 		cqe.flags |= SROCE_CQE_WITH_IMM;
+	}
+	if (pkt->op->headers & SROCE_IETH) {
+		cqe.invalidated_rkey = pkt->rkey;
+		cqe.flags |= SROCE_CQE_WITH_INV;
 	}
 	if (pkt->solicited)
 		cqe.flags |= SROCE_CQE_SOLICITED;
@@ -246,7 +251,8 @@ static enum sroce_reason store_send(struct sroce_qp *qp,
 		.addr = (address), .length = (bytes), .lkey = (key),	\
 	};								\
 	const struct sroce_memory name = {				\
-		.pd = (qp)->pd, .sge = &name##_sge, .num_sge = 1,	\
+		.pd = (qp)->pd, .qpn = (qp)->qpn,			\
+		.sge = &name##_sge, .num_sge = 1,			\
 		.access = (rights),					\
 	}
 
@@ -264,7 +270,7 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 
 	/* The bounds of the whole message, before its first byte. */
 	if (req->begins && length > rx->pkt.payload) {
-		mr = sroce_mr_get(qp->pd, req->rkey, req->va, length,
+		mr = sroce_mr_get(qp->pd, qp->qpn, req->rkey, req->va, length,
 				  IB_ACCESS_REMOTE_WRITE);
 		if (!mr)
 			return SROCE_RKEY_REFUSED;
@@ -283,7 +289,7 @@ static enum sroce_reason check_read(struct sroce_qp *qp,
 
 	if (!length)
 		return SROCE_NO_REASON;
-	mr = sroce_mr_get(qp->pd, req->rkey, req->va, length,
+	mr = sroce_mr_get(qp->pd, qp->qpn, req->rkey, req->va, length,
 			  IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
@@ -307,6 +313,14 @@ static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
 	       SROCE_RKEY_REFUSED : SROCE_NO_REASON;
 }
 
+/* Our grip may be on that very region. */
+static enum sroce_reason invalidate(struct sroce_qp *qp, u32 key)
+{
+	sroce_grip_drop(&qp->rq.grip);
+	return sroce_mw_invalidate(qp->pd, qp->qpn, key) ?
+	       SROCE_INVALIDATE_REFUSED : SROCE_NO_REASON;
+}
+
 static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
 			      const struct sroce_request *req, u64 *original)
 {
@@ -317,6 +331,8 @@ static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
 	case SROCE_KIND_SEND:
 		if (rx->pkt.payload)
 			reason = store_send(qp, grip, rx, req);
+		if (!reason && rx->pkt.op->headers & SROCE_IETH)
+			reason = invalidate(qp, rx->pkt.rkey);
 		break;
 	case SROCE_KIND_WRITE:
 		if (rx->pkt.payload)

@@ -7,6 +7,7 @@
 #include "core/completer.h"
 #include "datagram.h"
 #include "fetch.h"
+#include "mw.h"
 #include "send.h"
 #include "trace.h"
 #include "tx.h"
@@ -134,6 +135,8 @@ static u8 completion_opcode(u8 op)
 		[SROCE_OP_READ] = 2,		/* IBV_WC_RDMA_READ */
 		[SROCE_OP_CMP_SWP] = 3,		/* IBV_WC_COMP_SWAP */
 		[SROCE_OP_FETCH_ADD] = 4,	/* IBV_WC_FETCH_ADD */
+		[SROCE_OP_BIND_MW] = 5,		/* IBV_WC_BIND_MW */
+		[SROCE_OP_LOCAL_INV] = 6,	/* IBV_WC_LOCAL_INV */
 	};
 
 	return op < SROCE_OPS ? opcodes[op] : 0;
@@ -243,7 +246,7 @@ static bool may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
 	for (i = 0; i < wr->num_sge; i++) {
 		if (!sge[i].length)
 			continue;
-		mr = sroce_mr_get(qp->pd, sge[i].lkey, sge[i].addr,
+		mr = sroce_mr_get(qp->pd, 0, sge[i].lkey, sge[i].addr,
 				  sge[i].length, IB_ACCESS_LOCAL_WRITE);
 		if (!mr)
 			return false;
@@ -337,6 +340,21 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 	return true;
 }
 
+/* A request that fails is found by sroce_requester_next() once more. */
+static void do_local(struct sroce_qp *qp, struct sroce_wr *wr)
+{
+	u8 status = 0;
+
+	if (!wr->started)
+		status = wr->opcode == SROCE_OP_BIND_MW ?
+			 sroce_mw_bind(qp->pd, qp->qpn, wr) :
+			 sroce_mw_invalidate(qp->pd, qp->qpn, wr->invalidate);
+	if (status)
+		wr->status = status;
+	else
+		sroce_requester_done(&qp->sq.req);
+}
+
 /*
  * The last burst left without asking, since more was to follow, and now
  * nothing can: its last packet goes out once more, and asks.
@@ -370,6 +388,10 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
 	for (;;) {
 		next = sroce_requester_next(req, &out);
+		if (next == SROCE_NEXT_LOCAL) {
+			do_local(qp, out.wr);
+			continue;
+		}
 		if (next != SROCE_NEXT_PACKET)
 			break;
 		if (!sroce_burst_fits(&burst, &out.pkt)) {
@@ -391,7 +413,8 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		}
 	}
 	if (!burst.head && qp->sq.unasked && qp->type == IB_QPT_RC &&
-	    (next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD))
+	    (next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
+	     next == SROCE_NEXT_ALONE))
 		ask_again(qp, &burst);
 	if (!flush_burst(qp, &burst, first, false))
 		next = SROCE_NEXT_WINDOW;

@@ -121,6 +121,7 @@ static void bad_requests(const struct fixture *fx)
 {
 	struct ibv_qp *rc = fixture_qp(fx, IBV_QPT_RC, false);
 	struct ibv_qp *uc = fixture_qp(fx, IBV_QPT_UC, false);
+	struct ibv_mw type1 = { .type = IBV_MW_TYPE_1 };
 	struct ibv_sge sge[4] = { { .length = 81 } };
 	struct ibv_send_wr wr = a_send();
 
@@ -136,9 +137,12 @@ static void bad_requests(const struct fixture *fx)
 	ok(post(rc, 1, &wr) == EINVAL, "unknown flags");
 	wr.send_flags = 0;
 	wr.opcode = IBV_WR_BIND_MW;
-	ok(post(rc, 1, &wr) == EOPNOTSUPP, "binding a window");
+	wr.bind_mw.mw = &type1;
+	ok(post(rc, 1, &wr) == EINVAL, "binding a window of type 1");
+	wr.opcode = IBV_WR_TSO;
+	ok(post(rc, 1, &wr) == EOPNOTSUPP, "segmentation");
 	wr.opcode = IBV_WR_SEND_WITH_INV;
-	ok(post(rc, 1, &wr) == EOPNOTSUPP, "remote invalidation");
+	ok(post(uc, 1, &wr) == EINVAL, "remote invalidation on UC");
 	wr.opcode = 31;
 	ok(post(rc, 1, &wr) == EINVAL, "an unknown operation");
 	wr.opcode = IBV_WR_RDMA_READ;

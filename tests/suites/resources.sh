@@ -12,13 +12,14 @@ run_program "" 150 "$PROGRAMS/resources"
 D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/resources"
 G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/resources" multicast
 
-# mckey_pair: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends
-joined() { on h2 ip maddress show dev eth0 | grep -q 239.1.2.3; }
+# mckey_pair: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends: rdma_cm and sroce each
+# have then joined the group once
+joined() { on h2 ip maddress show dev eth0 | grep -q "239.1.2.3 ${1:-}"; }
 mckey_pair() {
 	local receiver status
 	(exec_on h2 timeout 30 mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
 	receiver=$!
-	wait_for 10 joined && on h1 timeout 30 mckey -m 239.1.2.3 -b "$IP1" -s
+	wait_for 20 joined "users 2" && on h1 timeout 30 mckey -m 239.1.2.3 -b "$IP1" -s
 	status=$?
 	[ $status = 0 ] || kill $receiver
 	wait $receiver && [ $status = 0 ]

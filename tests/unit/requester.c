@@ -403,3 +403,81 @@ TEST(requester, begins_anew_behind_a_request_that_failed_half_sent)
 	EQUAL(s.out.pkt.payload, 1);
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 }
+
+static void post_local(u8 opcode)
+{
+	post(&s, opcode, 0)->packets = 0;
+}
+
+TEST(requester, local_requests_have_their_turn_and_no_packet)
+{
+	sender_init(&s, 10);
+	post(&s, SROCE_OP_SEND, 1);
+	post_local(SROCE_OP_BIND_MW);
+	post(&s, SROCE_OP_SEND, 1);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+	next_is(SROCE_NEXT_LOCAL);
+	CHECK(!s.out.wr->started);
+	sroce_requester_done(&s.r);
+	SEND(&s, SROCE_SEND_ONLY, 11);
+	/* It completes in its turn, too. */
+	EQUAL(complete(&s), 0);
+	sroce_requester_acknowledge(&s.r, 11);
+	EQUAL(complete(&s), 2);
+	sroce_requester_acknowledge(&s.r, 12);
+	EQUAL(complete(&s), 1);
+}
+
+TEST(requester, invalidation_waits_until_all_before_is_acknowledged)
+{
+	sender_init(&s, 10);
+	post(&s, SROCE_OP_WRITE, 2 * MTU);
+	post_local(SROCE_OP_LOCAL_INV);
+	SEND(&s, SROCE_WRITE_FIRST, 10);
+	SEND(&s, SROCE_WRITE_LAST, 11);
+	next_is(SROCE_NEXT_ALONE);
+	sroce_requester_acknowledge(&s.r, 11);
+	next_is(SROCE_NEXT_ALONE);
+	sroce_requester_acknowledge(&s.r, 12);
+	next_is(SROCE_NEXT_LOCAL);
+	sroce_requester_done(&s.r);
+	EQUAL(complete(&s), 2);
+}
+
+TEST(requester, local_requests_are_done_once)
+{
+	sender_init(&s, 10);
+	post(&s, SROCE_OP_SEND, 1);
+	post_local(SROCE_OP_BIND_MW);
+	post(&s, SROCE_OP_SEND, 1);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+	sroce_requester_done(&s.r);
+	SEND(&s, SROCE_SEND_ONLY, 11);
+	sroce_requester_rewind(&s.r);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+	next_is(SROCE_NEXT_LOCAL);
+	CHECK(s.out.wr->started);
+	sroce_requester_done(&s.r);
+	SEND(&s, SROCE_SEND_ONLY, 11);
+	sroce_requester_acknowledge(&s.r, 11);
+	sroce_requester_rewind(&s.r);
+	SEND(&s, SROCE_SEND_ONLY, 11);
+	sroce_requester_acknowledge(&s.r, 12);
+	EQUAL(complete(&s), 3);
+}
+
+TEST(requester, local_requests_are_fenced_and_held)
+{
+	sender_init(&s, 10);
+	post(&s, SROCE_OP_READ, 1);
+	post_local(SROCE_OP_BIND_MW);
+	s.wrs[(s.r.in.tail - 1) & s.r.in.mask].flags = SROCE_FENCE;
+	SEND(&s, SROCE_READ_REQUEST, 10);
+	next_is(SROCE_NEXT_FENCE);
+	sroce_requester_acknowledge(&s.r, 11);
+	EQUAL(complete(&s), 1);
+	s.r.hold = true;
+	next_is(SROCE_NEXT_HOLD);
+	s.r.hold = false;
+	next_is(SROCE_NEXT_LOCAL);
+}

@@ -19,6 +19,7 @@ static const struct {
 	{ "completion", test_completion },
 	{ "memory", test_memory },
 	{ "multicast", test_multicast },
+	{ "windows", test_windows },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

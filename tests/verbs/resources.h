@@ -7,5 +7,6 @@ void test_srq(void);
 void test_completion(void);
 void test_memory(void);
 void test_multicast(void);
+void test_windows(void);
 
 #endif /* RESOURCES_H */

@@ -36,16 +36,19 @@ SIZE(struct verbs_mr);
 MEMBER(struct verbs_mr, ibv_mr);
 
 SIZE(struct verbs_context_ops);
+MEMBER(struct verbs_context_ops, alloc_mw);
 MEMBER(struct verbs_context_ops, alloc_parent_domain);
 MEMBER(struct verbs_context_ops, alloc_pd);
 MEMBER(struct verbs_context_ops, alloc_td);
 MEMBER(struct verbs_context_ops, attach_mcast);
+MEMBER(struct verbs_context_ops, bind_mw);
 MEMBER(struct verbs_context_ops, create_ah);
 MEMBER(struct verbs_context_ops, create_cq);
 MEMBER(struct verbs_context_ops, create_cq_ex);
 MEMBER(struct verbs_context_ops, create_qp);
 MEMBER(struct verbs_context_ops, create_qp_ex);
 MEMBER(struct verbs_context_ops, create_srq);
+MEMBER(struct verbs_context_ops, dealloc_mw);
 MEMBER(struct verbs_context_ops, dealloc_pd);
 MEMBER(struct verbs_context_ops, dealloc_td);
 MEMBER(struct verbs_context_ops, dereg_mr);
@@ -72,6 +75,7 @@ MEMBER(struct verbs_context_ops, req_notify_cq);
 MEMBER(struct verbs_context_ops, rereg_mr);
 MEMBER(struct verbs_context_ops, resize_cq);
 
+SIZE(struct ibv_alloc_mw);
 SIZE(struct ibv_alloc_pd);
 SIZE(struct ibv_create_cq_ex);
 SIZE(struct ibv_create_qp_ex);

@@ -14,6 +14,8 @@ enum sroce_op {
 	SROCE_OP_READ		= 4,
 	SROCE_OP_CMP_SWP	= 5,
 	SROCE_OP_FETCH_ADD	= 6,
+	SROCE_OP_LOCAL_INV	= 7,
+	SROCE_OP_BIND_MW	= 8,
 	SROCE_OP_SEND_INV	= 9,
 };
 
@@ -33,16 +35,19 @@ enum sroce_op_flags {
  * @swap: atomic: swap value
  * @compare_add: atomic: compare value, or addend
  * @rkey: WRITE, READ, atomic
+ * @bind: of a memory window
  * @ah: datagrams: number of the address handle
  * @remote_qpn: datagrams
  * @qkey: datagrams
  * @imm: immediate data, network order; or the key to invalidate, host order
  * @length: of the message, bytes
  * @psn: its first PSN, once @started
- * @packets: the PSNs it takes: of its packets, or of a READ's answer
+ * @packets: the PSNs it takes: of its packets, or of a READ's answer; none if
+ *	it is local
  * @opcode: enum sroce_op
  * @flags: enum sroce_op_flags
- * @started: a packet of it has been sent: @psn is valid
+ * @started: a packet of it has been sent, or it is local and done: @psn is
+ *	valid
  * @again: it is being sent again
  * @status: not 0 (enum sroce_status) if it cannot be sent: it fails with this
  *	as soon as it is the oldest
@@ -58,6 +63,13 @@ struct sroce_wr {
 			u64 compare_add;
 			u32 rkey;
 		};
+		struct {
+			u64 addr;
+			u64 bytes;
+			u32 lkey;
+			u32 key;
+			u32 access;
+		} bind;
 		struct {
 			u32 ah;
 			u32 remote_qpn;
@@ -83,6 +95,13 @@ static inline bool sroce_wr_reads(const struct sroce_wr *wr)
 {
 	return wr->opcode == SROCE_OP_READ || wr->opcode == SROCE_OP_CMP_SWP ||
 	       wr->opcode == SROCE_OP_FETCH_ADD;
+}
+
+/* Done here, in its turn, without a packet. */
+static inline bool sroce_wr_local(const struct sroce_wr *wr)
+{
+	return wr->opcode == SROCE_OP_LOCAL_INV ||
+	       wr->opcode == SROCE_OP_BIND_MW;
 }
 
 static inline bool sroce_wr_atomic(const struct sroce_wr *wr)

@@ -106,6 +106,24 @@ static void fill(const struct sroce_requester *r, struct sroce_outgoing *out)
 	}
 }
 
+/*
+ * A key that is invalidated may be needed to send again what came before it:
+ * that must be acknowledged.
+ */
+static enum sroce_next may_do(const struct sroce_requester *r,
+			      const struct sroce_wr *wr)
+{
+	if (wr->started)
+		return SROCE_NEXT_LOCAL;
+	if (r->hold)
+		return SROCE_NEXT_HOLD;
+	if ((wr->flags & SROCE_FENCE) && r->reads)
+		return SROCE_NEXT_FENCE;
+	if (wr->opcode == SROCE_OP_LOCAL_INV && r->una != r->psn)
+		return SROCE_NEXT_ALONE;
+	return SROCE_NEXT_LOCAL;
+}
+
 enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 				     struct sroce_outgoing *out)
 {
@@ -119,6 +137,10 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 						 SROCE_NEXT_FAULT;
 	if (r->rnr_wait)
 		return SROCE_NEXT_RNR;
+	if (sroce_wr_local(wr)) {
+		out->wr = wr;
+		return may_do(r, wr);
+	}
 	if (outstanding(r) >= (s32)r->window)
 		return SROCE_NEXT_WINDOW;
 	verdict = may_start(r, wr);
@@ -178,6 +200,17 @@ void sroce_requester_sent(struct sroce_requester *r,
 	}
 	if (r->transport == SROCE_UC)
 		r->una = r->psn;
+}
+
+void sroce_requester_done(struct sroce_requester *r)
+{
+	struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.next);
+
+	if (!wr->started) {
+		wr->started = true;
+		wr->psn = r->psn;
+	}
+	r->in.next++;
 }
 
 /* Let the cursor stand at @psn, in the request that covers it. */

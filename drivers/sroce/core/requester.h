@@ -63,6 +63,8 @@ enum sroce_next {
 	SROCE_NEXT_RNR,		/* wait for the timer */
 	SROCE_NEXT_HOLD,	/* the queue is drained */
 	SROCE_NEXT_FAULT,	/* the request has a status: it cannot be sent */
+	SROCE_NEXT_LOCAL,	/* no packet: do it, unless it has started */
+	SROCE_NEXT_ALONE,	/* wait until all before is acknowledged */
 };
 
 /**
@@ -85,7 +87,7 @@ struct sroce_outgoing {
 /**
  * sroce_requester_next() - decide what to send
  * @r: state, not changed
- * @out: the packet, for SROCE_NEXT_PACKET
+ * @out: the packet, for SROCE_NEXT_PACKET; its @wr, for SROCE_NEXT_LOCAL
  *
  * Return: enum sroce_next.
  */
@@ -111,6 +113,14 @@ u32 sroce_requester_more(const struct sroce_requester *r,
  */
 void sroce_requester_sent(struct sroce_requester *r,
 			  const struct sroce_outgoing *out);
+
+/**
+ * sroce_requester_done() - the local request is done, go on behind it
+ * @r: state
+ *
+ * After a rewind it comes by again, but is not to be done again.
+ */
+void sroce_requester_done(struct sroce_requester *r);
 
 /**
  * sroce_requester_acknowledge() - note that the peer has everything before @psn

@@ -93,6 +93,10 @@ struct sroce_sge {
  *	order, of SROCE_WR_SEND_WITH_INV and SROCE_WR_LOCAL_INV
  * @rdma: WRITE and READ
  * @atomic: compare-and-swap, fetch-and-add (the addend is in @compare_add)
+ * @bind: of a memory window: the memory as its region's @lkey names it; the key
+ *	that the window is to have, in @rkey, differs from its present one in the
+ *	lowest byte; @access is of the numbers of enum ibv_access_flags.  Length 0
+ *	unbinds a window of type 1
  * @ud: datagrams; @ah is the number that create_ah returned
  *
  * A ring's stride is a power of two from 64 to 1024 bytes; what follows the
@@ -120,6 +124,14 @@ struct sroce_sqe {
 			__aligned_u64	compare_add;
 			__aligned_u64	swap;
 		} atomic;
+		struct {
+			__aligned_u64	addr;
+			__aligned_u64	length;
+			__u32		lkey;
+			__u32		rkey;
+			__u32		access;
+			__u32		reserved;
+		} bind;
 		struct {
 			__u32		ah;
 			__u32		remote_qpn;
@@ -406,6 +418,10 @@ SROCE_ABI_OFFSET(sroce_sqe, rdma.remote_addr, 16);
 SROCE_ABI_OFFSET(sroce_sqe, rdma.rkey, 24);
 SROCE_ABI_OFFSET(sroce_sqe, atomic.compare_add, 32);
 SROCE_ABI_OFFSET(sroce_sqe, atomic.swap, 40);
+SROCE_ABI_OFFSET(sroce_sqe, bind.addr, 16);
+SROCE_ABI_OFFSET(sroce_sqe, bind.lkey, 32);
+SROCE_ABI_OFFSET(sroce_sqe, bind.rkey, 36);
+SROCE_ABI_OFFSET(sroce_sqe, bind.access, 40);
 SROCE_ABI_OFFSET(sroce_sqe, ud.ah, 16);
 SROCE_ABI_OFFSET(sroce_sqe, ud.remote_qpn, 20);
 SROCE_ABI_OFFSET(sroce_sqe, ud.remote_qkey, 24);

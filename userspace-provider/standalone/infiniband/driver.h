@@ -113,7 +113,9 @@ struct verbs_mr {
 /* What a provider implements */
 
 struct verbs_context_ops {
-	void *unused_1[4];
+	void *unused_1[2];
+	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
+	void *unused_21;
 	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
 					      struct ibv_parent_domain_init_attr *attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
@@ -122,7 +124,9 @@ struct verbs_context_ops {
 	void *unused_2[2];
 	int (*attach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
-	void *unused_3[3];
+	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
+		       struct ibv_mw_bind *mw_bind);
+	void *unused_3[2];
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 	void *unused_4;
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
@@ -138,7 +142,8 @@ struct verbs_context_ops {
 	void *unused_6;
 	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
 				      struct ibv_srq_init_attr *attr);
-	void *unused_7[3];
+	void *unused_7[2];
+	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *mr);
@@ -208,6 +213,7 @@ struct verbs_context_ops {
 		struct ib_uverbs_ex_##name core_payload;		\
 	}
 
+SROCE_COMMAND(alloc_mw);
 SROCE_COMMAND(alloc_pd);
 SROCE_COMMAND(create_srq);
 SROCE_COMMAND(get_context);
