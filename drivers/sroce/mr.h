@@ -116,9 +116,7 @@ static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
 /* The block of @mr, which is none of SROCE_MR_DMA, that has @addr. */
 static inline void **sroce_mr_block(const struct sroce_mr *mr, u64 addr)
 {
-	u64 mask = (1ull << mr->block_shift) - 1;
-
-	return mr->blocks + ((addr - (mr->iova & ~mask)) >> mr->block_shift);
+	return mr->blocks + ((addr - mr->iova + mr->skip) >> mr->block_shift);
 }
 
 /* ib_device_ops */

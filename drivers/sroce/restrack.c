@@ -60,7 +60,7 @@ static int put_receive(struct sk_buff *msg, struct sroce_qp *qp)
 	u32 n = 0;
 
 	sroce_receive_lock(qp);
-	details[n++] = (struct detail) { "rq_taken", qp->rq.head };
+	details[n++] = (struct detail) { "rq_taken", qp->rq.ring.head };
 	details[n++] = (struct detail) { "rq_next_psn", r->epsn };
 	details[n++] = (struct detail) { "rq_msn", r->msn };
 	details[n++] = (struct detail) { "rq_answers_waiting", r->log.waiting };
