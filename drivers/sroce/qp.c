@@ -387,6 +387,9 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	if (ctx)
 		sroce_slot_owner(ctx, &qp->place, NULL);
+	/* Posted without a kick: it is not to wait for a timer in vain. */
+	if (READ_ONCE(qp->sq.gathering))
+		sroce_qp_kick(qp);
 	withdraw(qp);
 	sroce_path_release(&qp->sq.path);
 	sroce_path_release(&qp->rq.path);

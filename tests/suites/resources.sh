@@ -1,6 +1,6 @@
 #!/bin/bash
 # Shared receive queues and whatever else verbs offer besides queue pairs: tests/verbs.
-# timeout: 300
+# timeout: 400
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
@@ -17,9 +17,9 @@ G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/resources" multicast
 joined() { on h2 ip maddress show dev eth0 | grep -q "239.1.2.3 ${1:-}"; }
 mckey_pair() {
 	local receiver status
-	(exec_on h2 timeout 30 mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
+	(exec_on h2 timeout "$(seconds 60)" mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
 	receiver=$!
-	wait_for 20 joined "users 2" && on h1 timeout 30 mckey -m 239.1.2.3 -b "$IP1" -s
+	wait_for 40 joined "users 2" && limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b "$IP1" -s
 	status=$?
 	[ $status = 0 ] || kill $receiver
 	wait $receiver && [ $status = 0 ]

@@ -163,6 +163,40 @@ static void two_groups(const void *arg)
 	pair_down(&pairs[1]);
 }
 
+/* Programs such as mckey leave as soon as they have posted everything. */
+static void posted_and_gone(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	union ibv_gid gid = group(5);
+	const uint64_t n = 40;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.wr.ud = { .remote_qpn = EVERYBODY, .remote_qkey = QKEY },
+	};
+	struct pair pair;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	sge = piece(&pair.a, 0, LENGTH);
+	wr.wr.ud.ah = path_to_group(&pair.a, gid);
+	REQUIRE(CHECK(wr.wr.ud.ah));
+	CHECK_CALL(ibv_attach_mcast(pair.b.qp, &gid, 0), 0);
+	for (id = 1; id <= n; id++)
+		CHECK_CALL(post_recv(&pair.b, id, 8192, GRH + LENGTH), 0);
+	for (id = 1; id <= n; id++)
+		CHECK_CALL(post_one(&pair.a, &wr), 0);
+	CHECK_CALL(ibv_destroy_qp(pair.a.qp), 0);
+	pair.a.qp = NULL;
+	for (id = 1; id <= n; id++)
+		EXPECT(pair.b.rcq, pair.b.qp, .wr_id = id,
+		       .opcode = IBV_WC_RECV, .length = GRH + LENGTH);
+	CHECK_CALL(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	CHECK_CALL(ibv_detach_mcast(pair.b.qp, &gid, 0), 0);
+	pair_down(&pair);
+}
+
 static void bad_use(const void *arg)
 {
 	const struct options ud = { .type = IBV_QPT_UD };
@@ -188,6 +222,7 @@ void test_multicast(void)
 	static const struct test tests[] = {
 		{ "multicast: several members", several },
 		{ "multicast: two groups", two_groups },
+		{ "multicast: posted, and the QP is gone", posted_and_gone },
 		{ "multicast: bad use", bad_use },
 	};
 
