@@ -65,6 +65,12 @@ static void atomic_reserved(struct sroce_sqe *sqe, uint32_t value)
 	sqe->atomic.reserved = value;
 }
 
+static void bind_reserved(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = SROCE_WR_BIND_MW;
+	sqe->bind.reserved = value;
+}
+
 static void lengths(struct sroce_sqe *sqe, uint32_t value)
 {
 	int i;
@@ -90,7 +96,12 @@ static void key(struct sroce_sqe *sqe, uint32_t value)
 
 static const struct bad_sqe bad_sqes[] = {
 	{ "unknown opcodes", opcode,
-	  { 7, 8, 9, 10, 11, 15, 16, 31, 32, 64, 128, 255 },
+	  { 10, 11, 15, 16, 31, 32, 64, 128, 255 },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "invalidating nothing", opcode, { SROCE_WR_LOCAL_INV },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "binding nothing", opcode, { SROCE_WR_BIND_MW }, IBV_WC_MW_BIND_ERR },
+	{ "reserved field of a bind", bind_reserved, { 1, 0x80000000 },
 	  IBV_WC_LOC_QP_OP_ERR },
 	{ "unknown flags", flags, { 0x10, 0x20, 0x40, 0x80, 0xf0 },
 	  IBV_WC_LOC_QP_OP_ERR },

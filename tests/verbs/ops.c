@@ -274,11 +274,9 @@ static void refused(const void *arg)
 {
 	static const enum ibv_wr_opcode not_uc[] = {
 		IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
-		IBV_WR_ATOMIC_FETCH_AND_ADD,
+		IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_INV,
 	};
-	static const enum ibv_wr_opcode nobody[] = {
-		IBV_WR_LOCAL_INV, IBV_WR_BIND_MW, IBV_WR_SEND_WITH_INV, IBV_WR_TSO,
-	};
+	static const enum ibv_wr_opcode nobody[] = { IBV_WR_TSO };
 	const struct options options = { .type = *(const enum ibv_qp_type *)arg };
 	struct ibv_send_wr wr = {}, *bad;
 	struct pair pair;
