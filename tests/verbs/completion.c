@@ -150,14 +150,6 @@ static void reset(const void *arg)
 
 /* Moderation */
 
-static long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* How long it takes until the event is there, ms. */
 static long event_after(struct side *side)
 {
