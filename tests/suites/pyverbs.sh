@@ -15,9 +15,11 @@ one_up() {
 	rdma link add sroce1 type sroce netdev eth8 && G1=$(gid sroce1 $IP1)
 }
 
-# Some tests want their memory in huge pages.
-echo 32 >/proc/sys/vm/nr_hugepages
-at_exit sh -c 'echo 0 >/proc/sys/vm/nr_hugepages'
+# Some tests want their memory in huge pages, which User Mode Linux does not have.
+if [ -e /proc/sys/vm/nr_hugepages ]; then
+	echo 32 >/proc/sys/vm/nr_hugepages
+	at_exit sh -c 'echo 0 >/proc/sys/vm/nr_hugepages'
+fi
 
 one_up || { fail "a device"; exit 1; }
 # Lines of its own, which have numbers and a plan already
