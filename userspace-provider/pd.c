@@ -48,13 +48,18 @@ struct ibv_pd *sroce_alloc_pd(struct ibv_context *context)
 	return &pd->ibv;
 }
 
-/* To the kernel a parent domain is the protection domain inside. */
+/*
+ * To the kernel a parent domain is the protection domain inside.  Allocators of
+ * the program are accepted and have nothing to do: the memory of queues is the
+ * kernel's.
+ */
 struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 					 struct ibv_parent_domain_init_attr *attr)
 {
 	struct sroce_pd *pd;
 
-	if (attr->comp_mask & ~IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT) {
+	if (attr->comp_mask & ~(IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT |
+				IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

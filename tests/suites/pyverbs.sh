@@ -4,7 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 
 RUN=$(dirname "$0")/../pyverbs/run
-LIST=$(dirname "$0")/../pyverbs/expected
+LIST=$(mktemp)
+at_exit rm -f "$LIST"
+cat "$(dirname "$0")/../pyverbs/expected" >"$LIST"
 
 # Both players of a test are on one device, in the initial namespace: some of them look at sysfs for the netdev.
 one_up() {
@@ -19,6 +21,8 @@ one_up() {
 if [ -e /proc/sys/vm/nr_hugepages ]; then
 	echo 32 >/proc/sys/vm/nr_hugepages
 	at_exit sh -c 'echo 0 >/proc/sys/vm/nr_hugepages'
+else
+	echo "skip *huge*" >>"$LIST"
 fi
 
 one_up || { fail "a device"; exit 1; }
