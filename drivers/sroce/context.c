@@ -194,6 +194,43 @@ static struct kick_file *kick_file(struct ib_uobject *uobj)
 	return container_of(uobj, struct kick_file, uobj);
 }
 
+/* A QP of the context from slot @number on, referenced; none is left: NULL. */
+static struct sroce_qp *next_qp(struct sroce_ucontext *ctx,
+				unsigned long *number)
+{
+	struct sroce_qp *qp;
+
+	rcu_read_lock();
+	do
+		qp = xa_find(&ctx->qps, number, ULONG_MAX, XA_PRESENT);
+	while (qp && !sroce_qp_get(qp) && ++*number);
+	rcu_read_unlock();
+	return qp;
+}
+
+/*
+ * Datagrams that were posted in a stream may wait for a timer, without a kick:
+ * their addresses are looked up only then.
+ */
+static void send_posted(struct sroce_ucontext *ctx)
+{
+	unsigned long number = 0;
+	struct sroce_qp *qp;
+
+	for (; (qp = next_qp(ctx, &number)); number++) {
+		if (!sroce_qp_connected(qp) && READ_ONCE(qp->sq.gathering))
+			sroce_qp_kick(qp);
+		sroce_qp_put(qp);
+	}
+}
+
+int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags)
+{
+	if (ibah->uobject)
+		send_posted(sroce_ucontext(ibah->uobject->context));
+	return sroce_destroy_ah(ibah, flags);
+}
+
 static struct sroce_qp *kick_target(struct kick_file *kick, unsigned long slot)
 {
 	struct sroce_ucontext *ctx;

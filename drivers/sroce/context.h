@@ -68,6 +68,9 @@ static inline struct sroce_ucontext *sroce_ucontext(struct ib_ucontext *ibctx)
 	return container_of(ibctx, struct sroce_ucontext, ib);
 }
 
+/* What the process has posted goes there before; also for the kernel's. */
+int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags);
+
 /* The context of a verb that a process called; NULL for the kernel. */
 #define sroce_udata_ucontext(udata) \
 	rdma_udata_to_drv_context(udata, struct sroce_ucontext, ib)

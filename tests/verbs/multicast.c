@@ -168,6 +168,7 @@ static void posted_and_gone(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };
 	union ibv_gid gid = group(5);
+	const bool ah_first = arg;
 	const uint64_t n = 40;
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = {
@@ -177,7 +178,6 @@ static void posted_and_gone(const void *arg)
 	struct pair pair;
 	uint64_t id;
 
-	(void)arg;
 	REQUIRE(pair_up(&pair, &options));
 	sge = piece(&pair.a, 0, LENGTH);
 	wr.wr.ud.ah = path_to_group(&pair.a, gid);
@@ -187,12 +187,15 @@ static void posted_and_gone(const void *arg)
 		CHECK_CALL(post_recv(&pair.b, id, 8192, GRH + LENGTH), 0);
 	for (id = 1; id <= n; id++)
 		CHECK_CALL(post_one(&pair.a, &wr), 0);
+	if (ah_first)
+		CHECK_CALL(ibv_destroy_ah(wr.wr.ud.ah), 0);
 	CHECK_CALL(ibv_destroy_qp(pair.a.qp), 0);
 	pair.a.qp = NULL;
 	for (id = 1; id <= n; id++)
 		EXPECT(pair.b.rcq, pair.b.qp, .wr_id = id,
 		       .opcode = IBV_WC_RECV, .length = GRH + LENGTH);
-	CHECK_CALL(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	if (!ah_first)
+		CHECK_CALL(ibv_destroy_ah(wr.wr.ud.ah), 0);
 	CHECK_CALL(ibv_detach_mcast(pair.b.qp, &gid, 0), 0);
 	pair_down(&pair);
 }
@@ -223,6 +226,8 @@ void test_multicast(void)
 		{ "multicast: several members", several },
 		{ "multicast: two groups", two_groups },
 		{ "multicast: posted, and the QP is gone", posted_and_gone },
+		{ "multicast: posted, and the address is gone, too",
+		  posted_and_gone, "" },
 		{ "multicast: bad use", bad_use },
 	};
 
