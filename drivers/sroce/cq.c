@@ -84,6 +84,14 @@ static void cq_wait(struct sroce_cq *cq)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
+static void cq_tell(struct sroce_cq *cq, u32 arm)
+{
+	lockdep_assert_held(&cq->lock);
+	cq->served = arm;
+	cq->told = cq->tail;
+	cq->late_solicited = false;
+}
+
 /*
  * Is an event due?  All QPs of the CQ share the two flags: whoever comes first
  * answers for every completion pushed so far, its own and other CPUs' (their
@@ -115,11 +123,24 @@ static bool cq_event_due(struct sroce_cq *cq)
 	if (arm == cq->served || (arm & SROCE_ARM_SOLICITED && !solicited))
 		return false;
 	if (cq->tail - cq->told < cq->batch && !cq->overflown) {
+		cq->late_solicited |= solicited;
 		cq_wait(cq);
 		return false;
 	}
-	cq->served = arm;
-	cq->told = cq->tail;
+	cq_tell(cq, arm);
+	return true;
+}
+
+/* The batch may have been full, and told, before its time was up. */
+static bool cq_batch_due(struct sroce_cq *cq)
+{
+	u32 arm = sroce_load(&cq->slot->arm);
+
+	lockdep_assert_held(&cq->lock);
+	if (arm == cq->served || cq->tail == cq->told ||
+	    (arm & SROCE_ARM_SOLICITED && !cq->late_solicited))
+		return false;
+	cq_tell(cq, arm);
 	return true;
 }
 
@@ -128,14 +149,10 @@ static enum hrtimer_restart cq_waited(struct hrtimer *timer)
 	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
 	unsigned long flags;
 	bool due;
-	u32 arm;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	cq->waiting = false;
-	arm = sroce_load(&cq->slot->arm);
-	due = arm != cq->served;
-	cq->served = arm;
-	cq->told = cq->tail;
+	due = cq_batch_due(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	if (due && cq->ib.comp_handler)
 		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);

@@ -33,6 +33,7 @@
  * @batch_ns: and for how long
  * @told: @tail at the last event
  * @timer: runs while an event waits
+ * @late_solicited: of the completions since, one is solicited or an error
  * @waiting: @timer is queued
  * @resize: one resize_cq() at a time; outside of @lock
  * @own_slot: see @slot
@@ -59,6 +60,7 @@ struct sroce_cq {
 	u64 batch_ns;
 	u32 told;
 	struct hrtimer timer;
+	bool late_solicited;
 	bool waiting;
 	struct mutex resize;	/* see above */
 	struct sroce_cq_slot own_slot;

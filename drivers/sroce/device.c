@@ -71,7 +71,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_pd = SROCE_MAX_PD;
 	attr->max_ah = SROCE_MAX_AH;
 	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
-	attr->max_mcast_qp_attach = SROCE_MAX_MCAST_ATTACH;
+	attr->max_mcast_qp_attach = SROCE_MAX_MCAST_QP;
 	attr->max_total_mcast_qp_attach = SROCE_MAX_MCAST_ATTACH;
 	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;

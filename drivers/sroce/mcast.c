@@ -36,13 +36,29 @@ static DEFINE_HASHTABLE(members, 8);
 static DEFINE_SPINLOCK(members_lock);
 static u32 num_members;
 
+/* A seed of this boot's: nobody can choose groups that share a bucket. */
 static u32 hash(const struct in6_addr *group)
 {
+	static u32 seed __read_mostly;
+
+	net_get_random_once(&seed, sizeof(seed));
 	return jhash2((__force const u32 *)group->s6_addr32,
-		      ARRAY_SIZE(group->s6_addr32), 0);
+		      ARRAY_SIZE(group->s6_addr32), seed);
 }
 
-u32 sroce_mcast_for_each(const struct net *net, const struct in6_addr *group,
+/* The same group may be another one on another link. */
+static bool is_for(const struct member *m, const struct net *net,
+		   const struct net_device *in, int slave,
+		   const struct in6_addr *group)
+{
+	const struct net_device *ndev = m->qp->dev->ndev;
+
+	return m->net == net && ipv6_addr_equal(&m->group, group) &&
+	       (ndev == in || (slave && ndev->ifindex == slave));
+}
+
+u32 sroce_mcast_for_each(const struct net *net, const struct net_device *in,
+			 int slave, const struct in6_addr *group,
 			 void (*deliver)(struct sroce_qp *qp, void *arg),
 			 void *arg)
 {
@@ -50,8 +66,7 @@ u32 sroce_mcast_for_each(const struct net *net, const struct in6_addr *group,
 	u32 found = 0;
 
 	hash_for_each_possible_rcu(members, m, node, hash(group)) {
-		if (m->net != net || !ipv6_addr_equal(&m->group, group) ||
-		    !sroce_qp_get(m->qp))
+		if (!is_for(m, net, in, slave, group) || !sroce_qp_get(m->qp))
 			continue;
 		deliver(m->qp, arg);
 		found++;
@@ -122,6 +137,19 @@ static void leave(const struct member *m)
 	rtnl_unlock();
 }
 
+/* Each gets its copy in one softirq: there may not be too many. */
+static bool is_full(const struct member *one)
+{
+	struct member *m;
+	u32 n = 0;
+
+	lockdep_assert_held(&members_lock);
+	hash_for_each_possible(members, m, node, hash(&one->group))
+		n += m->qp->dev == one->qp->dev &&
+		     ipv6_addr_equal(&m->group, &one->group);
+	return n >= SROCE_MAX_MCAST_QP;
+}
+
 static int publish(struct member *m)
 {
 	int err = 0;
@@ -129,7 +157,7 @@ static int publish(struct member *m)
 	spin_lock(&members_lock);
 	if (find(m->qp, &m->group))
 		err = -EEXIST;
-	else if (num_members == SROCE_MAX_MCAST_ATTACH)
+	else if (num_members == SROCE_MAX_MCAST_ATTACH || is_full(m))
 		err = -ENOSPC;
 	else
 		num_members++;

@@ -84,7 +84,9 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
 	if (mr && mr->kind == SROCE_MR_SLOT)
 		mr = rcu_dereference(mr->binding);
-	if (mr && !refcount_inc_not_zero(&mr->ref))
+	/* While it is being changed new users would keep the old ones company. */
+	if (mr && (atomic_read(&mr->windows) < 0 ||
+		   !refcount_inc_not_zero(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
 	if (!mr)

@@ -5,6 +5,7 @@
  * which does not change: binding and invalidating put another in its place, or
  * none, and who has found the old one is done with it within a burst.
  */
+#include <linux/processor.h>
 #include <linux/slab.h>
 #include "core/errors.h"
 #include "mw.h"
@@ -22,14 +23,12 @@
  * @type: IB_MW_TYPE_1 or 2
  * @lock: protects changes of @mr.binding, and @gone
  * @gone: the window has been deallocated
- * @rcu: lookups may still look at it
  */
 struct sroce_mw_slot {
 	struct sroce_mr mr;
 	u8 type;
 	spinlock_t lock; /* see above */
 	bool gone;
-	struct rcu_head rcu;
 };
 
 static struct sroce_mw_slot *to_slot(struct sroce_mr *mr)
@@ -176,8 +175,15 @@ u8 sroce_mw_invalidate(struct ib_pd *pd, u32 qpn, u32 key)
 	if (mr && mr->ib.pd == pd)
 		old = take_binding(to_slot(mr), qpn, key);
 	rcu_read_unlock();
+	if (!old)
+		return SROCE_LOC_QP_OP_ERR;
+	/*
+	 * It is this QP's: at most its answering half is at a burst that has
+	 * found it before, and wants none of the caller's locks meanwhile.
+	 */
+	spin_until_cond(refcount_read(&old->ref) == 1);
 	drop_binding(old);
-	return old ? 0 : SROCE_LOC_QP_OP_ERR;
+	return 0;
 }
 
 int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
@@ -219,6 +225,8 @@ int sroce_dealloc_mw(struct ib_mw *ibmw)
 	RCU_INIT_POINTER(slot->mr.binding, NULL);
 	spin_unlock_bh(&slot->lock);
 	drop_binding(old);
-	kfree_rcu(slot, rcu);
+	/* Who has found it is in a softirq, or as good as. */
+	synchronize_rcu();
+	kfree(slot);
 	return 0;
 }

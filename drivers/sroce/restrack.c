@@ -121,10 +121,9 @@ int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 
 	if (!table)
 		return -EMSGSIZE;
-	/* On some machines there is a gap before 64 bits, where rdma(8) stops. */
+	/* Not where it is: that is nobody's business but its owner's. */
 	err = rdma_nl_put_driver_u32_hex(msg, "access", mr->access) ?:
 	      rdma_nl_put_driver_u32(msg, "block_size",
-				     mr->blocks ? 1u << mr->block_shift : 0) ?:
-	      rdma_nl_put_driver_u64_hex(msg, "iova", mr->iova);
+				     mr->blocks ? 1u << mr->block_shift : 0);
 	return end(msg, table, err);
 }

@@ -234,6 +234,7 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
  */
 struct arrival {
 	struct net *net;
+	const struct sk_buff *skb;
 	const u8 *ip;
 	struct sroce_reader reader;
 	u32 size;
@@ -306,12 +307,14 @@ static void deliver_to_member(struct sroce_qp *qp, void *arg)
 /* No QP has this number: the address tells which ones are meant. */
 static bool deliver_to_group(struct arrival *a, struct sroce_rx *rx)
 {
+	int slave = rx->ipv4 ? inet_sdif(a->skb) : inet6_sdif(a->skb);
 	struct in6_addr from, to;
 	u32 found;
 
 	packet_addresses(rx, &from, &to);
 	rcu_read_lock();
-	found = sroce_mcast_for_each(a->net, &to, deliver_to_member, rx);
+	found = sroce_mcast_for_each(a->net, a->skb->dev, slave, &to,
+				     deliver_to_member, rx);
 	rcu_read_unlock();
 	return found;
 }
@@ -425,6 +428,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 {
 	struct arrival a = {
 		.net = net,
+		.skb = skb,
 		.looped = looped,
 		.ip = skb_network_header(skb),
 		.left = skb->len - sizeof(struct udphdr),

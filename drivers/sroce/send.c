@@ -13,6 +13,8 @@
 #include "tx.h"
 #include "worker.h"
 
+/* Local operations before the rest is left to the work item. */
+#define LOCAL_BUDGET	256
 /* Requests flushed between two looks at the clock. */
 #define FLUSH_BUDGET	256
 /*
@@ -383,14 +385,19 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	struct sroce_burst burst;
 	enum sroce_next next;
 	u32 budget = SROCE_SEND_BUDGET;
+	u32 locals = LOCAL_BUDGET;
 	u32 first = req->psn;
 
 	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
 	for (;;) {
 		next = sroce_requester_next(req, &out);
-		if (next == SROCE_NEXT_LOCAL) {
+		if (next == SROCE_NEXT_LOCAL && locals--) {
 			do_local(qp, out.wr);
 			continue;
+		}
+		if (next == SROCE_NEXT_LOCAL) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			next = SROCE_NEXT_WINDOW;
 		}
 		if (next != SROCE_NEXT_PACKET)
 			break;

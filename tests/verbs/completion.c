@@ -213,6 +213,34 @@ static void moderated(const void *arg)
 	pair_down(&pair);
 }
 
+/* The batch was full before its time was up: the rest of the time is nobody's. */
+static void told_once(const void *arg)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	struct ibv_cq *cq;
+	struct pair pair;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	cq = pair.a.scq;
+	pollfd.fd = pair.a.channel->fd;
+	CHECK_CALL(moderate(cq, 4, 60000), 0);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	for (id = 1; id <= 4; id++)
+		CHECK(write_signaled(&pair, id, 10));
+	CHECK(event_after(&pair.a) >= 0);
+	for (id = 1; id <= 4; id++)
+		EXPECT(cq, pair.a.qp, .wr_id = id, .opcode = IBV_WC_RDMA_WRITE);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK_CALL(poll(&pollfd, 1, 120), 0);
+	/* It is still armed. */
+	CHECK(write_signaled(&pair, 5, 10));
+	CHECK(event_after(&pair.a) >= 0);
+	EXPECT(cq, pair.a.qp, .wr_id = 5, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
 /* A queue that may overflow loses completions and nothing else. */
 static void overrun_ignored(const void *arg)
 {
@@ -258,6 +286,7 @@ void test_completion(void)
 		{ "CQ: resized when it is armed", resized_armed },
 		{ "CQ: completions go with RESET", reset },
 		{ "CQ: moderated", moderated },
+		{ "CQ: moderated, an event for each batch", told_once },
 		{ "CQ: overrun ignored", overrun_ignored },
 	};
 

@@ -200,6 +200,44 @@ static void posted_and_gone(const void *arg)
 	pair_down(&pair);
 }
 
+static void crowd(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_UD };
+	union ibv_gid gid = group(6);
+	struct ibv_device_attr attr;
+	struct ibv_qp *qps[1000];
+	struct pair pair;
+	int i, n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(ibv_query_device(pair.a.host->context, &attr), 0);
+	n = attr.max_mcast_qp_attach;
+	REQUIRE(CHECK(n > 1 && n < 1000));
+	init.send_cq = pair.a.scq;
+	init.recv_cq = pair.a.rcq;
+	for (i = 0; i <= n; i++) {
+		qps[i] = ibv_create_qp(pair.a.pd, &init);
+		REQUIRE(CHECK(qps[i]));
+		CHECK_CALL(ibv_attach_mcast(qps[i], &gid, 0),
+			   i < n ? 0 : ENOSPC);
+	}
+	/* There is room again; and in other groups. */
+	CHECK_CALL(ibv_detach_mcast(qps[0], &gid, 0), 0);
+	CHECK_CALL(ibv_attach_mcast(qps[n], &gid, 0), 0);
+	gid = group(7);
+	CHECK_CALL(ibv_attach_mcast(qps[0], &gid, 0), 0);
+	CHECK_CALL(ibv_detach_mcast(qps[0], &gid, 0), 0);
+	gid = group(6);
+	for (i = 0; i <= n; i++) {
+		if (i)
+			CHECK_CALL(ibv_detach_mcast(qps[i], &gid, 0), 0);
+		CHECK_CALL(ibv_destroy_qp(qps[i]), 0);
+	}
+	pair_down(&pair);
+}
+
 static void bad_use(const void *arg)
 {
 	const struct options ud = { .type = IBV_QPT_UD };
@@ -228,6 +266,7 @@ void test_multicast(void)
 		{ "multicast: posted, and the QP is gone", posted_and_gone },
 		{ "multicast: posted, and the address is gone, too",
 		  posted_and_gone, "" },
+		{ "multicast: no more QPs in a group than the device says", crowd },
 		{ "multicast: bad use", bad_use },
 	};
 

@@ -121,6 +121,30 @@ static void type1(const void *arg)
 	pair_down(&pair);
 }
 
+/* More than are done at a time. */
+static void many_binds(const void *arg)
+{
+	const struct options options = { .mr_access = ACCESS, .wr = 1000 };
+	struct ibv_mw_bind request = { .send_flags = 0 };
+	struct pair pair;
+	struct ibv_mw *mw;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	mw = ibv_alloc_mw(pair.b.pd, IBV_MW_TYPE_1);
+	REQUIRE(CHECK(mw));
+	for (i = 0; i < 990; i++) {
+		request.bind_info = part(&pair.b, i, LENGTH, REMOTE);
+		CHECK_CALL(ibv_bind_mw(pair.b.qp, mw, &request), 0);
+	}
+	bind1(&pair, mw, 5000, LENGTH, IBV_WC_SUCCESS);
+	accepted(&pair, 5000, mw->rkey);
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
 static int bind2(struct side *side, struct ibv_mw *mw, uint32_t key,
 		 struct ibv_mw_bind_info info)
 {
@@ -343,6 +367,7 @@ void test_windows(void)
 {
 	static const struct test tests[] = {
 		{ "MW: type 1", type1 },
+		{ "MW: a thousand binds at once", many_binds },
 		{ "MW: type 2", type2 },
 		{ "MW: SEND with invalidation", send_inv },
 		{ "MW: binding and invalidating in order", in_order },
