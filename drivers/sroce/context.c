@@ -221,6 +221,7 @@ static void send_posted(struct sroce_ucontext *ctx)
 		if (!sroce_qp_connected(qp) && READ_ONCE(qp->sq.gathering))
 			sroce_qp_kick(qp);
 		sroce_qp_put(qp);
+		cond_resched();
 	}
 }
 

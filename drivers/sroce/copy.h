@@ -20,7 +20,9 @@
  * Lives while a lock is held or a burst is built, so that a key is looked up
  * once per burst and an address once per page.  sroce_grip_drop() at the end.
  * It is the lock's or burst's QP's, so the protection domain is always the
- * same.
+ * same; but for the receive requests of an SRQ, whose domain may be another.
+ * Only those ask for IB_ACCESS_LOCAL_WRITE by it, and what was found with other
+ * rights is not used for them.
  */
 struct sroce_grip {
 	struct sroce_mr *mr;

@@ -230,7 +230,7 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 /*
  * What has come in one skb: packets one behind the other from @reader on, each
  * @size bytes long and the last one perhaps shorter.  If it has not left the
- * device (@looped) there are no ICRCs.
+ * device (@looped) there are no ICRCs.  @skb tells the netdev.
  */
 struct arrival {
 	struct net *net;

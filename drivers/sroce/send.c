@@ -391,11 +391,11 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
 	for (;;) {
 		next = sroce_requester_next(req, &out);
-		if (next == SROCE_NEXT_LOCAL && locals--) {
-			do_local(qp, out.wr);
-			continue;
-		}
 		if (next == SROCE_NEXT_LOCAL) {
+			if (locals--) {
+				do_local(qp, out.wr);
+				continue;
+			}
 			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
 			next = SROCE_NEXT_WINDOW;
 		}
