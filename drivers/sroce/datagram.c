@@ -8,6 +8,7 @@
 #include "datagram.h"
 #include "fetch.h"
 #include "receive.h"
+#include "route.h"
 #include "send.h"
 #include "tx.h"
 #include "worker.h"

@@ -5,12 +5,12 @@
 #include <rdma/rdma_netlink.h>
 #include <rdma/sroce-abi.h>
 #include "bulk.h"
+#include "burst.h"
 #include "crc.h"
 #include "device.h"
 #include "loop.h"
 #include "qp.h"
 #include "rx.h"
-#include "tx.h"
 #include "worker.h"
 
 static struct rdma_link_ops link_ops = {
@@ -92,7 +92,7 @@ static void __exit sroce_exit(void)
 	sroce_worker_exit();
 	sroce_qp_table_exit();
 	sroce_loop_exit();
-	sroce_tx_exit();
+	sroce_burst_exit();
 }
 
 module_init(sroce_init);

@@ -7,6 +7,7 @@
 #include "fetch.h"
 #include "qp.h"
 #include "receive.h"
+#include "route.h"
 #include "send.h"
 #include "trace.h"
 #include "tx.h"

@@ -2,20 +2,8 @@
 #ifndef SROCE_TX_H
 #define SROCE_TX_H
 
-#include <linux/skbuff.h>
-#include "copy.h"
-#include "core/parse.h"
-#include "qp.h"
+#include "burst.h"
 
-/* Payload of up to this many bytes is copied: cheaper than a reference. */
-#define SROCE_COPY_BREAK	256
-#define SROCE_BURST_PACKETS	64
-/* UDP payload of a burst; IP's length field has 16 bits. */
-#define SROCE_BURST_BYTES	(65535 - 40 - 8)
-/* Path MTU of QPs of the same device, */
-#define SROCE_LOOP_MTU		16384u
-/* and UDP payload of their bursts. */
-#define SROCE_LOOP_BYTES	(16 * SROCE_LOOP_MTU)
 /*
  * When this host's queue has refused a QP's packets so many times in a row,
  * they are lost, and that is left to the peers' retries.
@@ -27,104 +15,6 @@
 #define SROCE_TX_LIMIT		32
 
 /**
- * struct sroce_burst - packets to one destination that travel together
- * @qp: the sender
- * @av: where to
- * @path: route; the lock of its side is held
- * @head: has the headers of all; NULL if there is no packet
- * @tail: @head, or the last one of its frag_list: the one being filled
- * @bth: of the last packet
- * @packets: how many
- * @bytes: UDP payload of all
- * @size: UDP payload of each but the last, which may be shorter
- * @chains: the device takes a frag_list
- * @attached: the payload of the last packet was not copied
- * @grip: memory region used last
- *
- * One skb as for generic segmentation offload: the packets lie one behind the
- * other, each from its BTH to its ICRC.  Virtual devices carry it whole, for
- * others the stack or the device makes packets of it.
- */
-struct sroce_burst {
-	struct sroce_qp *qp;
-	const struct sroce_av *av;
-	struct sroce_path *path;
-	struct sk_buff *head;
-	struct sk_buff *tail;
-	u8 *bth;
-	u32 packets;
-	u32 bytes;
-	u32 size;
-	bool chains;
-	bool attached;
-	struct sroce_grip grip;
-};
-
-static inline void sroce_burst_begin(struct sroce_burst *burst,
-				     struct sroce_qp *qp,
-				     const struct sroce_av *av,
-				     struct sroce_path *path)
-{
-	burst->qp = qp;
-	burst->av = av;
-	burst->path = path;
-	burst->head = NULL;
-	burst->packets = 0;
-	burst->bytes = 0;
-	burst->grip.mr = NULL;
-}
-
-/**
- * sroce_burst_fits() - will one more packet fit?
- * @burst: the burst
- * @pkt: the packet
- *
- * Return: false if what is there has to be sent first.
- */
-bool sroce_burst_fits(const struct sroce_burst *burst,
-		      const struct sroce_pkt *pkt);
-
-/**
- * sroce_burst_add() - append a packet
- * @burst: the burst; sroce_burst_fits()
- * @pkt: headers; payload and pad say how long the rest is
- * @from: memory that has the payload, or NULL if it is @data
- * @at: offset of the payload in @from, bytes
- * @data: payload in kernel memory
- * @copy: do not attach pages (their owner may change them while the packet
- *	is under way, which would spoil its ICRC)
- *
- * Return: 0; ENOMEM; ENETUNREACH without a route; EMSGSIZE or EFAULT if @from
- * does not have the bytes.  The burst is then as it was.
- */
-int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		    const struct sroce_memory *from, u32 at, const void *data,
-		    bool copy);
-
-/**
- * sroce_burst_repeat() - append packets like the last one
- * @burst: the burst, not empty
- * @pkt: the last packet, a middle one of a message
- * @more: how many
- * @from: memory that has the payload
- * @at: offset in @from of the payload of the first of them, bytes
- *
- * Their headers differ from the last one's in the PSN alone.
- *
- * Return: how many were appended; less than @more, perhaps none, if there is
- * no room or the last packet was none whose payload is attached.
- */
-u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		       u32 more, const struct sroce_memory *from, u32 at);
-
-/* Let the last packet ask for an acknowledgment. */
-static inline void sroce_burst_ask(struct sroce_burst *burst)
-{
-	if (burst->head)
-		burst->bth[8] |= SROCE_BTH_ACKREQ;
-}
-
-/**
  * sroce_burst_send() - finish and transmit all packets of the burst
  * @burst: empty afterwards, ready for more
  *
@@ -132,9 +22,6 @@ static inline void sroce_burst_ask(struct sroce_burst *burst)
  * or a missing link has dropped counts as lost on the way.
  */
 int sroce_burst_send(struct sroce_burst *burst);
-
-/* Forget packets that were not sent. */
-void sroce_burst_drop(struct sroce_burst *burst);
 
 /* May the QP send more, or is too much of it in the queues already? */
 static inline bool sroce_tx_ready(struct sroce_qp *qp)
@@ -163,11 +50,6 @@ bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu);
  * Return: false if there is room already.
  */
 bool sroce_tx_wait(struct sroce_qp *qp);
-
-void sroce_path_release(struct sroce_path *path);
-
-/* After sroce_tx_drain(). */
-void sroce_tx_exit(void);
 
 /* Waits until no packet of ours is under way on this host. */
 void sroce_tx_drain(void);

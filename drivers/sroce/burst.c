@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/netdevice.h>
+#include <linux/page_ref.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+#include "burst.h"
+#include "route.h"
+
+/* Memory for headers, trailers and payload that is copied */
+
+/* The processor's own; with bottom halves off, never in a hard interrupt. */
+static DEFINE_PER_CPU(struct page_frag, room);
+
+void sroce_burst_exit(void)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct page_frag *frag = per_cpu_ptr(&room, cpu);
+
+		if (frag->page)
+			put_page(frag->page);
+		frag->page = NULL;
+	}
+}
+
+/* Packets */
+
+/* A packet may need its two ends, and the pages between them. */
+static bool has_frags(const struct sk_buff *skb, u32 payload)
+{
+	return skb_shinfo(skb)->nr_frags + 3 + DIV_ROUND_UP(payload, PAGE_SIZE)
+	       <= MAX_SKB_FRAGS;
+}
+
+static u32 most_bytes(const struct sroce_burst *burst)
+{
+	return burst->av->loopback ? SROCE_LOOP_BYTES : SROCE_BURST_BYTES;
+}
+
+bool sroce_burst_fits(const struct sroce_burst *burst,
+		      const struct sroce_pkt *pkt)
+{
+	u32 bytes = sroce_pkt_bytes(pkt);
+
+	if (!burst->head)
+		return true;
+	return burst->bytes == burst->packets * burst->size &&
+	       bytes <= burst->size &&
+	       burst->packets < SROCE_BURST_PACKETS &&
+	       burst->bytes + bytes <= most_bytes(burst) &&
+	       (burst->chains || has_frags(burst->tail, pkt->payload));
+}
+
+/* A device that segments by itself shall do so: then no frag_list. */
+static bool takes_chains(const struct net_device *dev)
+{
+	return dev->features & NETIF_F_FRAGLIST ||
+	       !(dev->features & NETIF_F_GSO_UDP_L4);
+}
+
+/* The tailroom is for short packets: with it, one allocation is all they need. */
+static int open_burst(struct sroce_burst *burst)
+{
+	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
+	struct dst_entry *dst;
+
+	lockdep_assert_in_softirq();
+	burst->chains = true;
+	if (!burst->av->loopback) {
+		dst = sroce_path_dst(burst->path, burst->av);
+		if (IS_ERR(dst))
+			return -ENETUNREACH;
+		headroom += LL_RESERVED_SPACE(dst->dev);
+		burst->chains = takes_chains(dst->dev);
+	}
+	burst->head = alloc_skb(headroom + SROCE_COPY_BREAK,
+				GFP_ATOMIC | __GFP_NOWARN);
+	if (!burst->head)
+		return -ENOMEM;
+	skb_reserve(burst->head, headroom);
+	burst->tail = burst->head;
+	return 0;
+}
+
+static int chain(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (!skb)
+		return -ENOMEM;
+	if (burst->tail == burst->head)
+		skb_shinfo(burst->head)->frag_list = skb;
+	else
+		burst->tail->next = skb;
+	burst->tail = skb;
+	return 0;
+}
+
+/* Is the last fragment of @skb what lies right before @frag's free bytes? */
+static bool adjoins(const struct sk_buff *skb, const struct page_frag *frag)
+{
+	u32 frags = skb_shinfo(skb)->nr_frags;
+	const skb_frag_t *last = &skb_shinfo(skb)->frags[frags - 1];
+
+	return frags && skb_frag_page(last) == frag->page &&
+	       skb_frag_off(last) + skb_frag_size(last) == frag->offset;
+}
+
+/* @len more bytes in one piece, at the end of the burst. */
+static void *extend(struct sk_buff *skb, u32 len)
+{
+	struct page_frag *frag = this_cpu_ptr(&room);
+	struct skb_shared_info *shared = skb_shinfo(skb);
+	void *p;
+
+	if (!shared->nr_frags && len <= skb_tailroom(skb))
+		return skb_put(skb, len);
+	/* Without large pages it is a small one, and that may not do. */
+	if (unlikely(frag->offset + len > frag->size) &&
+	    (!skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN) ||
+	     frag->offset + len > frag->size))
+		return NULL;
+	p = page_address(frag->page) + frag->offset;
+	if (adjoins(skb, frag)) {
+		skb_frag_size_add(&shared->frags[shared->nr_frags - 1], len);
+		sroce_grow(skb, len);
+	} else if (shared->nr_frags < MAX_SKB_FRAGS) {
+		get_page(frag->page);
+		sroce_add_frag(skb, frag->page, frag->offset, len);
+	} else {
+		return NULL;
+	}
+	frag->offset += len;
+	return p;
+}
+
+/* A packet no longer than this is made in one piece. */
+#define ONE_PIECE	2048
+
+/* What is left of the page in use, or a new one. */
+static u32 handy(u32 len)
+{
+	const struct page_frag *frag = this_cpu_ptr(&room);
+	u32 left = frag->size - frag->offset;
+
+	return min_t(u32, len, left ?: PAGE_SIZE);
+}
+
+static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       const struct sroce_memory *from, u32 at)
+{
+	u32 left = pkt->payload;
+	u8 *p = extend(burst->tail, sroce_opcodes[pkt->opcode].length);
+	int err;
+	u32 n;
+
+	if (!p)
+		return -ENOMEM;
+	burst->bth = p;
+	sroce_build(p, pkt);
+	for (; left; left -= n, at += n) {
+		n = handy(left);
+		p = extend(burst->tail, n);
+		if (!p)
+			return -ENOMEM;
+		err = sroce_load_bytes(&burst->grip, from, at, p, n);
+		if (err)
+			return err;
+	}
+	p = extend(burst->tail, pkt->pad + SROCE_ICRC_BYTES);
+	if (!p)
+		return -ENOMEM;
+	memset(p, 0, pkt->pad);
+	return 0;
+}
+
+static int fill(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		const struct sroce_memory *from, u32 at, const void *data)
+{
+	int err = 0;
+	u8 *p;
+
+	if (from && sroce_pkt_bytes(pkt) > ONE_PIECE)
+		return fill_pieces(burst, pkt, from, at);
+	p = extend(burst->tail, sroce_pkt_bytes(pkt));
+	if (!p)
+		return -ENOMEM;
+	burst->bth = p;
+	p += sroce_build(p, pkt);
+	if (from)
+		err = sroce_load_bytes(&burst->grip, from, at, p, pkt->payload);
+	else if (pkt->payload)
+		memcpy(p, data, pkt->payload);
+	memset(p + pkt->payload, 0, pkt->pad);
+	return err;
+}
+
+static int attach(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		  const struct sroce_memory *from, u32 at)
+{
+	struct sk_buff *skb = burst->tail;
+	u8 *p = extend(skb, sroce_opcodes[pkt->opcode].length);
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	burst->bth = p;
+	sroce_build(p, pkt);
+	err = sroce_attach(skb, &burst->grip, from, at, pkt->payload, 1);
+	if (err)
+		return err;
+	p = extend(skb, pkt->pad + SROCE_ICRC_BYTES);
+	if (!p)
+		return -ENOMEM;
+	memset(p, 0, pkt->pad);
+	return 0;
+}
+
+/* Not pskb_trim(): that may move what is left, and @bth points into it. */
+static void trim(struct sk_buff *skb, u32 len)
+{
+	struct skb_shared_info *shared = skb_shinfo(skb);
+
+	while (skb->len > len && shared->nr_frags) {
+		skb_frag_t *last = &shared->frags[shared->nr_frags - 1];
+		u32 n = min(skb->len - len, skb_frag_size(last));
+
+		skb_frag_size_sub(last, n);
+		skb->len -= n;
+		skb->data_len -= n;
+		skb->truesize -= n;
+		if (!skb_frag_size(last)) {
+			shared->nr_frags--;
+			__skb_frag_unref(last, false);
+		}
+	}
+	if (skb->len > len)
+		__skb_trim(skb, len);
+}
+
+static void unchain(struct sroce_burst *burst, struct sk_buff *tail)
+{
+	kfree_skb(burst->tail);
+	if (tail == burst->head)
+		skb_shinfo(tail)->frag_list = NULL;
+	else
+		tail->next = NULL;
+	burst->tail = tail;
+}
+
+/* Back to when @tail was the last skb and had @len bytes. */
+static void cut(struct sroce_burst *burst, struct sk_buff *tail, u32 len)
+{
+	if (!burst->packets)
+		sroce_burst_drop(burst);
+	else if (burst->tail != tail)
+		unchain(burst, tail);
+	else
+		trim(tail, len);
+}
+
+static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		      const struct sroce_memory *from, u32 at,
+		      const void *data, bool copy)
+{
+	struct sk_buff *tail = burst->tail;
+	u32 len = burst->head ? tail->len : 0;
+	u8 *bth = burst->bth;
+	int err = 0;
+
+	if (!burst->head)
+		err = open_burst(burst);
+	else if (!has_frags(tail, pkt->payload))
+		err = chain(burst);
+	if (unlikely(err))
+		return err;
+	err = copy ? fill(burst, pkt, from, at, data) :
+		     attach(burst, pkt, from, at);
+	if (unlikely(err)) {
+		cut(burst, tail, len);
+		burst->bth = bth;
+		return err;
+	}
+	if (!burst->packets)
+		burst->size = sroce_pkt_bytes(pkt);
+	burst->packets++;
+	burst->bytes += sroce_pkt_bytes(pkt);
+	burst->attached = !copy;
+	return 0;
+}
+
+int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		    const struct sroce_memory *from, u32 at, const void *data,
+		    bool copy)
+{
+	int err;
+
+	if (!from || pkt->payload <= SROCE_COPY_BREAK)
+		copy = true;
+	err = add_packet(burst, pkt, from, at, data, copy);
+	if (err == -E2BIG || err == -EOPNOTSUPP)
+		err = add_packet(burst, pkt, from, at, data, true);
+	return err;
+}
+
+/* One packet more; false, and the burst as it was, if that cannot be. */
+static bool repeat(struct sroce_burst *burst, struct sroce_walk *walk,
+		   u32 payload)
+{
+	struct sk_buff *tail = burst->tail;
+	u32 psn = get_unaligned_be32(burst->bth + 8);
+	u32 len = tail->len;
+	u8 *bth;
+
+	if (!has_frags(tail, payload) && chain(burst))
+		return false;
+	bth = extend(burst->tail, SROCE_BTH_BYTES);
+	if (!bth || sroce_attach_next(burst->tail, walk, payload, 1) ||
+	    !extend(burst->tail, SROCE_ICRC_BYTES)) {
+		cut(burst, tail, len);
+		return false;
+	}
+	memcpy(bth, burst->bth, 8);
+	put_unaligned_be32((psn + 1) & SROCE_PSN_MASK, bth + 8);
+	burst->bth = bth;
+	burst->packets++;
+	burst->bytes += burst->size;
+	return true;
+}
+
+/* What lies between the payloads of two packets: a trailer and a header. */
+#define BETWEEN	(SROCE_ICRC_BYTES + SROCE_BTH_BYTES)
+
+/* How many packets like the last one may follow it in the burst? */
+static u32 room_for(const struct sroce_burst *burst)
+{
+	u32 bytes = (most_bytes(burst) - burst->bytes) / burst->size;
+
+	if (burst->bytes != burst->packets * burst->size)
+		return 0;
+	return min(bytes, SROCE_BURST_PACKETS - burst->packets);
+}
+
+/* Can the next payload surely be attached, and a fragment behind it? */
+static bool surely(struct sroce_walk *walk, u32 payload, u32 frags)
+{
+	return sroce_walk_has(walk, payload) && sroce_walk_pinned(walk) &&
+	       frags + PFN_UP(offset_in_page(walk->p) + payload) <
+	       MAX_SKB_FRAGS;
+}
+
+/* The payload that @walk stands before; returns the fragment behind it. */
+static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_walk *walk,
+				  u32 payload)
+{
+	u32 left, n;
+
+	for (left = payload; left; left -= n) {
+		n = sroce_attach_page(frag++, walk->p, left);
+		walk->p += n;
+	}
+	walk->left -= payload;
+	return frag;
+}
+
+/*
+ * What repeat() does for a packet, for up to @more of them at once: in the
+ * same skb, where the last trailer lies right before the free bytes of @room.
+ * From there on trailers and headers take turns.
+ */
+static u32 repeat_here(struct sroce_burst *burst, struct sroce_walk *walk,
+		       u32 payload, u32 more)
+{
+	struct page_frag *frag = this_cpu_ptr(&room);
+	struct skb_shared_info *shared = skb_shinfo(burst->tail);
+	skb_frag_t *last = &shared->frags[shared->nr_frags - 1];
+	u32 psn = get_unaligned_be32(burst->bth + 8);
+	u64 start = get_unaligned((u64 *)burst->bth);
+	u8 *bth;
+	u32 n;
+
+	if (!adjoins(burst->tail, frag))
+		return 0;
+	more = min(more, (frag->size - frag->offset) / BETWEEN);
+	bth = page_address(frag->page) + frag->offset;
+	for (n = 0; n < more &&
+	     surely(walk, payload, last - shared->frags + 1); n++) {
+		skb_frag_size_add(last, SROCE_BTH_BYTES);
+		last = attach_payload(last + 1, walk, payload);
+		skb_frag_fill_page_desc(last, frag->page,
+					frag->offset + SROCE_BTH_BYTES,
+					SROCE_ICRC_BYTES);
+		frag->offset += BETWEEN;
+		psn = (psn + 1) & SROCE_PSN_MASK;
+		put_unaligned(start, (u64 *)bth);
+		put_unaligned_be32(psn, bth + 8);
+		burst->bth = bth;
+		bth += BETWEEN;
+	}
+	page_ref_add(compound_head(frag->page), n);
+	shared->nr_frags = last - shared->frags + 1;
+	sroce_grow(burst->tail, n * burst->size);
+	burst->packets += n;
+	burst->bytes += n * burst->size;
+	return n;
+}
+
+u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       u32 more, const struct sroce_memory *from, u32 at)
+{
+	struct sroce_walk walk;
+	u32 n;
+
+	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
+	    !sroce_walk_begin(&walk, &burst->grip, from, at,
+			      more * pkt->payload))
+		return 0;
+	more = min(more, room_for(burst));
+	for (n = 0; n < more; n++) {
+		n += repeat_here(burst, &walk, pkt->payload, more - n);
+		if (n == more || !sroce_burst_fits(burst, pkt) ||
+		    !repeat(burst, &walk, pkt->payload))
+			break;
+	}
+	return n;
+}
+
+void sroce_burst_drop(struct sroce_burst *burst)
+{
+	sroce_grip_drop(&burst->grip);
+	kfree_skb(burst->head);
+	sroce_burst_reset(burst);
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/route.h>
+#include <rdma/ib_cache.h>
+#include "core/wire.h"
+#include "route.h"
+
+static struct dst_entry *route_ipv4(const struct sroce_av *av,
+				    struct net_device *ndev)
+{
+	struct flowi4 fl = {
+		.flowi4_oif = ndev->ifindex,
+		.flowi4_tos = av->tclass & IPTOS_RT_MASK,
+		.flowi4_proto = IPPROTO_UDP,
+		.daddr = av->daddr.s6_addr32[3],
+		.saddr = av->saddr.s6_addr32[3],
+		.fl4_sport = htons(av->sport),
+		.fl4_dport = htons(SROCE_UDP_PORT),
+	};
+	struct rtable *rt = ip_route_output_key(dev_net(ndev), &fl);
+
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+static struct dst_entry *route_ipv6(const struct sroce_av *av,
+				    struct net_device *ndev)
+{
+	struct flowi6 fl = {
+		.flowi6_oif = ndev->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.daddr = av->daddr,
+		.saddr = av->saddr,
+		.flowlabel = ip6_make_flowinfo(av->tclass,
+					       cpu_to_be32(av->flow_label)),
+		.fl6_sport = htons(av->sport),
+		.fl6_dport = htons(SROCE_UDP_PORT),
+	};
+
+	return ipv6_stub->ipv6_dst_lookup_flow(dev_net(ndev), NULL, &fl, NULL);
+}
+
+static struct dst_entry *route(const struct sroce_av *av)
+{
+	struct dst_entry *dst = ERR_PTR(-ENETUNREACH);
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
+	if (!IS_ERR(ndev))
+		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
+	rcu_read_unlock();
+	return dst;
+}
+
+void sroce_path_release(struct sroce_path *path)
+{
+	dst_release(path->dst);
+	path->dst = NULL;
+}
+
+struct dst_entry *sroce_path_dst(struct sroce_path *path,
+				 const struct sroce_av *av)
+{
+	struct dst_entry *dst = path->dst;
+
+	if (likely(dst && dst_check(dst, path->cookie)))
+		return dst;
+	sroce_path_release(path);
+	dst = route(av);
+	if (IS_ERR(dst))
+		return dst;
+	path->dst = dst;
+	path->cookie = av->ipv4 ? 0 : rt6_get_cookie((struct rt6_info *)dst);
+	return dst;
+}
