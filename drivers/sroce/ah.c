@@ -9,6 +9,7 @@
 #include "udata.h"
 
 #define DEFAULT_HOP_LIMIT 64
+#define MAX_SERVICE_LEVEL 15
 
 /* Number 0 is never given out. */
 #define AH_NUMBERS XA_LIMIT(1, SROCE_MAX_AH)
@@ -28,6 +29,8 @@ static int av_check(const struct rdma_ah_attr *attr)
 	if (!sgid_attr || sgid_attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return -EINVAL;
 	if (is_ipv4(&sgid_attr->gid) != is_ipv4(&attr->grh.dgid))
+		return -EINVAL;
+	if (rdma_ah_get_sl(attr) > MAX_SERVICE_LEVEL)
 		return -EINVAL;
 	return 0;
 }

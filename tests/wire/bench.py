@@ -49,6 +49,7 @@ class Bench:
     """Reads its place from the environment that tests/suites/wire.sh makes: the peer is on h1, the device is D2 on h2."""
 
     def __init__(self, env, ipv6=False):
+        self.ipv6 = ipv6
         self.ours, self.theirs = (env["IP1_6"], env["IP2_6"]) if ipv6 else (env["IP1"], env["IP2"])
         self.stranger = "fd00::77" if ipv6 else "10.0.0.77"
         self.gid = int(env["G2_6" if ipv6 else "G2"])
@@ -64,13 +65,18 @@ class Bench:
 
     # --- QPs ---
 
-    def qp(self, transport="RC", psn=None, sq_psn=500, **options):
-        """A QP that takes us for its peer; its PSN is around the wrap or not."""
+    def unconnected(self, transport="RC", psn=None, sq_psn=500):
+        """A QP in RESET; its PSN is around the wrap or not."""
         if psn is None:
             psn = self.random.choice((0, 100, 0xFFFFFF))
         victim = Victim(self.context, transport, psn, sq_psn)
         self.victims.append(victim)
         victim.first_psn = psn
+        return victim
+
+    def qp(self, transport="RC", psn=None, sq_psn=500, **options):
+        """A QP that takes us for its peer."""
+        victim = self.unconnected(transport, psn, sq_psn)
         victim.connect(self.gid, self.ours, self.peer.qpn, **options)
         return victim
 
@@ -87,9 +93,21 @@ class Bench:
 
     # --- sending ---
 
-    def raw(self, body, source=None, target=None):
+    def raw(self, body, source=None, target=None, vlan=None):
         """From BTH to pad; IP, UDP and ICRC are added."""
-        self.peer.send(roce.datagram(source or self.ours, target or self.theirs, body))
+        self.peer.send(roce.datagram(source or self.ours, target or self.theirs, body), vlan)
+
+    def find_gid(self, text):
+        """The index of that GID, which the kernel adds in its own time."""
+        folder = f"/sys/class/infiniband/{self.device}/ports/1/gids"
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            for index in os.listdir(folder):
+                with contextlib.suppress(OSError), open(f"{folder}/{index}", encoding="ascii") as file:
+                    if file.read().strip() == text:
+                        return int(index)
+            time.sleep(0.05)
+        raise Failure(f"no GID {text}")
 
     def body(self, victim, opcode, payload=b"", **fields):
         """The packet that the QP expects next, unless a field says something else."""

@@ -9,6 +9,8 @@ import time
 import roce
 
 SO_RCVBUFFORCE = 33
+SOL_PACKET, PACKET_AUXDATA = 263, 8
+VLAN_VALID = 1 << 4
 ETHERTYPE = {4: 0x0800, 6: 0x86DD}
 
 
@@ -29,15 +31,26 @@ class Peer:
     def __init__(self, namespace, netdev, mac, target_mac, qpn=0x123456):
         self.socket = socket_in(namespace)
         self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 64 << 20)
+        self.socket.setsockopt(SOL_PACKET, PACKET_AUXDATA, 1)
         self.socket.bind((netdev, 0))
         self.mac = mac
         self.target_mac = target_mac
         self.qpn = qpn
 
-    def send(self, packet):
-        """A packet from its IP header on."""
-        head = self.target_mac + self.mac + struct.pack(">H", ETHERTYPE.get(packet[0] >> 4, 0x0800))
+    def send(self, packet, vlan=None):
+        """A packet from its IP header on; of a VLAN, if it has a number."""
+        tag = b"" if vlan is None else struct.pack(">HH", 0x8100, vlan)
+        head = self.target_mac + self.mac + tag + struct.pack(">H", ETHERTYPE.get(packet[0] >> 4, 0x0800))
         self.socket.send(head + packet)
+
+    @staticmethod
+    def tag(ancillary):
+        """The kernel takes the tag of a VLAN out of the frame and tells it apart; None if there was none."""
+        for level, kind, data in ancillary:
+            if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
+                status, tci = struct.unpack_from("=I12xH", data)
+                return tci if status & VLAN_VALID else None
+        return None
 
     def receive(self, seconds):
         """The next RoCE packet for our QPs that was sent to us; None if there is none in time."""
@@ -45,13 +58,15 @@ class Peer:
         while (left := end - time.monotonic()) > 0:
             self.socket.settimeout(left)
             try:
-                frame, address = self.socket.recvfrom(70000)
+                frame, ancillary, _, address = self.socket.recvmsg(70000, 256)
             except socket.timeout:
                 break
             if address[2] == socket.PACKET_OUTGOING or frame[12:14] not in (b"\x08\x00", b"\x86\xdd"):
                 continue
             try:
-                return roce.Packet(frame[14:])
+                packet = roce.Packet(frame[14:])
             except ValueError:
                 continue
+            packet.vlan = self.tag(ancillary)
+            return packet
         return None

@@ -141,9 +141,12 @@ class Packet:
         ipv4 = data[0] >> 4 == 4
         if ipv4:
             end, protocol, udp = struct.unpack(">H", data[2:4])[0], data[9], 20
+            self.traffic_class, self.hop_limit, self.flow_label = data[1], data[8], 0
             self.source, self.target = (ipaddress.ip_address(data[at:at + 4]) for at in (12, 16))
         else:
             end, protocol, udp = 40 + struct.unpack(">H", data[4:6])[0], data[6], 40
+            word = struct.unpack(">I", data[:4])[0]
+            self.traffic_class, self.hop_limit, self.flow_label = word >> 20 & 0xFF, data[7], word & 0xFFFFF
             self.source, self.target = (ipaddress.ip_address(data[at:at + 16]) for at in (8, 24))
         self.raw = data[:end]
         ports = struct.unpack(">HH", data[udp:udp + 4])

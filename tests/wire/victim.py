@@ -29,6 +29,11 @@ def gid_text(address):
     return ipaddress.IPv6Address(address).exploded
 
 
+def address_vector(gid_index, address, sl=0, **route):
+    route.setdefault("hop_limit", 64)
+    return AHAttr(gr=GlobalRoute(dgid=GID(gid_text(address)), sgid_index=gid_index, **route), is_global=1, port_num=1, sl=sl)
+
+
 class Memory:
     """A region of its own, zeroes at first."""
 
@@ -69,7 +74,8 @@ class Victim:
         self.psn = psn
         self.sq_psn = sq_psn
 
-    def connect(self, gid_index, address, qpn, access=None, timeout=0):
+    def connect(self, gid_index, address, qpn, access=None, timeout=0, **path):
+        """What is in path are attributes of the route, and "sl"."""
         attr = QPAttr(port_num=1)
         attr.qp_state = e.IBV_QPS_INIT
         attr.qp_access_flags = access if access is not None else ALL if self.transport == "RC" else UC_ACCESS
@@ -82,7 +88,7 @@ class Victim:
         attr.rq_psn = self.psn
         attr.max_dest_rd_atomic = READS
         attr.min_rnr_timer = 12
-        attr.ah_attr = AHAttr(gr=GlobalRoute(dgid=GID(gid_text(address)), sgid_index=gid_index, hop_limit=64), is_global=1, port_num=1)
+        attr.ah_attr = address_vector(gid_index, address, **path)
         connected = e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_QP_DEST_QPN | e.IBV_QP_RQ_PSN
         reliable = e.IBV_QP_MAX_DEST_RD_ATOMIC | e.IBV_QP_MIN_RNR_TIMER
         self.qp.modify(attr, e.IBV_QP_STATE | {"RC": connected | reliable, "UC": connected, "UD": 0}[self.transport])
@@ -118,6 +124,12 @@ class Victim:
 
     def send(self, length=16, offset=0, wr_id=7):
         self.qp.post_send(self._post(e.IBV_WR_SEND, length, offset, wr_id))
+
+    def send_to(self, ah, qpn, length=16, wr_id=6):
+        """A datagram."""
+        wr = self._post(e.IBV_WR_SEND, length, 0, wr_id)
+        wr.set_wr_ud(ah, qpn, QKEY)
+        self.qp.post_send(wr)
 
     def read(self, length, offset=0, va=0x1000, rkey=0x77, wr_id=8):
         wr = self._post(e.IBV_WR_RDMA_READ, length, offset, wr_id)
