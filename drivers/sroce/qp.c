@@ -300,6 +300,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	hrtimer_init(&qp->rq.pause, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	qp->rq.pause.function = sroce_receive_paused;
 	INIT_WORK(&qp->work, sroce_worker_run);
+	qp->tx_grace = get_state_synchronize_rcu();
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);

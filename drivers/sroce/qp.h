@@ -49,7 +49,7 @@ struct sroce_path {
  * @av: datagrams: where @path leads to, referenced
  * @unasked: packets sent since one asked for an acknowledgment
  * @deadline: when the oldest unacknowledged packet has waited too long; or
- *	the end of an RNR wait or of a pause after a local drop
+ *	the end of an RNR wait or of a pause
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued
@@ -63,7 +63,7 @@ struct sroce_path {
  * @pauses: local drops in a row
  * @cpu: who transmitted last, see sroce_tx_in_order()
  * @progress: something was acknowledged since @deadline was set
- * @paused: local drop: no transmission until @deadline
+ * @paused: local drop, or order of packets: no transmission until @deadline
  * @ask_drained: SQD: raise the event when nothing is outstanding
  * @broken: user space has written an impossible tail; look at it no more
  * @signal_all: every request completes with a CQE
@@ -193,6 +193,7 @@ enum sroce_todo {
  * @post_lock: kernel users' posting; taken with interrupts off
  * @tx_bursts: in qdisc, driver and the peer's backlog, or in loop.c's queue;
  *	of both halves
+ * @tx_grace: UC: of RCU, when the last of them was let go of
  * @tx_full: somebody waits for @tx_bursts to sink
  * @seen: a packet has arrived since RTR (communication established)
  * @ref: one for being there, one per user of the data path
@@ -235,6 +236,7 @@ struct sroce_qp {
 	struct sroce_qp *next;
 	spinlock_t post_lock;	/* see above */
 	atomic_t tx_bursts;
+	unsigned long tx_grace;
 	bool tx_full;
 	bool seen;
 	refcount_t ref;

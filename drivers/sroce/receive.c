@@ -624,7 +624,7 @@ void sroce_receive_answer(struct sroce_qp *qp)
 		return;
 	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
 		return;
-	if (!sroce_tx_in_order(qp, &qp->rq.cpu))
+	if (sroce_tx_in_order(qp, &qp->rq.cpu) != SROCE_ORDER_KEPT)
 		return;
 	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
 		if (!budget--) {

@@ -378,6 +378,20 @@ static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst)
 		sroce_requester_resume(req, end);
 }
 
+static bool may_transmit(struct sroce_qp *qp)
+{
+	enum sroce_order order;
+
+	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+		return false;
+	order = sroce_tx_in_order(qp, &qp->sq.cpu);
+	if (order == SROCE_ORDER_WAITS) {
+		qp->sq.paused = true;
+		arm(qp, SROCE_ORDER_NS);
+	}
+	return order == SROCE_ORDER_KEPT;
+}
+
 static enum sroce_next send_packets(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
@@ -410,9 +424,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			}
 			first = req->psn;
 		}
-		if (!burst.head &&
-		    ((!sroce_tx_ready(qp) && sroce_tx_wait(qp)) ||
-		     !sroce_tx_in_order(qp, &qp->sq.cpu)))
+		if (!burst.head && !may_transmit(qp))
 			return SROCE_NEXT_WINDOW;
 		if (!send_packet(qp, &burst, &out)) {
 			next = SROCE_NEXT_WINDOW;

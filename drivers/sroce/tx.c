@@ -24,6 +24,9 @@ static void tx_done(struct sk_buff *skb)
 {
 	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
 
+	/* For sroce_tx_in_order(): who sees the burst gone sees this, too. */
+	if (qp->type == IB_QPT_UC)
+		WRITE_ONCE(qp->tx_grace, get_state_synchronize_rcu());
 	if (atomic_dec_return(&qp->tx_bursts) <= SROCE_TX_LIMIT / 2 &&
 	    READ_ONCE(qp->tx_full) && cmpxchg(&qp->tx_full, true, false))
 		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
@@ -32,19 +35,36 @@ static void tx_done(struct sk_buff *skb)
 	atomic_dec(&under_way);
 }
 
-bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu)
+/*
+ * The stack lets go of a burst when IP begins with it, and is done with it when
+ * it leaves the RCU read side.  What overtakes it in between is lost to UC; RC
+ * repeats it.
+ */
+static bool delivered(const struct sroce_qp *qp)
+{
+	return qp->type != IB_QPT_UC ||
+	       poll_state_synchronize_rcu(READ_ONCE(qp->tx_grace));
+}
+
+enum sroce_order sroce_tx_in_order(struct sroce_qp *qp, int *cpu)
 {
 	int here = smp_processor_id();
 
-	if (*cpu != here && atomic_read(&qp->tx_bursts)) {
+	if (likely(*cpu == here))
+		return SROCE_ORDER_KEPT;
+	if (atomic_read(&qp->tx_bursts)) {
 		WRITE_ONCE(qp->tx_full, true);
 		/* As in sroce_tx_wait(). */
 		smp_mb();
 		if (atomic_read(&qp->tx_bursts))
-			return false;
+			return SROCE_ORDER_WAKES;
+	}
+	if (!delivered(qp)) {
+		start_poll_synchronize_rcu();
+		return SROCE_ORDER_WAITS;
 	}
 	*cpu = here;
-	return true;
+	return SROCE_ORDER_KEPT;
 }
 
 bool sroce_tx_wait(struct sroce_qp *qp)

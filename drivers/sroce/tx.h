@@ -29,19 +29,29 @@ static inline bool sroce_tx_ready(struct sroce_qp *qp)
 	return atomic_read(&qp->tx_bursts) < SROCE_TX_LIMIT;
 }
 
+enum sroce_order {
+	SROCE_ORDER_KEPT,	/* transmit */
+	SROCE_ORDER_WAKES,	/* not now; the QP's work runs in time */
+	SROCE_ORDER_WAITS,	/* not now; try again in SROCE_ORDER_NS */
+};
+
+/* A good part of an RCU grace period. */
+#define SROCE_ORDER_NS	NSEC_PER_MSEC
+
 /**
  * sroce_tx_in_order() - may this processor transmit?
  * @qp: the QP
- * @cpu: who transmitted last; becomes this processor
+ * @cpu: who transmitted last; becomes this processor if it may
  *
  * Virtual devices queue what is sent on the sender's processor, so packets
- * sent from two would overtake each other.
+ * sent from two would overtake each other.  While packets from another
+ * processor are under way, the QP's work runs where they end, which for those
+ * devices is that processor.  Only UC has to wait for those that the receiving
+ * side has begun with.
  *
  * Context: bottom halves off, the lock of @cpu held.
- * Return: false if packets from another processor are still under way: the
- * QP's work runs where they end, which for those devices is that processor.
  */
-bool sroce_tx_in_order(struct sroce_qp *qp, int *cpu);
+enum sroce_order sroce_tx_in_order(struct sroce_qp *qp, int *cpu);
 
 /**
  * sroce_tx_wait() - have the QP's work run when there is room again

@@ -57,6 +57,21 @@ for host in h1 h2; do
 	no_firewall $host
 done
 
+# Half of the bursts take a millisecond longer, in a chain of rules that doubles itself: one that another processor sends
+# would overtake, and to UC what is overtaken is lost.
+slow() {
+	local i
+	echo 'add table inet wall'
+	for i in $(seq 13); do echo "add chain inet wall slow$i"; done
+	for i in $(seq 12); do echo "add rule inet wall slow$i jump slow$((i + 1))"; echo "add rule inet wall slow$i jump slow$((i + 1))"; done
+	echo 'add rule inet wall slow13 meta length 1'
+	echo 'add chain inet wall in { type filter hook prerouting priority -300; }'
+	echo 'add rule inet wall in meta length > 1000 numgen random mod 2 0 jump slow1'
+}
+ok "firewall of h2 is slow" on h2 nft -f <(slow)
+run_program "firewall of h2 is slow: " 200 "$PROGRAMS/verbs" order
+no_firewall h2
+
 # The answers never leave: the asking side gives up, and the answering one makes no more of it than it is asked.
 firewall h2 drop
 before=$(counter $D2 tx_local_drops)

@@ -2,8 +2,12 @@
 /*
  * Many requests in one queue: order, signalling, fences, lists, full queues.
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "move.h"
 #include "verbs.h"
@@ -155,6 +159,82 @@ static void many_reads(const void *arg)
 	pair_down(&pair);
 }
 
+/* Posts from a processor of its own, each time a bit later than the other. */
+struct poster {
+	struct pair *pair;
+	pthread_barrier_t *round;
+	uint32_t length;
+	unsigned int flags;
+	int delay;
+	int cpu;
+	bool failed;
+};
+
+#define POSTS	200
+#define LONG	30000
+
+static void *post_many(void *arg)
+{
+	struct poster *poster = arg;
+	struct ibv_wc wc;
+	cpu_set_t one;
+	int i;
+
+	CPU_ZERO(&one);
+	CPU_SET(poster->cpu, &one);
+	poster->failed = pthread_setaffinity_np(pthread_self(), sizeof(one), &one);
+	for (i = 0; i < POSTS; i++) {
+		pthread_barrier_wait(poster->round);
+		usleep(i % 40 * poster->delay);
+		poster->failed |= post_send(&poster->pair->a, i, 0,
+					    poster->length, poster->flags);
+		/* Who never polls has its posts gathered. */
+		poster->failed |= poster->flags &&
+				  !next_wc(poster->pair->a.scq, &wc);
+	}
+	return NULL;
+}
+
+/* A message that was posted later must not overtake another's packets. */
+static void two_processors(const void *arg)
+{
+	const struct options options = {
+		.type = IBV_QPT_UC, .mtu = IBV_MTU_256, .wr = 2 * POSTS,
+		.size = 1 << 18,
+	};
+	int i, longs = 0, processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct poster posters[2];
+	pthread_barrier_t round;
+	struct ibv_wc wc;
+	pthread_t threads[2];
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (i = 0; i < 2 * POSTS; i++)
+		CHECK_CALL(post_recv(&pair.b, i, 0, LONG), 0);
+	pthread_barrier_init(&round, NULL, 2);
+	for (i = 0; i < 2; i++) {
+		posters[i] = (struct poster) {
+			&pair, &round, i ? 1 : LONG,
+			i ? IBV_SEND_SIGNALED : 0, 100 * i, i % processors,
+		};
+		REQUIRE(!pthread_create(&threads[i], NULL, post_many, &posters[i]));
+	}
+	for (i = 0; i < 2; i++) {
+		pthread_join(threads[i], NULL);
+		CHECK(!posters[i].failed);
+	}
+	for (i = 0; i < 2 * POSTS; i++) {
+		REQUIRE(next_wc(pair.b.rcq, &wc));
+		CHECK(wc.status == IBV_WC_SUCCESS);
+		longs += wc.byte_len == LONG;
+	}
+	CHECK_CALL(longs, POSTS);
+	pthread_barrier_destroy(&round);
+	pair_down(&pair);
+}
+
 /* PSNs go from ffffff to 0 in the middle of everything. */
 static void psn_wrap(const void *arg)
 {
@@ -286,6 +366,7 @@ void test_order(void)
 		{ "96 READs and atomics, max_rd_atomic 4", many_reads, &four },
 		{ "96 READs and atomics, max_rd_atomic 16", many_reads,
 		  &sixteen },
+		{ "UC posts from two processors", two_processors },
 		{ "PSNs wrap", psn_wrap },
 		{ "lists of work requests", post_list },
 		{ "a bad request in a list", bad_in_list },
