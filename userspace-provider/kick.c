@@ -8,32 +8,17 @@
 
 #include "sroce.h"
 
-/*
- * Returns the new file descriptor, or -1 with errno.  The call is uverbs'
- * public ioctl, with one attribute that comes back as the descriptor.
- */
+/* Returns the new file descriptor, or -1 with errno. */
 int sroce_open_kick(struct ibv_context *context)
 {
-	struct {
-		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr fd;
-	} cmd = {
-		.hdr = {
-			.length = sizeof(cmd),
-			.object_id = SROCE_OBJECT_KICK,
-			.method_id = SROCE_METHOD_KICK_ALLOC,
-			.num_attrs = 1,
-			.driver_id = SROCE_DRIVER_ID,
-		},
-		.fd = {
-			.attr_id = SROCE_ATTR_KICK_FD,
-			.flags = UVERBS_ATTR_F_MANDATORY,
-		},
+	struct ib_uverbs_attr fd = {
+		.attr_id = SROCE_ATTR_KICK_FD,
+		.flags = UVERBS_ATTR_F_MANDATORY,
 	};
 
-	if (ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &cmd))
-		return -1;
-	return cmd.fd.data_s64;
+	errno = sroce_command(context, SROCE_OBJECT_KICK,
+			      SROCE_METHOD_KICK_ALLOC, &fd, 1);
+	return errno ? -1 : (int)fd.data_s64;
 }
 
 /*

@@ -27,6 +27,26 @@ struct ibv_mr *sroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 	return &mr->ibv_mr;
 }
 
+struct ibv_mr *sroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
+			       uint64_t offset, size_t length,
+			       unsigned int access)
+{
+	struct verbs_mr *mr;
+	int err;
+
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_reg_dm_mr(pd, &to_sroce_dm(dm)->vdm, offset, length,
+				access, mr, NULL);
+	if (err) {
+		free(mr);
+		errno = err;
+		return NULL;
+	}
+	return &mr->ibv_mr;
+}
+
 /* The key stays; while the command runs it leads nowhere. */
 int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)

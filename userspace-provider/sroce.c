@@ -10,6 +10,7 @@
 static void sroce_free_context(struct ibv_context *context);
 
 static const struct verbs_context_ops sroce_context_ops = {
+	.alloc_dm = sroce_alloc_dm,
 	.alloc_mw = sroce_alloc_mw,
 	.alloc_parent_domain = sroce_alloc_parent_domain,
 	.alloc_pd = sroce_alloc_pd,
@@ -32,6 +33,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.destroy_srq = sroce_destroy_srq,
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = sroce_free_context,
+	.free_dm = sroce_free_dm,
 	.modify_cq = sroce_modify_cq,
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
@@ -44,6 +46,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.query_qp = sroce_query_qp,
 	.query_rt_values = sroce_query_rt_values,
 	.query_srq = sroce_query_srq,
+	.reg_dm_mr = sroce_reg_dm_mr,
 	.reg_mr = sroce_reg_mr,
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_mr = sroce_rereg_mr,

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include <infiniband/driver.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 
 #include "sroce_ring.h"
 
@@ -84,6 +85,14 @@ struct sroce_pd {
 	struct sroce_pd *protects;
 	struct sroce_td *td;
 	unsigned int users;
+};
+
+/* Device memory: @length bytes at @addr, of @size that are mapped. */
+struct sroce_dm {
+	struct verbs_dm vdm;
+	char *addr;
+	size_t size;
+	size_t length;
 };
 
 struct sroce_ah {
@@ -182,6 +191,11 @@ static inline struct sroce_pd *to_sroce_pd(struct ibv_pd *pd)
 	return container_of(pd, struct sroce_pd, ibv);
 }
 
+static inline struct sroce_dm *to_sroce_dm(struct ibv_dm *dm)
+{
+	return container_of(dm, struct sroce_dm, vdm.dm);
+}
+
 static inline struct sroce_ah *to_sroce_ah(struct ibv_ah *ah)
 {
 	return container_of(ah, struct sroce_ah, ibv);
@@ -243,6 +257,10 @@ static inline void sroce_unlock_long(struct sroce_lock *lock)
 	sroce_unlock(lock, lock->needed);
 }
 
+/* command.c */
+int sroce_command(struct ibv_context *context, uint16_t object, uint16_t method,
+		  struct ib_uverbs_attr *attrs, unsigned int num);
+
 /* kick.c */
 int sroce_open_kick(struct ibv_context *context);
 void sroce_kick(struct sroce_door door);
@@ -278,9 +296,17 @@ int sroce_dealloc_td(struct ibv_td *td);
 /* mr.c */
 struct ibv_mr *sroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 			    uint64_t hca_va, int access);
+struct ibv_mr *sroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
+			       uint64_t offset, size_t length,
+			       unsigned int access);
 int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int sroce_dereg_mr(struct verbs_mr *mr);
+
+/* dm.c */
+struct ibv_dm *sroce_alloc_dm(struct ibv_context *context,
+			      struct ibv_alloc_dm_attr *attr);
+int sroce_free_dm(struct ibv_dm *dm);
 
 /* mw.c */
 struct ibv_mw *sroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);

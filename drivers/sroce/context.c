@@ -5,6 +5,7 @@
 #include <rdma/uverbs_types.h>
 #include "context.h"
 #include "device.h"
+#include "dm.h"
 #include "qp.h"
 #include "ring.h"
 #include "udata.h"
@@ -306,5 +307,6 @@ DECLARE_UVERBS_NAMED_OBJECT(KICK,
 
 const struct uapi_definition sroce_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(KICK),
+	UAPI_DEF_CHAIN(sroce_dm_defs),
 	{},
 };

@@ -14,6 +14,8 @@
 #include "context.h"
 #include "cq.h"
 #include "device.h"
+#include "dm.h"
+#include "mapping.h"
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
@@ -22,7 +24,6 @@
 #include "post.h"
 #include "qp.h"
 #include "restrack.h"
-#include "ring.h"
 #include "rx.h"
 #include "statistics.h"
 #include "srq.h"
@@ -68,6 +69,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_cqe = SROCE_MAX_CQE;
 	attr->max_mr = SROCE_MAX_MR;
 	attr->max_mw = SROCE_MAX_MR;
+	attr->max_dm_size = sroce_dm_limit();
 	attr->max_pd = SROCE_MAX_PD;
 	attr->max_ah = SROCE_MAX_AH;
 	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
@@ -328,6 +330,7 @@ static const struct ib_device_ops ops = {
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
 
 	.add_gid = sroce_add_gid,
+	.alloc_dm = sroce_alloc_dm,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.alloc_mw = sroce_alloc_mw,
 	.alloc_pd = sroce_alloc_pd,
@@ -343,6 +346,7 @@ static const struct ib_device_ops ops = {
 	.create_qp = sroce_create_qp,
 	.create_srq = sroce_create_srq,
 	.create_user_ah = sroce_create_ah,
+	.dealloc_dm = sroce_dealloc_dm,
 	.dealloc_driver = sroce_dealloc_driver,
 	.dealloc_mw = sroce_dealloc_mw,
 	.dealloc_pd = sroce_dealloc_pd,
@@ -379,6 +383,7 @@ static const struct ib_device_ops ops = {
 	.query_port = sroce_query_port,
 	.query_qp = sroce_query_qp,
 	.query_srq = sroce_query_srq,
+	.reg_dm_mr = sroce_reg_dm_mr,
 	.reg_user_mr = sroce_reg_user_mr,
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_user_mr = sroce_rereg_user_mr,

@@ -32,6 +32,7 @@
  * @retired: what those of them had counted that are gone; @statistics' lock
  * @pma_base: the totals when a manager set the port's counters to 0 (pma.c)
  * @mrs: struct sroce_mr by key index (mr.c)
+ * @dm_pages: of device memory, in use (dm.c)
  * @ahs: struct sroce_av by the number that user space knows (ah.c); RCU
  * @ah_next: where the search for a free number goes on
  * @port_up: the state that was last told; rtnl
@@ -44,6 +45,7 @@ struct sroce_device {
 	struct sroce_counters retired;
 	struct sroce_counters pma_base;
 	struct rhashtable mrs;
+	atomic_long_t dm_pages;
 	struct xarray ahs;
 	u32 ah_next;
 	bool port_up;

@@ -8,12 +8,6 @@
 /* Any power of two from a page to 1 GiB, the alignment of the direct map. */
 #define BLOCK_SIZES GENMASK(30, PAGE_SHIFT)
 
-#define SUPPORTED_ACCESS						\
-	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
-	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
-	 IB_ACCESS_OPTIONAL)
-
 /* The index is random already. */
 static u32 mr_hash(const void *key, u32 len, u32 seed)
 {
@@ -112,9 +106,10 @@ void sroce_mr_put(struct sroce_mr *mr)
 	kfree_rcu(mr, rcu);
 }
 
-static struct sroce_mr *mr_alloc(struct ib_pd *pd, int kind, int access)
+struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
+				int access)
 {
-	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
+	struct sroce_mr *mr = kzalloc(size, GFP_KERNEL_ACCOUNT);
 
 	if (!mr)
 		return NULL;
@@ -159,6 +154,23 @@ int sroce_mr_publish(struct sroce_mr *mr)
 	return -ENOMEM;
 }
 
+static void mr_release(struct sroce_mr *mr)
+{
+	if (mr->release)
+		mr->release(mr);
+}
+
+struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err)
+{
+	if (!err)
+		err = sroce_mr_publish(mr);
+	if (!err)
+		return &mr->ib;
+	mr_release(mr);
+	kfree(mr);
+	return ERR_PTR(err);
+}
+
 /*
  * A user's QP cannot reach it: the PD differs, and the RDMA core makes these
  * for PDs of the kernel only.
@@ -166,19 +178,11 @@ int sroce_mr_publish(struct sroce_mr *mr)
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
 {
 	struct sroce_mr *mr;
-	int err;
 
-	if (access & ~SUPPORTED_ACCESS)
+	if (access & ~SROCE_MR_ACCESS)
 		return ERR_PTR(-EOPNOTSUPP);
-	mr = mr_alloc(pd, SROCE_MR_DMA, access);
-	if (!mr)
-		return ERR_PTR(-ENOMEM);
-	err = sroce_mr_publish(mr);
-	if (err) {
-		kfree(mr);
-		return ERR_PTR(err);
-	}
-	return &mr->ib;
+	mr = sroce_mr_alloc(sizeof(*mr), pd, SROCE_MR_DMA, access);
+	return mr ? sroce_mr_finish(mr, 0) : ERR_PTR(-ENOMEM);
 }
 
 /*
@@ -235,7 +239,7 @@ static int mr_check(struct ib_pd *pd, u64 length, u64 iova, int access,
 	u64 last;
 	int err;
 
-	if (access & ~SUPPORTED_ACCESS)
+	if (access & ~SROCE_MR_ACCESS)
 		return -EOPNOTSUPP;
 	err = ib_check_mr_access(pd->device, access);
 	if (err)
@@ -249,6 +253,16 @@ static void mr_unpin(struct sroce_mr *mr)
 {
 	ib_umem_release(mr->umem);
 	kvfree(mr->blocks);
+}
+
+static struct sroce_mr *alloc_user_mr(struct ib_pd *pd, int access)
+{
+	struct sroce_mr *mr;
+
+	mr = sroce_mr_alloc(sizeof(*mr), pd, SROCE_MR_USER, access);
+	if (mr)
+		mr->release = mr_unpin;
+	return mr;
 }
 
 /* Undone by mr_unpin(), also if it fails. */
@@ -275,18 +289,10 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	err = mr_check(pd, length, iova, access, udata);
 	if (err)
 		return ERR_PTR(err);
-	mr = mr_alloc(pd, SROCE_MR_USER, access);
+	mr = alloc_user_mr(pd, access);
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	err = mr_pin(mr, start, length, iova);
-	if (!err)
-		err = sroce_mr_publish(mr);
-	if (err) {
-		mr_unpin(mr);
-		kfree(mr);
-		return ERR_PTR(err);
-	}
-	return &mr->ib;
+	return sroce_mr_finish(mr, mr_pin(mr, start, length, iova));
 }
 
 /* Waits until nobody uses the region; its key finds nothing from now on. */
@@ -352,7 +358,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	err = mr_check(pd, length, iova, access, udata);
 	if (err)
 		return ERR_PTR(err);
-	draft = mr_alloc(pd, SROCE_MR_USER, access);
+	draft = alloc_user_mr(pd, access);
 	if (!draft)
 		return ERR_PTR(-ENOMEM);
 	if (pin)
@@ -361,7 +367,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		err = -EBUSY;
 	if (!err)
 		mr_become(mr, draft, pin);
-	mr_unpin(draft);
+	mr_release(draft);
 	kfree(draft);
 	return ERR_PTR(err);
 }
@@ -374,7 +380,7 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		return -EBUSY;
 	sroce_mr_withdraw(mr);
 	mr_pause(mr);
-	mr_unpin(mr);
+	mr_release(mr);
 	kfree_rcu(mr, rcu);
 	return 0;
 }

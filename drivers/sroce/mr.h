@@ -9,9 +9,17 @@
 #include <rdma/ib_verbs.h>
 #include "device.h"
 
+/* What a region can be asked for; each kind may refuse some. */
+#define SROCE_MR_ACCESS							\
+	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
+	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
+	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
+	 IB_ACCESS_OPTIONAL)
+
 enum sroce_mr_kind {
 	SROCE_MR_DMA,		/* all kernel addresses; kernel users only */
 	SROCE_MR_USER,		/* pinned user memory */
+	SROCE_MR_DM,		/* device memory (dm.c) */
 	SROCE_MR_SLOT,		/* place of a window's key; see @binding */
 	SROCE_MR_WINDOW,	/* what a window is bound to; not in the table */
 };
@@ -29,6 +37,7 @@ enum sroce_mr_kind {
  * @blocks: kernel address of each block that the region touches
  * @skip: bytes of the first block before the region
  * @umem: the pins
+ * @release: gives back @blocks and what they lead to, also half made; sleeps
  * @windows: windows bound to it; -1 while none may be
  * @binding: of a window's place: SROCE_MR_WINDOW, or NULL; RCU
  * @parent: of a window: the region it is bound to, referenced
@@ -50,6 +59,7 @@ struct sroce_mr {
 	u64 skip;
 	void **blocks;
 	struct ib_umem *umem;
+	void (*release)(struct sroce_mr *mr);
 	atomic_t windows;
 	struct sroce_mr __rcu *binding;
 	struct sroce_mr *parent;
@@ -87,6 +97,29 @@ static inline bool sroce_access_remote(int access)
 	return access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
 			 IB_ACCESS_REMOTE_ATOMIC);
 }
+
+/**
+ * sroce_mr_alloc() - begin a region
+ * @size: of the structure that begins with the struct sroce_mr
+ * @pd: protection domain
+ * @kind: enum sroce_mr_kind
+ * @access: enum ib_access_flags
+ *
+ * The caller sets @release and makes the rest; sroce_mr_finish() ends it.
+ *
+ * Return: the region, or NULL.
+ */
+struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
+				int access);
+
+/**
+ * sroce_mr_finish() - publish a region, or give up
+ * @mr: from sroce_mr_alloc()
+ * @err: errno so far
+ *
+ * Return: what the verb returns; after an error @mr has been released and freed.
+ */
+struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 
 /* For mw.c: give it a key that nobody can guess and let lookups find it. */
 int sroce_mr_publish(struct sroce_mr *mr);

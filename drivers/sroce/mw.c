@@ -105,7 +105,7 @@ static struct sroce_mr *get_parent(struct ib_pd *pd, const struct sroce_wr *wr)
 		access |= IB_ACCESS_LOCAL_WRITE;
 	mr = sroce_mr_get(pd, 0, wr->bind.lkey, wr->bind.addr, wr->bind.bytes,
 			  access);
-	if (mr && (mr->kind != SROCE_MR_USER ||
+	if (mr && ((mr->kind != SROCE_MR_USER && mr->kind != SROCE_MR_DM) ||
 		   !atomic_inc_unless_negative(&mr->windows))) {
 		sroce_mr_put(mr);
 		mr = NULL;

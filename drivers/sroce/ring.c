@@ -8,9 +8,22 @@
 /* Far more than the largest queue that is ever created. */
 #define MAX_SIZE SZ_1G
 
-static struct sroce_ring *to_ring(struct rdma_user_mmap_entry *entry)
+static struct sroce_ring *to_ring(struct sroce_mapping *mapping)
 {
-	return container_of(entry, struct sroce_ring, entry);
+	return container_of(mapping, struct sroce_ring, mapping);
+}
+
+static void ring_release(struct sroce_mapping *mapping)
+{
+	struct sroce_ring *ring = to_ring(mapping);
+
+	vfree(ring->mem);
+	kfree(ring);
+}
+
+static int ring_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
+{
+	return remap_vmalloc_range(vma, to_ring(mapping)->mem, 0);
 }
 
 /*
@@ -28,13 +41,16 @@ struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size)
 	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
+	ring->mapping.map = ring_map;
+	ring->mapping.release = ring_release;
 	ring->ucontext = ucontext;
 	ring->size = PAGE_ALIGN(size);
 	ring->mem = ucontext ? vmalloc_user(ring->size) : vzalloc(ring->size);
 	if (!ring->mem)
 		goto err_ring;
 	if (ucontext) {
-		err = rdma_user_mmap_entry_insert(ucontext, &ring->entry,
+		err = rdma_user_mmap_entry_insert(ucontext,
+						  &ring->mapping.entry,
 						  ring->size);
 		if (err)
 			goto err_mem;
@@ -48,47 +64,19 @@ err_ring:
 	return ERR_PTR(err);
 }
 
-static void ring_release(struct sroce_ring *ring)
-{
-	vfree(ring->mem);
-	kfree(ring);
-}
-
 void sroce_ring_free(struct sroce_ring *ring)
 {
 	if (!ring)
 		return;
 	if (ring->ucontext)
-		rdma_user_mmap_entry_remove(&ring->entry);
+		rdma_user_mmap_entry_remove(&ring->mapping.entry);
 	else
-		ring_release(ring);
+		ring_release(&ring->mapping);
 }
 
 u64 sroce_ring_offset(struct sroce_ring *ring)
 {
-	return ring->ucontext ? rdma_user_mmap_get_offset(&ring->entry) : 0;
-}
-
-int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
-{
-	struct rdma_user_mmap_entry *entry;
-	int err;
-
-	if (vma->vm_flags & VM_EXEC)
-		return -EPERM;
-	/* Shared, and exactly as long as the ring: the core checks both. */
-	entry = rdma_user_mmap_entry_get(ucontext, vma);
-	if (!entry)
-		return -EINVAL;
-	sroce_vm_flags_clear(vma, VM_MAYEXEC);
-	err = remap_vmalloc_range(vma, to_ring(entry)->mem, 0);
-	rdma_user_mmap_entry_put(entry);
-	return err;
-}
-
-void sroce_mmap_free(struct rdma_user_mmap_entry *entry)
-{
-	ring_release(to_ring(entry));
+	return ring->ucontext ? sroce_mapping_offset(&ring->mapping) : 0;
 }
 
 void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr, u32 max_sge)

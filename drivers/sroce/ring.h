@@ -4,18 +4,19 @@
 
 #include <rdma/ib_verbs.h>
 #include <sroce_ring.h>
+#include "mapping.h"
 
 /**
  * struct sroce_ring - memory behind a ring or a doorbell page
- * @entry: how a process maps it; unused if the kernel is the user
+ * @mapping: how a process maps it; unused if the kernel is the user
  * @ucontext: the process's context, or NULL
  * @mem: vmalloc_user() memory, zeroed
  * @size: bytes, whole pages
  *
- * Outlives its owner while a mmap() of it is under way: sroce_mmap_free().
+ * Outlives its owner while a mmap() of it is under way.
  */
 struct sroce_ring {
-	struct rdma_user_mmap_entry entry;
+	struct sroce_mapping mapping;
 	struct ib_ucontext *ucontext;
 	void *mem;
 	u32 size;
@@ -72,9 +73,5 @@ void sroce_ring_free(struct sroce_ring *ring);
 
 /* The offset for mmap(); 0 for a kernel user. */
 u64 sroce_ring_offset(struct sroce_ring *ring);
-
-/* ib_device_ops */
-int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);
-void sroce_mmap_free(struct rdma_user_mmap_entry *entry);
 
 #endif /* SROCE_MEMORY_RING_H */

@@ -20,6 +20,7 @@ static const struct {
 	{ "memory", test_memory },
 	{ "multicast", test_multicast },
 	{ "windows", test_windows },
+	{ "device-memory", test_device_memory },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

@@ -8,5 +8,6 @@ void test_completion(void);
 void test_memory(void);
 void test_multicast(void);
 void test_windows(void);
+void test_device_memory(void);
 
 #endif /* RESOURCES_H */

@@ -37,7 +37,7 @@
 #include <linux/types.h>
 
 /* Reported in sysfs (abi_version) and checked by the provider. */
-#define SROCE_ABI_VERSION	17
+#define SROCE_ABI_VERSION	18
 
 /* "sroc": far away from the numbers of drivers in the kernel's tree. */
 #define SROCE_DRIVER_ID		0x73726f63
@@ -398,6 +398,26 @@ struct sroce_create_ah_resp {
  */
 #define SROCE_IOC_KICK			0x7301
 
+/*
+ * Where device memory is: a method of the core's object, for who has made it
+ * and for who imports it.
+ */
+#define SROCE_METHOD_DM_QUERY		0x1000
+#define SROCE_ATTR_DM_QUERY_HANDLE	0x1000
+#define SROCE_ATTR_DM_QUERY_RESP	0x1001
+
+/**
+ * struct sroce_dm_query_resp - how to map device memory
+ * @offset: for mmap()
+ * @size: bytes to map, whole pages
+ * @length: bytes that were asked for
+ */
+struct sroce_dm_query_resp {
+	__aligned_u64	offset;
+	__aligned_u64	size;
+	__aligned_u64	length;
+};
+
 /* Every offset and size that the two sides rely on. */
 #define SROCE_ABI_NAME(line)	sroce_abi_assert_##line
 #define SROCE_ABI_AT(line)	SROCE_ABI_NAME(line)
@@ -468,5 +488,8 @@ SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_req) == 8);
 SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_resp) == 32);
 SROCE_ABI_OFFSET(sroce_modify_srq_resp, entries, 24);
 SROCE_ABI_ASSERT(sizeof(struct sroce_create_ah_resp) == 8);
+SROCE_ABI_ASSERT(sizeof(struct sroce_dm_query_resp) == 24);
+SROCE_ABI_OFFSET(sroce_dm_query_resp, size, 8);
+SROCE_ABI_OFFSET(sroce_dm_query_resp, length, 16);
 
 #endif /* SROCE_ABI_H */

@@ -110,10 +110,17 @@ struct verbs_mr {
 	int unused_access;
 };
 
+struct verbs_dm {
+	struct ibv_dm dm;
+	uint32_t handle;
+};
+
 /* What a provider implements */
 
 struct verbs_context_ops {
-	void *unused_1[2];
+	void *unused_1;
+	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
+				   struct ibv_alloc_dm_attr *attr);
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	void *unused_21;
 	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
@@ -158,7 +165,8 @@ struct verbs_context_ops {
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
-	void *unused_12[5];
+	int (*free_dm)(struct ibv_dm *dm);
+	void *unused_12[4];
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	void *unused_20;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -188,7 +196,11 @@ struct verbs_context_ops {
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
-	void *unused_18[3];
+	void *unused_18;
+	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
+				    uint64_t dm_offset, size_t length,
+				    unsigned int access);
+	void *unused_22;
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);

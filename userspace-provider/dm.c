@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Device memory, which is mapped for as long as there is the object.
+ */
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
+
+#include "sroce.h"
+
+#define WORD	4	/* bytes: what offsets and lengths are multiples of */
+
+/* Is what a program wants to copy whole words, and inside? */
+static bool fits(const struct sroce_dm *dm, uint64_t offset, size_t length)
+{
+	return !(offset % WORD) && !(length % WORD) && offset <= dm->length &&
+	       length <= dm->length - offset;
+}
+
+static int copy_to(struct ibv_dm *ibdm, uint64_t offset, const void *from,
+		   size_t length)
+{
+	struct sroce_dm *dm = to_sroce_dm(ibdm);
+
+	if (!fits(dm, offset, length))
+		return EINVAL;
+	memcpy(dm->addr + offset, from, length);
+	return 0;
+}
+
+static int copy_from(void *to, struct ibv_dm *ibdm, uint64_t offset,
+		     size_t length)
+{
+	struct sroce_dm *dm = to_sroce_dm(ibdm);
+
+	if (!fits(dm, offset, length))
+		return EINVAL;
+	memcpy(to, dm->addr + offset, length);
+	return 0;
+}
+
+static int query(struct ibv_context *context, uint32_t handle,
+		 struct sroce_dm_query_resp *resp)
+{
+	struct ib_uverbs_attr attrs[] = {
+		{
+			.attr_id = SROCE_ATTR_DM_QUERY_HANDLE,
+			.flags = UVERBS_ATTR_F_MANDATORY,
+			.data = handle,
+		}, {
+			.attr_id = SROCE_ATTR_DM_QUERY_RESP,
+			.len = sizeof(*resp),
+			.flags = UVERBS_ATTR_F_MANDATORY,
+			.data = (uintptr_t)resp,
+		},
+	};
+
+	return sroce_command(context, UVERBS_OBJECT_DM, SROCE_METHOD_DM_QUERY,
+			     attrs, 2);
+}
+
+/* Maps the memory of that handle.  Returns 0 or an errno. */
+static int map(struct sroce_dm *dm, struct ibv_context *context, uint32_t handle)
+{
+	struct sroce_dm_query_resp resp = {};
+	void *addr;
+	int err;
+
+	err = query(context, handle, &resp);
+	if (err)
+		return err;
+	addr = mmap(NULL, resp.size, PROT_READ | PROT_WRITE, MAP_SHARED,
+		    context->cmd_fd, resp.offset);
+	if (addr == MAP_FAILED)
+		return errno;
+	dm->addr = addr;
+	dm->size = resp.size;
+	dm->length = resp.length;
+	dm->vdm.dm.memcpy_to_dm = copy_to;
+	dm->vdm.dm.memcpy_from_dm = copy_from;
+	return 0;
+}
+
+struct ibv_dm *sroce_alloc_dm(struct ibv_context *context,
+			      struct ibv_alloc_dm_attr *attr)
+{
+	struct sroce_dm *dm;
+	int err;
+
+	if (attr->comp_mask) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return NULL;
+	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, NULL);
+	if (!err) {
+		err = map(dm, context, dm->vdm.handle);
+		if (!err)
+			return &dm->vdm.dm;
+		ibv_cmd_free_dm(&dm->vdm);
+	}
+	free(dm);
+	errno = err;
+	return NULL;
+}
+
+int sroce_free_dm(struct ibv_dm *ibdm)
+{
+	struct sroce_dm *dm = to_sroce_dm(ibdm);
+	int err = ibv_cmd_free_dm(&dm->vdm);
+
+	if (err)
+		return err;
+	munmap(dm->addr, dm->size);
+	free(dm);
+	return 0;
+}
