@@ -232,7 +232,7 @@ static void trim(struct sk_buff *skb, u32 len)
 		skb->truesize -= n;
 		if (!skb_frag_size(last)) {
 			shared->nr_frags--;
-			__skb_frag_unref(last, false);
+			put_page(skb_frag_page(last));
 		}
 	}
 	if (skb->len > len)

@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Every difference between the supported kernels.  Force-included, so that no
- * other file has a version in it; the upstream tree has no such file.
+ * Every difference between the supported kernels.  Force-included, after what
+ * probes.sh found out; the upstream tree has no such files.
  */
 #ifndef SROCE_COMPAT_H
 #define SROCE_COMPAT_H
 
-#include <linux/version.h>
-
-#if KERNEL_VERSION(6, 12, 0) <= LINUX_VERSION_CODE
+#ifdef SROCE_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
 #include <asm/unaligned.h>
 #endif
 
-#if KERNEL_VERSION(6, 3, 0) <= LINUX_VERSION_CODE
-#define sroce_vm_flags_clear(vma, flags) vm_flags_clear(vma, flags)
-#else
-#define sroce_vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
+#ifndef SROCE_HAVE_VM_FLAGS_CLEAR
+#define vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
-#if KERNEL_VERSION(6, 10, 0) <= LINUX_VERSION_CODE
+#ifdef SROCE_HAVE_ASSIGN_STR_OF_ONE
 #define sroce_trace_string(field, value) __assign_str(field)
 #else
 #define sroce_trace_string(field, value) __assign_str(field, value)
 #endif
 
-#if KERNEL_VERSION(6, 5, 0) > LINUX_VERSION_CODE
+#ifndef SROCE_HAVE_SKB_FRAG_FILL_PAGE_DESC
 #define skb_frag_fill_page_desc(frag, page, offset, size) do {	\
 	skb_frag_t *fill_frag = (frag);				\
 								\
@@ -34,6 +30,15 @@
 	skb_frag_off_set(fill_frag, offset);			\
 	skb_frag_size_set(fill_frag, size);			\
 } while (0)
+#endif
+
+/* What create_cq() gets beside the attributes: a struct sroce_cq_input. */
+#ifdef SROCE_HAVE_CREATE_CQ_ATTRS
+#define sroce_cq_input uverbs_attr_bundle
+#define sroce_cq_udata(input) ((input) ? &(input)->driver_udata : NULL)
+#else
+#define sroce_cq_input ib_udata
+#define sroce_cq_udata(input) (input)
 #endif
 
 #endif /* SROCE_COMPAT_H */

@@ -235,8 +235,9 @@ static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 }
 
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct ib_udata *udata)
+		    struct sroce_cq_input *input)
 {
+	struct ib_udata *udata = sroce_cq_udata(input);
 	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
 	struct sroce_cq *cq = sroce_cq(ibcq);
 	int err;

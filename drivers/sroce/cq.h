@@ -93,7 +93,7 @@ void sroce_cq_notify(struct sroce_cq *cq);
 
 /* ib_device_ops */
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct ib_udata *udata);
+		    struct sroce_cq_input *input);
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
 int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);

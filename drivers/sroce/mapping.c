@@ -13,7 +13,7 @@ int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 	entry = rdma_user_mmap_entry_get(ucontext, vma);
 	if (!entry)
 		return -EINVAL;
-	sroce_vm_flags_clear(vma, VM_MAYEXEC);
+	vm_flags_clear(vma, VM_MAYEXEC);
 	err = sroce_mapping(entry)->map(sroce_mapping(entry), vma);
 	rdma_user_mmap_entry_put(entry);
 	return err;

@@ -13,7 +13,7 @@ static struct dst_entry *route_ipv4(const struct sroce_av *av,
 {
 	struct flowi4 fl = {
 		.flowi4_oif = ndev->ifindex,
-		.flowi4_tos = av->tclass & IPTOS_RT_MASK,
+		.flowi4_tos = av->tclass & INET_DSCP_MASK,
 		.flowi4_proto = IPPROTO_UDP,
 		.daddr = av->daddr.s6_addr32[3],
 		.saddr = av->saddr.s6_addr32[3],

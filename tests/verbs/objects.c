@@ -87,7 +87,7 @@ static void bad_access(const void *arg)
 	} cases[] = {
 		{ IBV_ACCESS_REMOTE_WRITE, EINVAL },
 		{ IBV_ACCESS_REMOTE_ATOMIC, EINVAL },
-		{ 1 << 9, EINVAL },
+		{ 1 << 11, EINVAL },
 		{ 1 << 19 | IBV_ACCESS_LOCAL_WRITE, EINVAL },
 	};
 	char *there = pages(4096, PROT_READ | PROT_WRITE);
