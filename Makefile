@@ -37,6 +37,11 @@ debug-module:
 	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-debug-kernel)/build \
 		MODULE=$(O)/debug/sroce.ko UBSAN_SANITIZE=y
 
+## 6.12-module    build/6.12/sroce.ko for Debian's kernel 6.12 (downloaded on first use)
+6.%-module:
+	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/fetch-kernel 6.$*)/build \
+		MODULE=$(O)/6.$*/sroce.ko
+
 # What the suites run in the guest besides stock programs; built here, where a compiler is fast
 programs:
 	+@for folder in $(wildcard tests/verbs tests/interop tests/wire); do \
@@ -81,9 +86,11 @@ LANES ?= unit static vm
 setup:
 	@tests/setup
 
-## check          unit, static and VM tests; SUITE=name runs one suite, LANES="unit vm" some lanes
+KERNEL ?= stock
+
+## check          unit, static and VM tests; SUITE=name runs one suite, LANES="unit vm" some lanes, KERNEL=6.12
 check: setup
-	@tests/check $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
+	@tests/check --kernel $(KERNEL) $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
 
 ## check-abi      the provider's declarations against rdma-core 56.1's own headers, and its build in that tree
 check-abi: setup
@@ -105,7 +112,6 @@ demo: setup
 	@tests/vm/guest --timeout 280 -- tests/vm/demo
 
 ## shell          a prompt in the guest, module and provider installed; KERNEL=debug for the debug kernel
-KERNEL ?= stock
 shell: setup
 	+@$(MAKE) --no-print-directory all $(if $(filter-out stock,$(KERNEL)),$(KERNEL)-module)
 	@tests/vm/guest --kernel $(KERNEL) --shell

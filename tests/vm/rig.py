@@ -42,11 +42,12 @@ class Kernel:
     """A kernel folder of the cache: release, modules/, and an image."""
     MAKERS = {"stock": ["fetch-kernel"], "debug": ["build-debug-kernel"],
               "uml": ["build-uml-kernel"], "uml-fast": ["build-uml-kernel", "fast"]}
-    IMAGES = ("build/linux", "build/vmlinux", "vmlinux")  # User Mode Linux has both of the first
+    IMAGES = ("vmlinux", "build/linux", "build/vmlinux")  # User Mode Linux has both of the last
 
     def __init__(self, which):
-        self.folder = script(*self.MAKERS[which]) if which in self.MAKERS else os.path.realpath(which)
-        self.flavour = which if which in self.MAKERS else os.path.basename(self.folder)
+        maker = ["fetch-kernel", which] if re.fullmatch(r"[0-9]+\.[0-9]+", which) else self.MAKERS.get(which)
+        self.folder = script(*maker) if maker else os.path.realpath(which)
+        self.flavour = which if maker else os.path.basename(self.folder)
         self.uml = self.flavour.startswith("uml")
         self.fast = self.flavour.startswith("uml-fast")
         self.debug = self.flavour.startswith("debug") or (self.uml and not self.fast)
@@ -148,6 +149,7 @@ class Options(argparse.Namespace):
     name = "guest"
     environment = {}
     network = None
+    nic = False
 
 
 def quoted(text):
@@ -211,10 +213,14 @@ class Guest:
                 }[self.accel] + ["-smp", f"{cpus},sockets={cpus},cores=1,threads=1"]
 
     def _network(self):
-        if self.options.network is None:
+        if self.options.network:
+            behind = f"socket,fd={self.options.network.fileno()}"
+        elif self.options.nic:
+            behind = "hubport,hubid=0"
+        else:
             return []
-        return ["-netdev", f"socket,id=net0,fd={self.options.network.fileno()}",
-                "-device", f"virtio-net-pci,netdev=net0,mac=52:54:00:99:00:0{self.options.environment['ROLE']},romfile="]
+        return ["-netdev", behind + ",id=net0",
+                "-device", f"virtio-net-pci,netdev=net0,mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1)},romfile="]
 
     def _command(self):
         cmdline = ("console=ttyS0 mitigations=off nokaslr random.trust_cpu=on tsc=reliable no_timer_check net.ifnames=0 "
@@ -334,8 +340,8 @@ class UmlGuest(Guest):
     KIND = "uml"
 
     def __init__(self, kernel, options):
-        if options.shell or options.network or options.icount:
-            raise RigError("the uml kernel has no shell, network or instruction count here")
+        if options.shell or options.network or options.nic or options.icount:
+            raise RigError("the uml kernel has no shell, network card or instruction count here")
         options.environment = {**options.environment, **self._clock(kernel)}
         super().__init__(kernel, None, None, options)
         self.log = open(self.console, "wb")  # pylint: disable=consider-using-with
@@ -404,7 +410,7 @@ class RawTerminal:
 def parser(description):
     """The options that guest and pair share."""
     result = argparse.ArgumentParser(description=description)
-    result.add_argument("--kernel", default="stock", metavar="stock|debug|uml|uml-fast|DIR", help="which kernel to boot")
+    result.add_argument("--kernel", default="stock", metavar="stock|6.12|debug|uml|uml-fast|DIR", help="which kernel to boot")
     result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
     result.add_argument("--cpus", type=int, default=Options.cpus)
     result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")
