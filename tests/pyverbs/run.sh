@@ -1,0 +1,21 @@
+# Runs rdma-core's tests in a suite, sourced by suites after lib.sh.
+
+PYVERBS=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# For the tests that want their memory there; User Mode Linux has none.
+huge_pages() {
+	local knob=/proc/sys/vm/nr_hugepages
+	[ -e $knob ] || return 0
+	echo 32 >$knob
+	at_exit sh -c "echo 0 >$knob"
+}
+
+# pyverbs KIND DEVICE GID [TEST...]: on a device whose netdev is of that KIND. Both players of a test are on one device, in
+# the initial namespace: some of them look at sysfs for the netdev. TAP lines of its own, with numbers and a plan.
+pyverbs() {
+	local kind=$1 device=$2 gid=$3 where=()
+	shift 3
+	where=(--where "$kind" --where "$(uname -r | cut -d. -f1-2)")
+	[ "$SROCE_KIND" != uml ] || where+=(--where uml)
+	limited 500 "$PYVERBS/run" --expect "$PYVERBS/expected" "${where[@]}" --dev "$device" --gid "$gid" "$@" 2>&1 || FAILED=1
+}

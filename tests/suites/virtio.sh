@@ -1,0 +1,33 @@
+#!/bin/bash
+# A network card, which veth is not: rdma-core's tests that find the netdev as the device's parent has it, and hot unplug.
+# timeout: 300
+# guest: --nic
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../pyverbs/run.sh"
+
+card_up() {
+	modprobe -q virtio_net
+	address init eth0 1
+	rdma link add sroce1 type sroce netdev eth0 && G1=$(gid sroce1 $IP1)
+}
+
+card_up || { fail "a device on a network card"; exit 1; }
+pyverbs virtio sroce1 "$G1" test_rdmacm "$@"
+
+# --- the card is pulled out under a process ---
+
+CARD=$(readlink -f /sys/class/net/eth0/device/..)
+stdbuf -oL ibv_asyncwatch -d sroce1 >"$OUTPUT.watch" 2>&1 &
+WATCH=$!
+wait_for 10 grep -q "async event FD" "$OUTPUT.watch"
+echo 1 >"$CARD/remove"
+ok "the device goes with its card" wait_for 20 test ! -e /sys/class/infiniband/sroce1
+ok "and so does the netdev" wait_for 20 test ! -e /sys/class/net/eth0
+kill $WATCH 2>/dev/null
+wait $WATCH 2>/dev/null
+like "the process was told" "$(<"$OUTPUT.watch")" 'DEVICE_FATAL'
+rm -f "$OUTPUT.watch"
+echo 1 >/sys/bus/pci/rescan
+ok "it comes back" wait_for 20 test -e /sys/class/net/eth0
+card_up
+ok "and the device with it" ibv_devinfo -d sroce1
