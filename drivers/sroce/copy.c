@@ -24,7 +24,7 @@ bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
 static bool covers(const struct sroce_mr *mr, const struct sroce_memory *memory,
 		   u32 key, u64 addr, u32 len)
 {
-	if (mr->ib.lkey != key || mr->ib.pd != memory->pd ||
+	if (mr->key != key || mr->ib.pd != memory->pd ||
 	    memory->access & ~mr->access)
 		return false;
 	if (mr->kind == SROCE_MR_DMA)
@@ -74,7 +74,7 @@ static void *grip_next(struct sroce_grip *grip, u32 key, int access, u64 addr,
 {
 	const struct sroce_mr *mr = grip->mr;
 
-	if (!mr || !grip->beyond || mr->ib.lkey != key ||
+	if (!mr || !grip->beyond || mr->key != key ||
 	    grip->access != access || addr - grip->first != grip->bytes || len > grip->beyond)
 		return NULL;
 	grip->first = addr;

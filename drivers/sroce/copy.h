@@ -176,7 +176,7 @@ static inline void *sroce_grip_peek(const struct sroce_grip *grip, u32 key,
 {
 	u64 at = addr - grip->first;
 
-	if (!grip->mr || grip->mr->ib.lkey != key || grip->access != access ||
+	if (!grip->mr || grip->mr->key != key || grip->access != access ||
 	    at >= grip->bytes || grip->bytes - at < len)
 		return NULL;
 	return grip->p + at;

@@ -16,6 +16,7 @@
 #include "device.h"
 #include "dm.h"
 #include "mapping.h"
+#include "fastreg.h"
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
@@ -52,6 +53,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_qp = SROCE_MAX_QP;
 	attr->max_qp_wr = SROCE_MAX_QP_WR;
 	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_MEM_WINDOW |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
@@ -70,6 +72,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_mr = SROCE_MAX_MR;
 	attr->max_mw = SROCE_MAX_MR;
 	attr->max_dm_size = sroce_dm_limit();
+	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_PAGES;
 	attr->max_pd = SROCE_MAX_PD;
 	attr->max_ah = SROCE_MAX_AH;
 	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
@@ -332,6 +335,7 @@ static const struct ib_device_ops ops = {
 	.add_gid = sroce_add_gid,
 	.alloc_dm = sroce_alloc_dm,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
+	.alloc_mr = sroce_alloc_mr,
 	.alloc_mw = sroce_alloc_mw,
 	.alloc_pd = sroce_alloc_pd,
 	.alloc_ucontext = sroce_alloc_ucontext,
@@ -352,7 +356,7 @@ static const struct ib_device_ops ops = {
 	.dealloc_pd = sroce_dealloc_pd,
 	.dealloc_ucontext = sroce_dealloc_ucontext,
 	.del_gid = sroce_del_gid,
-	.dereg_mr = sroce_dereg_mr,
+	.dereg_mr = sroce_dereg_any_mr,
 	.destroy_ah = sroce_destroy_user_ah,
 	.destroy_cq = sroce_destroy_cq,
 	.destroy_qp = sroce_destroy_qp,
@@ -366,6 +370,7 @@ static const struct ib_device_ops ops = {
 	.get_hw_stats = sroce_get_hw_stats,
 	.get_link_layer = sroce_get_link_layer,
 	.get_port_immutable = sroce_get_port_immutable,
+	.map_mr_sg = sroce_map_mr_sg,
 	.mmap = sroce_mmap,
 	.mmap_free = sroce_mmap_free,
 	.modify_ah = sroce_modify_ah,

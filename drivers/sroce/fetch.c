@@ -44,12 +44,13 @@ void sroce_fetch_free(struct sroce_qp *qp)
 	qp->sq.lists = NULL;
 }
 
-/* What a QP type can send: bits of enum sroce_op. */
+/* What a QP can send: bits of enum sroce_op.  Only the kernel registers. */
 static u32 operations(const struct sroce_qp *qp)
 {
 	const u32 send = BIT(SROCE_OP_SEND) | BIT(SROCE_OP_SEND_IMM);
 	const u32 write = BIT(SROCE_OP_WRITE) | BIT(SROCE_OP_WRITE_IMM);
-	const u32 local = BIT(SROCE_OP_LOCAL_INV) | BIT(SROCE_OP_BIND_MW);
+	const u32 local = BIT(SROCE_OP_LOCAL_INV) | BIT(SROCE_OP_BIND_MW) |
+			  (qp->user ? 0 : BIT(SROCE_OP_REG_MR));
 
 	switch (qp->type) {
 	case IB_QPT_RC:
@@ -85,7 +86,7 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
 			return SROCE_LOC_QP_OP_ERR;
 		return 0;
 	}
-	if (wr->opcode == SROCE_OP_BIND_MW) {
+	if (wr->opcode == SROCE_OP_BIND_MW || wr->opcode == SROCE_OP_REG_MR) {
 		wr->bind.addr = sqe->bind.addr;
 		wr->bind.bytes = sqe->bind.length;
 		wr->bind.lkey = sqe->bind.lkey;
@@ -154,6 +155,11 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 	return wr->packets > SROCE_MAX_PACKETS ? SROCE_LOC_LEN_ERR : 0;
 }
 
+static u8 flags(const struct sroce_qp *qp)
+{
+	return SROCE_WR_ALL_FLAGS | (qp->user ? 0 : SROCE_INVALIDATE);
+}
+
 static u8 take(const struct sroce_qp *qp, struct sroce_wr *wr,
 	       const struct sroce_sqe *sqe, const struct sroce_sqe *entry,
 	       void *list)
@@ -161,7 +167,7 @@ static u8 take(const struct sroce_qp *qp, struct sroce_wr *wr,
 	u8 status;
 
 	if (wr->opcode >= SROCE_OPS || !(operations(qp) & BIT(wr->opcode)) ||
-	    wr->flags & ~SROCE_WR_ALL_FLAGS)
+	    wr->flags & ~flags(qp))
 		return SROCE_LOC_QP_OP_ERR;
 	status = take_operands(qp, wr, sqe);
 	if (!status && wr->flags & SROCE_INLINE)

@@ -48,7 +48,7 @@ static bool window_allows(const struct sroce_mr *mr, u32 qpn, int access)
 static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 qpn,
 		      u32 key, u64 addr, u64 length, int access)
 {
-	if (mr->ib.lkey != key || mr->ib.pd != pd || access & ~mr->access)
+	if (mr->key != key || mr->ib.pd != pd || access & ~mr->access)
 		return false;
 	if (mr->kind == SROCE_MR_WINDOW && !window_allows(mr, qpn, access))
 		return false;
@@ -58,12 +58,17 @@ static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 qpn,
 	       addr - mr->iova <= mr->length - length;
 }
 
-struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
+struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 {
 	u32 index = key >> 8;
-	struct sroce_mr *mr;
 
-	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
+	return rhashtable_lookup(&dev->mrs, &index, mr_params);
+}
+
+struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
+{
+	struct sroce_mr *mr = sroce_mr_find(dev, key);
+
 	return mr && mr->kind == SROCE_MR_SLOT ? mr : NULL;
 }
 
@@ -142,6 +147,7 @@ int sroce_mr_publish(struct sroce_mr *mr)
 		mr->index = key >> 8;
 		if (!mr->index)
 			continue;
+		mr->key = key;
 		mr->ib.lkey = key;
 		mr->ib.rkey = key;
 		err = rhashtable_lookup_insert_fast(&dev->mrs, &mr->node,

@@ -20,15 +20,18 @@ enum sroce_mr_kind {
 	SROCE_MR_DMA,		/* all kernel addresses; kernel users only */
 	SROCE_MR_USER,		/* pinned user memory */
 	SROCE_MR_DM,		/* device memory (dm.c) */
+	SROCE_MR_FAST,		/* registered by requests; fastreg.c */
 	SROCE_MR_SLOT,		/* place of a window's key; see @binding */
 	SROCE_MR_WINDOW,	/* what a window is bound to; not in the table */
 };
 
 /**
  * struct sroce_mr - memory region
- * @ib: what the RDMA core sees; first.  lkey and rkey are the same key
+ * @ib: what the RDMA core sees; first.  lkey and rkey are the same key, which
+ *	kernel users may change before their request for it is executed
  * @node: in the device's table, by @index
  * @index: upper 24 bits of the key, random
+ * @key: the key
  * @kind: enum sroce_mr_kind
  * @block_shift: log2 of the block size
  * @access: enum ib_access_flags
@@ -51,6 +54,7 @@ struct sroce_mr {
 	struct ib_mr ib;
 	struct rhash_head node;
 	u32 index;
+	u32 key;
 	u8 kind;
 	u8 block_shift;
 	int access;
@@ -121,9 +125,11 @@ struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
  */
 struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 
-/* For mw.c: give it a key that nobody can guess and let lookups find it. */
+/* Give it a key that nobody can guess and let lookups find it. */
 int sroce_mr_publish(struct sroce_mr *mr);
 void sroce_mr_withdraw(struct sroce_mr *mr);
+/* What has a key of this index, valid or not.  Context: RCU read side. */
+struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key);
 /* The place of a window's key, or NULL.  Context: RCU read side. */
 struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key);
 

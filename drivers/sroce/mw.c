@@ -51,8 +51,7 @@ static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
 	if (!mr)
 		return NULL;
 	mr->kind = SROCE_MR_WINDOW;
-	mr->ib.lkey = wr->bind.key;
-	mr->ib.rkey = wr->bind.key;
+	mr->key = wr->bind.key;
 	mr->ib.pd = parent->ib.pd;
 	mr->block_shift = parent->block_shift;
 	mr->blocks = parent->blocks;
@@ -158,7 +157,7 @@ static struct sroce_mr *take_binding(struct sroce_mw_slot *slot, u32 qpn,
 
 	spin_lock_bh(&slot->lock);
 	mr = bound(slot);
-	if (mr && mr->qpn == qpn && mr->ib.rkey == key)
+	if (mr && mr->qpn == qpn && mr->key == key)
 		RCU_INIT_POINTER(slot->mr.binding, NULL);
 	else
 		mr = NULL;

@@ -3,6 +3,7 @@
  * Kernel users post into rings like those of processes, in any context.
  */
 #include <linux/preempt.h>
+#include "core/inflight.h"
 #include "post.h"
 #include "qp.h"
 #include "worker.h"
@@ -22,6 +23,20 @@ static bool may_post_send(const struct sroce_qp *qp)
 	return READ_ONCE(qp->state) >= IB_QPS_RTS;
 }
 
+/* It is found by its key; only the lowest byte of that may change. */
+static int write_registration(struct sroce_sqe *sqe, const struct ib_reg_wr *wr)
+{
+	const struct sroce_mr *mr = container_of(wr->mr, struct sroce_mr, ib);
+
+	if (wr->key >> 8 != mr->index)
+		return -EINVAL;
+	sqe->bind.addr = wr->mr->iova;
+	sqe->bind.length = wr->mr->length;
+	sqe->bind.rkey = wr->key;
+	sqe->bind.access = wr->access;
+	return 0;
+}
+
 static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 			  const struct ib_send_wr *wr)
 {
@@ -38,6 +53,7 @@ static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
+	case IB_WR_RDMA_READ_WITH_INV:
 		sqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
 		sqe->rdma.rkey = rdma_wr(wr)->rkey;
 		return 0;
@@ -53,6 +69,8 @@ static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 	case IB_WR_SEND_WITH_INV:
 	case IB_WR_LOCAL_INV:
 		return 0;
+	case IB_WR_REG_MR:
+		return write_registration(sqe, reg_wr(wr));
 	default:
 		return -EOPNOTSUPP;
 	}
@@ -87,9 +105,23 @@ static void write_list(struct sroce_sge *to, const struct ib_sge *from, int n)
 	}
 }
 
+/* What has no number in the ABI, as processes have no use for it. */
+static u8 operation(const struct ib_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IB_WR_REG_MR:
+		return SROCE_OP_REG_MR;
+	case IB_WR_RDMA_READ_WITH_INV:
+		return SROCE_OP_READ;
+	default:
+		return wr->opcode;
+	}
+}
+
 static u8 send_flags(const struct ib_send_wr *wr)
 {
-	return (wr->send_flags & IB_SEND_FENCE ? SROCE_WR_FENCE : 0) |
+	return (wr->opcode == IB_WR_RDMA_READ_WITH_INV ? SROCE_INVALIDATE : 0) |
+	       (wr->send_flags & IB_SEND_FENCE ? SROCE_WR_FENCE : 0) |
 	       (wr->send_flags & IB_SEND_SIGNALED ? SROCE_WR_SIGNALED : 0) |
 	       (wr->send_flags & IB_SEND_SOLICITED ? SROCE_WR_SOLICITED : 0) |
 	       (wr->send_flags & IB_SEND_INLINE ? SROCE_WR_INLINE : 0);
@@ -111,7 +143,7 @@ static int write_send(struct sroce_qp *qp, u32 tail,
 	if (err)
 		return err;
 	sqe->wr_id = wr->wr_id;
-	sqe->opcode = wr->opcode;
+	sqe->opcode = operation(wr);
 	sqe->flags = send_flags(wr);
 	sqe->num_sge = wr->num_sge;
 	sqe->imm_data = wr->ex.imm_data;

@@ -6,8 +6,8 @@
 #include "core/aeth.h"
 #include "core/errors.h"
 #include "datagram.h"
+#include "fastreg.h"
 #include "fetch.h"
-#include "mw.h"
 #include "receive.h"
 #include "trace.h"
 #include "srq.h"
@@ -313,11 +313,10 @@ static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
 	       SROCE_RKEY_REFUSED : SROCE_NO_REASON;
 }
 
-/* Our grip may be on that very region. */
 static enum sroce_reason invalidate(struct sroce_qp *qp, u32 key)
 {
 	sroce_grip_drop(&qp->rq.grip);
-	return sroce_mw_invalidate(qp->pd, qp->qpn, key) ?
+	return sroce_invalidate(qp->pd, qp->qpn, key, true) ?
 	       SROCE_INVALIDATE_REFUSED : SROCE_NO_REASON;
 }
 

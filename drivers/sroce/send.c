@@ -6,6 +6,7 @@
 #include "core/aeth.h"
 #include "core/completer.h"
 #include "datagram.h"
+#include "fastreg.h"
 #include "fetch.h"
 #include "mw.h"
 #include "send.h"
@@ -139,6 +140,7 @@ static u8 completion_opcode(u8 op)
 		[SROCE_OP_FETCH_ADD] = 4,	/* IBV_WC_FETCH_ADD */
 		[SROCE_OP_BIND_MW] = 5,		/* IBV_WC_BIND_MW */
 		[SROCE_OP_LOCAL_INV] = 6,	/* IBV_WC_LOCAL_INV */
+		[SROCE_OP_REG_MR] = IB_WC_REG_MR,
 	};
 
 	return op < SROCE_OPS ? opcodes[op] : 0;
@@ -173,10 +175,28 @@ void sroce_send_complete(struct sroce_qp *qp, u8 status)
 	sroce_requester_retire(req);
 }
 
+/* Who waits for others to drop their grips has none itself. */
+static u8 invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	sroce_grip_drop(&qp->sq.grip);
+	return sroce_invalidate(qp->pd, qp->qpn, wr->invalidate, false);
+}
+
 static void complete_finished(struct sroce_qp *qp)
 {
-	while (active(qp) && sroce_requester_finished(&qp->sq.req))
-		sroce_send_complete(qp, SROCE_SUCCESS);
+	const struct sroce_inflight *in = &qp->sq.req.in;
+
+	while (active(qp) && sroce_requester_finished(&qp->sq.req)) {
+		const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
+		u8 status = 0;
+
+		if (unlikely(wr->flags & SROCE_INVALIDATE))
+			status = invalidate(qp, wr);
+		if (unlikely(status))
+			sroce_send_fail(qp, status);
+		else
+			sroce_send_complete(qp, SROCE_SUCCESS);
+	}
 }
 
 void sroce_send_fail(struct sroce_qp *qp, u8 status)
@@ -342,15 +362,26 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 	return true;
 }
 
-/* A request that fails is found by sroce_requester_next() once more. */
-static void do_local(struct sroce_qp *qp, struct sroce_wr *wr)
+static u8 execute(struct sroce_qp *qp, struct sroce_burst *burst,
+		  const struct sroce_wr *wr)
 {
-	u8 status = 0;
+	switch (wr->opcode) {
+	case SROCE_OP_BIND_MW:
+		return sroce_mw_bind(qp->pd, qp->qpn, wr);
+	case SROCE_OP_REG_MR:
+		return sroce_fast_register(qp->pd, wr);
+	default:
+		sroce_grip_drop(&burst->grip);
+		return invalidate(qp, wr);
+	}
+}
 
-	if (!wr->started)
-		status = wr->opcode == SROCE_OP_BIND_MW ?
-			 sroce_mw_bind(qp->pd, qp->qpn, wr) :
-			 sroce_mw_invalidate(qp->pd, qp->qpn, wr->invalidate);
+/* A request that fails is found by sroce_requester_next() once more. */
+static void do_local(struct sroce_qp *qp, struct sroce_burst *burst,
+		     struct sroce_wr *wr)
+{
+	u8 status = wr->started ? 0 : execute(qp, burst, wr);
+
 	if (status)
 		wr->status = status;
 	else
@@ -407,7 +438,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		next = sroce_requester_next(req, &out);
 		if (next == SROCE_NEXT_LOCAL) {
 			if (locals--) {
-				do_local(qp, out.wr);
+				do_local(qp, &burst, out.wr);
 				continue;
 			}
 			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));

@@ -17,15 +17,17 @@ enum sroce_op {
 	SROCE_OP_LOCAL_INV	= 7,
 	SROCE_OP_BIND_MW	= 8,
 	SROCE_OP_SEND_INV	= 9,
+	SROCE_OP_REG_MR		= 10,	/* a number of our own */
 };
 
-#define SROCE_OPS		10
+#define SROCE_OPS		11
 
 enum sroce_op_flags {
 	SROCE_FENCE		= 1 << 0,
 	SROCE_SIGNALED		= 1 << 1,
 	SROCE_SOLICITED		= 1 << 2,
 	SROCE_INLINE		= 1 << 3,
+	SROCE_INVALIDATE	= 1 << 4,	/* READ: a key, when it is done */
 };
 
 /**
@@ -35,7 +37,7 @@ enum sroce_op_flags {
  * @swap: atomic: swap value
  * @compare_add: atomic: compare value, or addend
  * @rkey: WRITE, READ, atomic
- * @bind: of a memory window
+ * @bind: of a memory window, or what REG_MR registers
  * @ah: datagrams: number of the address handle
  * @remote_qpn: datagrams
  * @qkey: datagrams
@@ -101,7 +103,8 @@ static inline bool sroce_wr_reads(const struct sroce_wr *wr)
 static inline bool sroce_wr_local(const struct sroce_wr *wr)
 {
 	return wr->opcode == SROCE_OP_LOCAL_INV ||
-	       wr->opcode == SROCE_OP_BIND_MW;
+	       wr->opcode == SROCE_OP_BIND_MW ||
+	       wr->opcode == SROCE_OP_REG_MR;
 }
 
 static inline bool sroce_wr_atomic(const struct sroce_wr *wr)

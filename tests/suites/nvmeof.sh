@@ -1,0 +1,166 @@
+#!/bin/bash
+# NVMe over Fabrics: the kernel's own target and host, over fast-registered memory. A loop device on a file is the disk.
+# timeout: 300
+# A boot of its own, since nvmet and rdma_cm of kernel 6.1 take their locks in a circle, and lockdep is off after that:
+# guest: --mem 2G
+# dmesg-allow: possible circular locking
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ulp.sh"
+
+CONFIG=/sys/kernel/config/nvmet
+NAME=sroce-test
+DISK_MB=8
+WORK=$(mktemp -d /dev/shm/nvmeof.XXXXXX)
+at_exit rm -rf "$WORK"
+
+# --- target ---
+
+make_disk() {
+	truncate -s ${DISK_MB}M "$WORK/disk" || return
+	modprobe loop
+	LOOP=$(losetup -f) || return
+	[ -e "$LOOP" ] || mknod "$LOOP" b 7 "${LOOP#/dev/loop}"
+	losetup "$LOOP" "$WORK/disk" && at_exit losetup -d "$LOOP"
+}
+
+# target_up ADDRESS
+target_up() {
+	local subsystem=$CONFIG/subsystems/$NAME port=$CONFIG/ports/1
+	mkdir "$subsystem" "$subsystem/namespaces/1" "$port" || return
+	echo 1 >"$subsystem/attr_allow_any_host"
+	printf %s "$LOOP" >"$subsystem/namespaces/1/device_path"
+	echo 1 >"$subsystem/namespaces/1/enable" || return
+	printf ipv4 >"$port/addr_adrfam"
+	printf rdma >"$port/addr_trtype"
+	printf %s "$1" >"$port/addr_traddr"
+	printf 4420 >"$port/addr_trsvcid"
+	ln -s "$subsystem" "$port/subsystems/"
+}
+
+target_down() {
+	rm "$CONFIG/ports/1/subsystems/$NAME"
+	rmdir "$CONFIG/ports/1"
+	echo 0 >"$CONFIG/subsystems/$NAME/namespaces/1/enable"
+	rmdir "$CONFIG/subsystems/$NAME/namespaces/1" "$CONFIG/subsystems/$NAME"
+} 2>/dev/null
+
+# --- host ---
+
+# connect TARGET HOST: sets BLOCK. The controller comes at once, its disk a little later.
+connect() {
+	local controller
+	printf %s "transport=rdma,traddr=$1,trsvcid=4420,host_traddr=$2,nqn=$NAME,ctrl_loss_tmo=0" >/dev/nvme-fabrics || return
+	controller=$(cd /sys/class/nvme && echo nvme*)
+	BLOCK=/dev/${controller}n1
+	wait_for 10 test -b "$BLOCK"
+}
+
+disconnect() {
+	local file
+	for file in /sys/class/nvme/*/delete_controller; do [ ! -e "$file" ] || echo 1 >"$file"; done
+	wait_for 20 no_controllers
+} 2>/dev/null
+
+no_controllers() { [ -z "$(ls -A /sys/class/nvme 2>/dev/null)" ]; }
+
+# transfer COMMAND: as many at a time as there are sizes of requests, each a quarter of the disk
+transfer() {
+	local i=0 size pid pids=() status=0
+	for size in 4096 16384 131072 1048576; do
+		"$1" $size $i &
+		pids+=($!)
+		i=$((i + 1))
+	done
+	for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+	return $status
+}
+
+QUARTER=$((DISK_MB * 1048576 / 4))
+write_part() {
+	limited 60 dd if="$WORK/data" of="$BLOCK" bs="$1" skip=$(($2 * QUARTER / $1)) seek=$(($2 * QUARTER / $1)) \
+		count=$((QUARTER / $1)) oflag=direct conv=notrunc
+}
+read_part() {
+	limited 60 dd if="$BLOCK" of="$WORK/back" bs="$1" skip=$(((3 - $2) * QUARTER / $1)) seek=$(((3 - $2) * QUARTER / $1)) \
+		count=$((QUARTER / $1)) iflag=direct conv=notrunc
+}
+
+new_data() {
+	python3 -c 'import random, sys; sys.stdout.buffer.write(random.randbytes(int(sys.argv[1])))' \
+		$((DISK_MB << 20)) >"$WORK/data"
+}
+
+# exercise WHAT TARGET HOST
+exercise() {
+	ok "$1: connect" connect "$2" "$3"
+	new_data
+	ok "$1: write" transfer write_part
+	ok "$1: the target's file has it" cmp "$WORK/data" "$WORK/disk"
+	rm -f "$WORK/back"
+	ok "$1: read" transfer read_part
+	ok "$1: what was written comes back" cmp "$WORK/data" "$WORK/back"
+	ok "$1: disconnect" disconnect
+}
+
+for module in nvmet-rdma nvme-rdma; do
+	modprobe $module || skip_all "the kernel has no $module"
+done
+at_exit modprobe -qr nvme-rdma nvmet-rdma
+at_exit target_down
+at_exit disconnect
+modprobe sroce
+ulp_hosts_up || { fail "two devices"; exit 1; }
+ok "a disk" make_disk
+
+ok "the target listens" target_up $IP2
+exercise "over veth" $IP2 $IP1
+for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
+is "no region is left" "$(used $D1 mr)" 0
+exercise "again" $IP2 $IP1
+
+# Pages are registered by one request, and invalidated by the target's answer.
+ok "connect" connect $IP2 $IP1
+before=$(counter $D2 tx_packets)
+ok "a read of 1 MiB" dd if="$BLOCK" of=/dev/null bs=1M count=1 iflag=direct
+ok "went over the wire" test $(($(counter $D2 tx_packets) - before)) -gt 200
+ok "disconnect" disconnect
+target_down
+
+ok "the target listens on the host's own device" target_up $IP1
+exercise "one device" $IP1 $IP1
+target_down
+
+modprobe -r nvme-rdma nvmet-rdma
+modprobe nvmet-rdma use_srq=1
+modprobe nvme-rdma register_always=0
+ok "the target listens, with an SRQ" target_up $IP2
+exercise "SRQ, no registrations" $IP2 $IP1
+target_down
+modprobe -r nvme-rdma nvmet-rdma
+modprobe nvmet-rdma
+modprobe nvme-rdma
+
+# A device that goes under a mounted disk
+broken_reads() { ! limited 60 dd if="$BLOCK" of=/dev/null bs=1M iflag=direct; }
+target_up $IP2
+ok "connect" connect $IP2 $IP1
+(while dd if="$BLOCK" of=/dev/null bs=64k iflag=direct; do :; done) >/dev/null 2>&1 &
+reader=$!
+ok "the host's device is deleted while it reads" limited 60 rdma link delete $D1
+ok "its controller goes" wait_for 30 no_controllers
+wait $reader
+ok "nothing can be read any more" broken_reads
+ok "the device comes again" rdma link add $D1 type sroce netdev ulp1
+G1=$(gid $D1 $IP1)
+exercise "after the host's device was deleted" $IP2 $IP1
+ok "connect" connect $IP2 $IP1
+ok "the target's device is deleted under a connection" limited 60 rdma link delete $D2
+ok "disconnect" disconnect
+ok "that comes again, too" rdma link add $D2 type sroce netdev ulp2
+G2=$(gid $D2 $IP2)
+target_down
+target_up $IP2
+exercise "after the target's device was deleted" $IP2 $IP1
+target_down
+not_ok "no lock of ours is in such a circle" sh -c "dmesg | grep -A 30 'possible circular locking' | grep '\[sroce\]'"
+ok "the modules can be unloaded" modprobe -r nvme-rdma nvmet-rdma sroce
