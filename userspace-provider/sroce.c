@@ -10,6 +10,7 @@
 static void sroce_free_context(struct ibv_context *context);
 
 static const struct verbs_context_ops sroce_context_ops = {
+	.advise_mr = ibv_cmd_advise_mr,
 	.alloc_dm = sroce_alloc_dm,
 	.alloc_mw = sroce_alloc_mw,
 	.alloc_parent_domain = sroce_alloc_parent_domain,

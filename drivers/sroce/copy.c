@@ -33,6 +33,30 @@ static bool covers(const struct sroce_mr *mr, const struct sroce_memory *memory,
 	       addr - mr->iova <= mr->length - len;
 }
 
+/* Of a region on demand: what is present from @addr on. */
+static int grip_present(struct sroce_grip *grip, int access, u64 addr)
+{
+	const struct sroce_mr *mr = grip->mr;
+	struct sroce_odp_piece piece;
+
+	if (grip->chunk)
+		sroce_odp_put(grip->chunk);
+	grip->bytes = 0;
+	grip->beyond = 0;
+	grip->chunk = sroce_odp_get(mr->odp, sroce_mr_va(mr, addr),
+				    mr->length - (addr - mr->iova),
+				    sroce_access_writes(access), &piece);
+	if (!grip->chunk)
+		return -EAGAIN;
+	grip->p = piece.p;
+	grip->bytes = piece.bytes;
+	grip->block = piece.block;
+	grip->beyond = piece.beyond;
+	grip->first = addr;
+	grip->access = access;
+	return 0;
+}
+
 /* Check @len bytes, all that is wanted of an SGE; find their first piece. */
 static noinline int grip_piece(struct sroce_grip *grip,
 			       const struct sroce_memory *memory, u32 key,
@@ -49,6 +73,8 @@ static noinline int grip_piece(struct sroce_grip *grip,
 			return -EFAULT;
 		sroce_grip_hold(grip, mr);
 	}
+	if (unlikely(mr->odp))
+		return grip_present(grip, memory->access, addr);
 	grip->beyond = 0;
 	if (mr->kind != SROCE_MR_DMA) {
 		most = mr->length - (addr - mr->iova);

@@ -16,6 +16,7 @@
  * @block: of the region, the block that has the piece
  * @beyond: bytes of the region behind the piece; 0 if they are not to be found
  *	from @block
+ * @chunk: of a region on demand: what keeps the piece present, or NULL
  *
  * Lives while a lock is held or a burst is built, so that a key is looked up
  * once per burst and an address once per page.  sroce_grip_drop() at the end.
@@ -32,6 +33,7 @@ struct sroce_grip {
 	void *p;
 	void **block;
 	u64 beyond;
+	struct sroce_odp_chunk *chunk;
 };
 
 /**
@@ -83,7 +85,10 @@ struct sroce_walk {
 bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
 		      const struct sroce_memory *memory, u32 at, u32 len);
 
-/* Find the next piece; EMSGSIZE at the end, EFAULT if the key is refused. */
+/*
+ * Find the next piece; EMSGSIZE at the end, EFAULT if the key is refused,
+ * EAGAIN if it has to be paged in first (fault.h).
+ */
 int sroce_walk_refill(struct sroce_walk *w);
 
 /**
@@ -117,7 +122,7 @@ static inline bool sroce_walk_has(struct sroce_walk *w, u32 len)
 	       (!w->left && !sroce_walk_refill(w) && w->left >= len);
 }
 
-/* Pinned pages of users can have more references: they are no slab's. */
+/* Pages of users can have more references: they are no slab's. */
 static inline bool sroce_walk_pinned(const struct sroce_walk *w)
 {
 	return w->grip->mr->kind == SROCE_MR_USER;
@@ -125,8 +130,11 @@ static inline bool sroce_walk_pinned(const struct sroce_walk *w)
 
 static inline void sroce_grip_drop(struct sroce_grip *grip)
 {
-	if (grip->mr)
+	if (grip->mr) {
+		if (unlikely(grip->mr->odp) && grip->chunk)
+			sroce_odp_put(grip->chunk);
 		sroce_mr_put(grip->mr);
+	}
 	grip->mr = NULL;
 }
 
@@ -189,6 +197,7 @@ static inline void sroce_grip_hold(struct sroce_grip *grip, struct sroce_mr *mr)
 	grip->mr = mr;
 	grip->bytes = 0;
 	grip->beyond = 0;
+	grip->chunk = NULL;
 }
 
 /**
@@ -200,7 +209,9 @@ static inline void sroce_grip_hold(struct sroce_grip *grip, struct sroce_mr *mr)
  * @len: how many
  *
  * Context: any with bottom halves off.
- * Return: 0; EMSGSIZE if the list is too short; EFAULT if a key is refused.
+ * Return: 0; EMSGSIZE if the list is too short; EFAULT if a key is refused;
+ * EAGAIN if memory has to be paged in first (fault.h), when some of it may have
+ * been stored.
  */
 int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 		       u32 at, struct sroce_reader *from, u32 len);
@@ -240,7 +251,7 @@ int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
  * @value: new value or addend
  * @original: what was there
  *
- * Atomic against every CPU.  Return: 0; EFAULT if the key is refused.
+ * Atomic against every CPU.  Return: 0; EFAULT if the key is refused; EAGAIN.
  */
 int sroce_atomic(struct sroce_grip *grip, const struct sroce_memory *on,
 		 const u64 *compare, u64 value, u64 *original);

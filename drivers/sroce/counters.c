@@ -35,6 +35,7 @@ static const struct rdma_stat_desc names[] = {
 	[SROCE_RX_BAD_TRANSPORT] = { .name = "rx_bad_transport" },
 	[SROCE_RX_BAD_STATE] = { .name = "rx_bad_state" },
 	[SROCE_RX_NO_RECEIVE] = { .name = "rx_no_receive" },
+	[SROCE_RX_PAGED_OUT] = { .name = "rx_paged_out" },
 	[SROCE_RX_IGNORED] = { .name = "rx_ignored" },
 	[SROCE_CQ_OVERFLOWS] = { .name = "cq_overflows" },
 	[SROCE_BAD_WQES] = { .name = "bad_wqes" },

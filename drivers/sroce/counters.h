@@ -39,6 +39,7 @@ enum sroce_counter {
 	SROCE_RX_BAD_TRANSPORT,
 	SROCE_RX_BAD_STATE,
 	SROCE_RX_NO_RECEIVE,		/* UC and UD: no receive request, or too small */
+	SROCE_RX_PAGED_OUT,		/* put off or dropped, to page in memory */
 	SROCE_RX_IGNORED,		/* answers and requests that mean nothing */
 	SROCE_CQ_OVERFLOWS,
 	SROCE_BAD_WQES,

@@ -73,16 +73,25 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		.payload = wr->length,
 	};
 
+	int err;
+
 	if (!sroce_burst_fits(burst, &pkt))
 		sroce_burst_send(burst);
-	qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);
 	if (wr->flags & SROCE_INLINE || !wr->length)
-		return sroce_burst_add(burst, &pkt, NULL, 0, list, true);
-	return sroce_burst_add(burst, &pkt, &from, 0, NULL, true);
+		err = sroce_burst_add(burst, &pkt, NULL, 0, list, true);
+	else
+		err = sroce_burst_add(burst, &pkt, &from, 0, NULL, true);
+	if (err == -EAGAIN &&
+	    sroce_fault_start(&qp->sq.fault, &from, 0, wr->length))
+		err = -EFAULT;
+	if (err != -EAGAIN)
+		qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);
+	return err;
 }
 
-static u8 send_request(struct sroce_qp *qp, struct sroce_burst *burst,
-		       struct sroce_wr *wr, u32 index)
+/* Returns enum sroce_status, or EAGAIN if its memory is being paged in. */
+static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
+			struct sroce_wr *wr, u32 index)
 {
 	struct sroce_av *av;
 	int err;
@@ -94,6 +103,8 @@ static u8 send_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		return SROCE_LOC_QP_OP_ERR;
 	aim(qp, burst, av);
 	err = send_one(qp, burst, wr, index);
+	if (err == -EAGAIN)
+		return err;
 	if (err == -EFAULT || err == -EMSGSIZE)
 		return SROCE_LOC_PROT_ERR;
 	if (err)		/* no memory, no route: lost */
@@ -114,7 +125,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 	struct sroce_inflight *in = &qp->sq.req.in;
 	struct sroce_burst burst;
 	u32 budget = SROCE_SEND_BUDGET * SROCE_BURST_PACKETS;
-	u8 status = 0;
+	int status = 0;
 
 	if (qp->sq.req.hold)
 		return SROCE_NEXT_HOLD;
@@ -135,7 +146,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 	}
 	sroce_burst_send(&burst);
 	complete_sent(qp);
-	if (status)
+	if (status > 0)
 		sroce_send_fail(qp, status);
 	return in->next == in->tail ? SROCE_NEXT_NOTHING : SROCE_NEXT_WINDOW;
 }
@@ -177,6 +188,10 @@ static int store(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (!err && rx->pkt.payload)
 		err = sroce_store_packet(grip, &to, sizeof(grh), rx->payload,
 					 rx->pkt.payload);
+	if (err == -EAGAIN &&
+	    sroce_fault_start(&qp->rq.fault, &to, 0,
+			      sizeof(grh) + rx->pkt.payload))
+		err = -EFAULT;
 	return err;
 }
 
@@ -227,6 +242,10 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 	switch (store(qp, rx)) {
 	case 0:
 		finish(qp, rx);
+		break;
+	case -EAGAIN:
+		/* The next one may find it present. */
+		sroce_count(qp, SROCE_RX_PAGED_OUT);
 		break;
 	case -EMSGSIZE:
 		/* No stranger may break the QP: the request waits on. */

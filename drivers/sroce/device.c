@@ -17,6 +17,7 @@
 #include "dm.h"
 #include "mapping.h"
 #include "fastreg.h"
+#include "fault.h"
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
@@ -38,6 +39,26 @@
 
 /* No OUI of ours: this is what software has; programs do not expect 0. */
 #define VENDOR_ID	0xffffff
+
+/*
+ * UC and UD lose what arrives for memory that is not present, as they may, but
+ * nobody would call that supported.
+ */
+static void describe_paging(struct ib_device_attr *attr)
+{
+	struct ib_odp_caps *caps = &attr->odp_caps;
+
+	if (!IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING))
+		return;
+	attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
+	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	caps->per_transport_caps.rc_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+		IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+		IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
+	caps->per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND;
+	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND;
+}
 
 static int sroce_query_device(struct ib_device *ibdev,
 			      struct ib_device_attr *attr,
@@ -61,6 +82,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 				 IB_DEVICE_SRQ_RESIZE |
 				 IB_DEVICE_SYS_IMAGE_GUID;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	describe_paging(attr);
 	attr->max_send_sge = SROCE_MAX_SGE;
 	attr->max_recv_sge = SROCE_MAX_SGE;
 	attr->max_sge_rd = SROCE_MAX_SGE;
@@ -334,6 +356,7 @@ static const struct ib_device_ops ops = {
 
 	.add_gid = sroce_add_gid,
 	.alloc_dm = sroce_alloc_dm,
+	.advise_mr = sroce_advise_mr,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.alloc_mr = sroce_alloc_mr,
 	.alloc_mw = sroce_alloc_mw,
@@ -366,6 +389,7 @@ static const struct ib_device_ops ops = {
 	.fill_res_cq_entry = sroce_fill_res_cq_entry,
 	.fill_res_mr_entry = sroce_fill_res_mr_entry,
 	.fill_res_qp_entry = sroce_fill_res_qp_entry,
+	.fill_stat_mr_entry = sroce_fill_stat_mr_entry,
 	.get_dma_mr = sroce_get_dma_mr,
 	.get_hw_stats = sroce_get_hw_stats,
 	.get_link_layer = sroce_get_link_layer,

@@ -55,7 +55,7 @@ static struct sroce_fast *from_ib(struct ib_mr *ibmr)
 /* Context: RCU read side. */
 static struct sroce_fast *find(struct ib_pd *pd, u32 key)
 {
-	struct sroce_mr *mr = sroce_mr_find(sroce_device(pd->device), key);
+	struct sroce_mr *mr = sroce_mr_lookup(sroce_device(pd->device), key);
 
 	return mr && mr->kind == SROCE_MR_FAST ? to_fast(mr) : NULL;
 }

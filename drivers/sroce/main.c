@@ -8,6 +8,7 @@
 #include "burst.h"
 #include "crc.h"
 #include "device.h"
+#include "fault.h"
 #include "loop.h"
 #include "qp.h"
 #include "rx.h"
@@ -64,9 +65,12 @@ static int __init sroce_init(void)
 	err = sroce_worker_init();
 	if (err)
 		goto err_qp;
-	err = sroce_rx_init();
+	err = sroce_fault_init();
 	if (err)
 		goto err_worker;
+	err = sroce_rx_init();
+	if (err)
+		goto err_fault;
 	err = register_netdevice_notifier(&netdev_notifier);
 	if (err)
 		goto err_rx;
@@ -75,6 +79,8 @@ static int __init sroce_init(void)
 
 err_rx:
 	sroce_rx_exit();
+err_fault:
+	sroce_fault_exit();
 err_worker:
 	sroce_worker_exit();
 err_qp:
@@ -89,6 +95,7 @@ static void __exit sroce_exit(void)
 	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
 	unregister_netdevice_notifier(&netdev_notifier);
 	sroce_rx_exit();
+	sroce_fault_exit();
 	sroce_worker_exit();
 	sroce_qp_table_exit();
 	sroce_loop_exit();

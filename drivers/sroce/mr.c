@@ -8,6 +8,9 @@
 /* Any power of two from a page to 1 GiB, the alignment of the direct map. */
 #define BLOCK_SIZES GENMASK(30, PAGE_SHIFT)
 
+/* Of regions of user memory. */
+#define USER_ACCESS	(SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND)
+
 /* The index is random already. */
 static u32 mr_hash(const void *key, u32 len, u32 seed)
 {
@@ -58,7 +61,7 @@ static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 qpn,
 	       addr - mr->iova <= mr->length - length;
 }
 
-struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
+struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key)
 {
 	u32 index = key >> 8;
 
@@ -67,15 +70,14 @@ struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 
 struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
 {
-	struct sroce_mr *mr = sroce_mr_find(dev, key);
+	struct sroce_mr *mr = sroce_mr_lookup(dev, key);
 
 	return mr && mr->kind == SROCE_MR_SLOT ? mr : NULL;
 }
 
-struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
-			      u64 length, int access)
+/* What can be found now, with a reference; rights are not looked at. */
+static __always_inline struct sroce_mr *find(struct sroce_device *dev, u32 key)
 {
-	struct sroce_device *dev = sroce_device(pd->device);
 	u32 index = key >> 8;
 	struct sroce_mr *mr;
 
@@ -88,11 +90,28 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 		   !refcount_inc_not_zero(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
-	if (!mr)
-		return NULL;
 	/* What the reference keeps as it is; pairs with mr_resume(). */
-	smp_acquire__after_ctrl_dep();
-	if (mr_allows(mr, pd, qpn, key, addr, length, access))
+	if (mr)
+		smp_acquire__after_ctrl_dep();
+	return mr;
+}
+
+struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
+			      u64 length, int access)
+{
+	struct sroce_mr *mr = find(sroce_device(pd->device), key);
+
+	if (!mr || mr_allows(mr, pd, qpn, key, addr, length, access))
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
+}
+
+struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
+{
+	struct sroce_mr *mr = find(dev, key);
+
+	if (!mr || mr->key == key)
 		return mr;
 	sroce_mr_put(mr);
 	return NULL;
@@ -239,24 +258,26 @@ static int mr_map(struct sroce_mr *mr, u64 iova)
 	return 0;
 }
 
-static int mr_check(struct ib_pd *pd, u64 length, u64 iova, int access,
-		    struct ib_udata *udata)
+static int mr_check(struct ib_pd *pd, u64 start, u64 length, u64 iova,
+		    int access, struct ib_udata *udata)
 {
 	u64 last;
 	int err;
 
-	if (access & ~SROCE_MR_ACCESS)
+	if (access & ~USER_ACCESS)
 		return -EOPNOTSUPP;
 	err = ib_check_mr_access(pd->device, access);
 	if (err)
 		return err;
-	if (!length || check_add_overflow(iova, length - 1, &last))
+	if (!length || check_add_overflow(iova, length - 1, &last) ||
+	    check_add_overflow(start, length - 1, &last))
 		return -EINVAL;
 	return sroce_udata_empty(udata);
 }
 
 static void mr_unpin(struct sroce_mr *mr)
 {
+	sroce_odp_close(mr->odp);
 	ib_umem_release(mr->umem);
 	kvfree(mr->blocks);
 }
@@ -271,18 +292,32 @@ static struct sroce_mr *alloc_user_mr(struct ib_pd *pd, int access)
 	return mr;
 }
 
+static int mr_watch(struct sroce_mr *mr, u64 start)
+{
+	struct sroce_odp *odp = sroce_odp_open();
+
+	if (IS_ERR(odp))
+		return PTR_ERR(odp);
+	mr->odp = odp;
+	mr->block_shift = PAGE_SHIFT;
+	mr->skip = start;
+	return 0;
+}
+
 /* Undone by mr_unpin(), also if it fails. */
 static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 {
 	bool zero_based = mr->access & IB_ZERO_BASED;
 	struct ib_umem *umem;
 
+	mr->iova = zero_based ? 0 : iova;
+	mr->length = length;
+	if (mr->access & IB_ACCESS_ON_DEMAND)
+		return mr_watch(mr, start);
 	umem = ib_umem_get(mr->ib.pd->device, start, length, mr->access);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	mr->umem = umem;
-	mr->iova = zero_based ? 0 : iova;
-	mr->length = length;
 	return mr_map(mr, zero_based ? start : iova);
 }
 
@@ -292,7 +327,7 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	struct sroce_mr *mr;
 	int err;
 
-	err = mr_check(pd, length, iova, access, udata);
+	err = mr_check(pd, start, length, iova, access, udata);
 	if (err)
 		return ERR_PTR(err);
 	mr = alloc_user_mr(pd, access);
@@ -325,6 +360,7 @@ static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
 	mr->ib.pd = draft->ib.pd;
 	if (pinned) {
 		swap(mr->umem, draft->umem);
+		swap(mr->odp, draft->odp);
 		swap(mr->blocks, draft->blocks);
 		mr->block_shift = draft->block_shift;
 		mr->iova = draft->iova;
@@ -338,8 +374,14 @@ static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
 static bool must_pin(const struct sroce_mr *mr, int flags, int access)
 {
 	return flags & IB_MR_REREG_TRANS ||
-	       (mr->access ^ access) & IB_ZERO_BASED ||
-	       (!mr->umem->writable && ib_access_writable(access));
+	       (mr->access ^ access) & (IB_ZERO_BASED | IB_ACCESS_ON_DEMAND) ||
+	       (mr->umem && !mr->umem->writable && ib_access_writable(access));
+}
+
+/* Its address in the process. */
+static u64 mr_start(const struct sroce_mr *mr)
+{
+	return mr->odp ? mr->skip : mr->umem->address;
 }
 
 struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
@@ -357,11 +399,11 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 		access = mr->access;
 	pin = must_pin(mr, flags, access);
 	if (!(flags & IB_MR_REREG_TRANS)) {
-		start = mr->umem->address;
+		start = mr_start(mr);
 		length = mr->length;
 		iova = mr->access & IB_ZERO_BASED ? start : mr->iova;
 	}
-	err = mr_check(pd, length, iova, access, udata);
+	err = mr_check(pd, start, length, iova, access, udata);
 	if (err)
 		return ERR_PTR(err);
 	draft = alloc_user_mr(pd, access);

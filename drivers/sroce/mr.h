@@ -8,6 +8,7 @@
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
 #include "device.h"
+#include "odp.h"
 
 /* What a region can be asked for; each kind may refuse some. */
 #define SROCE_MR_ACCESS							\
@@ -18,7 +19,7 @@
 
 enum sroce_mr_kind {
 	SROCE_MR_DMA,		/* all kernel addresses; kernel users only */
-	SROCE_MR_USER,		/* pinned user memory */
+	SROCE_MR_USER,		/* user memory, pinned or on demand */
 	SROCE_MR_DM,		/* device memory (dm.c) */
 	SROCE_MR_FAST,		/* registered by requests; fastreg.c */
 	SROCE_MR_SLOT,		/* place of a window's key; see @binding */
@@ -38,9 +39,12 @@ enum sroce_mr_kind {
  * @iova: first address, as users name it
  * @length: bytes
  * @blocks: kernel address of each block that the region touches
- * @skip: bytes of the first block before the region
+ * @skip: bytes of the first block before the region; with @odp the address of
+ *	its first byte in the process
  * @umem: the pins
  * @release: gives back @blocks and what they lead to, also half made; sleeps
+ * @odp: nothing is pinned: what is present is found here.  A window has that
+ *	of its region
  * @windows: windows bound to it; -1 while none may be
  * @binding: of a window's place: SROCE_MR_WINDOW, or NULL; RCU
  * @parent: of a window: the region it is bound to, referenced
@@ -64,6 +68,7 @@ struct sroce_mr {
 	void **blocks;
 	struct ib_umem *umem;
 	void (*release)(struct sroce_mr *mr);
+	struct sroce_odp *odp;
 	atomic_t windows;
 	struct sroce_mr __rcu *binding;
 	struct sroce_mr *parent;
@@ -94,6 +99,9 @@ void sroce_mr_table_exit(struct sroce_device *dev);
 struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 			      u64 length, int access);
 void sroce_mr_put(struct sroce_mr *mr);
+
+/* The region or bound window with that key, whoever asks; as above. */
+struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key);
 
 /* Is the right to use remote keys wanted? */
 static inline bool sroce_access_remote(int access)
@@ -129,13 +137,26 @@ struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 int sroce_mr_publish(struct sroce_mr *mr);
 void sroce_mr_withdraw(struct sroce_mr *mr);
 /* What has a key of this index, valid or not.  Context: RCU read side. */
-struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key);
+struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key);
 /* The place of a window's key, or NULL.  Context: RCU read side. */
 struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key);
 
+/* Is memory changed by it? */
+static inline bool sroce_access_writes(int access)
+{
+	return access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
+			 IB_ACCESS_REMOTE_ATOMIC);
+}
+
+/* Where the process that registered it has the byte at @addr. */
+static inline u64 sroce_mr_va(const struct sroce_mr *mr, u64 addr)
+{
+	return mr->skip + (addr - mr->iova);
+}
+
 /**
  * sroce_mr_map() - kernel address of a byte
- * @mr: from sroce_mr_get()
+ * @mr: from sroce_mr_get(); none of those with @odp
  * @addr: within the bounds checked there
  * @length: in: bytes wanted; out: bytes that lie in one piece
  */

@@ -55,6 +55,7 @@ static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
 	mr->ib.pd = parent->ib.pd;
 	mr->block_shift = parent->block_shift;
 	mr->blocks = parent->blocks;
+	mr->odp = parent->odp;
 	mr->skip = parent->skip + wr->bind.addr - parent->iova;
 	mr->access = wr->bind.access & WINDOW_ACCESS & ~IB_ACCESS_LOCAL_WRITE;
 	mr->iova = wr->bind.access & IB_ZERO_BASED ? 0 : wr->bind.addr;

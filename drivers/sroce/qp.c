@@ -301,6 +301,8 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	qp->rq.pause.function = sroce_receive_paused;
 	INIT_WORK(&qp->work, sroce_worker_run);
 	qp->tx_grace = get_state_synchronize_rcu();
+	sroce_fault_setup(&qp->sq.fault, qp, SROCE_TODO_SEND);
+	sroce_fault_setup(&qp->rq.fault, qp, SROCE_TODO_ANSWER);
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);

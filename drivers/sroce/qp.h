@@ -16,6 +16,7 @@
 #include "core/responder.h"
 #include "cq.h"
 #include "device.h"
+#include "fault.h"
 #include "ring.h"
 #include "srq.h"
 
@@ -67,6 +68,8 @@ struct sroce_path {
  * @ask_drained: SQD: raise the event when nothing is outstanding
  * @broken: user space has written an impossible tail; look at it no more
  * @signal_all: every request completes with a CQE
+ * @fault: memory that was not present
+ * @refetch: answers were dropped for that; when it is they are asked for again
  */
 struct sroce_sendq {
 	spinlock_t lock;	/* see above */
@@ -101,6 +104,8 @@ struct sroce_sendq {
 	bool ask_drained;
 	bool broken;
 	bool signal_all;
+	bool refetch;
+	struct sroce_fault fault;
 };
 
 /**
@@ -123,6 +128,7 @@ struct sroce_sendq {
  * @pause: runs after a local drop of READ data
  * @min_rnr_timer: code for RNR NAKs
  * @last_told: in error: there has been the event for the last receive request
+ * @fault: memory that was not present
  */
 struct sroce_recvq {
 	spinlock_t lock;	/* see above */
@@ -142,6 +148,7 @@ struct sroce_recvq {
 	struct hrtimer pause;
 	u8 min_rnr_timer;
 	bool last_told;
+	struct sroce_fault fault;
 };
 
 /* What the work item, or an agenda, has to do: bits of struct sroce_qp.todo. */

@@ -230,6 +230,15 @@ struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
 	};
 }
 
+/* Something is not present: nobody is to blame if it will be. */
+static enum sroce_reason absent(struct sroce_qp *qp,
+				const struct sroce_memory *memory, u32 at,
+				u32 len, enum sroce_reason refused)
+{
+	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?
+	       refused : SROCE_PAGED_OUT;
+}
+
 static enum sroce_reason store_send(struct sroce_qp *qp,
 				    struct sroce_grip *grip,
 				    const struct sroce_rx *rx,
@@ -242,6 +251,11 @@ static enum sroce_reason store_send(struct sroce_qp *qp,
 				 rx->pkt.payload);
 	if (err == -EMSGSIZE)
 		return SROCE_RECV_TOO_SMALL;
+	if (err == -EAGAIN)
+		return absent(qp, &to, req->offset,
+			      req->completes ? rx->pkt.payload :
+					       SROCE_FAULT_AHEAD,
+			      SROCE_RECV_LKEY_REFUSED);
 	return err ? SROCE_RECV_LKEY_REFUSED : SROCE_NO_REASON;
 }
 
@@ -265,7 +279,7 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 	struct sroce_mr *mr;
 	int err;
 
-	REMOTE_MEMORY(to, qp, req->va, rx->pkt.payload, req->rkey,
+	REMOTE_MEMORY(to, qp, req->va, length, req->rkey,
 		      IB_ACCESS_REMOTE_WRITE);
 
 	/* The bounds of the whole message, before its first byte. */
@@ -278,6 +292,8 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 	}
 	err = sroce_store_packet(grip, &to, 0, rx->payload,
 				 rx->pkt.payload);
+	if (err == -EAGAIN)
+		return absent(qp, &to, 0, length, SROCE_RKEY_REFUSED);
 	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
 }
 
@@ -304,13 +320,16 @@ static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
 	bool swap = (pkt->opcode & ~SROCE_TRANSPORT_MASK) == SROCE_COMPARE_SWAP;
+	int err;
 
 	REMOTE_MEMORY(on, qp, req->va, sizeof(u64), req->rkey,
 		      IB_ACCESS_REMOTE_ATOMIC);
 
-	return sroce_atomic(grip, &on, swap ? &pkt->compare : NULL,
-			    pkt->swap_add, original) ?
-	       SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+	err = sroce_atomic(grip, &on, swap ? &pkt->compare : NULL,
+			   pkt->swap_add, original);
+	if (err == -EAGAIN)
+		return absent(qp, &on, 0, sizeof(u64), SROCE_RKEY_REFUSED);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
 }
 
 static enum sroce_reason invalidate(struct sroce_qp *qp, u32 key)
@@ -347,6 +366,20 @@ static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
 	return reason;
 }
 
+/* The peer may come back later (RC), or this is lost. */
+static void put_off(struct sroce_qp *qp, enum sroce_counter why)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	if (r->reliable) {
+		nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
+		sroce_responder_not_ready(r);
+	} else {
+		r->kind = SROCE_KIND_NONE;
+		sroce_count(qp, why);
+	}
+}
+
 /* Returns false if there is no receive request to go on with. */
 static bool take(struct sroce_qp *qp)
 {
@@ -364,13 +397,7 @@ static bool take(struct sroce_qp *qp)
 	default:
 		break;
 	}
-	if (r->reliable) {
-		nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
-		sroce_responder_not_ready(r);
-	} else {
-		r->kind = SROCE_KIND_NONE;
-		sroce_count(qp, SROCE_RX_NO_RECEIVE);
-	}
+	put_off(qp, SROCE_RX_NO_RECEIVE);
 	return false;
 }
 
@@ -387,6 +414,10 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 		r->taken = true;
 	}
 	reason = move(qp, rx, req, &original);
+	if (reason == SROCE_PAGED_OUT) {
+		put_off(qp, SROCE_RX_PAGED_OUT);
+		return;
+	}
 	if (reason) {
 		refuse(qp, reason);
 		return;
@@ -522,6 +553,9 @@ static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
 		if (!sroce_burst_fits(burst, &pkt))
 			break;
 		err = add_data(qp, burst, read, &pkt, offset, &count);
+		/* First what there is. */
+		if (err == -EAGAIN && burst->head)
+			break;
 		/* Without a route it is lost like on any other host. */
 		if (err && err != -ENETUNREACH)
 			return err;
@@ -534,6 +568,18 @@ static void pause(struct sroce_qp *qp)
 {
 	hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* Returns EAGAIN if the answer goes on when its memory is present. */
+static int page_in(struct sroce_qp *qp, const struct sroce_read *read)
+{
+	u32 at = read->next * qp->rq.resp.mtu;
+
+	REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
+		      IB_ACCESS_REMOTE_READ);
+
+	return sroce_fault_start(&qp->rq.fault, &from, at, read->length - at) ?:
+	       -EAGAIN;
 }
 
 /*
@@ -552,6 +598,12 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	err = fill_answer(qp, &burst, read);
+	if (err == -EAGAIN)
+		err = page_in(qp, read);
+	if (err == -EAGAIN) {
+		sroce_burst_drop(&burst);
+		return false;
+	}
 	if (err == -EFAULT || err == -EMSGSIZE) {
 		sroce_burst_drop(&burst);
 		log->waiting = 0;

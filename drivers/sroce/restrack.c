@@ -127,3 +127,29 @@ int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 				     mr->blocks ? 1u << mr->block_shift : 0);
 	return end(msg, table, err);
 }
+
+/* Of memory on demand, in pages. */
+int sroce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
+{
+	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
+	struct sroce_odp_stats stats;
+	struct nlattr *table;
+	int err = 0;
+
+	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	if (!table)
+		return -EMSGSIZE;
+	mr = sroce_mr_find(sroce_device(ibmr->device), mr->key);
+	if (mr && mr->odp) {
+		sroce_odp_stats(mr->odp, &stats);
+		err = rdma_nl_stat_hwcounter_entry(msg, "page_faults",
+						   stats.faults) ?:
+		      rdma_nl_stat_hwcounter_entry(msg, "page_prefetch",
+						   stats.prefetches) ?:
+		      rdma_nl_stat_hwcounter_entry(msg, "page_invalidations",
+						   stats.invalidations);
+	}
+	if (mr)
+		sroce_mr_put(mr);
+	return end(msg, table, err);
+}

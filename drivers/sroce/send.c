@@ -95,7 +95,7 @@ static void expired(struct sroce_qp *qp)
 	if (!active(qp))
 		return;
 	if (!sq->paused && !sq->req.rnr_wait &&
-	    sroce_requester_waits(&sq->req)) {
+	    !sq->refetch && sroce_requester_waits(&sq->req)) {
 		sroce_count(qp, SROCE_TX_TIMEOUTS);
 		retry(qp);
 	}
@@ -252,18 +252,37 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.idle_gathers = 0;
 	qp->sq.broken = false;
 	qp->sq.ask_drained = false;
+	qp->sq.refetch = false;
 	sroce_store(&qp->slot->sq_head, 0);
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
 }
 
 /* Sending */
 
-/* An atomic whose result has no place may not do anything at the peer. */
-static bool may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
-		      const struct sroce_sge *sge)
+/* The memory of a request whose answer brings data. */
+static struct sroce_memory local_memory(struct sroce_qp *qp, u32 index)
 {
+	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+
+	return (struct sroce_memory) {
+		.pd = qp->pd,
+		.sge = sroce_fetch_list(qp, index),
+		.num_sge = wr->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+}
+
+/*
+ * An atomic whose result has no place may not do anything at the peer.  Memory
+ * on demand is best present before its data comes: EAGAIN.
+ */
+static int may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
+		     const struct sroce_sge *sge)
+{
+	u32 left = SROCE_FAULT_BYTES;
 	struct sroce_mr *mr;
-	u32 i;
+	int err = 0;
+	u32 i, n;
 
 	for (i = 0; i < wr->num_sge; i++) {
 		if (!sge[i].length)
@@ -271,10 +290,16 @@ static bool may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
 		mr = sroce_mr_get(qp->pd, 0, sge[i].lkey, sge[i].addr,
 				  sge[i].length, IB_ACCESS_LOCAL_WRITE);
 		if (!mr)
-			return false;
+			return -EFAULT;
+		n = min(left, sge[i].length);
+		if (unlikely(mr->odp) &&
+		    !sroce_odp_present(mr->odp, sroce_mr_va(mr, sge[i].addr),
+				       n, true))
+			err = -EAGAIN;
+		left -= n;
 		sroce_mr_put(mr);
 	}
-	return true;
+	return err;
 }
 
 static int add(struct sroce_qp *qp, struct sroce_burst *burst,
@@ -293,8 +318,11 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 	out->pkt.qpn = qp->dest_qpn;
 	out->pkt.pkey = qp->pkey;
 	out->pkt.ack_req = false;
-	if (sroce_wr_reads(wr) && !wr->started && !may_store(qp, wr, list))
-		return -EFAULT;
+	if (sroce_wr_reads(wr) && !wr->started) {
+		err = may_store(qp, wr, list);
+		if (err)
+			return err;
+	}
 	if (wr->flags & SROCE_INLINE || !out->pkt.payload)
 		return sroce_burst_add(burst, &out->pkt, NULL, 0,
 				       list + out->offset, true);
@@ -343,6 +371,17 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	return false;
 }
 
+/* The requester goes on when the memory of the request is present. */
+static int page_in(struct sroce_qp *qp, const struct sroce_outgoing *out)
+{
+	struct sroce_memory memory = local_memory(qp, out->index);
+
+	if (!sroce_wr_reads(out->wr))
+		memory.access = 0;
+	return sroce_fault_start(&qp->sq.fault, &memory, out->offset,
+				 out->wr->length - out->offset);
+}
+
 /* Returns false if the packet could not be made for want of memory. */
 static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 			struct sroce_outgoing *out)
@@ -352,6 +391,10 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 		if (pause(qp))
 			return false;
 		break;
+	case -EAGAIN:
+		if (!page_in(qp, out))
+			return false;
+		fallthrough;
 	case -EFAULT:
 	case -EMSGSIZE:
 		out->wr->status = SROCE_LOC_PROT_ERR;
@@ -509,6 +552,24 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 	return next;
 }
 
+/*
+ * Answers have been dropped since their place was not present: once it is, ask
+ * for them again.  That is no retry, as nothing was lost on the way.
+ */
+static bool refetch(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	if (!active(qp) || sroce_fault_busy(&sq->fault))
+		return false;
+	sq->refetch = false;
+	sq->req.rewound = true;
+	sroce_requester_rewind(&sq->req);
+	sroce_count(qp, SROCE_TX_RETRANSMITS);
+	trace_sroce_retransmit(qp, sq->req.una, sq->req.retry_left);
+	return true;
+}
+
 void sroce_send_run(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
@@ -516,7 +577,7 @@ void sroce_send_run(struct sroce_qp *qp)
 	enum sroce_next next;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!in->wrs)
+	if (!in->wrs || (unlikely(qp->sq.refetch) && !refetch(qp)))
 		return;
 	while (active(qp) && !qp->sq.paused) {
 		sroce_ring_busy(qp->slot);
@@ -609,31 +670,24 @@ enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer)
 
 /* Answers */
 
-static struct sroce_memory local_memory(struct sroce_qp *qp, u32 index)
-{
-	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
-
-	return (struct sroce_memory) {
-		.pd = qp->pd,
-		.sge = sroce_fetch_list(qp, index),
-		.num_sge = wr->num_sge,
-		.access = IB_ACCESS_LOCAL_WRITE,
-	};
-}
-
 static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
 			 const struct sroce_answer *a, bool atomic)
 {
 	struct sroce_memory to = local_memory(qp, a->index);
+	u32 length = sroce_inflight_wr(&qp->sq.req.in, a->index)->length;
+	u32 at = atomic ? 0 : a->offset;
 	int err;
 
 	if (atomic)
-		err = sroce_store_bytes(&qp->sq.grip, &to, 0,
+		err = sroce_store_bytes(&qp->sq.grip, &to, at,
 					&rx->pkt.original, sizeof(u64));
 	else
-		err = sroce_store_packet(&qp->sq.grip, &to, a->offset,
+		err = sroce_store_packet(&qp->sq.grip, &to, at,
 					 rx->payload, rx->pkt.payload);
-	if (err)
+	if (err == -EAGAIN &&
+	    !sroce_fault_start(&qp->sq.fault, &to, at, length - at))
+		qp->sq.refetch = true;
+	else if (err)
 		sroce_send_fail(qp, SROCE_LOC_PROT_ERR);
 	else
 		sroce_requester_acknowledge(&qp->sq.req, a->psn);
@@ -677,6 +731,9 @@ static void act(struct sroce_qp *qp, const struct sroce_rx *rx,
 		store_answer(qp, rx, a, true);
 		break;
 	case SROCE_ANSWER_RETRY:
+		/* The gap is of our own making. */
+		if (qp->sq.refetch)
+			break;
 		sroce_count(qp, SROCE_RX_NAK_SEQUENCE);
 		retry(qp);
 		break;

@@ -39,6 +39,7 @@ MEMBER(struct verbs_dm, dm);
 MEMBER(struct verbs_dm, handle);
 
 SIZE(struct verbs_context_ops);
+MEMBER(struct verbs_context_ops, advise_mr);
 MEMBER(struct verbs_context_ops, alloc_dm);
 MEMBER(struct verbs_context_ops, alloc_mw);
 MEMBER(struct verbs_context_ops, alloc_parent_domain);

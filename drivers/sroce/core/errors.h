@@ -37,6 +37,7 @@ enum sroce_reason {
 	SROCE_BAD_RQE,		/* receive entry or its index is malformed */
 	SROCE_NO_MEMORY,	/* memory behind a good key is not to be had */
 	SROCE_REASONS,
+	SROCE_PAGED_OUT,	/* nothing: memory is being paged in */
 };
 
 /* Asynchronous event of a failure for which no receive completes. */

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory on demand.
+ *
+ *	paging [GROUP...]
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "paging.h"
+
+bool paging_up(struct pair *pair, size_t pages)
+{
+	const struct options options = {
+		.mr_access = ON_DEMAND,
+		.size = pages * PAGE,
+	};
+
+	return pair_up(pair, &options);
+}
+
+void discard(void *at, size_t length)
+{
+	CHECK(!madvise(at, length, MADV_DONTNEED));
+}
+
+void unmap(void *at, size_t length)
+{
+	CHECK(!munmap(at, length));
+}
+
+bool map_again(void *at, size_t length, int protection)
+{
+	return CHECK(mmap(at, length, protection,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
+}
+
+enum ibv_wc_status transfer(struct pair *pair, enum ibv_wr_opcode opcode,
+			    uint32_t length)
+{
+	static uint64_t id = 1000;
+	struct ibv_wc wc;
+
+	if (!CHECK_CALL(post_rdma(&pair->a, &pair->b, opcode, ++id, 0, 0,
+				  length, IBV_SEND_SIGNALED), 0) ||
+	    !next_wc(pair->a.scq, &wc) || !CHECK(wc.wr_id == id))
+		return IBV_WC_GENERAL_ERR;
+	return wc.status;
+}
+
+bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length)
+{
+	return CHECK_CALL(transfer(pair, opcode, length), IBV_WC_SUCCESS);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} groups[] = {
+	{ "present", test_present },
+	{ "changes", test_changes },
+	{ "advice", test_advice },
+	{ "refusals", test_refusals },
+};
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc == 1;
+}
+
+int main(int argc, char **argv)
+{
+	size_t i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	fabric_open();
+	for (i = 0; i < ARRAY_SIZE(groups); i++)
+		if (wanted(groups[i].name, argc, argv))
+			groups[i].run();
+	return tests_done();
+}
