@@ -72,7 +72,6 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		.imm = wr->imm,
 		.payload = wr->length,
 	};
-
 	int err;
 
 	if (!sroce_burst_fits(burst, &pkt))

@@ -311,14 +311,12 @@ static void unsupported(const void *arg)
 	};
 	struct ibv_flow_attr flow = { .type = IBV_FLOW_ATTR_NORMAL };
 	struct ibv_rwq_ind_table_init_attr table = {};
-	struct ibv_alloc_dm_attr dm = { .length = 64 };
 	struct ibv_wq_init_attr wq = { .max_wr = 8, .max_sge = 1 };
 	struct things t;
 
 	(void)arg;
 	REQUIRE(things_create(&t));
 	OBJECT(ibv_open_xrcd(t.context, &xrcd), EOPNOTSUPP);
-	OBJECT(ibv_alloc_dm(t.context, &dm), EOPNOTSUPP);
 	OBJECT(ibv_reg_dmabuf_mr(t.pd, 0, 4096, 0, 0, 0), EOPNOTSUPP);
 	wq.pd = t.pd;
 	wq.cq = t.cq;
