@@ -7,6 +7,7 @@
 #include <linux/ipv6.h>
 #include "datagram.h"
 #include "fetch.h"
+#include "pkey.h"
 #include "receive.h"
 #include "route.h"
 #include "send.h"
@@ -31,6 +32,14 @@ static struct sroce_av *address(struct sroce_qp *qp, const struct sroce_wr *wr)
 	av = (struct sroce_av *)(uintptr_t)wr->compare_add;
 	refcount_inc(&av->ref);
 	return av;
+}
+
+/* The GSI is of all partitions: a request says which (from post.c). */
+static u16 partition(const struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	if (qp->type == IB_QPT_GSI)
+		return READ_ONCE(qp->dev->pkeys[wr->ah]);
+	return READ_ONCE(*qp->pkey);
 }
 
 /* The route in sq.path is that of sq.av. */
@@ -64,7 +73,7 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 			  (imm ? SROCE_SEND_ONLY_IMM : SROCE_SEND_ONLY),
 		.solicited = wr->flags & SROCE_SOLICITED,
 		.pad = -wr->length & 3,
-		.pkey = SROCE_PKEY_DEFAULT,
+		.pkey = partition(qp, wr),
 		.qpn = wr->remote_qpn,
 		.psn = qp->sq.req.psn,
 		.src_qpn = qp->qpn,
@@ -97,6 +106,8 @@ static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
 
 	if (wr->status)
 		return wr->status;
+	if (qp->type == IB_QPT_GSI && wr->ah >= SROCE_PKEY_TABLE)
+		return SROCE_LOC_QP_OP_ERR;
 	av = address(qp, wr);
 	if (!av)
 		return SROCE_LOC_QP_OP_ERR;
@@ -206,6 +217,13 @@ static void finish(struct sroce_qp *qp, const struct sroce_rx *rx)
 			 (rx->pkt.solicited ? SROCE_CQE_SOLICITED : 0),
 		.sl = rx->ipv4 ? 2 : 1,
 	};
+	u16 index;
+
+	if (qp->type == IB_QPT_GSI) {
+		index = sroce_pkey_find(qp->dev, rx->pkt.pkey);
+		/* It was there when the packet was checked. */
+		cqe.pkey_index = index < SROCE_PKEY_TABLE ? index : 0;
+	}
 
 	qp->rq.wqe_taken = false;
 	sroce_receive_complete(qp, &cqe);

@@ -22,6 +22,7 @@
 #include "mr.h"
 #include "mw.h"
 #include "pd.h"
+#include "pkey.h"
 #include "pma.h"
 #include "post.h"
 #include "qp.h"
@@ -105,7 +106,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
 	/* CPU instructions do them, so they agree with those of the host. */
 	attr->atomic_cap = IB_ATOMIC_GLOB;
-	attr->max_pkeys = 1;
+	attr->max_pkeys = SROCE_PKEY_TABLE;
 	attr->local_ca_ack_delay = ACK_DELAY;
 	attr->cq_caps.max_cq_moderation_count = U16_MAX;
 	attr->cq_caps.max_cq_moderation_period = U16_MAX;
@@ -166,6 +167,18 @@ enum ib_mtu sroce_device_mtu(const struct sroce_device *dev)
 	return iboe_get_mtu(READ_ONCE(dev->ndev->mtu)) ?: IB_MTU_256;
 }
 
+/* They stop at their largest value. */
+static void query_violations(struct sroce_device *dev,
+			     struct ib_port_attr *attr)
+{
+	struct sroce_counters now;
+
+	sroce_statistics_total(dev, &now);
+	attr->bad_pkey_cntr = min_t(u64, now.value[SROCE_RX_BAD_PKEY], U32_MAX);
+	attr->qkey_viol_cntr = min_t(u64, now.value[SROCE_RX_BAD_QKEY],
+				     U32_MAX);
+}
+
 static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
 {
@@ -181,7 +194,8 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
 	attr->max_msg_sz = 0x80000000;
-	attr->pkey_tbl_len = 1;
+	attr->pkey_tbl_len = SROCE_PKEY_TABLE;
+	query_violations(dev, attr);
 	attr->max_vl_num = 1;
 	query_speed(dev->ndev, attr);
 	return 0;
@@ -193,7 +207,7 @@ static int sroce_get_port_immutable(struct ib_device *ibdev, u32 port,
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	immutable->gid_tbl_len = SROCE_GID_TABLE;
-	immutable->pkey_tbl_len = 1;
+	immutable->pkey_tbl_len = SROCE_PKEY_TABLE;
 	return 0;
 }
 
@@ -201,15 +215,6 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 						 u32 port)
 {
 	return IB_LINK_LAYER_ETHERNET;
-}
-
-static int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index,
-			    u16 *pkey)
-{
-	if (index)
-		return -EINVAL;
-	*pkey = IB_DEFAULT_PKEY_FULL;
-	return 0;
 }
 
 void sroce_device_port_event(struct sroce_device *dev)
@@ -402,6 +407,7 @@ static const struct ib_device_ops ops = {
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,
+	.port_groups = sroce_port_groups,
 	.post_recv = sroce_post_recv,
 	.post_send = sroce_post_send,
 	.process_mad = sroce_process_mad,
@@ -479,6 +485,7 @@ static void describe_device(struct sroce_device *dev)
 	strscpy(ib->node_desc, "sroce", sizeof(ib->node_desc));
 	addrconf_addr_eui48((u8 *)&ib->node_guid, dev->ndev->dev_addr);
 	dev->port_up = port_is_up(dev);
+	sroce_pkey_init(dev);
 }
 
 static int create_device(const char *name, struct net_device *ndev)

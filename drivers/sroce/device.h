@@ -23,6 +23,7 @@
 #define SROCE_MAX_MCAST_QP	64
 #define SROCE_MAX_RD_ATOMIC	128
 #define SROCE_GID_TABLE		1024
+#define SROCE_PKEY_TABLE	32
 
 /**
  * struct sroce_device - one ib_device on one netdev
@@ -35,6 +36,7 @@
  * @mrs: struct sroce_mr by key index (mr.c)
  * @dm_pages: of device memory, in use (dm.c)
  * @ahs: struct sroce_av by the number that user space knows (ah.c); RCU
+ * @pkeys: P_Keys, 0 if empty; read and written without a lock (pkey.c)
  * @ah_next: where the search for a free number goes on
  * @port_up: the state that was last told; rtnl
  */
@@ -48,6 +50,7 @@ struct sroce_device {
 	struct rhashtable mrs;
 	atomic_long_t dm_pages;
 	struct xarray ahs;
+	u16 pkeys[SROCE_PKEY_TABLE];
 	u32 ah_next;
 	bool port_up;
 };

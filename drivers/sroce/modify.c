@@ -46,13 +46,19 @@ struct change {
 	u32 num_reads;
 };
 
+/* The P_Key of that entry, or 0. */
+static u16 partition(const struct sroce_qp *qp, u16 index)
+{
+	return index < SROCE_PKEY_TABLE ? READ_ONCE(qp->dev->pkeys[index]) : 0;
+}
+
 static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			int mask)
 {
 	enum ib_mtu active = sroce_device_mtu(qp->dev);
 
 	if ((mask & IB_QP_PORT && attr->port_num != SROCE_PORT) ||
-	    (mask & IB_QP_PKEY_INDEX && attr->pkey_index) ||
+	    (mask & IB_QP_PKEY_INDEX && !partition(qp, attr->pkey_index)) ||
 	    (mask & IB_QP_PATH_MTU && (attr->path_mtu < IB_MTU_256 ||
 				       attr->path_mtu > active)) ||
 	    (mask & IB_QP_MAX_QP_RD_ATOMIC &&
@@ -200,6 +206,8 @@ static void apply_path(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 {
 	if (mask & IB_QP_DEST_QPN)
 		qp->dest_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->pkey = &qp->dev->pkeys[attr->pkey_index];
 	if (mask & IB_QP_AV) {
 		swap(qp->av, change->av);
 		qp->net = av_net(qp->av);
@@ -217,6 +225,7 @@ static void enter_reset(struct sroce_qp *qp)
 		qp->slot->sq_tail = 0;
 		qp->slot->rq_tail = 0;
 	}
+	qp->pkey = qp->dev->pkeys;
 	qp->seen = false;
 }
 
@@ -271,6 +280,8 @@ static void remember(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 
 	if (mask & IB_QP_ACCESS_FLAGS)
 		a->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PKEY_INDEX)
+		a->pkey_index = attr->pkey_index;
 	if (mask & IB_QP_PORT)
 		a->port_num = attr->port_num;
 	if (mask & IB_QP_QKEY)

@@ -45,6 +45,8 @@ static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 
 		sqe->ud.remote_qpn = ud->remote_qpn;
 		sqe->ud.remote_qkey = ud->remote_qkey;
+		/* Of the GSI; datagram.c knows. */
+		sqe->ud.ah = ud->pkey_index;
 		/* Not reachable for processes; fetch.c knows. */
 		sqe->atomic.compare_add = (uintptr_t)sroce_ah(ud->ah)->av;
 		return 0;

@@ -284,7 +284,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	qp->srq = init->srq ? sroce_srq(init->srq) : NULL;
 	qp->type = init->qp_type;
 	qp->state = IB_QPS_RESET;
-	qp->pkey = SROCE_PKEY_DEFAULT;
+	qp->pkey = qp->dev->pkeys;
 	qp->attr.qp_access_flags = 0;
 	qp->sq.cq = sroce_cq(init->send_cq);
 	qp->rq.cq = sroce_cq(init->recv_cq);

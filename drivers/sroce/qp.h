@@ -187,7 +187,7 @@ enum sroce_todo {
  * @av: path to the peer of a connected QP; changed with both locks held
  * @net: its network namespace, to compare with that of packets
  * @dest_qpn: its number
- * @pkey: P_Key in packets
+ * @pkey: P_Key in packets: its entry of the device's table
  * @attr: attributes as they were set, for query; @mutex
  * @mutex: one modify_qp() at a time; outside of the locks
  * @gsi: in the list of GSI QPs; RCU
@@ -229,7 +229,7 @@ struct sroce_qp {
 	struct sroce_av *av;
 	struct net *net;
 	u32 dest_qpn;
-	u16 pkey;
+	const u16 *pkey;
 	struct ib_qp_attr attr;
 	struct mutex mutex;	/* see above */
 	struct list_head gsi;

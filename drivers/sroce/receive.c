@@ -516,7 +516,7 @@ static struct sroce_pkt blank(const struct sroce_qp *qp)
 {
 	return (struct sroce_pkt) {
 		.qpn = qp->dest_qpn,
-		.pkey = qp->pkey,
+		.pkey = READ_ONCE(*qp->pkey),
 	};
 }
 

@@ -15,6 +15,7 @@
 #include "crc.h"
 #include "loop.h"
 #include "mcast.h"
+#include "pkey.h"
 #include "receive.h"
 #include "rx.h"
 #include "send.h"
@@ -161,17 +162,17 @@ static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 	return false;
 }
 
-/* One of the two must be a full member; the index is the same (10.9.3). */
-static bool pkey_matches(u16 pkey)
+/* The GSI is of all partitions of its device. */
+static bool pkey_matches(const struct sroce_qp *qp, u16 pkey)
 {
-	const u16 ours = SROCE_PKEY_DEFAULT;
-
-	return ((pkey ^ ours) & ~SROCE_PKEY_FULL) == 0;
+	if (unlikely(qp->type == IB_QPT_GSI))
+		return sroce_pkey_find(qp->dev, pkey) < SROCE_PKEY_TABLE;
+	return sroce_pkey_matches(READ_ONCE(*qp->pkey), pkey);
 }
 
 static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	if (pkey_matches(rx->pkt.pkey))
+	if (pkey_matches(qp, rx->pkt.pkey))
 		return true;
 	sroce_count(qp, SROCE_RX_BAD_PKEY);
 	return false;
@@ -371,7 +372,7 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	    len < SROCE_BTH_BYTES + SROCE_ICRC_BYTES)
 		return false;
 	bth = sroce_reader_take(reader, SROCE_BTH_BYTES, buffer);
-	if (!bth || !pkey_matches(get_unaligned_be16(bth + 2)) ||
+	if (!bth || !pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
 	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
 		return false;
 	if (!(run->answers ?

@@ -316,7 +316,7 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 	int err;
 
 	out->pkt.qpn = qp->dest_qpn;
-	out->pkt.pkey = qp->pkey;
+	out->pkt.pkey = READ_ONCE(*qp->pkey);
 	out->pkt.ack_req = false;
 	if (sroce_wr_reads(wr) && !wr->started) {
 		err = may_store(qp, wr, list);

@@ -74,10 +74,11 @@ class Victim:
         self.psn = psn
         self.sq_psn = sq_psn
 
-    def connect(self, gid_index, address, qpn, access=None, timeout=0, **path):
+    def connect(self, gid_index, address, qpn, access=None, timeout=0, pkey_index=0, **path):
         """What is in path are attributes of the route, and "sl"."""
         attr = QPAttr(port_num=1)
         attr.qp_state = e.IBV_QPS_INIT
+        attr.pkey_index = pkey_index
         attr.qp_access_flags = access if access is not None else ALL if self.transport == "RC" else UC_ACCESS
         attr.qkey = QKEY
         first = e.IBV_QP_STATE | e.IBV_QP_PKEY_INDEX | e.IBV_QP_PORT

@@ -3,31 +3,10 @@
 
 import struct
 
-import roce
-from bench import PATIENCE, Failure, case, expect
+from bench import Failure, case, expect
+from mad import BAD_ATTRIBUTE, BAD_METHOD, BAD_VALUE, CLASS_PORT_INFO, GET, SET, ask
 
-GSI_QKEY = 0x80010000
-GET, SET, RESPONSE = 1, 2, 0x81
-CLASS_PORT_INFO, PORT_COUNTERS, PORT_COUNTERS_EXTENDED = 0x01, 0x12, 0x1D
-BAD_METHOD, BAD_ATTRIBUTE, BAD_VALUE = 2 << 2, 3 << 2, 7 << 2
-
-
-def ask(b, method, attribute, data=b"", version=1):
-    """Returns status and data of the answer."""
-    transaction = b.random.randbytes(8)
-    head = struct.pack(">BBBBHH8sHHI", 1, 4, version, method, 0, 0, transaction, attribute, 0, 0)
-    mad = (head + bytes(40) + data).ljust(256, b"\0")
-    b.raw(roce.transport("UD_SEND_ONLY", 1, 0, mad, qkey=GSI_QKEY, src_qpn=b.peer.qpn))
-    while True:
-        packet = b.peer.receive(PATIENCE)
-        if packet is None:
-            raise Failure("no answer")
-        if packet.qpn == b.peer.qpn and packet.payload[8:16] == transaction:
-            break
-    expect("ICRC", packet.icrc_right, True)
-    got = struct.unpack(">BBBBHH8sHHI", packet.payload[:24])
-    expect("class, version, method", got[1:4], (4, version, RESPONSE))
-    return got[4], packet.payload[64:]
+PORT_COUNTERS, PORT_COUNTERS_EXTENDED = 0x12, 0x1D
 
 
 def counters(b, port=1, method=GET, select=0):
