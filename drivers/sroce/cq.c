@@ -144,21 +144,6 @@ static bool cq_batch_due(struct sroce_cq *cq)
 	return true;
 }
 
-static enum hrtimer_restart cq_waited(struct hrtimer *timer)
-{
-	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
-	unsigned long flags;
-	bool due;
-
-	spin_lock_irqsave(&cq->lock, flags);
-	cq->waiting = false;
-	due = cq_batch_due(cq);
-	spin_unlock_irqrestore(&cq->lock, flags);
-	if (due && cq->ib.comp_handler)
-		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
-	return HRTIMER_NORESTART;
-}
-
 static void cq_raise_error(struct sroce_cq *cq)
 {
 	struct ib_event event = {
@@ -171,24 +156,67 @@ static void cq_raise_error(struct sroce_cq *cq)
 		cq->ib.event_handler(&event, cq->ib.cq_context);
 }
 
+static void cq_call(struct sroce_cq *cq, unsigned long calls)
+{
+	if (calls & BIT(SROCE_CQ_COMPLETION) && cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	if (unlikely(calls & BIT(SROCE_CQ_ERROR)))
+		cq_raise_error(cq);
+}
+
+static void cq_call_kernel(struct tasklet_struct *caller)
+{
+	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
+
+	cq_call(cq, xchg(&cq->calls, 0));
+}
+
+/*
+ * A kernel user's handlers may not be called from within its own call of a
+ * verb, whose locks it may hold, and one at a time only (the kernel's
+ * Documentation/infiniband/core_locking.rst).
+ */
+static void cq_raise(struct sroce_cq *cq, unsigned long calls)
+{
+	if (!calls)
+		return;
+	if (!cq_of_kernel(cq)) {
+		cq_call(cq, calls);
+		return;
+	}
+	set_mask_bits(&cq->calls, 0, calls);
+	tasklet_schedule(&cq->caller);
+}
+
+static enum hrtimer_restart cq_waited(struct hrtimer *timer)
+{
+	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
+	unsigned long flags;
+	bool due;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->waiting = false;
+	due = cq_batch_due(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
+	return HRTIMER_NORESTART;
+}
+
 void sroce_cq_notify(struct sroce_cq *cq)
 {
-	bool due, overflow;
-	unsigned long flags;
+	unsigned long flags, calls = 0;
 
 	/* Clear: somebody else has notified what we pushed. */
 	if (!READ_ONCE(cq->fresh))
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
-	due = cq_event_due(cq);
-	overflow = cq->overflown && !cq->overflow_reported;
+	if (cq_event_due(cq))
+		calls |= BIT(SROCE_CQ_COMPLETION);
+	if (unlikely(cq->overflown && !cq->overflow_reported))
+		calls |= BIT(SROCE_CQ_ERROR);
 	cq->overflow_reported = cq->overflown;
 	spin_unlock_irqrestore(&cq->lock, flags);
-
-	if (due && cq->ib.comp_handler)
-		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
-	if (unlikely(overflow))
-		cq_raise_error(cq);
+	cq_raise(cq, calls);
 }
 
 static int cq_check(const struct ib_cq *ibcq,
@@ -251,6 +279,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	mutex_init(&cq->resize);
 	hrtimer_init(&cq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	cq->timer.function = cq_waited;
+	tasklet_setup(&cq->caller, cq_call_kernel);
 	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->lenient = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->entries = roundup_pow_of_two(attr->cqe);
@@ -275,6 +304,7 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
 	hrtimer_cancel(&cq->timer);
+	tasklet_kill(&cq->caller);
 	if (!cq_of_kernel(cq))
 		sroce_slot_free(sroce_ucontext(cq->ring->ucontext), &cq->place);
 	sroce_ring_free(cq->ring);

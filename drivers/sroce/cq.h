@@ -3,11 +3,18 @@
 #define SROCE_CQ_H
 
 #include <linux/hrtimer.h>
+#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "context.h"
 #include "ring.h"
+
+/* What to call: the handler of completions, that of events. */
+enum sroce_cq_call {
+	SROCE_CQ_COMPLETION,
+	SROCE_CQ_ERROR,
+};
 
 /**
  * struct sroce_cq - completion queue
@@ -35,6 +42,8 @@
  * @timer: runs while an event waits
  * @late_solicited: of the completions since, one is solicited or an error
  * @waiting: @timer is queued
+ * @caller: calls a kernel user's handlers
+ * @calls: which, bits of enum sroce_cq_call
  * @resize: one resize_cq() at a time; outside of @lock
  * @own_slot: see @slot
  */
@@ -62,6 +71,8 @@ struct sroce_cq {
 	struct hrtimer timer;
 	bool late_solicited;
 	bool waiting;
+	struct tasklet_struct caller;
+	unsigned long calls;
 	struct mutex resize;	/* see above */
 	struct sroce_cq_slot own_slot;
 };

@@ -10,6 +10,8 @@
  * @pd: protection domain of the QP
  * @wr: the request
  *
+ * The caller holds no grip; see sroce_invalidate().
+ *
  * Context: bottom halves off.  Return: 0 or enum sroce_status.
  */
 u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr);

@@ -175,7 +175,7 @@ void sroce_send_complete(struct sroce_qp *qp, u8 status)
 	sroce_requester_retire(req);
 }
 
-/* Who waits for others to drop their grips has none itself. */
+/* It may wait for others to drop their grips, see execute(). */
 static u8 invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	sroce_grip_drop(&qp->sq.grip);
@@ -408,13 +408,15 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 static u8 execute(struct sroce_qp *qp, struct sroce_burst *burst,
 		  const struct sroce_wr *wr)
 {
+	/* Who may wait for others to drop their grips has none itself. */
+	sroce_grip_drop(&burst->grip);
+	sroce_grip_drop(&qp->sq.grip);
 	switch (wr->opcode) {
 	case SROCE_OP_BIND_MW:
 		return sroce_mw_bind(qp->pd, qp->qpn, wr);
 	case SROCE_OP_REG_MR:
 		return sroce_fast_register(qp->pd, wr);
 	default:
-		sroce_grip_drop(&burst->grip);
 		return invalidate(qp, wr);
 	}
 }
