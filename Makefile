@@ -12,7 +12,7 @@ MODULE = $(O)/sroce.ko
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
-.PHONY: all module provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug bench demo shell clean help
+.PHONY: all module tester provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug bench demo shell clean help
 
 ## all            module and provider, into build/ (the default)
 all: module provider
@@ -28,13 +28,24 @@ mirror:
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
 	@find $(MIRROR) -xtype l -delete
 
+# The module of tests/kernel, beside the module that it tests
+TESTER = $(dir $(MODULE))sroce_test.ko
+TESTER_MIRROR = $(O)/tester-$(KVER)
+
+tester:
+	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-amd64 or run tests/setup" >&2; exit 1; }
+	@mkdir -p $(TESTER_MIRROR) $(dir $(TESTER))
+	@cp -rsf $(CURDIR)/tests/kernel/. $(TESTER_MIRROR)/
+	+@flock $(O)/.lock $(MAKE) -C $(KDIR) M=$(TESTER_MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s) modules
+	@cmp -s $(TESTER_MIRROR)/sroce_test.ko $(TESTER) || cp $(TESTER_MIRROR)/sroce_test.ko $(TESTER)
+
 ## provider       build/libsroce-rdmav34.so and build/sroce.driver
 provider:
 	+@$(PROVIDER)
 
 ## debug-module   build/debug/sroce.ko for the debug kernel of tests/vm (built on first use)
 debug-module:
-	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-debug-kernel)/build \
+	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-debug-kernel)/build \
 		MODULE=$(O)/debug/sroce.ko UBSAN_SANITIZE=y
 
 ## 6.12-module    build/6.12/sroce.ko for Debian's kernel 6.12 (downloaded on first use)
@@ -43,13 +54,13 @@ debug-module:
 		MODULE=$(O)/6.$*/sroce.ko
 
 # What the suites run in the guest besides stock programs; built here, where a compiler is fast
-programs:
+programs: tester
 	+@for folder in $(wildcard tests/verbs tests/interop tests/wire); do \
 		[ ! -e $$folder/Makefile ] || $(MAKE) --no-print-directory -s -C $$folder || exit; done
 
 ## uml-module     build/uml/sroce.ko for User Mode Linux with debugging; uml-fast-module for the one without
 uml-module:
-	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-uml-kernel)/build \
+	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-uml-kernel)/build \
 		MODULE=$(O)/uml/sroce.ko ARCH=um UBSAN_SANITIZE=y
 
 .PHONY: uml-fast-module

@@ -4,10 +4,11 @@
 #     D1=sroce1                               D2=sroce2
 #     ulp1, IP1 10.0.0.1/24    --- veth ---   ulp2, IP2 10.0.0.2/24
 
-# rules NETDEV TABLE FROM TO: what FROM sends to TO goes out of NETDEV; "oif" is for rdma_cm's look at the way back
+# rules NETDEV TABLE FROM TO [WHO]: what FROM sends to TO goes out of NETDEV; "oif" is for rdma_cm's look at the way back.
+# "0/0" is for those who have not chosen an address yet: from IP1 they reach IP2, as from another host.
 rules() {
 	ip route add "$4" dev "$1" src "$3" table "$2"
-	ip rule add pref 10 iif lo from "$3" to "$4" lookup "$2"
+	ip rule add pref 10 iif lo from "${5:-$3}" to "$4" lookup "$2"
 	ip rule add pref 10 oif "$1" lookup "$2"
 }
 
@@ -31,7 +32,7 @@ ulp_hosts_up() {
 	sysctl -qw net/ipv4/conf/all/rp_filter=0
 	ip link add ulp1 type veth peer name ulp2 || return
 	one_host ulp1 $IP1 && one_host ulp2 $IP2 || return
-	rules ulp1 101 $IP1 $IP2
+	rules ulp1 101 $IP1 $IP2 0/0
 	rules ulp2 102 $IP2 $IP1
 	ip rule add pref 100 lookup local && ip rule delete pref 0 || return
 	add_devices

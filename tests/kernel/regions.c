@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Fast registration: near reaches into the memory of far, or may not. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/sizes.h>
+#include "fabric.h"
+
+#define ALL_ACCESS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ |	\
+		    IB_ACCESS_REMOTE_WRITE)
+#define PAGES	16
+#define SEED	5
+
+static struct memory *ours, *theirs;
+static struct ib_mr *mr;
+
+/* @bytes at @addr, which @key may or may not reach */
+static int write_far(u64 addr, u32 bytes, u32 key)
+{
+	struct ib_sge sge = sge_of(&near, ours, bytes);
+
+	return do_rdma(&near, IB_WR_RDMA_WRITE, &sge, addr, key);
+}
+
+static int read_far(u64 addr, u32 bytes, u32 key)
+{
+	struct ib_sge sge = sge_of(&near, ours, bytes);
+
+	return do_rdma(&near, IB_WR_RDMA_READ, &sge, addr, key);
+}
+
+/* Refused, nothing written, and the connection is a new one. */
+static void refused(u64 addr, u32 key)
+{
+	memory_fill(theirs, SEED + 1);
+	EQUAL(write_far(addr, 100, key), IB_WC_REM_ACCESS_ERR);
+	CHECK(memory_is(theirs, 0, theirs->bytes, SEED + 1, 0));
+	EQUAL(connect_sides(), 0);
+	EQUAL(read_far(addr, 100, key), IB_WC_REM_ACCESS_ERR);
+	EQUAL(connect_sides(), 0);
+}
+
+static void register_all(void)
+{
+	u32 key = ib_inc_rkey(mr->rkey);
+
+	ib_update_fast_reg_key(mr, key);
+	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
+	EQUAL(do_register(&far, mr, key, ALL_ACCESS), 0);
+}
+
+static void unregister(void)
+{
+	EQUAL(do_invalidate(&far, mr->rkey), 0);
+}
+
+static void what_is_refused(void)
+{
+	u32 most = far.device->attrs.max_fast_reg_page_list_len;
+
+	CHECK(far.device->attrs.device_cap_flags &
+	      IB_DEVICE_MEM_MGT_EXTENSIONS);
+	CHECK(most >= 256);
+	CHECK(IS_ERR(ib_alloc_mr(far.pd, IB_MR_TYPE_SG_GAPS, 16)));
+	CHECK(IS_ERR(ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, 0)));
+	CHECK(IS_ERR(ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, most + 1)));
+	EQUAL(do_map(mr, theirs, 0, SZ_1K), -EINVAL);
+	EQUAL(do_map(mr, theirs, 0, 3 * SZ_4K), -EINVAL);
+}
+
+static void nothing_before_it_is_registered(void)
+{
+	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
+	refused(mr->iova, mr->rkey);
+}
+
+static void every_byte(void)
+{
+	register_all();
+	EQUAL(mr->length, theirs->bytes);
+	memory_fill(theirs, SEED + 1);
+	memory_fill(ours, SEED);
+	EQUAL(write_far(mr->iova, mr->length, mr->rkey), 0);
+	CHECK(memory_is(theirs, 0, theirs->bytes, SEED, 0));
+	memory_fill(theirs, SEED + 2);
+	EQUAL(read_far(mr->iova + 3, mr->length - 3, mr->rkey), 0);
+	CHECK(memory_is(ours, 0, ours->bytes - 3, SEED + 2, 3));
+	unregister();
+}
+
+static void bounds(void)
+{
+	register_all();
+	EQUAL(write_far(mr->iova + mr->length - 100, 100, mr->rkey), 0);
+	refused(mr->iova + mr->length - 99, mr->rkey);
+	refused(mr->iova - 1, mr->rkey);
+	unregister();
+}
+
+/* Pieces of 8 KiB to 64 KiB, from an odd offset on */
+static void one_page_size(u32 order, u32 offset)
+{
+	u32 key = ib_inc_rkey(mr->rkey), size = PAGE_SIZE << order;
+	struct memory *m = memory_get(far.device, 3, order);
+
+	if (!CHECK(m))
+		return;
+	ib_update_fast_reg_key(mr, key);
+	EQUAL(do_map(mr, m, offset, size), m->count);
+	EQUAL(mr->length, m->bytes - offset);
+	EQUAL(do_register(&far, mr, key, ALL_ACCESS), 0);
+	memory_fill(ours, SEED);
+	memory_fill(m, SEED + 1);
+	EQUAL(write_far(mr->iova + size - 50 - offset, 20000, key), 0);
+	CHECK(memory_is(m, size - 50, 20000, SEED, 0));
+	CHECK(memory_is(m, 0, size - 50, SEED + 1, 0));
+	CHECK(memory_is(m, size + 19950, m->bytes - size - 19950, SEED + 1,
+			size + 19950));
+	unregister();
+	memory_put(m);
+}
+
+static void page_sizes(void)
+{
+	u32 order;
+
+	for (order = 2; order <= 4; order++) {
+		one_page_size(order, 0);
+		one_page_size(order, 5000);
+	}
+}
+
+/* Pages of 4 KiB out of larger pieces, as many as there may be */
+static void more_pages_than_fit(void)
+{
+	struct memory *m = memory_get(far.device, 8, 2);
+
+	if (!CHECK(m))
+		return;
+	EQUAL(do_map(mr, m, 0, PAGE_SIZE), PAGES / 4);
+	EQUAL(mr->length, PAGES * PAGE_SIZE);
+	memory_put(m);
+}
+
+static void the_key_is_new(void)
+{
+	u32 old;
+
+	register_all();
+	old = mr->rkey;
+	unregister();
+	register_all();
+	CHECK(old != mr->rkey);
+	EQUAL(write_far(mr->iova, 100, mr->rkey), 0);
+	refused(mr->iova, old);
+	unregister();
+	EQUAL(do_register(&far, mr, mr->rkey + 0x100, ALL_ACCESS), -EINVAL);
+}
+
+/* NFS over RDMA puts numbers of its own into the address. */
+static void addresses_of_its_own(void)
+{
+	u32 key = ib_inc_rkey(mr->rkey);
+
+	ib_update_fast_reg_key(mr, key);
+	EQUAL(do_map(mr, theirs, 100, PAGE_SIZE), theirs->count);
+	mr->iova = (u32)mr->iova | 0xabcdef0000000000ull;
+	EQUAL(do_register(&far, mr, key, ALL_ACCESS), 0);
+	memory_fill(ours, SEED);
+	EQUAL(write_far(mr->iova, 5000, key), 0);
+	CHECK(memory_is(theirs, 100, 5000, SEED, 0));
+	unregister();
+}
+
+static void rights(void)
+{
+	u32 key = ib_inc_rkey(mr->rkey);
+
+	ib_update_fast_reg_key(mr, key);
+	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
+	EQUAL(do_register(&far, mr, key, IB_ACCESS_REMOTE_READ), 0);
+	EQUAL(read_far(mr->iova, 100, key), 0);
+	memory_fill(theirs, SEED + 1);
+	EQUAL(write_far(mr->iova, 100, key), IB_WC_REM_ACCESS_ERR);
+	CHECK(memory_is(theirs, 0, theirs->bytes, SEED + 1, 0));
+	EQUAL(connect_sides(), 0);
+	unregister();
+	/* Who may be written to from afar may be written to. */
+	EQUAL(do_register(&far, mr, key, IB_ACCESS_REMOTE_WRITE),
+	      IB_WC_MW_BIND_ERR);
+	EQUAL(connect_sides(), 0);
+}
+
+static void not_while_it_is_valid(void)
+{
+	register_all();
+	EQUAL(do_register(&far, mr, mr->rkey, ALL_ACCESS), IB_WC_MW_BIND_ERR);
+	EQUAL(connect_sides(), 0);
+	EQUAL(write_far(mr->iova, 100, mr->rkey), 0);
+	unregister();
+}
+
+/* What is mapped for the next registration does not touch this one. */
+static void the_next_one_is_prepared(void)
+{
+	struct ib_reg_wr reg = { .wr.opcode = IB_WR_REG_MR };
+	struct ib_send_wr inv = { .opcode = IB_WR_LOCAL_INV };
+	struct memory *m = memory_get(far.device, 4, 0);
+	u64 addr;
+
+	if (!CHECK(m))
+		return;
+	register_all();
+	addr = mr->iova;
+	EQUAL(do_map(mr, m, 0, PAGE_SIZE), m->count);
+	memory_fill(ours, SEED);
+	EQUAL(write_far(addr, theirs->bytes, mr->rkey), 0);
+	CHECK(memory_is(theirs, 0, theirs->bytes, SEED, 0));
+
+	inv.ex.invalidate_rkey = mr->rkey;
+	inv.next = &reg.wr;
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	reg.mr = mr;
+	reg.key = mr->rkey;
+	reg.access = ALL_ACCESS;
+	reg.wr.send_flags = IB_SEND_SIGNALED;
+	EQUAL(do_send(&far, &inv), 0);
+	EQUAL(write_far(mr->iova, m->bytes, mr->rkey), 0);
+	CHECK(memory_is(m, 0, m->bytes, SEED, 0));
+	refused(addr, inv.ex.invalidate_rkey);
+	unregister();
+	memory_put(m);
+}
+
+static void invalidated(void)
+{
+	register_all();
+	unregister();
+	refused(mr->iova, mr->rkey);
+	/* Once more does no harm; a key of nothing does. */
+	unregister();
+	EQUAL(do_invalidate(&far, mr->rkey ^ 0x40), IB_WC_LOC_QP_OP_ERR);
+	EQUAL(connect_sides(), 0);
+	EQUAL(do_invalidate(&far, far.pd->local_dma_lkey), IB_WC_LOC_QP_OP_ERR);
+	EQUAL(connect_sides(), 0);
+}
+
+static int send_invalidating(u32 key)
+{
+	struct ib_sge sge = sge_of(&near, ours, 50);
+	struct ib_send_wr wr = {
+		.opcode = IB_WR_SEND_WITH_INV,
+		.send_flags = IB_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.ex.invalidate_rkey = key,
+	};
+
+	EQUAL(post_receive(&far, 7, theirs), 0);
+	return do_send(&near, &wr);
+}
+
+static void invalidated_from_afar(void)
+{
+	struct ib_wc wc;
+
+	register_all();
+	EQUAL(send_invalidating(mr->rkey), 0);
+	if (CHECK(next_wc(&far, &wc))) {
+		EQUAL(wc.status, 0);
+		EQUAL(wc.wr_id, 7);
+		CHECK(wc.wc_flags & IB_WC_WITH_INVALIDATE);
+		EQUAL(wc.ex.invalidate_rkey, mr->rkey);
+	}
+	refused(mr->iova, mr->rkey);
+	EQUAL(send_invalidating(mr->rkey), IB_WC_REM_ACCESS_ERR);
+	EQUAL(connect_sides(), 0);
+}
+
+/* A key for local use is none of the peer's business. */
+static void local_keys_from_afar(void)
+{
+	struct ib_sge sge = sge_of(&far, theirs, 100);
+	u32 key = ib_inc_rkey(mr->rkey);
+
+	ib_update_fast_reg_key(mr, key);
+	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
+	EQUAL(do_register(&far, mr, key, IB_ACCESS_LOCAL_WRITE), 0);
+	EQUAL(send_invalidating(key), IB_WC_REM_ACCESS_ERR);
+	EQUAL(connect_sides(), 0);
+	sge.lkey = key;
+	sge.addr = mr->iova;
+	EQUAL(do_rdma(&far, IB_WR_RDMA_READ, &sge, memory_dma(ours),
+		      near.pd->local_dma_lkey), IB_WC_REM_ACCESS_ERR);
+	EQUAL(connect_sides(), 0);
+	unregister();
+}
+
+/* far reads from near, into a region that is gone afterwards. */
+static void read_and_invalidated(void)
+{
+	struct ib_mr *source = ib_alloc_mr(near.pd, IB_MR_TYPE_MEM_REG, PAGES);
+	struct ib_sge sge;
+
+	if (!CHECK(!IS_ERR(source)))
+		return;
+	EQUAL(do_map(source, ours, 0, ours->bytes), 1);
+	EQUAL(do_register(&near, source, source->rkey, IB_ACCESS_REMOTE_READ),
+	      0);
+	register_all();
+	memory_fill(ours, SEED);
+	memory_fill(theirs, SEED + 1);
+	sge = (struct ib_sge) { mr->iova, mr->length, mr->lkey };
+	EQUAL(do_rdma(&far, IB_WR_RDMA_READ_WITH_INV, &sge, source->iova,
+		      source->rkey), 0);
+	CHECK(memory_is(theirs, 0, theirs->bytes, SEED, 0));
+	refused(mr->iova, mr->rkey);
+	EQUAL(do_rdma(&far, IB_WR_RDMA_READ, &sge, source->iova,
+		      source->rkey), IB_WC_LOC_PROT_ERR);
+	EQUAL(connect_sides(), 0);
+	ib_dereg_mr(source);
+}
+
+static void of_another_domain(void)
+{
+	struct ib_pd *pd = ib_alloc_pd(far.device, 0);
+	struct ib_mr *other;
+
+	if (!CHECK(!IS_ERR(pd)))
+		return;
+	other = ib_alloc_mr(pd, IB_MR_TYPE_MEM_REG, PAGES);
+	if (CHECK(!IS_ERR(other))) {
+		EQUAL(do_map(other, theirs, 0, PAGE_SIZE), theirs->count);
+		EQUAL(do_register(&far, other, other->rkey, ALL_ACCESS),
+		      IB_WC_MW_BIND_ERR);
+		EQUAL(connect_sides(), 0);
+		refused(other->iova, other->rkey);
+		EQUAL(do_invalidate(&far, other->rkey), IB_WC_LOC_QP_OP_ERR);
+		EQUAL(connect_sides(), 0);
+		ib_dereg_mr(other);
+	}
+	ib_dealloc_pd(pd);
+}
+
+static void deregistered(void)
+{
+	struct ib_mr *other = ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, PAGES);
+	u64 addr;
+	u32 key;
+
+	if (!CHECK(!IS_ERR(other)))
+		return;
+	EQUAL(do_map(other, theirs, 0, PAGE_SIZE), theirs->count);
+	EQUAL(do_register(&far, other, other->rkey, ALL_ACCESS), 0);
+	addr = other->iova;
+	key = other->rkey;
+	EQUAL(write_far(addr, 100, key), 0);
+	EQUAL(ib_dereg_mr(other), 0);
+	refused(addr, key);
+	EQUAL(do_invalidate(&far, key), IB_WC_LOC_QP_OP_ERR);
+	EQUAL(connect_sides(), 0);
+}
+
+void test_regions(void)
+{
+	ours = memory_get(near.device, 1, 4);
+	theirs = memory_get(far.device, PAGES, 0);
+	mr = ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, PAGES);
+	test_begin();
+	if (CHECK(ours && theirs && !IS_ERR(mr))) {
+		RUN(what_is_refused);
+		RUN(nothing_before_it_is_registered);
+		RUN(every_byte);
+		RUN(bounds);
+		RUN(page_sizes);
+		RUN(more_pages_than_fit);
+		RUN(the_key_is_new);
+		RUN(addresses_of_its_own);
+		RUN(rights);
+		RUN(not_while_it_is_valid);
+		RUN(the_next_one_is_prepared);
+		RUN(invalidated);
+		RUN(invalidated_from_afar);
+		RUN(local_keys_from_afar);
+		RUN(read_and_invalidated);
+		RUN(of_another_domain);
+		RUN(deregistered);
+	} else {
+		test_end("memory for the tests of regions");
+	}
+	if (!IS_ERR(mr))
+		ib_dereg_mr(mr);
+	memory_put(theirs);
+	memory_put(ours);
+}

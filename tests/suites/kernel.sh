@@ -1,0 +1,43 @@
+#!/bin/bash
+# Kernel users' verbs: the module of tests/kernel runs its tests when it is loaded, and writes their lines to the log.
+# timeout: 200
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ulp.sh"
+
+# The one that was built for this kernel
+find_module() {
+	local file
+	for file in "$SROCE_TOP"/build/sroce_test.ko "$SROCE_TOP"/build/*/sroce_test.ko; do
+		[ -e "$file" ] && [[ $(modinfo -F vermagic "$file") == "$(uname -r) "* ]] && MODULE=$file && return 0
+	done
+	return 1
+}
+
+# Lines since the mark, one by one
+relay() {
+	local line
+	while read -r line; do
+		case $line in
+		"ok "*) pass "$1: ${line#*- }" ;;
+		"not ok "*) fail "$1: ${line#*- }" ;;
+		"1.."*) COMPLETE=yes ;;
+		*) echo "$line" ;;
+		esac
+	done < <(dmesg | sed "1,/$2/d" | sed -n 's/^.*sroce_test: //p')
+}
+
+# run_module WHAT DEVICE,DEVICE GID,GID
+run_module() {
+	local mark="kernel.sh $RANDOM"
+	echo "$mark" >/dev/kmsg
+	COMPLETE=no
+	ok "$1: the module loads" insmod "$MODULE" "devices=$2" "gids=$3"
+	rmmod sroce_test
+	relay "$1" "$mark"
+	is "$1: all tests were run" $COMPLETE yes
+}
+
+find_module || { fail "there is a module for this kernel"; exit 1; }
+ulp_hosts_up || { fail "two devices"; exit 1; }
+run_module "over veth" $D1,$D2 "$G1,$G2"
+run_module "one device" $D1,$D1 "$G1,$G1"
