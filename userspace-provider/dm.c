@@ -108,14 +108,42 @@ struct ibv_dm *sroce_alloc_dm(struct ibv_context *context,
 	return NULL;
 }
 
+/* What another process has made; both may copy. */
+struct ibv_dm *sroce_import_dm(struct ibv_context *context, uint32_t handle)
+{
+	struct sroce_dm *dm;
+	int err;
+
+	dm = calloc(1, sizeof(*dm));
+	if (!dm)
+		return NULL;
+	err = map(dm, context, handle);
+	if (err) {
+		free(dm);
+		errno = err;
+		return NULL;
+	}
+	dm->vdm.handle = handle;
+	dm->vdm.dm.handle = handle;
+	dm->vdm.dm.comp_mask = IBV_DM_MASK_HANDLE;
+	dm->vdm.dm.context = context;
+	return &dm->vdm.dm;
+}
+
+void sroce_unimport_dm(struct ibv_dm *ibdm)
+{
+	struct sroce_dm *dm = to_sroce_dm(ibdm);
+
+	munmap(dm->addr, dm->size);
+	free(dm);
+}
+
 int sroce_free_dm(struct ibv_dm *ibdm)
 {
 	struct sroce_dm *dm = to_sroce_dm(ibdm);
 	int err = ibv_cmd_free_dm(&dm->vdm);
 
-	if (err)
-		return err;
-	munmap(dm->addr, dm->size);
-	free(dm);
-	return 0;
+	if (!err)
+		sroce_unimport_dm(ibdm);
+	return err;
 }

@@ -47,6 +47,76 @@ struct ibv_mr *sroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 	return &mr->ibv_mr;
 }
 
+struct ibv_mr *sroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access)
+{
+	struct verbs_mr *mr;
+	int err;
+
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_reg_dmabuf_mr(pd, offset, length, iova, fd, access, mr,
+				    NULL);
+	if (err) {
+		free(mr);
+		errno = err;
+		return NULL;
+	}
+	return &mr->ibv_mr;
+}
+
+/* For local use only, as the manual page says. */
+struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd)
+{
+	struct {
+		struct ibv_reg_mr ibv;
+		struct sroce_reg_mr_req drv;
+	} cmd = { .drv = { .flags = SROCE_REG_MR_NULL } };
+	struct ib_uverbs_reg_mr_resp resp;
+	struct verbs_mr *mr;
+	int err;
+
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_reg_mr(pd, NULL, 0, 0, IBV_ACCESS_LOCAL_WRITE, mr,
+			     &cmd.ibv, sizeof(cmd), &resp, sizeof(resp));
+	if (err) {
+		free(mr);
+		errno = err;
+		return NULL;
+	}
+	mr->mr_type = IBV_MR_TYPE_NULL_MR;
+	mr->ibv_mr.pd = pd;
+	mr->ibv_mr.length = SIZE_MAX;
+	mr->ibv_mr.rkey = 0;
+	return &mr->ibv_mr;
+}
+
+struct ibv_mr *sroce_import_mr(struct ibv_pd *pd, uint32_t handle)
+{
+	struct verbs_mr *mr;
+	int err;
+
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_query_mr(pd, mr, handle);
+	if (err) {
+		free(mr);
+		errno = err;
+		return NULL;
+	}
+	return &mr->ibv_mr;
+}
+
+void sroce_unimport_mr(struct ibv_mr *mr)
+{
+	free(container_of(mr, struct verbs_mr, ibv_mr));
+}
+
 /* The key stays; while the command runs it leads nowhere. */
 int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)

@@ -5,6 +5,8 @@
  */
 #include <stdlib.h>
 
+#include <rdma/ib_user_ioctl_cmds.h>
+
 #include "sroce.h"
 
 static void hold(unsigned int *users)
@@ -46,6 +48,32 @@ struct ibv_pd *sroce_alloc_pd(struct ibv_context *context)
 		return NULL;
 	}
 	return &pd->ibv;
+}
+
+struct ibv_pd *sroce_import_pd(struct ibv_context *context, uint32_t handle)
+{
+	struct ib_uverbs_attr attr = {
+		.attr_id = SROCE_ATTR_PD_QUERY_HANDLE,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.data = handle,
+	};
+	struct sroce_pd *pd;
+
+	errno = sroce_command(context, UVERBS_OBJECT_PD,
+			      SROCE_METHOD_PD_QUERY, &attr, 1);
+	if (errno)
+		return NULL;
+	pd = calloc(1, sizeof(*pd));
+	if (!pd)
+		return NULL;
+	pd->ibv.context = context;
+	pd->ibv.handle = handle;
+	return &pd->ibv;
+}
+
+void sroce_unimport_pd(struct ibv_pd *pd)
+{
+	free(to_sroce_pd(pd));
 }
 
 /*

@@ -13,6 +13,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.advise_mr = ibv_cmd_advise_mr,
 	.alloc_dm = sroce_alloc_dm,
 	.alloc_mw = sroce_alloc_mw,
+	.alloc_null_mr = sroce_alloc_null_mr,
 	.alloc_parent_domain = sroce_alloc_parent_domain,
 	.alloc_pd = sroce_alloc_pd,
 	.alloc_td = sroce_alloc_td,
@@ -35,6 +36,9 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.detach_mcast = ibv_cmd_detach_mcast,
 	.free_context = sroce_free_context,
 	.free_dm = sroce_free_dm,
+	.import_dm = sroce_import_dm,
+	.import_mr = sroce_import_mr,
+	.import_pd = sroce_import_pd,
 	.modify_cq = sroce_modify_cq,
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
@@ -48,10 +52,14 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.query_rt_values = sroce_query_rt_values,
 	.query_srq = sroce_query_srq,
 	.reg_dm_mr = sroce_reg_dm_mr,
+	.reg_dmabuf_mr = sroce_reg_dmabuf_mr,
 	.reg_mr = sroce_reg_mr,
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_mr = sroce_rereg_mr,
 	.resize_cq = sroce_resize_cq,
+	.unimport_dm = sroce_unimport_dm,
+	.unimport_mr = sroce_unimport_mr,
+	.unimport_pd = sroce_unimport_pd,
 };
 
 /* Opens the context in the kernel; both sides must speak the same version. */
@@ -81,13 +89,19 @@ static bool wants_single_threaded(void)
 	return value && !strcmp(value, "1");
 }
 
-static struct verbs_context *sroce_alloc_context(struct ibv_device *device,
-						 int cmd_fd, void *private_data)
+/* The kernel has the context already; its version is the device's. */
+static int import_context(struct sroce_context *ctx)
+{
+	return ibv_cmd_query_context(&ctx->vctx.context, NULL);
+}
+
+/* A context of its own here, whether @enter opens one in the kernel or not. */
+static struct verbs_context *make_context(struct ibv_device *device, int cmd_fd,
+					  int (*enter)(struct sroce_context *))
 {
 	struct sroce_context *ctx;
 	int err;
 
-	(void)private_data;
 	ctx = _verbs_init_and_alloc_context(device, cmd_fd, sizeof(*ctx),
 					    (void *)offsetof(struct sroce_context, vctx),
 					    SROCE_DRIVER_ID);
@@ -96,7 +110,7 @@ static struct verbs_context *sroce_alloc_context(struct ibv_device *device,
 
 	pthread_mutex_init(&ctx->pages_mutex, NULL);
 	ctx->single_threaded = wants_single_threaded();
-	err = open_context(ctx);
+	err = enter(ctx);
 	if (err)
 		goto uninit;
 	ctx->kick_fd = sroce_open_kick(&ctx->vctx.context);
@@ -113,6 +127,19 @@ uninit:
 	free(ctx);
 	errno = err;
 	return NULL;
+}
+
+static struct verbs_context *sroce_alloc_context(struct ibv_device *device,
+						 int cmd_fd, void *private_data)
+{
+	(void)private_data;
+	return make_context(device, cmd_fd, open_context);
+}
+
+static struct verbs_context *sroce_import_context(struct ibv_device *device,
+						  int cmd_fd)
+{
+	return make_context(device, cmd_fd, import_context);
 }
 
 static void sroce_free_context(struct ibv_context *context)
@@ -152,6 +179,7 @@ static const struct verbs_device_ops sroce_device_ops = {
 	.alloc_device = sroce_alloc_device,
 	.uninit_device = sroce_uninit_device,
 	.alloc_context = sroce_alloc_context,
+	.import_context = sroce_import_context,
 };
 
 PROVIDER_DRIVER(sroce, sroce_device_ops);

@@ -286,6 +286,8 @@ int sroce_query_rt_values(struct ibv_context *context,
 /* pd.c */
 bool sroce_pd_single_threaded(struct ibv_pd *pd);
 struct ibv_pd *sroce_alloc_pd(struct ibv_context *context);
+struct ibv_pd *sroce_import_pd(struct ibv_context *context, uint32_t handle);
+void sroce_unimport_pd(struct ibv_pd *pd);
 struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 					 struct ibv_parent_domain_init_attr *attr);
 int sroce_dealloc_pd(struct ibv_pd *pd);
@@ -299,6 +301,12 @@ struct ibv_mr *sroce_reg_mr(struct ibv_pd *pd, void *addr, size_t length,
 struct ibv_mr *sroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 			       uint64_t offset, size_t length,
 			       unsigned int access);
+struct ibv_mr *sroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
+				   size_t length, uint64_t iova, int fd,
+				   int access);
+struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd);
+struct ibv_mr *sroce_import_mr(struct ibv_pd *pd, uint32_t handle);
+void sroce_unimport_mr(struct ibv_mr *mr);
 int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access);
 int sroce_dereg_mr(struct verbs_mr *mr);
@@ -307,6 +315,8 @@ int sroce_dereg_mr(struct verbs_mr *mr);
 struct ibv_dm *sroce_alloc_dm(struct ibv_context *context,
 			      struct ibv_alloc_dm_attr *attr);
 int sroce_free_dm(struct ibv_dm *dm);
+struct ibv_dm *sroce_import_dm(struct ibv_context *context, uint32_t handle);
+void sroce_unimport_dm(struct ibv_dm *dm);
 
 /* mw.c */
 struct ibv_mw *sroce_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);

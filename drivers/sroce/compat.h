@@ -41,4 +41,18 @@
 #define sroce_cq_udata(input) (input)
 #endif
 
+#ifndef SROCE_HAVE_DMA_BUF_VMAP_UNLOCKED
+#define dma_buf_vmap_unlocked(dmabuf, map) dma_buf_vmap(dmabuf, map)
+#define dma_buf_vunmap_unlocked(dmabuf, map) dma_buf_vunmap(dmabuf, map)
+#endif
+
+/* What reg_user_mr_dmabuf() gets last: a struct sroce_dmabuf_input. */
+#ifdef SROCE_HAVE_REG_DMABUF_ATTRS
+#define sroce_dmabuf_input uverbs_attr_bundle
+#define sroce_dmabuf_udata(input) (&(input)->driver_udata)
+#else
+#define sroce_dmabuf_input ib_udata
+#define sroce_dmabuf_udata(input) (input)
+#endif
+
 #endif /* SROCE_COMPAT_H */

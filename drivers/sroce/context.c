@@ -6,6 +6,7 @@
 #include "context.h"
 #include "device.h"
 #include "dm.h"
+#include "pd.h"
 #include "qp.h"
 #include "ring.h"
 #include "udata.h"
@@ -152,6 +153,16 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	xa_init(&ctx->pages);
 	xa_init(&ctx->qps);
 	return sroce_udata_respond(udata, &resp, sizeof(resp));
+}
+
+/*
+ * For another process that has got the context: all that it has to know of us,
+ * the version, the device's attributes have told it.
+ */
+int sroce_query_ucontext(struct ib_ucontext *ibctx,
+			 struct uverbs_attr_bundle *attrs)
+{
+	return 0;
 }
 
 void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)
@@ -308,5 +319,6 @@ DECLARE_UVERBS_NAMED_OBJECT(KICK,
 const struct uapi_definition sroce_uapi_defs[] = {
 	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(KICK),
 	UAPI_DEF_CHAIN(sroce_dm_defs),
+	UAPI_DEF_CHAIN(sroce_pd_defs),
 	{},
 };

@@ -60,6 +60,8 @@ extern const struct uapi_definition sroce_uapi_defs[];
 
 /* ib_device_ops */
 int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+int sroce_query_ucontext(struct ib_ucontext *ibctx,
+			 struct uverbs_attr_bundle *attrs);
 void sroce_dealloc_ucontext(struct ib_ucontext *ibctx);
 void sroce_disassociate_ucontext(struct ib_ucontext *ibctx);
 

@@ -4,6 +4,7 @@
 #include <linux/skbuff.h>
 #include "bulk.h"
 #include "copy.h"
+#include "null.h"
 
 bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
 		      const struct sroce_memory *memory, u32 at, u32 len)
@@ -27,7 +28,7 @@ static bool covers(const struct sroce_mr *mr, const struct sroce_memory *memory,
 	if (mr->key != key || mr->ib.pd != memory->pd ||
 	    memory->access & ~mr->access)
 		return false;
-	if (mr->kind == SROCE_MR_DMA)
+	if (sroce_mr_unbounded(mr))
 		return true;
 	return len <= mr->length && addr >= mr->iova &&
 	       addr - mr->iova <= mr->length - len;
@@ -76,14 +77,16 @@ static noinline int grip_piece(struct sroce_grip *grip,
 	if (unlikely(mr->odp))
 		return grip_present(grip, memory->access, addr);
 	grip->beyond = 0;
-	if (mr->kind != SROCE_MR_DMA) {
+	if (!sroce_mr_unbounded(mr)) {
 		most = mr->length - (addr - mr->iova);
 		n = min_t(u64, n, most);
 		grip->p = sroce_mr_map(mr, addr, &n);
 		grip->block = sroce_mr_block(mr, addr);
 		grip->beyond = most - n;
+	} else if (mr->kind == SROCE_MR_NULL) {
+		grip->p = sroce_null_map(mr, addr, &n, memory->access);
 	} else {
-		grip->p = sroce_mr_map(mr, addr, &n);
+		grip->p = (void *)(uintptr_t)addr;
 	}
 	grip->first = addr;
 	grip->bytes = n;
@@ -229,14 +232,21 @@ int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
 	return 0;
 }
 
+/* Can the page have another reference, for as long as a packet lives? */
+static bool can_attach(u8 kind, const void *p)
+{
+	return kind == SROCE_MR_USER ||
+	       (kind != SROCE_MR_DMABUF && sendpage_ok(virt_to_page(p)));
+}
+
 /* Returns how many bytes were attached before something was in the way. */
 static u32 attach_piece(struct skb_shared_info *shared, u32 *frags, u32 most,
-			void *p, u32 len, bool any)
+			void *p, u32 len, u8 kind)
 {
 	u32 left, n;
 
 	for (left = len; left && *frags < most; left -= n, p += n) {
-		if (any && !sendpage_ok(virt_to_page(p)))
+		if (!can_attach(kind, p))
 			break;
 		n = sroce_attach_page(&shared->frags[*frags], p, left);
 		++*frags;
@@ -262,7 +272,7 @@ int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 			break;
 		}
 		done = attach_piece(shared, &frags, MAX_SKB_FRAGS - spare, p,
-				    n, !sroce_walk_pinned(w));
+				    n, w->grip->mr->kind);
 		if (done < n)
 			err = frags >= MAX_SKB_FRAGS - spare ? -E2BIG :
 							       -EOPNOTSUPP;

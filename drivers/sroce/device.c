@@ -15,6 +15,7 @@
 #include "cq.h"
 #include "device.h"
 #include "dm.h"
+#include "dmabuf.h"
 #include "mapping.h"
 #include "fastreg.h"
 #include "fault.h"
@@ -418,8 +419,12 @@ static const struct ib_device_ops ops = {
 	.query_port = sroce_query_port,
 	.query_qp = sroce_query_qp,
 	.query_srq = sroce_query_srq,
+	.query_ucontext = sroce_query_ucontext,
 	.reg_dm_mr = sroce_reg_dm_mr,
 	.reg_user_mr = sroce_reg_user_mr,
+#if IS_REACHABLE(CONFIG_DMA_SHARED_BUFFER)
+	.reg_user_mr_dmabuf = sroce_reg_dmabuf_mr,
+#endif
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_user_mr = sroce_rereg_user_mr,
 	.resize_cq = sroce_resize_cq,

@@ -179,7 +179,7 @@ struct ib_mr *sroce_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 {
 	struct sroce_mr *mr;
 
-	if (attr->access_flags & ~SROCE_MR_ACCESS)
+	if (attr->access_flags & (~SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND))
 		return ERR_PTR(-EOPNOTSUPP);
 	mr = sroce_mr_alloc(sizeof(*mr), pd, SROCE_MR_DM, attr->access_flags);
 	if (!mr)

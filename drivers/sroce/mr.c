@@ -3,6 +3,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include "mr.h"
+#include "null.h"
 #include "udata.h"
 
 /* Any power of two from a page to 1 GiB, the alignment of the direct map. */
@@ -55,7 +56,7 @@ static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 qpn,
 		return false;
 	if (mr->kind == SROCE_MR_WINDOW && !window_allows(mr, qpn, access))
 		return false;
-	if (mr->kind == SROCE_MR_DMA)
+	if (sroce_mr_unbounded(mr))
 		return true;
 	return addr >= mr->iova && length <= mr->length &&
 	       addr - mr->iova <= mr->length - length;
@@ -327,6 +328,8 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	struct sroce_mr *mr;
 	int err;
 
+	if (sroce_null_mr_asked(udata))
+		return sroce_alloc_null_mr(pd, length, access);
 	err = mr_check(pd, start, length, iova, access, udata);
 	if (err)
 		return ERR_PTR(err);

@@ -18,9 +18,13 @@
 	 IB_ACCESS_OPTIONAL)
 
 enum sroce_mr_kind {
+	/* Of every address; see sroce_mr_unbounded(). */
 	SROCE_MR_DMA,		/* all kernel addresses; kernel users only */
+	SROCE_MR_NULL,		/* zeros (null.c) */
+	/* Bounded. */
 	SROCE_MR_USER,		/* user memory, pinned or on demand */
 	SROCE_MR_DM,		/* device memory (dm.c) */
+	SROCE_MR_DMABUF,	/* of another's pages, which stay his (dmabuf.c) */
 	SROCE_MR_FAST,		/* registered by requests; fastreg.c */
 	SROCE_MR_SLOT,		/* place of a window's key; see @binding */
 	SROCE_MR_WINDOW,	/* what a window is bound to; not in the table */
@@ -77,6 +81,12 @@ struct sroce_mr {
 	struct completion idle;
 	struct rcu_head rcu;
 };
+
+/* Has it all addresses, and no blocks by address? */
+static inline bool sroce_mr_unbounded(const struct sroce_mr *mr)
+{
+	return mr->kind <= SROCE_MR_NULL;
+}
 
 int sroce_mr_table_init(struct sroce_device *dev);
 void sroce_mr_table_exit(struct sroce_device *dev);
@@ -156,7 +166,7 @@ static inline u64 sroce_mr_va(const struct sroce_mr *mr, u64 addr)
 
 /**
  * sroce_mr_map() - kernel address of a byte
- * @mr: from sroce_mr_get(); none of those with @odp
+ * @mr: from sroce_mr_get(), bounded; none of those with @odp
  * @addr: within the bounds checked there
  * @length: in: bytes wanted; out: bytes that lie in one piece
  */
@@ -164,16 +174,13 @@ static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
 				 u32 *length)
 {
 	u64 mask = (1ull << mr->block_shift) - 1;
-	u64 first;
+	u64 first = addr - mr->iova + mr->skip;
 
-	if (mr->kind == SROCE_MR_DMA)
-		return (void *)(uintptr_t)addr;
-	first = addr - mr->iova + mr->skip;
 	*length = min_t(u64, *length, mask + 1 - (first & mask));
 	return mr->blocks[first >> mr->block_shift] + (first & mask);
 }
 
-/* The block of @mr, which is none of SROCE_MR_DMA, that has @addr. */
+/* The block of @mr, which is bounded, that has @addr. */
 static inline void **sroce_mr_block(const struct sroce_mr *mr, u64 addr)
 {
 	return mr->blocks + ((addr - mr->iova + mr->skip) >> mr->block_shift);

@@ -3,10 +3,14 @@
 #define SROCE_PD_H
 
 #include <rdma/ib_verbs.h>
+#include <rdma/uverbs_ioctl.h>
 
 struct sroce_pd {
 	struct ib_pd ib;
 };
+
+/* The query of a handle, for ib_device.driver_def */
+extern const struct uapi_definition sroce_pd_defs[];
 
 /* ib_device_ops */
 int sroce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);

@@ -50,3 +50,15 @@ int f(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
       struct uverbs_attr_bundle *attrs);
 struct ib_device_ops ops = { .create_cq = f };
 END
+
+probe DMA_BUF_VMAP_UNLOCKED <<END
+#include <linux/dma-buf.h>
+int f(struct dma_buf *buf) { return dma_buf_vmap_unlocked(buf, NULL); }
+END
+
+probe REG_DMABUF_ATTRS <<END
+#include <rdma/ib_verbs.h>
+struct ib_mr *f(struct ib_pd *pd, u64 offset, u64 length, u64 address, int fd,
+		int access, struct uverbs_attr_bundle *attrs);
+struct ib_device_ops ops = { .reg_user_mr_dmabuf = f };
+END

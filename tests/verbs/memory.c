@@ -170,6 +170,92 @@ static void zero_based(const void *arg)
 	pair_down(&pair);
 }
 
+/* Lists of which one piece is of no interest. */
+static void null_region(const void *arg)
+{
+	const size_t nothing = 70000, size = 200000;
+	const struct options options = { .size = 1 << 18 };
+	struct ibv_sge sge[3];
+	struct pair pair;
+	struct ibv_mr *mr;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	mr = ibv_alloc_null_mr(pair.a.pd);
+	REQUIRE(CHECK(mr));
+	sge[0] = piece(&pair.a, 0, 100);
+	sge[1] = (struct ibv_sge) { 0x777, nothing, mr->lkey };
+	sge[2] = piece(&pair.a, 100, 5000);
+	fill(pair.a.buf, 5100, 4);
+	memset(pair.b.buf, 0xee, size);
+	CHECK_CALL(post_one(&pair.a, &(struct ibv_send_wr) {
+			.wr_id = 1, .sg_list = sge, .num_sge = 3,
+			.opcode = IBV_WR_RDMA_WRITE,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma = { (uintptr_t)pair.b.buf,
+				     pair.b.mr->rkey } }), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	for (i = 100; i < 100 + nothing && !pair.b.buf[i]; i++)
+		;
+	CHECK(i == 100 + nothing);
+	CHECK(!memcmp(pair.b.buf, pair.a.buf, 100));
+	CHECK(!memcmp(pair.b.buf + i, pair.a.buf + 100, 5000));
+	/* The other way around: what is in the middle is lost. */
+	fill(pair.b.buf, size, 8);
+	CHECK_CALL(post_one(&pair.a, &(struct ibv_send_wr) {
+			.wr_id = 2, .sg_list = sge, .num_sge = 3,
+			.opcode = IBV_WR_RDMA_READ,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma = { (uintptr_t)pair.b.buf,
+				     pair.b.mr->rkey } }), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_RDMA_READ,
+	       .length = 5100 + nothing);
+	CHECK(!memcmp(pair.b.buf, pair.a.buf, 100));
+	CHECK(!memcmp(pair.b.buf + 100 + nothing, pair.a.buf + 100, 5000));
+	/* And it is still nothing, from whatever address. */
+	sge[1].addr = -100ull;
+	CHECK_CALL(post_recv(&pair.b, 3, 0, nothing), 0);
+	CHECK_CALL(post_one(&pair.a, &(struct ibv_send_wr) {
+			.wr_id = 4, .sg_list = sge + 1, .num_sge = 1,
+			.opcode = IBV_WR_SEND,
+			.send_flags = IBV_SEND_SIGNALED }), 0);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 3, .opcode = IBV_WC_RECV,
+	       .length = nothing);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 4, .opcode = IBV_WC_SEND);
+	for (i = 0; i < nothing && !pair.b.buf[i]; i++)
+		;
+	CHECK(i == nothing);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
+/* As the place of an incoming message, and what it cannot be. */
+static void null_received(const void *arg)
+{
+	struct ibv_sge sge;
+	struct pair pair;
+	struct ibv_mr *mr;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	mr = ibv_alloc_null_mr(pair.b.pd);
+	REQUIRE(CHECK(mr));
+	sge = (struct ibv_sge) { .length = 30000, .lkey = mr->lkey };
+	CHECK_CALL(post_recv_sge(&pair.b, 1, &sge, 1), 0);
+	CHECK_CALL(post_send(&pair.a, 2, 0, 30000, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 1, .opcode = IBV_WC_RECV,
+	       .length = 30000);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_SEND);
+	refused(&pair, 0, mr->lkey);
+	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
+			   ALL_ACCESS) == IBV_REREG_MR_ERR_INPUT);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
 static void bad_flags(const void *arg)
 {
 	struct pair pair;
@@ -200,6 +286,8 @@ void test_memory(void)
 		{ "MR: another domain", rereg_pd },
 		{ "MR: other memory", rereg_translation },
 		{ "MR: addresses from 0", zero_based },
+		{ "MR: null, read and written to", null_region },
+		{ "MR: null, received into", null_received },
 		{ "MR: flags", bad_flags },
 	};
 

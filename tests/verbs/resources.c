@@ -21,6 +21,8 @@ static const struct {
 	{ "multicast", test_multicast },
 	{ "windows", test_windows },
 	{ "device-memory", test_device_memory },
+	{ "sharing", test_sharing },
+	{ "dmabuf", test_dmabuf },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

@@ -9,5 +9,7 @@ void test_memory(void);
 void test_multicast(void);
 void test_windows(void);
 void test_device_memory(void);
+void test_sharing(void);
+void test_dmabuf(void);
 
 #endif /* RESOURCES_H */

@@ -376,6 +376,24 @@ struct sroce_modify_srq_resp {
 	__u32	reserved;
 };
 
+/* Flags of a memory region. */
+enum sroce_reg_mr_flags {
+	SROCE_REG_MR_NULL	= 1 << 0,
+};
+
+/**
+ * struct sroce_reg_mr_req - of a memory region, if there are flags
+ * @flags: enum sroce_reg_mr_flags.  With SROCE_REG_MR_NULL no memory is
+ *	registered: whatever is read is 0, what is written vanishes, all
+ *	addresses are good.  Address and length are 0, IB_ACCESS_LOCAL_WRITE is
+ *	the access
+ * @reserved: zero
+ */
+struct sroce_reg_mr_req {
+	__u32	flags;
+	__u32	reserved;
+};
+
 /* struct sroce_create_ah_resp - @ah is the number for struct sroce_sqe */
 struct sroce_create_ah_resp {
 	__u32	ah;
@@ -383,7 +401,8 @@ struct sroce_create_ah_resp {
 };
 
 /*
- * The kick file: a uverbs object of type file descriptor, one per context.
+ * The kick file: a uverbs object of type file descriptor, one for each that has
+ * opened or imported the context.
  * Driver namespace of the uverbs ioctl interface (UVERBS_ID_DRIVER_NS, bit 12
  * set).
  */
@@ -417,6 +436,10 @@ struct sroce_dm_query_resp {
 	__aligned_u64	size;
 	__aligned_u64	length;
 };
+
+/* Is a handle that one wants to import that of a protection domain? */
+#define SROCE_METHOD_PD_QUERY		0x1000
+#define SROCE_ATTR_PD_QUERY_HANDLE	0x1000
 
 /* Every offset and size that the two sides rely on. */
 #define SROCE_ABI_NAME(line)	sroce_abi_assert_##line
@@ -488,6 +511,7 @@ SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_req) == 8);
 SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_resp) == 32);
 SROCE_ABI_OFFSET(sroce_modify_srq_resp, entries, 24);
 SROCE_ABI_ASSERT(sizeof(struct sroce_create_ah_resp) == 8);
+SROCE_ABI_ASSERT(sizeof(struct sroce_reg_mr_req) == 8);
 SROCE_ABI_ASSERT(sizeof(struct sroce_dm_query_resp) == 24);
 SROCE_ABI_OFFSET(sroce_dm_query_resp, size, 8);
 SROCE_ABI_OFFSET(sroce_dm_query_resp, length, 16);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_DMABUF_H
+#define SROCE_DMABUF_H
+
+#include <rdma/ib_verbs.h>
+
+/* ib_device_ops */
+struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
+				  u64 iova, int fd, int access,
+				  struct sroce_dmabuf_input *input);
+
+#endif /* SROCE_DMABUF_H */
