@@ -214,12 +214,12 @@ class Guest:
 
     def _network(self):
         if self.options.network:
-            behind = f"socket,fd={self.options.network.fileno()}"
-        elif self.options.nic:
-            behind = "hubport,hubid=0"
+            behind = ["-netdev", f"socket,id=net0,fd={self.options.network.fileno()}"]
+        elif self.options.nic:  # a hub whose other port swallows everything; without that one nothing would leave the card
+            behind = ["-netdev", "hubport,id=net0,hubid=0", "-netdev", "hubport,id=nobody,hubid=0"]
         else:
             return []
-        return ["-netdev", behind + ",id=net0",
+        return [*behind,
                 "-device", f"virtio-net-pci,netdev=net0,mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1)},romfile="]
 
     def _command(self):
