@@ -28,6 +28,7 @@ static uint16_t opcodes_of(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
+	case IBV_QPT_XRC_SEND:
 		return OPS_RC;
 	case IBV_QPT_UC:
 		return OPS_UC;
@@ -79,17 +80,19 @@ static int qp_command(struct ibv_context *context,
 		struct ib_uverbs_ex_create_qp_resp ibv;
 		struct sroce_create_qp_resp drv;
 	} resp = {};
+	bool extended = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	uint32_t *comp_mask;
 	int err;
 
-	hide_comp_mask(qp);
+	if (extended)
+		hide_comp_mask(qp);
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
 				    &cmd.ibv, sizeof(cmd),
 				    &resp.ibv, sizeof(resp));
 	if (err)
 		return err;
-	comp_mask = find_comp_mask(qp);
-	if (comp_mask && attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+	comp_mask = extended ? find_comp_mask(qp) : NULL;
+	if (comp_mask)
 		*comp_mask = VERBS_QP_EX;
 	*drv = resp.drv;
 	return 0;
@@ -124,6 +127,7 @@ static void sq_init(struct sroce_qp *qp, const struct sroce_create_qp_resp *resp
 	sq->max_sge = attr->cap.max_send_sge;
 	sq->max_inline = attr->cap.max_inline_data;
 	sq->opcodes = opcodes_of(attr->qp_type);
+	sq->xrc = attr->qp_type == IBV_QPT_XRC_SEND;
 	sq->all_flags = attr->sq_sig_all ? SROCE_WR_SIGNALED : 0;
 }
 
@@ -141,6 +145,15 @@ static void rq_init(struct sroce_qp *qp, const struct sroce_create_qp_resp *resp
 	rq->max_sge = attr->cap.max_recv_sge;
 }
 
+/* An XRC target has no queues, and belongs to all processes of its domain. */
+static void target_init(struct sroce_qp *qp)
+{
+	static struct sroce_qp_slot empty;
+
+	qp->sq.slot = &empty;
+	qp->rq.slot = &empty;
+}
+
 static int qp_create(struct ibv_context *context,
 		     struct ibv_qp_init_attr_ex *attr, struct sroce_qp *qp)
 {
@@ -150,6 +163,10 @@ static int qp_create(struct ibv_context *context,
 	err = qp_command(context, attr, qp, &resp);
 	if (err)
 		return err;
+	if (attr->qp_type == IBV_QPT_XRC_RECV) {
+		target_init(qp);
+		return 0;
+	}
 	err = sroce_map(to_sroce_context(context), &resp.map, &qp->memory);
 	if (err) {
 		ibv_cmd_destroy_qp(&qp->vqp.qp);
@@ -162,21 +179,31 @@ static int qp_create(struct ibv_context *context,
 	return 0;
 }
 
+static bool has_queues(const struct ibv_qp_init_attr_ex *attr)
+{
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) || !attr->send_cq)
+		return false;
+	return attr->qp_type == IBV_QPT_XRC_SEND ? !attr->srq :
+						   !!attr->recv_cq;
+}
+
 static int qp_check(const struct ibv_qp_init_attr_ex *attr)
 {
+	bool target = attr->qp_type == IBV_QPT_XRC_RECV;
 	uint16_t opcodes = opcodes_of(attr->qp_type);
 
-	if (!opcodes)
+	if (!opcodes && !target)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & ~(IBV_QP_INIT_ATTR_PD |
+				(target ? IBV_QP_INIT_ATTR_XRCD : 0) |
 				IBV_QP_INIT_ATTR_CREATE_FLAGS |
 				IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 		return EOPNOTSUPP;
-	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_PD) ||
-	    !attr->send_cq || !attr->recv_cq)
+	if (target ? !(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) || attr->srq :
+		     !has_queues(attr))
 		return EINVAL;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
-	    attr->send_ops_flags & ~(uint64_t)opcodes)
+	    (target || attr->send_ops_flags & ~(uint64_t)opcodes))
 		return EOPNOTSUPP;
 	return 0;
 }
@@ -226,6 +253,28 @@ struct ibv_qp *sroce_create_qp(struct ibv_pd *pd,
 	return qp;
 }
 
+struct ibv_qp *sroce_open_qp(struct ibv_context *context,
+			     struct ibv_qp_open_attr *attr)
+{
+	struct ib_uverbs_create_qp_resp resp = {};
+	struct ibv_open_qp cmd = {};
+	struct sroce_qp *qp;
+	int err;
+
+	qp = sroce_alloc(sizeof(*qp));
+	if (!qp)
+		return NULL;
+	err = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->room), attr,
+			      &cmd, sizeof(cmd), &resp, sizeof(resp));
+	if (err) {
+		free(qp);
+		errno = err;
+		return NULL;
+	}
+	target_init(qp);
+	return &qp->vqp.qp;
+}
+
 /* The rings begin anew; the kernel looks at no tail of a QP in RESET. */
 static void reset_rings(struct sroce_qp *qp)
 {
@@ -239,9 +288,15 @@ static void reset_rings(struct sroce_qp *qp)
 
 static void clean_cqs(const struct ibv_qp *qp)
 {
-	sroce_cq_clean(qp->recv_cq, qp);
+	if (qp->recv_cq)
+		sroce_cq_clean(qp->recv_cq, qp);
 	if (qp->send_cq != qp->recv_cq)
 		sroce_cq_clean(qp->send_cq, qp);
+}
+
+static bool has_memory(const struct sroce_qp *qp)
+{
+	return qp->memory.ring;
 }
 
 static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
@@ -267,7 +322,8 @@ int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
 	struct ibv_modify_qp cmd = {};
 
-	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET)
+	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET &&
+	    has_memory(to_sroce_qp(qp)))
 		return modify_to_reset(to_sroce_qp(qp), attr, attr_mask);
 	return ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
 }
@@ -290,7 +346,8 @@ int sroce_destroy_qp(struct ibv_qp *ibqp)
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
-	sroce_unmap(ctx, &qp->memory);
+	if (has_memory(qp))
+		sroce_unmap(ctx, &qp->memory);
 	free(qp);
 	return 0;
 }

@@ -119,6 +119,8 @@ static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 	sqe_begin(sqe, wr->wr_id, wr->opcode, flags | qp->sq.all_flags,
 		  imm_of(wr));
 	set_target(qp, sqe, wr);
+	if (unlikely(qp->sq.xrc))
+		sqe_srqn(sqe, wr->qp_type.xrc.remote_srqn);
 	return set_payload(&qp->sq, sqe, wr);
 }
 

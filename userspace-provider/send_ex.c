@@ -158,6 +158,14 @@ static void wr_set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah,
 		sqe_ud(sq->sqe, ah, remote_qpn, remote_qkey);
 }
 
+static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t remote_srqn)
+{
+	struct sroce_sq *sq = qp_sq(qp);
+
+	if (likely(sq->sqe))
+		sqe_srqn(sq->sqe, remote_srqn);
+}
+
 static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
 		       uint32_t length)
 {
@@ -268,6 +276,8 @@ void sroce_set_send_ops(struct ibv_qp_ex *qp)
 	set_requests(qp, qp_sq(qp));
 	if (qp->qp_base.qp_type == IBV_QPT_UD)
 		qp->wr_set_ud_addr = wr_set_ud_addr;
+	if (qp_sq(qp)->xrc)
+		qp->wr_set_xrc_srqn = wr_set_xrc_srqn;
 	qp->wr_set_sge = wr_set_sge;
 	qp->wr_set_sge_list = wr_set_sge_list;
 	qp->wr_set_inline_data = wr_set_inline_data;

@@ -65,6 +65,7 @@ static inline void sqe_rdma(struct sroce_sqe *sqe, uint64_t remote_addr,
 {
 	sqe->rdma.remote_addr = remote_addr;
 	sqe->rdma.rkey = rkey;
+	sqe->rdma.srqn = 0;
 	memset(sqe->rdma.reserved, 0, sizeof(sqe->rdma.reserved));
 }
 
@@ -74,9 +75,20 @@ static inline void sqe_atomic(struct sroce_sqe *sqe, uint64_t remote_addr,
 {
 	sqe->atomic.remote_addr = remote_addr;
 	sqe->atomic.rkey = rkey;
-	sqe->atomic.reserved = 0;
+	sqe->atomic.srqn = 0;
 	sqe->atomic.compare_add = compare_add;
 	sqe->atomic.swap = swap;
+}
+
+/* XRC, behind any of these three: the peer's SRQ. */
+static inline void sqe_srqn(struct sroce_sqe *sqe, uint32_t srqn)
+{
+	SROCE_SAME(offsetof(struct sroce_sqe, rdma.srqn),
+		   offsetof(struct sroce_sqe, atomic.srqn));
+
+	/* A bind has something else there. */
+	if (sqe->opcode != SROCE_WR_BIND_MW)
+		sqe->rdma.srqn = srqn;
 }
 
 static inline void sqe_bind(struct sroce_sqe *sqe,

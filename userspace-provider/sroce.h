@@ -124,6 +124,7 @@ struct sroce_cq {
  * @head: entries finished, as last read from the slot
  * @all_flags: flags of every entry (sq_sig_all)
  * @opcodes: bit mask of what this type of QP can send
+ * @xrc: each entry names the peer's SRQ
  * @next: while ibv_wr_start() is open: where the next entry goes
  * @sqe: while ibv_wr_start() is open: entry being filled, NULL after an error
  * @error: while ibv_wr_start() is open: its result so far
@@ -138,6 +139,7 @@ struct sroce_sq {
 	uint16_t opcodes;
 	uint8_t shift;
 	uint8_t all_flags;
+	bool xrc;
 	void *ring;
 	struct sroce_qp_slot *slot;
 	struct sroce_door door;
@@ -175,7 +177,8 @@ struct sroce_qp {
 };
 
 struct sroce_srq {
-	struct ibv_srq ibv;
+	struct verbs_srq vsrq;
+	uint32_t number;
 
 	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
 	struct sroce_memory memory;
@@ -218,7 +221,7 @@ static inline struct sroce_qp *to_sroce_qp(struct ibv_qp *qp)
 
 static inline struct sroce_srq *to_sroce_srq(struct ibv_srq *srq)
 {
-	return container_of(srq, struct sroce_srq, ibv);
+	return container_of(srq, struct sroce_srq, vsrq.srq);
 }
 
 static inline void sroce_lock_init(struct sroce_lock *lock, bool needed)
@@ -355,15 +358,25 @@ struct ibv_qp *sroce_create_qp_ex(struct ibv_context *context,
 int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
 int sroce_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		   struct ibv_qp_init_attr *init_attr);
+struct ibv_qp *sroce_open_qp(struct ibv_context *context,
+			     struct ibv_qp_open_attr *attr);
 int sroce_destroy_qp(struct ibv_qp *qp);
 
 /* srq.c */
 struct ibv_srq *sroce_create_srq(struct ibv_pd *pd,
 				 struct ibv_srq_init_attr *attr);
+struct ibv_srq *sroce_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr);
+int sroce_get_srq_num(struct ibv_srq *srq, uint32_t *srq_num);
 int sroce_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 		     int attr_mask);
 int sroce_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int sroce_destroy_srq(struct ibv_srq *srq);
+
+/* xrc.c */
+struct ibv_xrcd *sroce_open_xrcd(struct ibv_context *context,
+				 struct ibv_xrcd_init_attr *attr);
+int sroce_close_xrcd(struct ibv_xrcd *xrcd);
 
 /* send.c */
 int sroce_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,

@@ -6,11 +6,12 @@
 
 #include "sroce.h"
 
-static int srq_command(struct ibv_pd *pd, struct ibv_srq_init_attr *attr,
+static int srq_command(struct ibv_context *context,
+		       struct ibv_srq_init_attr_ex *attr,
 		       struct sroce_srq *srq, struct sroce_create_srq_resp *drv)
 {
 	struct {
-		struct ibv_create_srq ibv;
+		struct ibv_create_xsrq ibv;
 		struct sroce_create_req drv;
 	} cmd = {};
 	struct {
@@ -19,38 +20,40 @@ static int srq_command(struct ibv_pd *pd, struct ibv_srq_init_attr *attr,
 	} resp = {};
 	int err;
 
-	err = ibv_cmd_create_srq(pd, &srq->ibv, attr, &cmd.ibv, sizeof(cmd),
-				 &resp.ibv, sizeof(resp));
+	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr,
+				    &cmd.ibv, sizeof(cmd),
+				    &resp.ibv, sizeof(resp));
 	*drv = resp.drv;
 	return err;
 }
 
-static int srq_create(struct ibv_pd *pd, struct ibv_srq_init_attr *attr,
-		      struct sroce_srq *srq)
+static int srq_create(struct ibv_context *context,
+		      struct ibv_srq_init_attr_ex *attr, struct sroce_srq *srq)
 {
 	struct sroce_create_srq_resp resp;
 	struct sroce_rq *rq = &srq->rq;
 	int err;
 
-	err = srq_command(pd, attr, srq, &resp);
+	err = srq_command(context, attr, srq, &resp);
 	if (err)
 		return err;
-	err = sroce_map(to_sroce_context(pd->context), &resp.map, &srq->memory);
+	err = sroce_map(to_sroce_context(context), &resp.map, &srq->memory);
 	if (err) {
-		ibv_cmd_destroy_srq(&srq->ibv);
+		ibv_cmd_destroy_srq(&srq->vsrq.srq);
 		return err;
 	}
-	sroce_lock_init(&rq->lock, !sroce_pd_single_threaded(pd));
+	sroce_lock_init(&rq->lock, !sroce_pd_single_threaded(attr->pd));
 	rq->ring = srq->memory.ring;
 	rq->slot = srq->memory.slot;
 	rq->entries = resp.entries;
 	rq->shift = resp.stride ? __builtin_ctz(resp.stride) : 0;
 	rq->max_sge = attr->attr.max_sge;
+	srq->number = resp.srq_num;
 	return 0;
 }
 
-struct ibv_srq *sroce_create_srq(struct ibv_pd *pd,
-				 struct ibv_srq_init_attr *attr)
+static struct ibv_srq *srq_new(struct ibv_context *context,
+			       struct ibv_srq_init_attr_ex *attr)
 {
 	struct sroce_srq *srq;
 	int err;
@@ -58,13 +61,61 @@ struct ibv_srq *sroce_create_srq(struct ibv_pd *pd,
 	srq = sroce_alloc(sizeof(*srq));
 	if (!srq)
 		return NULL;
-	err = srq_create(pd, attr, srq);
+	err = srq_create(context, attr, srq);
 	if (err) {
 		free(srq);
 		errno = err;
 		return NULL;
 	}
-	return &srq->ibv;
+	return &srq->vsrq.srq;
+}
+
+/* libibverbs takes care of the simple queues that this could ask for. */
+struct ibv_srq *sroce_create_srq_ex(struct ibv_context *context,
+				    struct ibv_srq_init_attr_ex *attr)
+{
+	const uint32_t mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			      IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+
+	if (attr->comp_mask & ~mask ||
+	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
+	     attr->srq_type != IBV_SRQT_XRC &&
+	     attr->srq_type != IBV_SRQT_BASIC)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (attr->comp_mask != mask || attr->srq_type != IBV_SRQT_XRC) {
+		errno = EINVAL;
+		return NULL;
+	}
+	return srq_new(context, attr);
+}
+
+struct ibv_srq *sroce_create_srq(struct ibv_pd *pd,
+				 struct ibv_srq_init_attr *attr)
+{
+	struct ibv_srq_init_attr_ex ex = {
+		.srq_context = attr->srq_context,
+		.attr = attr->attr,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_BASIC,
+		.pd = pd,
+	};
+	struct ibv_srq *srq = srq_new(pd->context, &ex);
+
+	if (srq)
+		attr->attr = ex.attr;
+	return srq;
+}
+
+int sroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
+{
+	struct sroce_srq *srq = to_sroce_srq(ibsrq);
+
+	if (!srq->number)
+		return EINVAL;
+	*srq_num = srq->number;
+	return 0;
 }
 
 /*
@@ -82,11 +133,11 @@ static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
 	struct sroce_rq *rq = &srq->rq;
 	int err;
 
-	err = ibv_cmd_modify_srq(&srq->ibv, attr, attr_mask,
+	err = ibv_cmd_modify_srq(&srq->vsrq.srq, attr, attr_mask,
 				 &cmd.ibv, sizeof(cmd));
 	if (err)
 		return err;
-	err = sroce_map_again(to_sroce_context(srq->ibv.context), &resp.map,
+	err = sroce_map_again(to_sroce_context(srq->vsrq.srq.context), &resp.map,
 			      &srq->memory);
 	rq->ring = srq->memory.ring;
 	rq->entries = err ? 0 : resp.entries;

@@ -412,7 +412,9 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	struct sroce_walk walk;
 	u32 n;
 
+	/* Behind the BTH of an XRC request there is more. */
 	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
+	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
 	    !sroce_walk_begin(&walk, &burst->grip, from, at,
 			      more * pkt->payload))
 		return 0;

@@ -31,6 +31,7 @@
 #include "rx.h"
 #include "statistics.h"
 #include "srq.h"
+#include "xrc.h"
 
 #define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)
 
@@ -82,7 +83,8 @@ static int sroce_query_device(struct ib_device *ibdev,
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
 				 IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_SRQ_RESIZE |
-				 IB_DEVICE_SYS_IMAGE_GUID;
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_XRC;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	describe_paging(attr);
 	attr->max_send_sge = SROCE_MAX_SGE;
@@ -368,6 +370,7 @@ static const struct ib_device_ops ops = {
 	.alloc_mw = sroce_alloc_mw,
 	.alloc_pd = sroce_alloc_pd,
 	.alloc_ucontext = sroce_alloc_ucontext,
+	.alloc_xrcd = sroce_alloc_xrcd,
 	.counter_alloc_stats = sroce_counter_alloc_stats,
 	.counter_bind_qp = sroce_counter_bind_qp,
 	.counter_dealloc = sroce_counter_dealloc,
@@ -384,6 +387,7 @@ static const struct ib_device_ops ops = {
 	.dealloc_mw = sroce_dealloc_mw,
 	.dealloc_pd = sroce_dealloc_pd,
 	.dealloc_ucontext = sroce_dealloc_ucontext,
+	.dealloc_xrcd = sroce_dealloc_xrcd,
 	.del_gid = sroce_del_gid,
 	.dereg_mr = sroce_dereg_any_mr,
 	.destroy_ah = sroce_destroy_user_ah,
@@ -436,6 +440,7 @@ static const struct ib_device_ops ops = {
 	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_ib_qp, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ib),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, sroce_xrcd, ib),
 };
 
 /*

@@ -54,6 +54,7 @@ static u32 operations(const struct sroce_qp *qp)
 
 	switch (qp->type) {
 	case IB_QPT_RC:
+	case IB_QPT_XRC_INI:
 		return send | write | local | BIT(SROCE_OP_READ) |
 		       BIT(SROCE_OP_CMP_SWP) | BIT(SROCE_OP_FETCH_ADD) |
 		       BIT(SROCE_OP_SEND_INV);
@@ -96,10 +97,14 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
 	}
 	wr->remote_addr = sqe->rdma.remote_addr;
 	wr->rkey = sqe->rdma.rkey;
+	wr->srqn = sqe->rdma.srqn;
+	if (wr->srqn &&
+	    (qp->type != IB_QPT_XRC_INI || wr->srqn > SROCE_SRQN_MASK))
+		return SROCE_LOC_QP_OP_ERR;
 	if (wr->opcode == SROCE_OP_CMP_SWP || wr->opcode == SROCE_OP_FETCH_ADD) {
 		wr->compare_add = sqe->atomic.compare_add;
 		wr->swap = sqe->atomic.swap;
-		return sqe->atomic.reserved ? SROCE_LOC_QP_OP_ERR : 0;
+		return 0;
 	}
 	return zero(sqe->rdma.reserved, ARRAY_SIZE(sqe->rdma.reserved)) ?
 	       0 : SROCE_LOC_QP_OP_ERR;

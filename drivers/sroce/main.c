@@ -13,6 +13,7 @@
 #include "qp.h"
 #include "rx.h"
 #include "worker.h"
+#include "xrc.h"
 
 static struct rdma_link_ops link_ops = {
 	.type = "sroce",
@@ -62,9 +63,12 @@ static int __init sroce_init(void)
 	err = sroce_qp_table_init();
 	if (err)
 		return err;
-	err = sroce_worker_init();
+	err = sroce_xrc_table_init();
 	if (err)
 		goto err_qp;
+	err = sroce_worker_init();
+	if (err)
+		goto err_xrc;
 	err = sroce_fault_init();
 	if (err)
 		goto err_worker;
@@ -83,6 +87,8 @@ err_fault:
 	sroce_fault_exit();
 err_worker:
 	sroce_worker_exit();
+err_xrc:
+	sroce_xrc_table_exit();
 err_qp:
 	sroce_qp_table_exit();
 	return err;
@@ -98,6 +104,7 @@ static void __exit sroce_exit(void)
 	sroce_fault_exit();
 	sroce_worker_exit();
 	sroce_qp_table_exit();
+	sroce_xrc_table_exit();
 	sroce_loop_exit();
 	sroce_burst_exit();
 }

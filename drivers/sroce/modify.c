@@ -96,7 +96,7 @@ static int prepare(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 {
 	u32 dest = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
 
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && qp->type == IB_QPT_RC &&
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && sroce_qp_reliable(qp) &&
 	    attr->max_dest_rd_atomic) {
 		change->num_reads = attr->max_dest_rd_atomic;
 		change->reads = kcalloc(change->num_reads,
@@ -229,13 +229,27 @@ static void enter_reset(struct sroce_qp *qp)
 	qp->seen = false;
 }
 
+static u8 transport(const struct sroce_qp *qp)
+{
+	switch (qp->type) {
+	case IB_QPT_RC:
+		return SROCE_RC;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		return SROCE_XRC;
+	default:
+		return SROCE_UC;
+	}
+}
+
 static void enter_rtr(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
 
-	req->transport = qp->type == IB_QPT_RC ? SROCE_RC : SROCE_UC;
+	req->transport = transport(qp);
 	req->window = WINDOW_PACKETS;
-	qp->rq.resp.reliable = qp->type == IB_QPT_RC;
+	qp->rq.resp.transport = req->transport;
+	qp->rq.resp.log.transport = req->transport;
 	if (!sroce_qp_connected(qp)) {
 		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
 	} else if (qp->av->loopback) {
@@ -342,6 +356,9 @@ static void carry_on(struct sroce_qp *qp)
 	switch (READ_ONCE(qp->state)) {
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
+		/* An XRC target does not send. */
+		if (!qp->sq.cq)
+			break;
 		/* Before the first post there is nothing, and no memory. */
 		if (qp->sq.req.in.wrs || sroce_load(&qp->slot->sq_tail) ||
 		    READ_ONCE(qp->sq.ask_drained))
@@ -402,6 +419,7 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->send_cq = ibqp->send_cq;
 	init->recv_cq = ibqp->recv_cq;
 	init->srq = ibqp->srq;
+	init->xrcd = ibqp->xrcd;
 	init->cap = attr->cap;
 	init->sq_sig_type = qp->sq.signal_all ? IB_SIGNAL_ALL_WR :
 						IB_SIGNAL_REQ_WR;

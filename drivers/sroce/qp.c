@@ -152,7 +152,20 @@ void sroce_qp_kick(struct sroce_qp *qp)
 
 /* Creation */
 
-static int check_init(const struct ib_qp_init_attr *init)
+static bool has_cqs(const struct ib_qp_init_attr *init)
+{
+	switch (init->qp_type) {
+	case IB_QPT_XRC_INI:
+		return init->send_cq && !init->srq;
+	case IB_QPT_XRC_TGT:
+		return init->xrcd && !init->srq;
+	default:
+		return init->send_cq && init->recv_cq;
+	}
+}
+
+static int check_init(const struct ib_qp_init_attr *init,
+		      const struct ib_udata *udata)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
@@ -161,15 +174,20 @@ static int check_init(const struct ib_qp_init_attr *init)
 	case IB_QPT_UC:
 	case IB_QPT_UD:
 	case IB_QPT_GSI:
+	case IB_QPT_XRC_TGT:
 		break;
+	case IB_QPT_XRC_INI:
+		/* post.c has no place for the SRQ's number. */
+		if (udata)
+			break;
+		fallthrough;
 	default:
 		return -EOPNOTSUPP;
 	}
 	if (init->create_flags || init->rwq_ind_tbl ||
 	    (init->srq && init->qp_type == IB_QPT_GSI))
 		return -EOPNOTSUPP;
-	if (!init->send_cq || !init->recv_cq ||
-	    cap->max_send_wr > SROCE_MAX_QP_WR ||
+	if (!has_cqs(init) || cap->max_send_wr > SROCE_MAX_QP_WR ||
 	    cap->max_recv_wr > SROCE_MAX_QP_WR ||
 	    cap->max_send_sge > SROCE_MAX_SGE ||
 	    cap->max_recv_sge > SROCE_MAX_SGE ||
@@ -203,13 +221,19 @@ void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
 	cap->max_recv_sge = qp->rq.ring.max_sge;
 }
 
+static u32 receive_sges(const struct sroce_qp *qp)
+{
+	if (qp->type == IB_QPT_XRC_TGT)
+		return SROCE_MAX_SGE;
+	return qp->srq ? qp->srq->recv.max_sge : qp->rq.ring.max_sge;
+}
+
 static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	u32 send = qp->sq.stride * qp->sq.entries;
 	u32 receive = qp->rq.ring.stride * qp->rq.ring.entries;
-	u32 max_sge = qp->srq ? qp->srq->recv.max_sge : qp->rq.ring.max_sge;
 
-	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, max_sge),
+	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, receive_sges(qp)),
 			     GFP_KERNEL_ACCOUNT);
 	if (!qp->rq.wqe)
 		return -ENOMEM;
@@ -270,8 +294,27 @@ static int respond(struct sroce_qp *qp, struct ib_udata *udata)
 	return sroce_udata_respond(udata, &resp, sizeof(resp));
 }
 
+/* What an XRC target receives with belongs to the SRQs of its domain. */
+static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
+{
+	if (qp->type == IB_QPT_XRC_TGT) {
+		qp->xrcd = init->xrcd;
+		qp->user = true;
+		return;
+	}
+	qp->srq = init->srq ? sroce_srq(init->srq) : NULL;
+	qp->sq.cq = sroce_cq(init->send_cq);
+	/* An XRC initiator has one; it does not receive. */
+	qp->rq.cq = sroce_cq(init->recv_cq ?: init->send_cq);
+	qp->rq.pd = qp->pd;
+	size_send(&qp->sq, &init->cap);
+	if (!qp->srq)
+		sroce_recv_ring_size(&qp->rq.ring, init->cap.max_recv_wr,
+				     init->cap.max_recv_sge);
+}
+
 static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
-				 struct ib_qp_init_attr *init)
+				 struct ib_qp_init_attr *init, bool user)
 {
 	struct sroce_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 
@@ -281,13 +324,11 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	qp->counters = qp->dev->counters;
 	qp->ib = ibqp;
 	qp->pd = ibqp->pd;
-	qp->srq = init->srq ? sroce_srq(init->srq) : NULL;
 	qp->type = init->qp_type;
 	qp->state = IB_QPS_RESET;
 	qp->pkey = qp->dev->pkeys;
 	qp->attr.qp_access_flags = 0;
-	qp->sq.cq = sroce_cq(init->send_cq);
-	qp->rq.cq = sroce_cq(init->recv_cq);
+	qp->user = user;
 	qp->sq.signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->sq.lock);
@@ -306,10 +347,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);
-	size_send(&qp->sq, &init->cap);
-	if (!qp->srq)
-		sroce_recv_ring_size(&qp->rq.ring, init->cap.max_recv_wr,
-				     init->cap.max_recv_sge);
+	init_queues(qp, init);
 	return qp;
 }
 
@@ -343,7 +381,6 @@ static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
 
 	if (err)
 		return err;
-	qp->user = ctx;
 	qp->ctx = ctx;
 	if (ctx)
 		err = respond(qp, udata);
@@ -364,12 +401,12 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	struct sroce_qp *qp;
 	int err;
 
-	err = check_init(init);
+	err = check_init(init, udata);
 	if (!err && ctx)
 		err = sroce_check_create_req(udata);
 	if (err)
 		return err;
-	qp = alloc_qp(ibqp, init);
+	qp = alloc_qp(ibqp, init, ctx);
 	if (!qp)
 		return -ENOMEM;
 	err = setup(qp, ctx, udata);

@@ -116,7 +116,9 @@ struct sroce_sendq {
  * @wqe: the receive request that the message in progress has taken; its SGE
  *	list is private
  * @wqe_taken: datagrams: @wqe is waiting for its datagram
- * @cq: completions go here
+ * @taken_from: XRC: the SRQ (its serial number) that @wqe is of
+ * @cq: completions go here; of an XRC target, those of @srq's requests
+ * @pd: of the memory that requests name: the QP's, or of an XRC target @srq's
  * @grip: memory region used last under the lock
  * @path: route
  * @qkey: of datagrams
@@ -136,7 +138,9 @@ struct sroce_recvq {
 	struct sroce_responder resp;
 	struct sroce_recv_wqe *wqe;
 	bool wqe_taken;
+	u64 taken_from;
 	struct sroce_cq *cq;
+	struct ib_pd *pd;
 	struct sroce_grip grip;
 	struct sroce_path path;
 	u32 qkey;
@@ -174,11 +178,13 @@ enum sroce_todo {
  * @counters: its device's, or those of the QPs that it is counted with
  * @ib: what the RDMA core sees and frees; valid while @ref is not 0
  * @pd: protection domain
- * @srq: where receive requests come from, or NULL: its own ring
- * @type: IB_QPT_RC, UC, UD or GSI
+ * @srq: where receive requests come from, or NULL: its own ring.  Of an XRC
+ *	target the one that the request in hand names, referenced; rq.lock
+ * @xrcd: an XRC target's domain
+ * @type: IB_QPT_RC, UC, UD, GSI, XRC_INI or XRC_TGT
  * @state: enum ib_qp_state.  Written with both locks held, but for the step
  *	into an error state, which takes either; read under either lock
- * @user: a process owns it
+ * @user: a process owns it, or an XRC domain
  * @ctx: that process's context
  * @slot: doorbell words
  * @place: where the slot is in the context
@@ -219,6 +225,7 @@ struct sroce_qp {
 	struct ib_qp *ib;
 	struct ib_pd *pd;
 	struct sroce_srq *srq;
+	struct ib_xrcd *xrcd;
 	u8 type;
 	u8 state;
 	bool user;
@@ -266,7 +273,15 @@ static inline struct sroce_qp *sroce_qp(struct ib_qp *ibqp)
 
 static inline bool sroce_qp_connected(const struct sroce_qp *qp)
 {
-	return qp->type == IB_QPT_RC || qp->type == IB_QPT_UC;
+	return BIT(qp->type) & (BIT(IB_QPT_RC) | BIT(IB_QPT_UC) |
+				BIT(IB_QPT_XRC_INI) | BIT(IB_QPT_XRC_TGT));
+}
+
+/* Are its packets acknowledged? */
+static inline bool sroce_qp_reliable(const struct sroce_qp *qp)
+{
+	return BIT(qp->type) & (BIT(IB_QPT_RC) | BIT(IB_QPT_XRC_INI) |
+				BIT(IB_QPT_XRC_TGT));
 }
 
 int sroce_qp_table_init(void);

@@ -13,6 +13,7 @@
 #include "srq.h"
 #include "tx.h"
 #include "worker.h"
+#include "xrc.h"
 
 #define FLUSH_BUDGET	256
 /*
@@ -30,6 +31,12 @@ static bool active(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
 	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
+}
+
+/* Of XRC: its SRQ, CQ and protection domain are those that a request names. */
+static bool is_target(const struct sroce_qp *qp)
+{
+	return qp->type == IB_QPT_XRC_TGT;
 }
 
 /* Completions */
@@ -87,9 +94,18 @@ enum sroce_fetched sroce_receive_take(struct sroce_qp *qp)
 	if (!qp->srq)
 		return sroce_fetch_recv(qp->dev, &qp->rq.ring, qp->rq.wqe);
 	fetched = sroce_srq_take(qp->srq, qp->rq.wqe, &todo);
-	if (todo)
+	qp->rq.taken_from = qp->srq->serial;
+	if (todo && is_target(qp))
+		sroce_srq_raise_due(qp->srq, todo);
+	else if (todo)
 		sroce_worker_wake(qp, todo);
 	return fetched;
+}
+
+/* Can the request in rq.wqe be completed, or is its SRQ gone? */
+static bool recall(struct sroce_qp *qp)
+{
+	return !is_target(qp) || sroce_xrc_recall(qp);
 }
 
 /* What has been taken, and with an SRQ no more will be. */
@@ -97,11 +113,11 @@ static void flush_taken(struct sroce_qp *qp)
 {
 	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
 
-	if (qp->rq.resp.taken || qp->rq.wqe_taken)
+	if ((qp->rq.resp.taken || qp->rq.wqe_taken) && recall(qp))
 		sroce_receive_complete(qp, &cqe);
 	qp->rq.resp.taken = false;
 	qp->rq.wqe_taken = false;
-	if (qp->srq && !qp->rq.last_told) {
+	if (qp->srq && !is_target(qp) && !qp->rq.last_told) {
 		qp->rq.last_told = true;
 		sroce_worker_wake(qp, BIT(SROCE_TODO_LAST_RECV));
 	}
@@ -201,14 +217,15 @@ static void refuse(struct sroce_qp *qp, enum sroce_reason reason)
 		.vendor_err = reason,
 	};
 
-	if (!r->reliable && !failure->local) {
+	if (!sroce_responder_reliable(r) && !failure->local) {
 		r->kind = SROCE_KIND_NONE;
 		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
 	}
-	if (r->reliable)
+	if (sroce_responder_reliable(r))
 		nak(qp, failure->syndrome);
-	if (!r->taken) {
+	if (!r->taken || !recall(qp)) {
+		r->taken = false;
 		sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
 		return;
 	}
@@ -265,7 +282,7 @@ static enum sroce_reason store_send(struct sroce_qp *qp,
 		.addr = (address), .length = (bytes), .lkey = (key),	\
 	};								\
 	const struct sroce_memory name = {				\
-		.pd = (qp)->pd, .qpn = (qp)->qpn,			\
+		.pd = (qp)->rq.pd, .qpn = (qp)->qpn,			\
 		.sge = &name##_sge, .num_sge = 1,			\
 		.access = (rights),					\
 	}
@@ -284,8 +301,8 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 
 	/* The bounds of the whole message, before its first byte. */
 	if (req->begins && length > rx->pkt.payload) {
-		mr = sroce_mr_get(qp->pd, qp->qpn, req->rkey, req->va, length,
-				  IB_ACCESS_REMOTE_WRITE);
+		mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va,
+				  length, IB_ACCESS_REMOTE_WRITE);
 		if (!mr)
 			return SROCE_RKEY_REFUSED;
 		sroce_grip_hold(grip, mr);
@@ -305,7 +322,7 @@ static enum sroce_reason check_read(struct sroce_qp *qp,
 
 	if (!length)
 		return SROCE_NO_REASON;
-	mr = sroce_mr_get(qp->pd, qp->qpn, req->rkey, req->va, length,
+	mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va, length,
 			  IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
@@ -335,7 +352,7 @@ static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
 static enum sroce_reason invalidate(struct sroce_qp *qp, u32 key)
 {
 	sroce_grip_drop(&qp->rq.grip);
-	return sroce_invalidate(qp->pd, qp->qpn, key, true) ?
+	return sroce_invalidate(qp->rq.pd, qp->qpn, key, true) ?
 	       SROCE_INVALIDATE_REFUSED : SROCE_NO_REASON;
 }
 
@@ -371,7 +388,7 @@ static void put_off(struct sroce_qp *qp, enum sroce_counter why)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
-	if (r->reliable) {
+	if (sroce_responder_reliable(r)) {
 		nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
 		sroce_responder_not_ready(r);
 	} else {
@@ -401,6 +418,13 @@ static bool take(struct sroce_qp *qp)
 	return false;
 }
 
+/* XRC: even a request that receives nothing has to name one. */
+static bool find_srq(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	return qp->rq.resp.taken ? sroce_xrc_recall(qp) :
+				   sroce_xrc_aim(qp, pkt->srqn);
+}
+
 static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 		    const struct sroce_request *req)
 {
@@ -408,6 +432,10 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 	enum sroce_reason reason;
 	u64 original = 0;
 
+	if (is_target(qp) && !find_srq(qp, &rx->pkt)) {
+		refuse(qp, SROCE_NO_SRQ);
+		return;
+	}
 	if (req->take) {
 		if (!take(qp))
 			return;
@@ -502,7 +530,7 @@ bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
 
 	lockdep_assert_held(&qp->rq.lock);
 	if (!active(qp) || !sroce_responder_predicts(r, bth, len) ||
-	    store_predicted(qp, payload, len))
+	    !recall(qp) || store_predicted(qp, payload, len))
 		return false;
 	sroce_responder_advance(r, len);
 	if (bth[8] & SROCE_BTH_ACKREQ)
@@ -597,7 +625,9 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
-	err = fill_answer(qp, &burst, read);
+	err = -EFAULT;
+	if (!is_target(qp) || sroce_xrc_aim(qp, read->srqn))
+		err = fill_answer(qp, &burst, read);
 	if (err == -EAGAIN)
 		err = page_in(qp, read);
 	if (err == -EAGAIN) {
@@ -646,7 +676,7 @@ static void acknowledge(struct sroce_qp *qp)
 	/* A gap or shortage that is over by now is not worth a word. */
 	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->naked)
 		syndrome = 0;
-	pkt.opcode = SROCE_RC | SROCE_ACKNOWLEDGE;
+	pkt.opcode = r->transport | SROCE_ACKNOWLEDGE;
 	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
 	/* A NAK names the packet it is about, an ACK the last one done. */
 	pkt.psn = syndrome ? qp->rq.nak_psn : sroce_psn_add(r->epsn, -1);
@@ -668,7 +698,7 @@ void sroce_receive_answer(struct sroce_qp *qp)
 	struct sroce_read *read;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (qp->type != IB_QPT_RC)
+	if (!sroce_qp_reliable(qp))
 		return;
 	/* A QP that has just failed still owes what it has executed. */
 	if (!active(qp) && !qp->rq.syndrome)

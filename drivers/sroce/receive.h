@@ -6,6 +6,7 @@
 #include "loop.h"
 #include "qp.h"
 #include "rx.h"
+#include "xrc.h"
 
 static inline void sroce_receive_lock(struct sroce_qp *qp)
 {
@@ -15,10 +16,17 @@ static inline void sroce_receive_lock(struct sroce_qp *qp)
 /* Completion handlers may post, peers answer: after the lock is gone. */
 static inline void sroce_receive_unlock(struct sroce_qp *qp)
 {
+	bool xrc = qp->type == IB_QPT_XRC_TGT;
+	struct sroce_cq *cq = qp->rq.cq;
+	struct sroce_srq *srq;
+
+	srq = xrc ? sroce_xrc_leave(qp) : NULL;
 	sroce_grip_drop(&qp->rq.grip);
 	spin_unlock(&qp->rq.lock);
-	if (qp->rq.cq)
-		sroce_cq_notify(qp->rq.cq);
+	if (cq)
+		sroce_cq_notify(cq);
+	if (srq)
+		sroce_srq_put(srq);
 	sroce_loop_run();
 	local_bh_enable();
 }

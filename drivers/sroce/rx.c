@@ -26,13 +26,15 @@
 
 /*
  * What is being delivered to: a QP, and one of its locks.  The addresses of a
- * burst are checked once under the lock: @welcome.
+ * burst are checked once under the lock: @welcome.  @header is that of the
+ * middle packets of a message, bytes.
  */
 struct run {
 	struct sroce_qp *qp;
 	u32 qpn;
 	u32 packets;
 	u32 bytes;
+	u32 header;
 	bool answers;
 	bool locked;
 	bool welcome;
@@ -139,6 +141,9 @@ static void run_lock(struct run *run, const struct sroce_rx *rx)
 		sroce_receive_lock(run->qp);
 	run->locked = true;
 	run->welcome = address_fits(run->qp, rx);
+	run->header = SROCE_BTH_BYTES;
+	if (!answers && run->qp->type == IB_QPT_XRC_TGT)
+		run->header += SROCE_XRCETH_BYTES;
 }
 
 static bool transport_matches(const struct sroce_qp *qp,
@@ -149,9 +154,17 @@ static bool transport_matches(const struct sroce_qp *qp,
 		[IB_QPT_RC] = SROCE_RC,
 		[IB_QPT_UC] = SROCE_UC,
 		[IB_QPT_UD] = SROCE_UD,
+		[IB_QPT_XRC_INI] = SROCE_XRC,
+		[IB_QPT_XRC_TGT] = SROCE_XRC,
 	};
+	u8 transport = rx->pkt.opcode & SROCE_TRANSPORT_MASK;
 
-	return (rx->pkt.opcode & SROCE_TRANSPORT_MASK) == transports[qp->type];
+	if (transport != transports[qp->type])
+		return false;
+	/* Either end of XRC has but one half. */
+	return transport != SROCE_XRC ||
+	       (rx->pkt.op->kind >= SROCE_KIND_ANSWERS) ==
+	       (qp->type == IB_QPT_XRC_INI);
 }
 
 static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -364,14 +377,14 @@ static void hold_order(struct arrival *a)
 static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 			      u32 len)
 {
-	u32 rest = len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES;
-	u8 buffer[SROCE_BTH_BYTES];
+	u32 rest = len - run->header - SROCE_ICRC_BYTES;
+	u8 buffer[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES];
 	const u8 *bth;
 
 	if (!run->locked || !run->welcome ||
-	    len < SROCE_BTH_BYTES + SROCE_ICRC_BYTES)
+	    len < run->header + SROCE_ICRC_BYTES)
 		return false;
-	bth = sroce_reader_take(reader, SROCE_BTH_BYTES, buffer);
+	bth = sroce_reader_take(reader, run->header, buffer);
 	if (!bth || !pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
 	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
 		return false;

@@ -201,7 +201,7 @@ static void complete_finished(struct sroce_qp *qp)
 
 void sroce_send_fail(struct sroce_qp *qp, u8 status)
 {
-	u8 state = qp->type == IB_QPT_RC ? IB_QPS_ERR : IB_QPS_SQE;
+	u8 state = sroce_qp_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE;
 
 	if (qp->sq.req.in.head != qp->sq.req.in.tail)
 		sroce_send_complete(qp, status);
@@ -354,7 +354,7 @@ static bool pause(struct sroce_qp *qp)
 static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 			u32 first, bool more)
 {
-	bool reliable = qp->type == IB_QPT_RC;
+	bool reliable = sroce_qp_reliable(qp);
 
 	qp->sq.unasked += burst->packets;
 	if (reliable && burst->packets &&
@@ -507,7 +507,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			break;
 		}
 	}
-	if (!burst.head && qp->sq.unasked && qp->type == IB_QPT_RC &&
+	if (!burst.head && qp->sq.unasked && sroce_qp_reliable(qp) &&
 	    (next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
 	     next == SROCE_NEXT_ALONE))
 		ask_again(qp, &burst);

@@ -5,6 +5,7 @@
 #include "qp.h"
 #include "srq.h"
 #include "udata.h"
+#include "xrc.h"
 
 /* Requests that wait to be taken; more than @recv.entries with a bad tail. */
 static u32 waiting(const struct sroce_srq *srq)
@@ -40,6 +41,20 @@ int sroce_srq_take(struct sroce_srq *srq, struct sroce_recv_wqe *wqe,
 	return fetched;
 }
 
+static int check_type(const struct ib_srq_init_attr *init,
+		      const struct ib_udata *udata)
+{
+	switch (init->srq_type) {
+	case IB_SRQT_BASIC:
+		return 0;
+	case IB_SRQT_XRC:
+		/* xrc.c counts on handlers that take no lock of ours. */
+		return udata ? 0 : -EOPNOTSUPP;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
 static int check_attr(const struct ib_srq_attr *attr)
 {
 	if (!attr->max_wr || attr->max_wr > SROCE_MAX_SRQ_WR ||
@@ -64,23 +79,46 @@ static void fill_map(struct sroce_map *map, const struct sroce_srq *srq,
 	map->page_offset = srq->place.page_offset;
 }
 
-/* The doorbell slot of a process, and the answer that tells it everything. */
-static int share(struct sroce_srq *srq, struct ib_udata *udata)
+/* The answer that tells a process everything. */
+static int respond(const struct sroce_srq *srq, struct ib_udata *udata)
 {
 	struct sroce_create_srq_resp resp = {
 		.entries = srq->recv.entries,
 		.stride = srq->recv.stride,
+		.srq_num = srq->number,
 	};
+
+	fill_map(&resp.map, srq, srq->memory);
+	return sroce_udata_respond(udata, &resp, sizeof(resp));
+}
+
+/* The doorbell slot of a process, and for XRC the number. */
+static int share(struct sroce_srq *srq, struct ib_srq_init_attr *init,
+		 struct ib_udata *udata)
+{
+	bool xrc = init->srq_type == IB_SRQT_XRC;
 	int err;
 
 	err = sroce_slot_alloc(srq->ctx, &srq->place);
 	if (err)
 		return err;
 	srq->recv.slot = srq->place.mem;
-	fill_map(&resp.map, srq, srq->memory);
-	err = sroce_udata_respond(udata, &resp, sizeof(resp));
+	if (xrc)
+		err = sroce_xrc_publish(srq);
 	if (err)
-		sroce_slot_free(srq->ctx, &srq->place);
+		goto err_slot;
+	err = respond(srq, udata);
+	if (err)
+		goto err_withdraw;
+	if (xrc)
+		srq->ib.ext.xrc.srq_num = srq->number;
+	return 0;
+
+err_withdraw:
+	if (xrc)
+		sroce_xrc_withdraw(srq);
+err_slot:
+	sroce_slot_free(srq->ctx, &srq->place);
 	return err;
 }
 
@@ -90,9 +128,7 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	struct sroce_srq *srq = sroce_srq(ibsrq);
 	int err;
 
-	if (init->srq_type != IB_SRQT_BASIC)
-		return -EOPNOTSUPP;
-	err = check_attr(&init->attr);
+	err = check_type(init, udata) ?: check_attr(&init->attr);
 	if (!err && udata)
 		err = sroce_check_create_req(udata);
 	if (err)
@@ -109,7 +145,7 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return PTR_ERR(srq->memory);
 	srq->recv.mem = srq->memory->mem;
 	if (udata) {
-		err = share(srq, udata);
+		err = share(srq, init, udata);
 		if (err) {
 			sroce_ring_free(srq->memory);
 			return err;
@@ -124,6 +160,8 @@ int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct sroce_srq *srq = sroce_srq(ibsrq);
 
+	if (srq->number)
+		sroce_xrc_withdraw(srq);
 	if (srq->ctx)
 		sroce_slot_free(srq->ctx, &srq->place);
 	sroce_ring_free(srq->memory);
@@ -260,6 +298,14 @@ void sroce_srq_raise(struct sroce_srq *srq, enum ib_event_type type)
 
 	if (srq->ib.event_handler)
 		srq->ib.event_handler(&event, srq->ib.srq_context);
+}
+
+void sroce_srq_raise_due(struct sroce_srq *srq, unsigned long todo)
+{
+	if (todo & BIT(SROCE_TODO_SRQ_LIMIT))
+		sroce_srq_raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	if (todo & BIT(SROCE_TODO_SRQ_ERR))
+		sroce_srq_raise(srq, IB_EVENT_SRQ_ERR);
 }
 
 int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,

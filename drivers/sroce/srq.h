@@ -2,7 +2,10 @@
 #ifndef SROCE_SRQ_H
 #define SROCE_SRQ_H
 
+#include <linux/completion.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "context.h"
@@ -23,6 +26,11 @@ struct sroce_recv_wqe;
  * @place: where the slot is in the context
  * @post_lock: kernel users' posting; taken with interrupts off
  * @own_slot: doorbell words of a kernel user
+ * @node: XRC: in the table of xrc.c, by @number
+ * @number: XRC: random, unique in the module; else 0
+ * @serial: XRC: as @number, but no later queue will have it again
+ * @ref: XRC: one for being there, one per QP that is taking from it
+ * @idle: XRC: @ref has become 0
  */
 struct sroce_srq {
 	struct ib_srq ib;
@@ -35,6 +43,11 @@ struct sroce_srq {
 	struct sroce_slot place;
 	spinlock_t post_lock;	/* see above */
 	struct sroce_qp_slot own_slot;
+	struct rhash_head node;
+	u32 number;
+	u64 serial;
+	refcount_t ref;
+	struct completion idle;
 };
 
 static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
@@ -42,11 +55,18 @@ static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
 	return container_of(ibsrq, struct sroce_srq, ib);
 }
 
+/* XRC: after it the queue may go. */
+static inline void sroce_srq_put(struct sroce_srq *srq)
+{
+	if (refcount_dec_and_test(&srq->ref))
+		complete(&srq->idle);
+}
+
 /**
  * sroce_srq_take() - take the next receive request
  * @srq: the queue
  * @wqe: result, with room for @srq->recv.max_sge pieces
- * @todo: bits of enum sroce_todo to hand to the QP's work item
+ * @todo: bits of enum sroce_todo: events that are due
  *
  * Context: bottom halves off.  Return: enum sroce_fetched.
  */
@@ -55,6 +75,8 @@ int sroce_srq_take(struct sroce_srq *srq, struct sroce_recv_wqe *wqe,
 
 /* Tell its owner.  Context: no lock held that an event handler could want. */
 void sroce_srq_raise(struct sroce_srq *srq, enum ib_event_type type);
+/* The same for what sroce_srq_take() has put in @todo; other bits may be set. */
+void sroce_srq_raise_due(struct sroce_srq *srq, unsigned long todo);
 
 /* ib_device_ops */
 int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,

@@ -150,11 +150,7 @@ static void raise_events(struct sroce_qp *qp, unsigned long todo)
 	};
 	u32 i;
 
-	if (todo & BIT(SROCE_TODO_SRQ_LIMIT))
-		sroce_srq_raise(qp->srq, IB_EVENT_SRQ_LIMIT_REACHED);
-	if (todo & BIT(SROCE_TODO_SRQ_ERR))
-		sroce_srq_raise(qp->srq, IB_EVENT_SRQ_ERR);
-
+	sroce_srq_raise_due(qp->srq, todo);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		if (todo & BIT(events[i].bit))
 			raise(qp, events[i].type);

@@ -11,10 +11,13 @@ static void check_rebuilt(const struct sroce_pkt *pkt, const u8 *p)
 	u8 *built = malloc(pkt->op->length);
 
 	assert(sroce_build(built, pkt) == pkt->op->length);
-	/* Bits that no packet of ours has: MigReq is always set. */
+	/* Bits that no packet of ours has; MigReq is always set. */
 	assert(built[1] == (p[1] | SROCE_BTH_MIGREQ));
 	assert((built[8] & SROCE_BTH_ACKREQ) == (p[8] & SROCE_BTH_ACKREQ));
 	assert(!memcmp(built + 5, p + 5, 3) && !memcmp(built + 9, p + 9, 3));
+	/* So are those before the number of an SRQ. */
+	if (pkt->op->headers & SROCE_XRCETH)
+		built[SROCE_BTH_BYTES] = p[SROCE_BTH_BYTES];
 	if (!(pkt->op->headers & SROCE_DETH))
 		assert(!memcmp(built + SROCE_BTH_BYTES, p + SROCE_BTH_BYTES,
 			       pkt->op->length - SROCE_BTH_BYTES));

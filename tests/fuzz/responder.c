@@ -30,11 +30,14 @@ static void setup(struct fuzz *f, struct input *in)
 
 	f->r = (struct sroce_responder) {
 		.mtu = mtu,
-		.reliable = !(byte & 8),
+		.transport = byte & 8 ? SROCE_UC :
+			     (byte & 7) == 7 ? SROCE_XRC : SROCE_RC,
 		.permissions = ~(byte >> 4) & 7,
 		.log = { .reads = f->reads, .mtu = mtu },
 	};
-	f->r.log.size = f->r.reliable ? input_u8(in) % (READS + 1) : 0;
+	f->r.log.transport = f->r.transport;
+	f->r.log.size = sroce_responder_reliable(&f->r) ?
+		        input_u8(in) % (READS + 1) : 0;
 	f->r.epsn = input_psn(in, 0);
 }
 
@@ -42,11 +45,12 @@ static struct sroce_pkt request(struct fuzz *f, struct input *in)
 {
 	struct sroce_pkt pkt = {};
 
-	pkt.opcode = input_u8(in) % 0x18 | (f->r.reliable ? 0 : SROCE_UC);
+	pkt.opcode = input_u8(in) % 0x18 | f->r.transport;
 	pkt.op = &sroce_opcodes[pkt.opcode];
 	pkt.psn = input_psn(in, f->r.epsn);
 	pkt.va = input_u8(in) << 3;
 	pkt.rkey = input_u8(in) & 1;
+	pkt.srqn = pkt.rkey;
 	if (pkt.op->headers & SROCE_RETH)
 		pkt.dma_len = input_length(in, f->r.mtu);
 	/* No packet that came over the network is longer. */
@@ -90,13 +94,13 @@ static void execute(struct fuzz *f, const struct sroce_pkt *pkt,
 {
 	check_execute(f, pkt, req);
 	if (req->take && (choice & 3) == 3) {
-		if (f->r.reliable)
+		if (sroce_responder_reliable(&f->r))
 			sroce_responder_not_ready(&f->r);
 		return;
 	}
 	/* Key refused: ends a reliable connection, costs UC the message. */
 	if ((choice & 12) == 12 && !req->take) {
-		f->failed = f->r.reliable;
+		f->failed = sroce_responder_reliable(&f->r);
 		return;
 	}
 	sroce_responder_done(&f->r, pkt, req, choice);
@@ -152,18 +156,18 @@ static void step(struct fuzz *f, struct input *in)
 	case SROCE_REFUSE:
 		assert(req.reason > SROCE_NO_REASON &&
 		       req.reason < SROCE_REASONS);
-		assert(!f->r.reliable || pkt.psn == epsn);
-		f->failed = f->r.reliable;
+		assert(!sroce_responder_reliable(&f->r) || pkt.psn == epsn);
+		f->failed = sroce_responder_reliable(&f->r);
 		break;
 	case SROCE_REPORT_GAP:
 		assert(!naked && f->r.naked && sroce_psn_before(epsn, pkt.psn));
 		break;
 	case SROCE_ANSWER_AGAIN:
 		assert(sroce_rdlog_pending(&f->r.log));
-		assert(sroce_psn_before(pkt.psn, epsn) && f->r.reliable);
+		assert(sroce_psn_before(pkt.psn, epsn) && sroce_responder_reliable(&f->r));
 		break;
 	case SROCE_ACK_AGAIN:
-		assert(sroce_psn_before(pkt.psn, epsn) && f->r.reliable);
+		assert(sroce_psn_before(pkt.psn, epsn) && sroce_responder_reliable(&f->r));
 		break;
 	case SROCE_IGNORE:
 		break;

@@ -106,7 +106,9 @@ static void unsupported_qps(const struct fixture *fx)
 
 	ok(qp_errno(fx, attr) == EOPNOTSUPP, "raw packet QP");
 	attr.qp_type = IBV_QPT_XRC_SEND;
-	ok(qp_errno(fx, attr) == EOPNOTSUPP, "XRC QP");
+	ok(!qp_errno(fx, attr), "XRC initiator");
+	attr.qp_type = IBV_QPT_XRC_RECV;
+	ok(qp_errno(fx, attr) == EINVAL, "XRC target without a domain");
 	attr.qp_type = IBV_QPT_UC;
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_READ;

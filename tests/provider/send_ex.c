@@ -11,6 +11,7 @@
 #define WORD	0x01020304
 #define COMPARE	0x1111222233334444
 #define SWAP	0x5555666677778888
+#define SRQN	0x654321
 
 static struct ibv_ah *ah;
 
@@ -58,6 +59,24 @@ static void fetch_add(struct ibv_qp_ex *qp)
 	ibv_wr_atomic_fetch_add(qp, RKEY, ADDR, COMPARE);
 }
 
+static void xrc_send(struct ibv_qp_ex *qp)
+{
+	ibv_wr_send(qp);
+	ibv_wr_set_xrc_srqn(qp, SRQN);
+}
+
+static void xrc_write_imm(struct ibv_qp_ex *qp)
+{
+	ibv_wr_rdma_write_imm(qp, RKEY, ADDR, WORD);
+	ibv_wr_set_xrc_srqn(qp, SRQN);
+}
+
+static void xrc_cmp_swp(struct ibv_qp_ex *qp)
+{
+	ibv_wr_atomic_cmp_swp(qp, RKEY, ADDR, COMPARE, SWAP);
+	ibv_wr_set_xrc_srqn(qp, SRQN);
+}
+
 static void ud_send(struct ibv_qp_ex *qp)
 {
 	ibv_wr_send(qp);
@@ -90,6 +109,16 @@ static const struct operation operations[] = {
 	{ "RC fetch and add", IBV_QPT_RC,
 	  { .opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
 	    .wr.atomic = { ADDR, COMPARE, SWAP, RKEY } }, fetch_add, true },
+	{ "XRC SEND", IBV_QPT_XRC_SEND,
+	  { .opcode = IBV_WR_SEND, .qp_type.xrc.remote_srqn = SRQN },
+	  xrc_send },
+	{ "XRC WRITE with immediate", IBV_QPT_XRC_SEND,
+	  { .opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .imm_data = WORD, TO_MEMORY,
+	    .qp_type.xrc.remote_srqn = SRQN }, xrc_write_imm, true },
+	{ "XRC compare and swap", IBV_QPT_XRC_SEND,
+	  { .opcode = IBV_WR_ATOMIC_CMP_AND_SWP,
+	    .wr.atomic = { ADDR, COMPARE, SWAP, RKEY },
+	    .qp_type.xrc.remote_srqn = SRQN }, xrc_cmp_swp, true },
 	{ "UC SEND", IBV_QPT_UC, { .opcode = IBV_WR_SEND }, send },
 	{ "UC SEND with immediate", IBV_QPT_UC,
 	  { .opcode = IBV_WR_SEND_WITH_IMM, .imm_data = WORD }, send_imm },
@@ -115,6 +144,8 @@ static void expect_target(const struct operation *op, struct sroce_sqe *sqe)
 		sqe->rdma.remote_addr = ADDR;
 		sqe->rdma.rkey = RKEY;
 	}
+	if (op->type == IBV_QPT_XRC_SEND)
+		sqe->rdma.srqn = SRQN;
 	if (op->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP)
 		sqe->atomic.swap = SWAP;
 	if (op->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||

@@ -45,7 +45,7 @@ static u8 random_opcode(struct world *w)
 	};
 
 	return all[rng_between(&w->rng, 0,
-			       w->transport == SROCE_RC ? 8 : 3)];
+			       w->transport == SROCE_UC ? 3 : 8)];
 }
 
 static bool receives(u8 opcode)
@@ -106,6 +106,7 @@ static void aim(struct world *w, struct op *op, struct side *side,
 	op->recv = NO_RECV;
 	wr->length = random_length(w);
 	wr->rkey = RKEY;
+	wr->srqn = rng_between(&w->rng, 0, SROCE_SRQN_MASK);
 	reuse(w, side, op);
 	if (sroce_wr_atomic(wr))
 		aim_atomic(w, op);

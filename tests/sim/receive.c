@@ -24,7 +24,7 @@ static void refuse(struct endpoint *ep, u8 reason)
 {
 	const struct sroce_failure *failure = &sroce_failures[reason];
 
-	if (!ep->resp.reliable && !failure->local)
+	if (!sroce_responder_reliable(&ep->resp) && !failure->local)
 		return;
 	if (ep->resp.taken || reason == SROCE_RECV_TOO_SMALL)
 		complete(&ep->recvs, (struct completion) {
@@ -33,7 +33,7 @@ static void refuse(struct endpoint *ep, u8 reason)
 		});
 	ep->nak = failure->syndrome;
 	ep->refused = true;
-	if (!ep->resp.reliable)
+	if (!sroce_responder_reliable(&ep->resp))
 		endpoint_fail(ep, SROCE_WR_FLUSH_ERR);
 }
 
@@ -52,7 +52,7 @@ static bool permitted(const struct endpoint *ep, const struct sroce_pkt *pkt,
 static bool take_receive(struct endpoint *ep)
 {
 	if (ep->receive_head == ep->receive_tail) {
-		if (ep->resp.reliable) {
+		if (sroce_responder_reliable(&ep->resp)) {
 			sroce_responder_not_ready(&ep->resp);
 			ep->nak = SROCE_RNR_NAK | ep->rnr_code;
 		}
@@ -67,7 +67,7 @@ static u64 run_atomic(struct endpoint *ep, const struct sroce_pkt *pkt)
 	u64 original, value;
 
 	memcpy(&original, ep->memory + pkt->va, sizeof(original));
-	if (pkt->opcode == (SROCE_RC | SROCE_FETCH_ADD))
+	if (pkt->opcode == (ep->resp.transport | SROCE_FETCH_ADD))
 		value = original + pkt->swap_add;
 	else
 		value = original == pkt->compare ? pkt->swap_add : original;
@@ -165,7 +165,8 @@ static void answer_read(struct endpoint *ep, u64 now, struct sroce_read *read)
 	u32 offset = sroce_rdlog_answer(&ep->resp.log, read, &pkt);
 
 	assert(!sroce_rdlog_more(read) ||
-	       (pkt.opcode == (SROCE_RC | SROCE_READ_RESPONSE_MIDDLE) &&
+	       (pkt.opcode == (ep->resp.transport |
+			       SROCE_READ_RESPONSE_MIDDLE) &&
 		read->next + 1 + sroce_rdlog_more(read) < read->end));
 	endpoint_transmit(ep, now, &pkt,
 			  pkt.payload ? ep->memory + read->va + offset : NULL);
@@ -175,7 +176,7 @@ static void answer_read(struct endpoint *ep, u64 now, struct sroce_read *read)
 static void acknowledge(struct endpoint *ep, u64 now, u32 psn, u8 syndrome)
 {
 	struct sroce_pkt pkt = {
-		.opcode = SROCE_RC | SROCE_ACKNOWLEDGE,
+		.opcode = ep->resp.transport | SROCE_ACKNOWLEDGE,
 		.pkey = SROCE_PKEY_DEFAULT,
 		.qpn = 17,
 		.psn = psn,
@@ -199,7 +200,7 @@ void receive_answer(struct endpoint *ep, u64 now)
 	struct sroce_read *read;
 	u32 n;
 
-	if (!r->reliable || ep->failed)
+	if (!sroce_responder_reliable(r) || ep->failed)
 		return;
 	for (n = 0; n < ep->answers; n++) {
 		read = sroce_rdlog_pending(&r->log);

@@ -249,6 +249,9 @@ const struct scenario scenarios[] = {
 	{ "bad-request", SROCE_RC, 600, NULL, spoil_request },
 	{ "bad-request-and-link", SROCE_RC, 400, tune_bad_link,
 	  spoil_on_bad_link },
+	{ "xrc", SROCE_XRC, 200 },
+	{ "xrc-everything", SROCE_XRC, 300, tune_everything },
+	{ "xrc-receiver-not-ready", SROCE_XRC, 200, tune_starve },
 	{ "unreliable-lossless", SROCE_UC, 200, tune_ready },
 	{ "unreliable", SROCE_UC, 600, tune_unreliable },
 	{}

@@ -107,7 +107,7 @@ void send_requests(struct endpoint *ep, u64 now)
 		sroce_requester_sent(r, &out);
 		last = out;
 	}
-	if (n && r->transport == SROCE_RC &&
+	if (n && r->transport != SROCE_UC &&
 	    rng_permille(ep->rng, ep->refuse)) {
 		sroce_requester_resume(r, last.pkt.psn);
 		ep->work_timer = now + 1000;

@@ -60,8 +60,9 @@ static void init_endpoint(struct world *w, struct endpoint *ep)
 		.mtu = w->mtu,
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
 			       SROCE_MAY_ATOMIC,
-		.reliable = w->transport == SROCE_RC,
-		.log = { .reads = ep->reads, .mtu = w->mtu },
+		.transport = w->transport,
+		.log = { .reads = ep->reads, .mtu = w->mtu,
+			 .transport = w->transport },
 	};
 }
 

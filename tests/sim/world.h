@@ -72,7 +72,7 @@ struct side {
  * @rng: chance
  * @sides: the two
  * @mtu: path MTU
- * @transport: SROCE_RC or SROCE_UC
+ * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @ending: what is expected
  * @failing: request that cannot succeed, or NO_REQUEST
  * @status: with this; 0: with any
@@ -98,7 +98,7 @@ struct world {
 /**
  * struct scenario - a family of runs
  * @name: of the test
- * @transport: SROCE_RC or SROCE_UC
+ * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @seeds: how many runs a check makes
  * @tune: changes the defaults before the programs are written
  * @spoil: changes the programs

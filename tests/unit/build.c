@@ -24,6 +24,7 @@ static struct sroce_pkt random_values(u8 opcode)
 		.psn = chance() & 0xffffff,
 		.src_qpn = chance() & 0xffffff,
 		.qkey = chance(),
+		.srqn = chance() & 0xffffff,
 		.rkey = chance(),
 		.dma_len = chance(),
 		.msn = chance() & 0xffffff,
@@ -44,6 +45,8 @@ static void blank_what_is_not_there(struct sroce_pkt *pkt)
 		pkt->qkey = 0;
 		pkt->src_qpn = 0;
 	}
+	if (!(headers & SROCE_XRCETH))
+		pkt->srqn = 0;
 	if (!(headers & SROCE_RETH))
 		pkt->dma_len = 0;
 	if (!(headers & (SROCE_RETH | SROCE_ATOMICETH)))
@@ -75,6 +78,7 @@ static void check_same(const struct sroce_pkt *a, const struct sroce_pkt *b)
 	EQUAL(a->psn, b->psn);
 	EQUAL(a->src_qpn, b->src_qpn);
 	EQUAL(a->qkey, b->qkey);
+	EQUAL(a->srqn, b->srqn);
 	EQUAL(a->rkey, b->rkey);
 	EQUAL(a->dma_len, b->dma_len);
 	EQUAL(a->msn, b->msn);

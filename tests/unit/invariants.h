@@ -99,7 +99,7 @@ static inline void check_responder(const struct sroce_responder *r)
 	assert(r->epsn <= SROCE_PSN_MASK && r->msn <= SROCE_PSN_MASK);
 	assert(r->kind == SROCE_KIND_NONE || r->kind == SROCE_KIND_SEND ||
 	       r->kind == SROCE_KIND_WRITE);
-	if (r->kind == SROCE_KIND_NONE && r->reliable)
+	if (r->kind == SROCE_KIND_NONE && sroce_responder_reliable(r))
 		assert(!r->done && !r->taken);
 	if (r->kind == SROCE_KIND_WRITE)
 		assert(r->left && r->done + r->left <= SROCE_MAX_MSG);

@@ -2,7 +2,7 @@
 #include "opcode.h"
 #include "tap.h"
 
-/* IBTA vol. 1, table 38, written down a second time, as header bytes. */
+/* IBTA vol. 1, table 38, and annex A14, written down a second time, as header bytes. */
 static const struct {
 	u8 opcode;
 	u8 length;
@@ -47,6 +47,29 @@ static const struct {
 	{ 0x2b, 32, SROCE_KIND_WRITE, SROCE_ONLY, true },
 	{ 0x64, 20, SROCE_KIND_SEND, SROCE_ONLY, true },
 	{ 0x65, 24, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0xa0, 16, SROCE_KIND_SEND, SROCE_FIRST, true },
+	{ 0xa1, 16, SROCE_KIND_SEND, SROCE_MIDDLE, true },
+	{ 0xa2, 16, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0xa3, 20, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0xa4, 16, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0xa5, 20, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0xa6, 32, SROCE_KIND_WRITE, SROCE_FIRST, true },
+	{ 0xa7, 16, SROCE_KIND_WRITE, SROCE_MIDDLE, true },
+	{ 0xa8, 16, SROCE_KIND_WRITE, SROCE_LAST, true },
+	{ 0xa9, 20, SROCE_KIND_WRITE, SROCE_LAST, true },
+	{ 0xaa, 32, SROCE_KIND_WRITE, SROCE_ONLY, true },
+	{ 0xab, 36, SROCE_KIND_WRITE, SROCE_ONLY, true },
+	{ 0xac, 32, SROCE_KIND_READ, SROCE_ONLY, false },
+	{ 0xad, 16, SROCE_KIND_READ_RESPONSE, SROCE_FIRST, true },
+	{ 0xae, 12, SROCE_KIND_READ_RESPONSE, SROCE_MIDDLE, true },
+	{ 0xaf, 16, SROCE_KIND_READ_RESPONSE, SROCE_LAST, true },
+	{ 0xb0, 16, SROCE_KIND_READ_RESPONSE, SROCE_ONLY, true },
+	{ 0xb1, 16, SROCE_KIND_ACK, SROCE_ONLY, false },
+	{ 0xb2, 24, SROCE_KIND_ATOMIC_ACK, SROCE_ONLY, false },
+	{ 0xb3, 44, SROCE_KIND_ATOMIC, SROCE_ONLY, false },
+	{ 0xb4, 44, SROCE_KIND_ATOMIC, SROCE_ONLY, false },
+	{ 0xb6, 20, SROCE_KIND_SEND, SROCE_LAST, true },
+	{ 0xb7, 20, SROCE_KIND_SEND, SROCE_ONLY, true },
 };
 
 #define KNOWN ARRAY_SIZE(known)
@@ -78,19 +101,21 @@ TEST(opcode, everything_else_is_unknown)
 TEST(opcode, immediate_and_invalidate_are_where_they_belong)
 {
 	static const u8 imm[] = { 0x03, 0x05, 0x09, 0x0b, 0x23, 0x25, 0x29,
-				  0x2b, 0x65 };
+				  0x2b, 0x65, 0xa3, 0xa5, 0xa9, 0xab };
 	u32 i, imms = 0, invs = 0;
 
 	for (i = 0; i < sizeof(imm); i++)
 		CHECK(sroce_opcodes[imm[i]].headers & SROCE_IMMDT);
 	CHECK(sroce_opcodes[0x16].headers & SROCE_IETH);
 	CHECK(sroce_opcodes[0x17].headers & SROCE_IETH);
+	CHECK(sroce_opcodes[0xb6].headers & SROCE_IETH);
+	CHECK(sroce_opcodes[0xb7].headers & SROCE_IETH);
 	for (i = 0; i < 256; i++) {
 		imms += !!(sroce_opcodes[i].headers & SROCE_IMMDT);
 		invs += !!(sroce_opcodes[i].headers & SROCE_IETH);
 	}
 	EQUAL(imms, sizeof(imm));
-	EQUAL(invs, 2);
+	EQUAL(invs, 4);
 }
 
 TEST(opcode, headers_fit_the_room_for_them)

@@ -123,3 +123,23 @@ TEST(parse, datagram_fields)
 	EQUAL(pkt.pad, 1);
 	CHECK(!memcmp(&pkt.imm, ud + 20, 4));
 }
+
+TEST(parse, srq_number_of_xrc)
+{
+	static const u8 write[] = {
+		0xab, 0x00, 0xff, 0xff, 0, 0, 0, 2, 0, 0, 0, 1,
+		0xee, 0x12, 0x34, 0x56,
+		1, 2, 3, 4, 5, 6, 7, 8, 0xde, 0xad, 0xbe, 0xef, 0, 0, 0, 4,
+		9, 8, 7, 6, 'd', 'a', 't', 'a', 0, 0, 0, 0,
+	};
+	struct sroce_pkt pkt = {};
+
+	EQUAL(sroce_parse(&pkt, write, sizeof(write), sizeof(write)), 0);
+	/* The eight bits before it are reserved. */
+	EQUAL(pkt.srqn, 0x123456);
+	EQUAL(pkt.va, 0x0102030405060708);
+	EQUAL(pkt.rkey, 0xdeadbeef);
+	EQUAL(pkt.dma_len, 4);
+	CHECK(!memcmp(&pkt.imm, write + 32, 4));
+	EQUAL(pkt.payload, 4);
+}

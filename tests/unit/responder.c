@@ -15,7 +15,7 @@ static void setup(bool reliable, u32 epsn)
 		.mtu = MTU,
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
 			       SROCE_MAY_ATOMIC,
-		.reliable = reliable,
+		.transport = reliable ? SROCE_RC : SROCE_UC,
 		.log = { .reads = reads, .size = ARRAY_SIZE(reads), .mtu = MTU },
 	};
 }
@@ -463,4 +463,82 @@ TEST(responder, unreliable_write_dropped_in_the_middle)
 	execute(first);
 	EQUAL(check(uc(SROCE_WRITE_MIDDLE, 1, MTU)), SROCE_EXECUTE);
 	refused(uc(SROCE_WRITE_LAST, 2, MTU), SROCE_OUT_OF_PLACE);
+}
+
+static struct sroce_pkt xrc(u8 operation, u32 psn, u32 payload, u32 srqn)
+{
+	struct sroce_pkt pkt = packet(SROCE_XRC | operation, psn, payload);
+
+	pkt.srqn = srqn;
+	return pkt;
+}
+
+static void setup_xrc(void)
+{
+	setup(true, 0);
+	r.transport = SROCE_XRC;
+	r.log.transport = SROCE_XRC;
+}
+
+TEST(responder, xrc_message_stays_with_its_srq)
+{
+	setup_xrc();
+	execute(xrc(SROCE_SEND_FIRST, 0, MTU, 5));
+	refused(xrc(SROCE_SEND_MIDDLE, 1, MTU, 6), SROCE_OUT_OF_PLACE);
+	refused(xrc(SROCE_SEND_LAST, 1, 1, 6), SROCE_OUT_OF_PLACE);
+	execute(xrc(SROCE_SEND_MIDDLE, 1, MTU, 5));
+	execute(xrc(SROCE_SEND_LAST, 2, 1, 5));
+	EQUAL(req.offset, 2 * MTU);
+	CHECK(req.receives);
+	/* The next one may be about another. */
+	execute(xrc(SROCE_SEND_ONLY, 3, 1, 6));
+	EQUAL(r.msn, 2);
+}
+
+static bool predicts(struct sroce_pkt pkt)
+{
+	u8 headers[SROCE_MAX_HEADER];
+
+	sroce_build(headers, &pkt);
+	return sroce_responder_predicts(&r, headers, pkt.payload);
+}
+
+TEST(responder, xrc_middle_packets_are_predicted)
+{
+	setup_xrc();
+	execute(xrc(SROCE_SEND_FIRST, 0, MTU, 5));
+	CHECK(predicts(xrc(SROCE_SEND_MIDDLE, 1, MTU, 5)));
+	CHECK(!predicts(xrc(SROCE_SEND_MIDDLE, 1, MTU, 4)));
+	CHECK(!predicts(xrc(SROCE_SEND_MIDDLE, 1, MTU - 4, 5)));
+	CHECK(!predicts(packet(SROCE_SEND_MIDDLE, 1, MTU)));
+}
+
+TEST(responder, xrc_answers_are_of_its_transport)
+{
+	struct sroce_pkt pkt = xrc(SROCE_READ_REQUEST, 0, 0, 5), again, out = {};
+
+	setup_xrc();
+	pkt.dma_len = 3 * MTU;
+	execute(pkt);
+	EQUAL(reads[0].srqn, 5);
+	sroce_rdlog_answer(&r.log, sroce_rdlog_pending(&r.log), &out);
+	EQUAL(out.opcode, SROCE_XRC | SROCE_READ_RESPONSE_FIRST);
+
+	again = pkt;
+	EQUAL(check(again), SROCE_ANSWER_AGAIN);
+	again.srqn = 6;
+	EQUAL(check(again), SROCE_IGNORE);
+
+	execute(xrc(SROCE_FETCH_ADD, 3, 0, 7));
+	EQUAL(reads[1].srqn, 7);
+	sroce_rdlog_sent(&r.log, &reads[0], 3);
+	sroce_rdlog_answer(&r.log, sroce_rdlog_pending(&r.log), &out);
+	EQUAL(out.opcode, SROCE_XRC | SROCE_ATOMIC_ACKNOWLEDGE);
+}
+
+TEST(responder, xrc_duplicates_are_acknowledged_whatever_they_name)
+{
+	setup_xrc();
+	execute(xrc(SROCE_SEND_ONLY, 0, 1, 5));
+	EQUAL(check(xrc(SROCE_SEND_ONLY, 0, 1, 6)), SROCE_ACK_AGAIN);
 }

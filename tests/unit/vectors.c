@@ -81,8 +81,8 @@ static void check_capture(const char *name)
 	CHECK(c.packets > 80);
 	for (i = 0; i < 4; i++)
 		CHECK(c.pads[i]);
-	/* rxe has all opcodes that we have. */
-	for (i = 0; i < 256; i++)
+	/* rxe has all opcodes that we have, but for XRC. */
+	for (i = 0; i < SROCE_XRC; i++)
 		EQUAL(!!c.opcodes[i], sroce_opcodes[i].kind != SROCE_KIND_NONE);
 }
 

@@ -59,10 +59,15 @@ static void reserved(struct sroce_sqe *sqe, uint32_t value)
 	sqe->rdma.reserved[value - 1] = 0x80000000;
 }
 
-static void atomic_reserved(struct sroce_sqe *sqe, uint32_t value)
+static void srqn(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->rdma.srqn = value;
+}
+
+static void atomic_srqn(struct sroce_sqe *sqe, uint32_t value)
 {
 	sqe->opcode = SROCE_WR_ATOMIC_FETCH_AND_ADD;
-	sqe->atomic.reserved = value;
+	sqe->atomic.srqn = value;
 }
 
 static void bind_reserved(struct sroce_sqe *sqe, uint32_t value)
@@ -112,9 +117,11 @@ static const struct bad_sqe bad_sqes[] = {
 	  { 81, 128, 976, 977, 0x7fff, 0xffff }, IBV_WC_LOC_QP_OP_ERR },
 	{ "inline READ or atomic", inline_result, { 4, 5, 6 },
 	  IBV_WC_LOC_QP_OP_ERR },
-	{ "reserved fields", reserved, { 1, 2, 3, 4, 5 },
+	{ "reserved fields", reserved, { 1, 2, 3, 4 },
 	  IBV_WC_LOC_QP_OP_ERR },
-	{ "reserved field of an atomic", atomic_reserved, { 1, 0x80000000 },
+	{ "an SRQ without XRC", srqn, { 1, 0xffffff, 0x80000000 },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "an SRQ of an atomic without XRC", atomic_srqn, { 1, 0x80000000 },
 	  IBV_WC_LOC_QP_OP_ERR },
 	{ "lengths that overflow", lengths,
 	  { 0xffffffff, 0x80000000, 0x40000000, 0x20000001 },

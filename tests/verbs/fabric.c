@@ -104,6 +104,8 @@ static uint64_t send_ops(enum ibv_qp_type type)
 {
 	uint64_t ops = IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM;
 
+	if (type == IBV_QPT_XRC_SEND)
+		type = IBV_QPT_RC;
 	if (type != IBV_QPT_UD)
 		ops |= IBV_QP_EX_WITH_RDMA_WRITE |
 		       IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
@@ -112,6 +114,60 @@ static uint64_t send_ops(enum ibv_qp_type type)
 		       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |
 		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
 	return ops;
+}
+
+struct ibv_xrcd *xrcd_open(struct ibv_context *context)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+	struct ibv_xrcd *xrcd = ibv_open_xrcd(context, &attr);
+
+	CHECK(xrcd);
+	return xrcd;
+}
+
+struct ibv_srq *xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,
+			struct ibv_cq *cq, const struct options *o)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr.max_wr = OR(o->srq, 64),
+		.attr.max_sge = OR(o->sge, 4),
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = pd,
+		.xrcd = xrcd,
+		.cq = cq,
+	};
+	struct ibv_srq *srq = ibv_create_srq_ex(pd->context, &attr);
+
+	CHECK(srq);
+	return srq;
+}
+
+uint32_t srq_number(struct ibv_srq *srq)
+{
+	uint32_t number = 0;
+
+	CHECK_CALL(ibv_get_srq_num(srq, &number), 0);
+	return number;
+}
+
+/* It receives for the SRQs of its domain, and needs nothing else. */
+static bool side_target(struct side *side)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_context = side,
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+		.xrcd = side->xrcd,
+	};
+
+	side->qp = ibv_create_qp_ex(side->host->context, &attr);
+	return CHECK(side->qp);
 }
 
 bool side_qp(struct side *side, const struct options *o)
@@ -136,6 +192,8 @@ bool side_qp(struct side *side, const struct options *o)
 		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 		attr.send_ops_flags = send_ops(attr.qp_type);
 	}
+	if (side->xrcd)
+		return side_target(side);
 	side->qp = ibv_create_qp_ex(side->host->context, &attr);
 	side->cap = attr.cap;
 	return CHECK(side->qp);
@@ -152,28 +210,47 @@ static bool side_srq(struct side *side, const struct options *o)
 	if (o->srq_of)
 		side->srq = side->host == &hosts[0] ? o->srq_of->a.srq :
 						      o->srq_of->b.srq;
-	if (!o->srq)
+	if (!o->srq || o->type == IBV_QPT_XRC_SEND)
 		return true;
 	side->own_srq = true;
 	side->srq = ibv_create_srq(side->pd, &attr);
 	return CHECK(side->srq);
 }
 
+/* The receiving side of XRC. */
+static bool side_domain(struct side *side, const struct options *o)
+{
+	side->xrcd = xrcd_open(side->host->context);
+	if (!side->xrcd)
+		return false;
+	side->own_srq = true;
+	side->srq = xrc_srq(side->pd, side->xrcd, side->rcq, o);
+	return side->srq;
+}
+
 static bool side_create(struct side *side, struct host *host,
-			const struct options *o)
+			const struct options *o, bool target)
 {
 	memset(side, 0, sizeof(*side));
 	side->host = host;
 	side->pd = ibv_alloc_pd(host->context);
 	return CHECK(side->pd) && side_queues(side, o) &&
-	       side_memory(side, o) && side_srq(side, o) && side_qp(side, o);
+	       side_memory(side, o) && side_srq(side, o) &&
+	       (!target || side_domain(side, o)) && side_qp(side, o);
 }
 
 bool pair_create(struct pair *pair, const struct options *options)
 {
+	bool xrc;
+
 	pair->options = options ? *options : (struct options) {};
-	return side_create(&pair->a, &hosts[0], &pair->options) &&
-	       side_create(&pair->b, &hosts[1], &pair->options);
+	xrc = pair->options.type == IBV_QPT_XRC_SEND;
+	if (!side_create(&pair->a, &hosts[0], &pair->options, false) ||
+	    !side_create(&pair->b, &hosts[1], &pair->options, xrc))
+		return false;
+	if (xrc)
+		pair->a.srqn = srq_number(pair->b.srq);
+	return true;
 }
 
 static void take_notifications(struct side *side)
@@ -193,6 +270,8 @@ static void side_destroy(struct side *side)
 	forget_events(side->host->context);
 	if (side->own_srq)
 		CHECK_CALL(ibv_destroy_srq(side->srq), 0);
+	if (side->xrcd)
+		CHECK_CALL(ibv_close_xrcd(side->xrcd), 0);
 	take_notifications(side);
 	if (side->ah)
 		CHECK_CALL(ibv_destroy_ah(side->ah), 0);
@@ -226,8 +305,8 @@ void init_attr(struct ibv_qp_attr *attr, int *mask, enum ibv_qp_type type,
 		return;
 	}
 	*mask |= IBV_QP_ACCESS_FLAGS;
-	attr->qp_access_flags = OR(o->qp_access, type == IBV_QPT_RC ?
-				   ALL_ACCESS : IBV_ACCESS_REMOTE_WRITE);
+	attr->qp_access_flags = OR(o->qp_access, type == IBV_QPT_UC ?
+				   IBV_ACCESS_REMOTE_WRITE : ALL_ACCESS);
 	if (o->no_qp_access)
 		attr->qp_access_flags = 0;
 }
@@ -263,7 +342,7 @@ void rtr_attr(struct ibv_qp_attr *attr, int *mask, enum ibv_qp_type type,
 	attr->rq_psn = OR(o->psn, 0x123456);
 	*mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
 		 IBV_QP_RQ_PSN;
-	if (type != IBV_QPT_RC)
+	if (type != IBV_QPT_RC && type != IBV_QPT_XRC_RECV)
 		return;
 	attr->max_dest_rd_atomic = o->no_reads ? 0 : OR(o->rd_atomic, 16);
 	attr->min_rnr_timer = OR(o->min_rnr_timer, 1);
@@ -277,7 +356,11 @@ void rts_attr(struct ibv_qp_attr *attr, int *mask, enum ibv_qp_type type,
 	attr->qp_state = IBV_QPS_RTS;
 	attr->sq_psn = OR(o->psn, 0x123456);
 	*mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
-	if (type != IBV_QPT_RC)
+	if (type == IBV_QPT_XRC_RECV) {
+		attr->timeout = OR(o->timeout, 14);
+		*mask |= IBV_QP_TIMEOUT;
+	}
+	if (type != IBV_QPT_RC && type != IBV_QPT_XRC_SEND)
 		return;
 	attr->timeout = OR(o->timeout, 14);
 	attr->retry_cnt = o->no_retry ? 0 : OR(o->retry_cnt, 7);

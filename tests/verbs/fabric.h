@@ -49,7 +49,7 @@ struct pair;
 
 /**
  * struct options - of a pair of QPs; what is 0 has the default in brackets
- * @type: RC, UC, UD [RC]
+ * @type: RC, UC, UD; XRC_SEND for a connection from a to b only [RC]
  * @mtu: [1024, or what the port has]
  * @wr: entries of each queue [64]
  * @sge: of each entry [4]
@@ -71,7 +71,7 @@ struct pair;
  * @no_rnr_retry: rnr_retry 0
  * @min_rnr_timer: [1: 10 us]
  * @stop_at: state to leave them in [RTS]
- * @srq: entries of a shared receive queue for each side [none]
+ * @srq: entries of a shared receive queue for each side [none; 64 with XRC]
  * @srq_of: take those of that pair instead
  */
 struct options {
@@ -110,6 +110,8 @@ struct side {
 	struct ibv_cq *rcq;
 	struct ibv_srq *srq;
 	bool own_srq;
+	struct ibv_xrcd *xrcd;
+	uint32_t srqn;			/* XRC: the peer's SRQ */
 	struct ibv_qp *qp;
 	struct ibv_mr *mr;
 	struct ibv_ah *ah;		/* UD: leads to the peer */
@@ -133,6 +135,12 @@ bool side_qp(struct side *side, const struct options *o);
 bool pair_connect(struct pair *pair);
 /* Both through RESET and connected anew. */
 bool pair_again(struct pair *pair);
+
+/* An XRC domain of nobody else, and an SRQ in it; NULL after complaining. */
+struct ibv_xrcd *xrcd_open(struct ibv_context *context);
+struct ibv_srq *xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,
+			struct ibv_cq *cq, const struct options *o);
+uint32_t srq_number(struct ibv_srq *srq);
 
 /* Steps of one side; 0 or an errno. */
 int to_reset(struct side *side);

@@ -152,6 +152,8 @@ int post_one(struct side *side, struct ibv_send_wr *wr)
 {
 	struct ibv_send_wr *bad;
 
+	if (side->qp->qp_type == IBV_QPT_XRC_SEND)
+		wr->qp_type.xrc.remote_srqn = side->srqn;
 	return ibv_post_send(side->qp, wr, &bad);
 }
 
@@ -350,6 +352,8 @@ static int start_ex(struct side *side, const struct ibv_send_wr *wr)
 	default:
 		ibv_wr_rdma_read(qp, wr->wr.rdma.rkey, wr->wr.rdma.remote_addr);
 	}
+	if (side->qp->qp_type == IBV_QPT_XRC_SEND)
+		ibv_wr_set_xrc_srqn(qp, side->srqn);
 	for (i = 0; i < wr->num_sge; i++) {
 		bufs[i].addr = (void *)(uintptr_t)wr->sg_list[i].addr;
 		bufs[i].length = wr->sg_list[i].length;

@@ -23,6 +23,7 @@ static const struct {
 	{ "device-memory", test_device_memory },
 	{ "sharing", test_sharing },
 	{ "dmabuf", test_dmabuf },
+	{ "xrc", test_xrc },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

@@ -11,5 +11,6 @@ void test_windows(void);
 void test_device_memory(void);
 void test_sharing(void);
 void test_dmabuf(void);
+void test_xrc(void);
 
 #endif /* RESOURCES_H */

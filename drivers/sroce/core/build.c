@@ -53,6 +53,10 @@ u32 sroce_build(u8 *p, const struct sroce_pkt *pkt)
 	p = build_bth(p, pkt);
 	if (headers & SROCE_DETH)
 		p = build_deth(p, pkt);
+	if (headers & SROCE_XRCETH) {
+		put_unaligned_be32(pkt->srqn, p);
+		p += SROCE_XRCETH_BYTES;
+	}
 	if (headers & SROCE_RETH)
 		p = build_reth(p, pkt);
 	if (headers & SROCE_ATOMICETH)

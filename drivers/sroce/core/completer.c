@@ -158,7 +158,8 @@ bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
 	*offset = at * r->mtu;
 	return payload == r->mtu && at > 0 && at + 1 < (s32)wr->packets &&
 	       sroce_psn_before(r->una, r->sent) &&
-	       sroce_bth_is(bth, SROCE_RC | SROCE_READ_RESPONSE_MIDDLE, r->una);
+	       sroce_bth_is(bth, r->transport | SROCE_READ_RESPONSE_MIDDLE,
+			    r->una);
 }
 
 bool sroce_completer_retry(struct sroce_requester *r)

@@ -35,7 +35,7 @@ struct sroce_answer {
 };
 
 /**
- * sroce_completer_check() - judge one response packet of an RC QP
+ * sroce_completer_check() - judge one response packet of an RC or XRC QP
  * @r: state, not changed
  * @pkt: a packet that sroce_parse() accepted, of a kind from
  *	SROCE_KIND_ANSWERS on

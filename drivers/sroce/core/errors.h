@@ -36,6 +36,7 @@ enum sroce_reason {
 	SROCE_RECV_LKEY_REFUSED,
 	SROCE_BAD_RQE,		/* receive entry or its index is malformed */
 	SROCE_NO_MEMORY,	/* memory behind a good key is not to be had */
+	SROCE_NO_SRQ,		/* XRC: no such SRQ in the QP's domain */
 	SROCE_REASONS,
 	SROCE_PAGED_OUT,	/* nothing: memory is being paged in */
 };

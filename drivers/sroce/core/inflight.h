@@ -37,6 +37,7 @@ enum sroce_op_flags {
  * @swap: atomic: swap value
  * @compare_add: atomic: compare value, or addend
  * @rkey: WRITE, READ, atomic
+ * @srqn: XRC: the peer's SRQ
  * @bind: of a memory window, or what REG_MR registers
  * @ah: datagrams: number of the address handle
  * @remote_qpn: datagrams
@@ -64,6 +65,7 @@ struct sroce_wr {
 			u64 swap;
 			u64 compare_add;
 			u32 rkey;
+			u32 srqn;
 		};
 		struct {
 			u64 addr;

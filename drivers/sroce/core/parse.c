@@ -50,6 +50,10 @@ static void parse_extended(struct sroce_pkt *pkt, const u8 *p)
 
 	if (headers & SROCE_DETH)
 		p = parse_deth(pkt, p);
+	if (headers & SROCE_XRCETH) {
+		pkt->srqn = get_unaligned_be32(p) & SROCE_SRQN_MASK;
+		p += SROCE_XRCETH_BYTES;
+	}
 	if (headers & SROCE_RETH)
 		p = parse_reth(pkt, p);
 	if (headers & SROCE_ATOMICETH)

@@ -19,6 +19,7 @@
  * @qpn: BTH destination QP
  * @psn: BTH packet sequence number
  * @src_qpn: DETH source QP
+ * @srqn: XRCETH shared receive queue
  * @qkey: DETH Q_Key
  * @va: RETH or AtomicETH virtual address
  * @rkey: RETH or AtomicETH key; the key of IETH, too
@@ -46,6 +47,7 @@ struct sroce_pkt {
 	u32 psn;
 	u32 src_qpn;
 	u32 qkey;
+	u32 srqn;
 	u32 rkey;
 	u32 dma_len;
 	u32 msn;

@@ -51,6 +51,7 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
 	read->psn = pkt->psn;
 	read->packets = atomic ? 1 : sroce_packets(pkt->dma_len, log->mtu);
 	read->msn = msn;
+	read->srqn = log->transport == SROCE_XRC ? pkt->srqn : 0;
 	read->from = 0;
 	read->next = 0;
 	read->end = read->packets;
@@ -82,7 +83,8 @@ static bool repeat(const struct sroce_rdlog *log, struct sroce_read *read,
 	u64 skipped = (u64)at * log->mtu;
 	bool atomic = pkt->op->kind == SROCE_KIND_ATOMIC;
 
-	if (read->atomic != atomic)
+	if (read->atomic != atomic ||
+	    (log->transport == SROCE_XRC && pkt->srqn != read->srqn))
 		return false;
 	if (!read->atomic) {
 		if (!same_read(read, pkt, skipped))
@@ -163,11 +165,11 @@ u32 sroce_rdlog_answer(const struct sroce_rdlog *log,
 	pkt->syndrome = SROCE_ACK_CREDITS_INVALID;
 	pkt->msn = read->msn;
 	if (read->atomic) {
-		pkt->opcode = SROCE_RC | SROCE_ATOMIC_ACKNOWLEDGE;
+		pkt->opcode = log->transport | SROCE_ATOMIC_ACKNOWLEDGE;
 		pkt->original = read->original;
 		pkt->payload = 0;
 	} else {
-		pkt->opcode = SROCE_RC | response_opcode(read);
+		pkt->opcode = log->transport | response_opcode(read);
 		pkt->payload = min(log->mtu, read->stop - offset);
 	}
 	pkt->pad = -pkt->payload & 3;

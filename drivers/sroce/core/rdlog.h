@@ -27,6 +27,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  * @psn: first PSN of the answer
  * @packets: PSNs of the answer
  * @msn: message sequence number after it
+ * @srqn: XRC: the SRQ that it named
  * @from: packet that the answer begins with; not 0 only for a duplicate
  * @next: next packet of the answer to send
  * @end: packet to stop before: @packets when nothing is left to send
@@ -43,6 +44,7 @@ struct sroce_read {
 	u32 psn;
 	u32 packets;
 	u32 msn;
+	u32 srqn;
 	u32 from;
 	u32 next;
 	u32 end;
@@ -60,6 +62,7 @@ struct sroce_read {
  * @waiting: entries whose answer is not sent completely
  * @settled: so many of the oldest entries are known to be answered
  * @mtu: path MTU, bytes
+ * @transport: of the answers: SROCE_RC or SROCE_XRC
  *
  * They are answered in order, and kept for duplicates until the place is
  * needed (9.7.5.2).  Caller's lock.
@@ -72,6 +75,7 @@ struct sroce_rdlog {
 	u32 waiting;
 	u32 settled;
 	u32 mtu;
+	u8 transport;
 };
 
 /**

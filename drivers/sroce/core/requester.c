@@ -154,6 +154,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	out->pkt.psn = r->psn;
 	out->pkt.rkey = wr->opcode == SROCE_OP_SEND_INV ? wr->invalidate :
 							  wr->rkey;
+	out->pkt.srqn = wr->srqn;
 	out->pkt.imm = wr->imm;
 	if (wr->opcode == SROCE_OP_READ)
 		fill_read(r, out);

@@ -19,7 +19,7 @@
  * @window: packets that may be unacknowledged, the answers of READs not
  *	counted
  * @read_packets: PSNs of the READs and atomics in @reads
- * @transport: SROCE_RC or SROCE_UC
+ * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @reads: READ and atomic requests started and not completed
  * @max_reads: max_rd_atomic, not 0 if there are such requests
  * @retry_count: attribute of the QP

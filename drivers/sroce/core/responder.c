@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder's rules: IBTA vol. 1, 9.7.4 (RC) and 9.8.2 (UC).  The order
+ * The responder's rules: IBTA vol. 1, 9.7.4 (RC) and 9.8.2 (UC).  XRC (annex
+ * A14) is RC, but that each request names the SRQ it is about.  The order
  * of the checks is that of figure "Inbound Request Packet Validation".
  */
 #include "responder.h"
@@ -10,7 +11,8 @@ static bool continues(const struct sroce_responder *r,
 {
 	if (pkt->op->place & SROCE_FIRST)
 		return r->kind == SROCE_KIND_NONE;
-	return r->kind == pkt->op->kind;
+	return r->kind == pkt->op->kind &&
+	       (r->transport != SROCE_XRC || pkt->srqn == r->srqn);
 }
 
 static u8 permission_needed(const struct sroce_pkt *pkt)
@@ -130,7 +132,7 @@ static enum sroce_request_verdict duplicate(struct sroce_responder *r,
 	return SROCE_ACK_AGAIN;
 }
 
-/* RC, 9.7.4.1.2 */
+/* RC and XRC, 9.7.4.1.2 */
 static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 						 const struct sroce_pkt *pkt,
 						 struct sroce_request *req)
@@ -175,24 +177,33 @@ enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
 						 const struct sroce_pkt *pkt,
 						 struct sroce_request *req)
 {
-	return r->reliable ? check_reliable(r, pkt, req) :
-			     check_unreliable(r, pkt, req);
+	return sroce_responder_reliable(r) ? check_reliable(r, pkt, req) :
+					     check_unreliable(r, pkt, req);
+}
+
+/* XRC: does a packet that continues the message name its SRQ? */
+static bool same_srq(const struct sroce_responder *r, const u8 *bth)
+{
+	return r->transport != SROCE_XRC ||
+	       (get_unaligned_be32(bth + SROCE_BTH_BYTES) &
+		SROCE_SRQN_MASK) == r->srqn;
 }
 
 bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 			      u32 payload)
 {
-	u8 transport = r->reliable ? SROCE_RC : SROCE_UC;
+	u8 transport = r->transport;
 
 	if (payload != r->mtu)
 		return false;
 	if (r->kind == SROCE_KIND_WRITE)
 		return sroce_bth_is(bth, transport | SROCE_WRITE_MIDDLE,
 				    r->epsn) &&
-		       payload < r->left && r->permissions & SROCE_MAY_WRITE;
+		       payload < r->left && r->permissions & SROCE_MAY_WRITE &&
+		       same_srq(r, bth);
 	return r->kind == SROCE_KIND_SEND && r->taken &&
 	       sroce_bth_is(bth, transport | SROCE_SEND_MIDDLE, r->epsn) &&
-	       (u64)r->done + payload <= SROCE_MAX_MSG;
+	       (u64)r->done + payload <= SROCE_MAX_MSG && same_srq(r, bth);
 }
 
 void sroce_responder_done(struct sroce_responder *r,
@@ -213,6 +224,8 @@ void sroce_responder_done(struct sroce_responder *r,
 		return;
 	}
 	r->epsn = sroce_psn_add(r->epsn, 1);
+	if (r->transport == SROCE_XRC)
+		r->srqn = pkt->srqn;
 	r->kind = req->completes ? SROCE_KIND_NONE : pkt->op->kind;
 	r->done = req->completes ? 0 : req->offset + pkt->payload;
 	if (pkt->op->kind == SROCE_KIND_WRITE) {

@@ -18,31 +18,39 @@ enum sroce_permission {
  * @msn: messages completed
  * @mtu: path MTU, bytes
  * @permissions: enum sroce_permission
- * @reliable: RC; otherwise UC
+ * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @kind: of the message in progress, SROCE_KIND_NONE between messages
  * @naked: the gap at @epsn has been reported; silence until it is filled
  * @taken: the message in progress has taken a receive request
  * @rkey: of the WRITE in progress
  * @va: where the next payload of the WRITE in progress goes
  * @left: bytes the WRITE in progress still has to bring
+ * @srqn: XRC: the SRQ that the message in progress names
  * @done: bytes of the message in progress that have arrived
- * @log: READ and atomic requests (RC)
+ * @log: READ and atomic requests (RC, XRC)
  */
 struct sroce_responder {
 	u32 epsn;
 	u32 msn;
 	u32 mtu;
 	u8 permissions;
-	bool reliable;
+	u8 transport;
 	u8 kind;
 	bool naked;
 	bool taken;
 	u32 rkey;
 	u64 va;
 	u32 left;
+	u32 srqn;
 	u32 done;
 	struct sroce_rdlog log;
 };
+
+/* Are its packets acknowledged, and sent again if they are not? */
+static inline bool sroce_responder_reliable(const struct sroce_responder *r)
+{
+	return r->transport != SROCE_UC;
+}
 
 enum sroce_request_verdict {
 	SROCE_EXECUTE,		/* in order: do it, then sroce_responder_done() */
@@ -102,7 +110,7 @@ void sroce_responder_done(struct sroce_responder *r,
 /**
  * sroce_responder_predicts() - is this the middle packet that comes next?
  * @r: state
- * @bth: base transport header, of the QP's own packets
+ * @bth: base transport header, of the QP's own packets; behind it that of XRC
  * @payload: bytes
  *
  * Most packets of long messages are, and need no parsing and judging (Van

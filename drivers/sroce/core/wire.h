@@ -19,6 +19,7 @@
 
 #define SROCE_MAX_MSG		0x80000000u
 #define SROCE_QPN_MASK		0xffffffu
+#define SROCE_SRQN_MASK		0xffffffu
 #define SROCE_QPN_GSI		1
 #define SROCE_QPN_MULTICAST	0xffffffu
 #define SROCE_QKEY_GSI		0x80010000u
@@ -29,17 +30,19 @@
 enum sroce_header {
 	SROCE_RDETH	= 1 << 0,
 	SROCE_DETH	= 1 << 1,
-	SROCE_RETH	= 1 << 2,
-	SROCE_ATOMICETH	= 1 << 3,
-	SROCE_AETH	= 1 << 4,
-	SROCE_ATOMICACK	= 1 << 5,
-	SROCE_IMMDT	= 1 << 6,
-	SROCE_IETH	= 1 << 7,
-	SROCE_PAYLOAD	= 1 << 8,
+	SROCE_XRCETH	= 1 << 2,
+	SROCE_RETH	= 1 << 3,
+	SROCE_ATOMICETH	= 1 << 4,
+	SROCE_AETH	= 1 << 5,
+	SROCE_ATOMICACK	= 1 << 6,
+	SROCE_IMMDT	= 1 << 7,
+	SROCE_IETH	= 1 << 8,
+	SROCE_PAYLOAD	= 1 << 9,
 };
 
 #define SROCE_RDETH_BYTES	4
 #define SROCE_DETH_BYTES	8
+#define SROCE_XRCETH_BYTES	4
 #define SROCE_RETH_BYTES	16
 #define SROCE_ATOMICETH_BYTES	28
 #define SROCE_AETH_BYTES	4

@@ -91,7 +91,8 @@ struct sroce_sge {
  *	of payload that follow
  * @imm_data: immediate data (network order), or the key to invalidate, in host
  *	order, of SROCE_WR_SEND_WITH_INV and SROCE_WR_LOCAL_INV
- * @rdma: WRITE and READ
+ * @rdma: WRITE and READ; of XRC also SEND.  @srqn names the peer's SRQ: zero but
+ *	for XRC
  * @atomic: compare-and-swap, fetch-and-add (the addend is in @compare_add)
  * @bind: of a memory window: the memory as its region's @lkey names it; the key
  *	that the window is to have, in @rkey, differs from its present one in the
@@ -115,12 +116,13 @@ struct sroce_sqe {
 		struct {
 			__aligned_u64	remote_addr;
 			__u32		rkey;
-			__u32		reserved[5];
+			__u32		srqn;
+			__u32		reserved[4];
 		} rdma;
 		struct {
 			__aligned_u64	remote_addr;
 			__u32		rkey;
-			__u32		reserved;
+			__u32		srqn;
 			__aligned_u64	compare_add;
 			__aligned_u64	swap;
 		} atomic;
@@ -459,6 +461,8 @@ SROCE_ABI_OFFSET(sroce_sqe, num_sge, 10);
 SROCE_ABI_OFFSET(sroce_sqe, imm_data, 12);
 SROCE_ABI_OFFSET(sroce_sqe, rdma.remote_addr, 16);
 SROCE_ABI_OFFSET(sroce_sqe, rdma.rkey, 24);
+SROCE_ABI_OFFSET(sroce_sqe, rdma.srqn, 28);
+SROCE_ABI_OFFSET(sroce_sqe, atomic.srqn, 28);
 SROCE_ABI_OFFSET(sroce_sqe, atomic.compare_add, 32);
 SROCE_ABI_OFFSET(sroce_sqe, atomic.swap, 40);
 SROCE_ABI_OFFSET(sroce_sqe, bind.addr, 16);

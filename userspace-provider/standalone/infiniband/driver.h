@@ -83,7 +83,19 @@ struct verbs_device_ops {
 
 /* Objects that libibverbs wraps */
 
-struct verbs_xrcd;
+struct verbs_xrcd {
+	struct ibv_xrcd xrcd;
+	uint32_t unused_comp_mask;
+	uint32_t unused_handle;
+};
+
+struct verbs_srq {
+	struct ibv_srq srq;
+	enum ibv_srq_type unused_type;
+	struct verbs_xrcd *unused_xrcd;
+	struct ibv_cq *unused_cq;
+	uint32_t unused_num;
+};
 
 enum {
 	VERBS_QP_EX = 1 << 1,
@@ -140,7 +152,8 @@ struct verbs_context_ops {
 			    uint16_t lid);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw,
 		       struct ibv_mw_bind *mw_bind);
-	void *unused_3[2];
+	int (*close_xrcd)(struct ibv_xrcd *xrcd);
+	void *unused_3;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
 	void *unused_4;
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
@@ -156,7 +169,9 @@ struct verbs_context_ops {
 	void *unused_6;
 	struct ibv_srq *(*create_srq)(struct ibv_pd *pd,
 				      struct ibv_srq_init_attr *attr);
-	void *unused_7[2];
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
+					 struct ibv_srq_init_attr_ex *attr);
+	void *unused_7;
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
@@ -173,7 +188,7 @@ struct verbs_context_ops {
 			    uint16_t lid);
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);
-	void *unused_12;
+	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
 	struct ibv_dm *(*import_dm)(struct ibv_context *context,
 				    uint32_t dm_handle);
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
@@ -186,7 +201,11 @@ struct verbs_context_ops {
 	void *unused_13;
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
-	void *unused_14[3];
+	void *unused_14;
+	struct ibv_qp *(*open_qp)(struct ibv_context *context,
+				  struct ibv_qp_open_attr *attr);
+	struct ibv_xrcd *(*open_xrcd)(struct ibv_context *context,
+				      struct ibv_xrcd_init_attr *attr);
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 	int (*post_recv)(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 			 struct ibv_recv_wr **bad_wr);
@@ -244,10 +263,12 @@ struct verbs_context_ops {
 
 SROCE_COMMAND(alloc_mw);
 SROCE_COMMAND(alloc_pd);
-SROCE_COMMAND(create_srq);
+SROCE_COMMAND(create_xsrq);
 SROCE_COMMAND(get_context);
 SROCE_COMMAND(modify_qp);
 SROCE_COMMAND(modify_srq);
+SROCE_COMMAND(open_qp);
+SROCE_COMMAND(open_xrcd);
 SROCE_COMMAND(query_port);
 SROCE_COMMAND(query_qp);
 SROCE_COMMAND(query_srq);
