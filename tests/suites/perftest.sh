@@ -30,6 +30,12 @@ for program in send write; do
 	perf "UC" ib_${program}_bw -c UC -n 20 -s 4096
 	perf "UC" ib_${program}_lat -c UC -n 20 -s 4096
 done
+for program in send write read atomic; do
+	options=()
+	[ $program = atomic ] || options=(-s 4096)
+	perf "XRC" ib_${program}_bw -c XRC -n 20 "${options[@]}"
+	perf "XRC" ib_${program}_lat -c XRC -n 20 "${options[@]}"
+done
 perf "UD" ib_send_bw -c UD -n 20 -s 2048
 perf "UD" ib_send_lat -c UD -n 20 -s 2048
 GIDS=6 perf "UD over IPv6" ib_send_lat -c UD -n 20 -s 2048

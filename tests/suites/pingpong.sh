@@ -54,6 +54,18 @@ for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $d
 ok "bytes were counted" test "$(counter $D1 tx_bytes)" -gt 20000000
 ok "so were doorbells" test "$(counter $D1 kicks)" -gt 0
 
+# XRC: each client has a target of its own in the server's domain; one SRQ receives for all
+# xrc WHAT CLIENTS OPTIONS...
+xrc() {
+	local what=$1 clients=$2
+	shift 2
+	pair_run "$what" "ibv_xsrq_pingpong -d \$D2 -g \$G2 -n 20 -p \$PORT -c $clients $*" \
+		"xargs -P $clients -n 1 ibv_xsrq_pingpong -d \$D1 -g \$G1 -n 20 -p \$PORT $* < <(yes $IP2 | head -n $clients)"
+}
+xrc "xrc" 1
+xrc "xrc with events" 1 -e
+xrc "xrc, three clients" 3 -s 5000
+
 # Both ends on one device
 HOST2=h1 D2=$D1 G2=$G1 G2_6=$G1_6
 IP2=$IP1
