@@ -12,16 +12,27 @@
 /* Whoever takes memory away so many times in a row does not want it used. */
 #define MAX_TRIES	1000
 
+/* Advice of all processes that is followed at a time; QPs do not wait for it. */
+#define MAX_ADVICE	4
+
 static struct workqueue_struct *queue;
+static struct workqueue_struct *advice_queue;
 
 int sroce_fault_init(void)
 {
-	queue = alloc_workqueue("sroce_fault", WQ_UNBOUND, 0);
-	return queue ? 0 : -ENOMEM;
+	queue = alloc_workqueue("sroce_fault", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	if (!queue)
+		return -ENOMEM;
+	advice_queue = alloc_workqueue("sroce_advice", WQ_UNBOUND, MAX_ADVICE);
+	if (advice_queue)
+		return 0;
+	destroy_workqueue(queue);
+	return -ENOMEM;
 }
 
 void sroce_fault_exit(void)
 {
+	destroy_workqueue(advice_queue);
 	destroy_workqueue(queue);
 }
 
@@ -289,7 +300,7 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	for (i = 0; i < num_sge && !err; i++)
 		err = take_sge(a, pd, &sges[i]);
 	if (!err && !(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
-		queue_work(queue, &a->work);
+		queue_work(advice_queue, &a->work);
 		return 0;
 	}
 	if (!err)

@@ -68,6 +68,8 @@ struct sroce_path {
  * @ask_drained: SQD: raise the event when nothing is outstanding
  * @broken: user space has written an impossible tail; look at it no more
  * @signal_all: every request completes with a CQE
+ * @waits: times that the request to be sent was held back for the memory of its
+ *	answer
  * @fault: memory that was not present
  * @refetch: answers were dropped for that; when it is they are asked for again
  */
@@ -105,6 +107,7 @@ struct sroce_sendq {
 	bool broken;
 	bool signal_all;
 	bool refetch;
+	u8 waits;
 	struct sroce_fault fault;
 };
 

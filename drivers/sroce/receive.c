@@ -248,9 +248,9 @@ struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
 }
 
 /* Something is not present: nobody is to blame if it will be. */
-static enum sroce_reason absent(struct sroce_qp *qp,
-				const struct sroce_memory *memory, u32 at,
-				u32 len, enum sroce_reason refused)
+static noinline enum sroce_reason
+absent(struct sroce_qp *qp, const struct sroce_memory *memory, u32 at, u32 len,
+       enum sroce_reason refused)
 {
 	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?
 	       refused : SROCE_PAGED_OUT;
@@ -266,14 +266,15 @@ static enum sroce_reason store_send(struct sroce_qp *qp,
 
 	err = sroce_store_packet(grip, &to, req->offset, rx->payload,
 				 rx->pkt.payload);
+	if (likely(!err))
+		return SROCE_NO_REASON;
 	if (err == -EMSGSIZE)
 		return SROCE_RECV_TOO_SMALL;
-	if (err == -EAGAIN)
-		return absent(qp, &to, req->offset,
-			      req->completes ? rx->pkt.payload :
-					       SROCE_FAULT_AHEAD,
-			      SROCE_RECV_LKEY_REFUSED);
-	return err ? SROCE_RECV_LKEY_REFUSED : SROCE_NO_REASON;
+	if (err != -EAGAIN)
+		return SROCE_RECV_LKEY_REFUSED;
+	return absent(qp, &to, req->offset,
+		      req->completes ? rx->pkt.payload : SROCE_FAULT_AHEAD,
+		      SROCE_RECV_LKEY_REFUSED);
 }
 
 /* The remote memory that a request names, as a list of one piece. */
@@ -287,6 +288,16 @@ static enum sroce_reason store_send(struct sroce_qp *qp,
 		.access = (rights),					\
 	}
 
+/* Page in what the message has still to bring. */
+static noinline enum sroce_reason
+absent_write(struct sroce_qp *qp, const struct sroce_request *req, u32 length)
+{
+	REMOTE_MEMORY(to, qp, req->va, length, req->rkey,
+		      IB_ACCESS_REMOTE_WRITE);
+
+	return absent(qp, &to, 0, length, SROCE_RKEY_REFUSED);
+}
+
 static enum sroce_reason store_write(struct sroce_qp *qp,
 				     struct sroce_grip *grip,
 				     const struct sroce_rx *rx,
@@ -296,7 +307,7 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 	struct sroce_mr *mr;
 	int err;
 
-	REMOTE_MEMORY(to, qp, req->va, length, req->rkey,
+	REMOTE_MEMORY(to, qp, req->va, rx->pkt.payload, req->rkey,
 		      IB_ACCESS_REMOTE_WRITE);
 
 	/* The bounds of the whole message, before its first byte. */
@@ -309,9 +320,10 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 	}
 	err = sroce_store_packet(grip, &to, 0, rx->payload,
 				 rx->pkt.payload);
-	if (err == -EAGAIN)
-		return absent(qp, &to, 0, length, SROCE_RKEY_REFUSED);
-	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+	if (likely(!err))
+		return SROCE_NO_REASON;
+	return err == -EAGAIN ? absent_write(qp, req, length) :
+				SROCE_RKEY_REFUSED;
 }
 
 static enum sroce_reason check_read(struct sroce_qp *qp,
@@ -442,12 +454,11 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 		r->taken = true;
 	}
 	reason = move(qp, rx, req, &original);
-	if (reason == SROCE_PAGED_OUT) {
-		put_off(qp, SROCE_RX_PAGED_OUT);
-		return;
-	}
-	if (reason) {
-		refuse(qp, reason);
+	if (unlikely(reason)) {
+		if (reason == SROCE_PAGED_OUT)
+			put_off(qp, SROCE_RX_PAGED_OUT);
+		else
+			refuse(qp, reason);
 		return;
 	}
 	if (req->receives)

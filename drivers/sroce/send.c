@@ -25,6 +25,12 @@
 #define BUSY_PACKETS	32
 /* In a stream of bursts each so many packets ask for an acknowledgment. */
 #define ASK_PACKETS	128
+/*
+ * A request is held back so many times until all memory for its answer is
+ * present: once to page it in, once more to know if that could be done.  After
+ * that others keep taking it away, and the answer may find some of it.
+ */
+#define MOST_WAITS	2
 /* So many kicks in a row without polling are a stream of posts, */
 #define STREAM_KICKS	4
 /* or so many requests and completions that the process leaves lying. */
@@ -253,6 +259,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.broken = false;
 	qp->sq.ask_drained = false;
 	qp->sq.refetch = false;
+	qp->sq.waits = 0;
 	sroce_store(&qp->slot->sq_head, 0);
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
 }
@@ -320,6 +327,9 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 	out->pkt.ack_req = false;
 	if (sroce_wr_reads(wr) && !wr->started) {
 		err = may_store(qp, wr, list);
+		if (err == -EAGAIN && qp->sq.waits == MOST_WAITS)
+			err = 0;
+		qp->sq.waits = err == -EAGAIN ? qp->sq.waits + 1 : 0;
 		if (err)
 			return err;
 	}

@@ -200,6 +200,33 @@ static void stolen(const void *arg)
 	pair_down(&pair);
 }
 
+/* So much that it is hardly ever present all at once. */
+static void stolen_much(const void *arg)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+	};
+	const size_t size = 1024 * PAGE;
+	struct thief thief;
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, 1024));
+	REQUIRE(shared_file(&pair.a) && shared_file(&pair.b));
+	for (i = 0; i < 6; i++) {
+		bool read = opcodes[i % 2] == IBV_WR_RDMA_READ;
+		const uint8_t *to = read ? pair.a.buf : pair.b.buf;
+
+		fill(read ? pair.b.buf : pair.a.buf, size, i);
+		REQUIRE(thief_start(&thief, &pair));
+		CHECK(transferred(&pair, opcodes[i % 2], size));
+		thief_stop(&thief);
+		CHECK(filled(to, size, i));
+	}
+	pair_down(&pair);
+}
+
 /* Takes what comes of @n requests; true if there was nothing but @bad beside. */
 static bool ends_with(struct pair *pair, int n, enum ibv_wc_status bad)
 {
@@ -374,6 +401,7 @@ void test_changes(void)
 		{ "protected between transfers", protected },
 		{ "shared with a child", forked },
 		{ "discarded all the time", stolen },
+		{ "much, discarded all the time", stolen_much },
 		{ "unmapped during transfers", unmapped_busy },
 		{ "deregistered during transfers", deregistered_busy },
 		{ "queue pairs destroyed during transfers", destroyed_busy },

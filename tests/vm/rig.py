@@ -224,7 +224,7 @@ class Guest:
 
     def _command(self):
         cmdline = ("console=ttyS0 mitigations=off nokaslr random.trust_cpu=on tsc=reliable no_timer_check net.ifnames=0 "
-                   "log_buf_len=16M " + self._cmdline("qemu"))
+                   "log_buf_len=16M secretmem.enable=1 " + self._cmdline("qemu"))
         return [
             *self.qemu.program, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc",
             *self._processor(), "-m", self.options.memory or self.kernel.memory,
