@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/hash.h>
+#include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -42,6 +43,19 @@ static u16 av_sport(u32 flow_label, u32 entropy)
 	return rdma_flow_label_to_udp_sport(flow_label);
 }
 
+static const struct net *namespace_of(const struct ib_gid_attr *attr)
+{
+	const struct net *net = NULL;
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (!IS_ERR(ndev))
+		net = dev_net(ndev);
+	rcu_read_unlock();
+	return net;
+}
+
 static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 entropy,
 				  gfp_t gfp)
 {
@@ -57,6 +71,7 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 entropy,
 		return ERR_PTR(-ENOMEM);
 	rdma_hold_gid_attr(grh->sgid_attr);
 	av->sgid_attr = grh->sgid_attr;
+	av->net = namespace_of(grh->sgid_attr);
 	av->ipv4 = is_ipv4(&grh->dgid);
 	memcpy(&av->saddr, grh->sgid_attr->gid.raw, sizeof(av->saddr));
 	memcpy(&av->daddr, grh->dgid.raw, sizeof(av->daddr));
@@ -68,6 +83,30 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 entropy,
 	av->sl = rdma_ah_get_sl(attr);
 	refcount_set(&av->ref, 1);
 	return av;
+}
+
+/* Of the same namespace, or it is another address that looks alike. */
+static struct net_device *returned(const struct sroce_av *av)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+
+	attr = rdma_find_gid_by_port(av->sgid_attr->device,
+				     (const union ib_gid *)&av->saddr,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
+				     NULL);
+	if (IS_ERR(attr))
+		return NULL;
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	rdma_put_gid_attr(attr);
+	return IS_ERR(ndev) || dev_net(ndev) != av->net ? NULL : ndev;
+}
+
+struct net_device *sroce_av_ndev(const struct sroce_av *av)
+{
+	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
+
+	return IS_ERR(ndev) ? returned(av) : ndev;
 }
 
 struct sroce_av *sroce_av_create(struct sroce_device *dev,

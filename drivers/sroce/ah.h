@@ -10,6 +10,7 @@
 /**
  * struct sroce_av - address vector: how packets get to a peer
  * @sgid_attr: our end; referenced
+ * @net: our end's network namespace; to be compared only
  * @pd: of the address handle; NULL in a QP
  * @ipv4: IPv4, else IPv6
  * @loopback: the peer is on the same device: its address is ours
@@ -25,6 +26,7 @@
  */
 struct sroce_av {
 	const struct ib_gid_attr *sgid_attr;
+	const struct net *net;
 	struct ib_pd *pd;
 	bool ipv4;
 	bool loopback;
@@ -76,6 +78,17 @@ void sroce_av_put(struct sroce_av *av);
  */
 struct sroce_av *sroce_av_get(struct sroce_device *dev, struct ib_pd *pd,
 			      u32 number);
+
+/**
+ * sroce_av_ndev() - the netdev that has our end's address
+ * @av: address vector
+ *
+ * An address that went and came back has another GID entry than the one that
+ * @av was made with; it will do.
+ *
+ * Context: RCU read side.  Return: netdev, or NULL while nobody has it.
+ */
+struct net_device *sroce_av_ndev(const struct sroce_av *av);
 
 /* ib_device_ops */
 int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,

@@ -5,7 +5,6 @@
  */
 #include <linux/jhash.h>
 #include <rdma/ib_addr.h>
-#include <rdma/ib_cache.h>
 #include "core/aeth.h"
 #include "fetch.h"
 #include "qp.h"
@@ -135,19 +134,6 @@ static u8 permissions(int access)
 	       (access & IB_ACCESS_REMOTE_ATOMIC ? SROCE_MAY_ATOMIC : 0);
 }
 
-static struct net *av_net(const struct sroce_av *av)
-{
-	struct net_device *ndev;
-	struct net *net = NULL;
-
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
-	if (!IS_ERR(ndev))
-		net = dev_net(ndev);
-	rcu_read_unlock();
-	return net;
-}
-
 static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			  int mask, struct change *change)
 {
@@ -210,7 +196,6 @@ static void apply_path(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		qp->pkey = &qp->dev->pkeys[attr->pkey_index];
 	if (mask & IB_QP_AV) {
 		swap(qp->av, change->av);
-		qp->net = av_net(qp->av);
 		sroce_path_release(&qp->sq.path);
 		sroce_path_release(&qp->rq.path);
 	}

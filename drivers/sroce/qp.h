@@ -194,7 +194,6 @@ enum sroce_todo {
  * @own_slot: @slot of a kernel user
  * @ring: memory behind both rings
  * @av: path to the peer of a connected QP; changed with both locks held
- * @net: its network namespace, to compare with that of packets
  * @dest_qpn: its number
  * @pkey: P_Key in packets: its entry of the device's table
  * @attr: attributes as they were set, for query; @mutex
@@ -237,7 +236,6 @@ struct sroce_qp {
 	struct sroce_slot place;
 	struct sroce_ring *ring;
 	struct sroce_av *av;
-	struct net *net;
 	u32 dest_qpn;
 	const u16 *pkey;
 	struct ib_qp_attr attr;

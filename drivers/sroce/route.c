@@ -4,7 +4,6 @@
 #include <net/ip.h>
 #include <net/ip6_route.h>
 #include <net/route.h>
-#include <rdma/ib_cache.h>
 #include "core/wire.h"
 #include "route.h"
 
@@ -48,8 +47,8 @@ static struct dst_entry *route(const struct sroce_av *av)
 	struct net_device *ndev;
 
 	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
-	if (!IS_ERR(ndev))
+	ndev = sroce_av_ndev(av);
+	if (ndev)
 		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
 	rcu_read_unlock();
 	return dst;

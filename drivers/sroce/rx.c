@@ -110,7 +110,7 @@ static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx,
 		      const struct in6_addr *from, const struct in6_addr *to)
 {
-	return qp->av && net_eq(qp->net, rx->net) &&
+	return qp->av && net_eq(qp->av->net, rx->net) &&
 	       ipv6_addr_equal(&qp->av->saddr, to) &&
 	       ipv6_addr_equal(&qp->av->daddr, from);
 }

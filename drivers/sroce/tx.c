@@ -8,7 +8,6 @@
 #include <net/ip6_checksum.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
-#include <rdma/ib_cache.h>
 #include "crc.h"
 #include "loop.h"
 #include "trace.h"
@@ -236,16 +235,16 @@ static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 	struct net_device *ndev;
 
 	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(burst->av->sgid_attr);
-	if (IS_ERR(ndev)) {
-		kfree_skb(skb);
-	} else {
+	ndev = sroce_av_ndev(burst->av);
+	if (ndev) {
 		dev_hold(ndev);
 		skb->dev = ndev;
 		sroce_loop_push(skb);
+	} else {
+		kfree_skb(skb);
 	}
 	rcu_read_unlock();
-	return PTR_ERR_OR_ZERO(ndev);
+	return ndev ? 0 : -ENODEV;
 }
 
 static void trace_packets(const struct sroce_burst *burst)

@@ -309,3 +309,35 @@ show_pair() {
 	diag "client, status $CLIENT_STATUS: $2"
 	[ -z "$CLIENT_OUTPUT" ] || tail -n 25 <<<"$CLIENT_OUTPUT" | sed 's/^/#   /'
 }
+
+# --- traffic without an end ---
+
+# endless SERVER CLIENT: two programs that do not end on their own; their processes are in $SERVER and $CLIENT
+endless() {
+	local before
+	PORT=$((PORT + 1))
+	before=$(counter $D1 rx_packets)
+	export PORT D1 D2 G1 G2 IP1 IP2
+	(exec_on h2 bash -c "exec $1") >"$OUTPUT.server" 2>&1 &
+	SERVER=$!
+	wait_server $SERVER $PORT || return
+	(exec_on h1 bash -c "exec $2") >"$OUTPUT.client" 2>&1 &
+	CLIENT=$!
+	wait_for 20 under_way "$before"
+}
+under_way() { [ "$(counter $D1 rx_packets)" -gt $(($1 + 20)) ]; }
+at_exit rm -f "$OUTPUT.server" "$OUTPUT.client"
+
+ended() { [ ! -d "/proc/$1" ] || grep -q 'State:.*Z' "/proc/$1/status"; }
+
+# fails WHAT PID OUTPUT REGEX: the process ends by itself, with an error, and says so
+fails() {
+	local status
+	wait_for 30 ended "$2"
+	kill -9 "$2" 2>/dev/null
+	wait "$2" 2>/dev/null
+	status=$?
+	ok "$1: it ends with an error" test $status -gt 0 -a $status -lt 124
+	like "$1: it says which" "$(<"$3")" "$4"
+}
+stop() { kill -9 "$@"; wait "$@"; } 2>/dev/null

@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What becomes of connections when their address, the netdev's MTU, its MAC address or its link changes under them.
+# timeout: 300
+# lanes: vm debug smoke
+. "$(dirname "$0")/lib.sh"
+
+# The sender waits for so many timeouts of its QP, 2^TIMEOUT * 4 us each, before it gives up.
+write_until() {
+	export TIMEOUT=$1 GA=${2:-$G1} GB=${3:-$G2}
+	endless 'ib_send_bw -F -e -d $D2 -x $GB -n 100000000 -s 4096 -p $PORT' \
+		'ib_send_bw -F -e -d $D1 -x $GA -n 100000000 -s 4096 -u $TIMEOUT -p $PORT $IP2'
+}
+patient() { write_until 19 "$@"; }
+impatient() { write_until 14 "$@"; }
+stop_both() { stop $CLIENT $SERVER; }
+
+goes_on() {
+	local packets
+	packets=$(counter $D1 rx_acks)
+	wait_for 60 more_acks "$packets"
+}
+more_acks() { kill -0 $CLIENT && [ "$(counter $D1 rx_acks)" -gt $(($1 + 20)) ]; }
+waits() { [ "$(counter $D1 tx_timeouts)" -gt "$1" ]; }
+# Of the table's 1024 places the first ones are enough here; to look into all takes its time.
+find_gid() {
+	local index gid
+	for index in {0..9}; do
+		read -r gid 2>/dev/null <"/sys/class/infiniband/$1/ports/1/gids/$index" && [ "$gid" = "$2" ] && echo "$index" && return 0
+	done
+	return 1
+}
+has_gid() { find_gid "$1" "$(gid_text "$2")"; }
+no_gid() { ! has_gid "$@"; }
+saw() { grep -q "$1" "$OUTPUT.watch"; }
+at_exit rm -f "$OUTPUT.watch"
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+on h1 ip addr add 10.0.1.1/24 dev eth0
+on h2 ip addr add 10.0.1.2/24 dev eth0
+IP1=10.0.1.1 IP2=10.0.1.2
+ok "a second address each, to take away" gids
+(exec_on h1 stdbuf -oL ibv_asyncwatch -d $D1) >"$OUTPUT.watch" 2>&1 &
+watch=$!
+watching() { grep -q 'async event FD' "$OUTPUT.watch"; }
+ok "a program waits for events" wait_for 20 watching
+
+# away_and_back WHAT: the device's address, for longer than a timeout
+away_and_back() {
+	local timeouts
+	ok "$1: traffic" patient
+	on h1 ip addr del 10.0.1.1/24 dev eth0
+	ok "$1: the GID goes" wait_for 10 no_gid $D1 $IP1
+	timeouts=$(counter $D1 tx_timeouts)
+	ok "$1: the connection waits" wait_for 60 waits "$timeouts"
+	on h1 ip addr add 10.0.1.1/24 dev eth0
+	ok "$1: the GID is back" wait_for 10 has_gid $D1 $IP1
+	ok "$1: the connection goes on" goes_on
+	stop_both
+	gids
+}
+
+away_and_back "address removed and added again"
+ok "the program was told" wait_for 10 saw GID_CHANGE
+
+ok "traffic" impatient
+on h1 ip addr del 10.0.1.1/24 dev eth0
+fails "address removed for good: the sender" $CLIENT "$OUTPUT.client" 'Completion with error|Failed status|status 12'
+stop $SERVER
+on h1 ip addr add 10.0.1.1/24 dev eth0
+gids
+
+ok "traffic" impatient
+on h2 ip addr del 10.0.1.2/24 dev eth0
+fails "the peer's address removed: the sender" $CLIENT "$OUTPUT.client" 'Completion with error|Failed status|status 12'
+stop $SERVER
+on h2 ip addr add 10.0.1.2/24 dev eth0
+gids
+
+ok "traffic" impatient
+on h1 ip addr del 10.0.1.1/24 dev eth0
+on h1 ip addr add 10.0.1.3/24 dev eth0
+fails "another address in its place: the sender" $CLIENT "$OUTPUT.client" 'Completion with error|Failed status|status 12'
+stop $SERVER
+on h1 ip addr del 10.0.1.3/24 dev eth0
+on h1 ip addr add 10.0.1.1/24 dev eth0
+gids
+
+ok "traffic over IPv6" patient "$G1_6" "$G2_6"
+on h1 ip -6 addr del fd00::1/64 dev eth0
+ok "IPv6: the GID goes" wait_for 10 no_gid $D1 $IP1_6
+on h1 ip -6 addr add fd00::1/64 dev eth0 nodad
+ok "IPv6: the connection goes on" goes_on
+stop_both
+gids
+
+# All GIDs go and come with the netdev's MAC address.
+ok "traffic" patient
+on h1 ip link set eth0 address 02:00:00:00:12:34
+ok "another MAC address: the connection goes on" goes_on
+stop_both
+gids
+
+ok "traffic" patient
+on h1 ip link set eth0 down
+ok "link down: the program was told" wait_for 10 saw PORT_ERR
+on h1 ip link set eth0 up
+ok "link up: it was told, too" wait_for 10 saw PORT_ACTIVE
+ok "link down and up: the connection goes on" goes_on
+stop_both
+on h1 ip -6 addr add fd00::1/64 dev eth0 nodad 2>/dev/null
+gids
+
+ok "traffic" patient
+on h1 ip link set eth0 mtu 600
+timeouts=$(counter $D1 tx_timeouts)
+ok "an MTU below the path MTU: the connection waits" wait_for 60 waits "$timeouts"
+on h1 ip link set eth0 mtu 1500
+ok "the MTU is back: the connection goes on" goes_on
+stop_both
+kill $watch
+wait $watch 2>/dev/null
