@@ -12,7 +12,7 @@ MODULE = $(O)/sroce.ko
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
-.PHONY: all module tester provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug bench demo shell clean help
+.PHONY: all module tester provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug conformance bench demo shell clean help
 
 ## all            module and provider, into build/ (the default)
 all: module provider
@@ -110,6 +110,10 @@ check-abi: setup
 ## check-debug    the VM suites on a kernel with KASAN, lockdep, kmemleak and more; SUITE=name runs one
 check-debug: setup
 	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
+
+## conformance    Documentation/conformance.rst: rdma-core's tests on sroce and rxe, features and the tests that show them
+conformance: setup
+	@tests/conformance/generate --kernel stock --kernel 6.12
 
 ## bench          sroce, rxe and TCP measured side by side, into build/bench; QUICK=1, DOC=1 for performance.rst
 bench: setup
