@@ -8,10 +8,15 @@
 hosts_up 4400 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-# An exporter of dma-bufs where there is no other; it stays, for others may use it
-modprobe -q vgem || true
+# An exporter of dma-bufs where there is no other
+modprobe -q vgem && at_exit modprobe -q -r vgem
+if [ -e /proc/sys/vm/nr_hugepages ]; then
+	echo 8 >/proc/sys/vm/nr_hugepages
+	at_exit sh -c 'echo 0 >/proc/sys/vm/nr_hugepages'
+fi
 run_program "" 150 "$PROGRAMS/resources"
 D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/resources"
+IBV_FORK_SAFE=1 RDMAV_HUGEPAGES_SAFE=1 run_program "fork safe: " 60 "$PROGRAMS/resources" pages
 G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/resources" multicast
 
 # mckey_pair: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends: rdma_cm and sroce each

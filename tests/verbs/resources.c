@@ -24,6 +24,7 @@ static const struct {
 	{ "sharing", test_sharing },
 	{ "dmabuf", test_dmabuf },
 	{ "xrc", test_xrc },
+	{ "pages", test_pages },
 };
 
 static bool wanted(const char *name, int argc, char **argv)

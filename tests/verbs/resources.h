@@ -12,5 +12,6 @@ void test_device_memory(void);
 void test_sharing(void);
 void test_dmabuf(void);
 void test_xrc(void);
+void test_pages(void);
 
 #endif /* RESOURCES_H */
