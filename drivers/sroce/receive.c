@@ -453,6 +453,8 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 		if (!take(qp))
 			return;
 		r->taken = true;
+		/* Also if this packet, the only one, is refused. */
+		r->srqn = rx->pkt.srqn;
 	}
 	reason = move(qp, rx, req, &original);
 	if (unlikely(reason)) {

@@ -357,12 +357,12 @@ static void empty_for_good(const void *arg)
 
 static void too_small(const void *arg)
 {
+	const int length = *(const int *)arg;
 	struct pair pair;
 
-	(void)arg;
 	REQUIRE(pair_up(&pair, &xrc));
-	CHECK_CALL(post_recv(&pair.b, 5, 0, 2999), 0);
-	CHECK_CALL(post_send(&pair.a, 1, 0, 3000, IBV_SEND_SIGNALED), 0);
+	CHECK_CALL(post_recv(&pair.b, 5, 0, length - 1), 0);
+	CHECK_CALL(post_send(&pair.a, 1, 0, length, IBV_SEND_SIGNALED), 0);
 	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 5, .status = IBV_WC_LOC_LEN_ERR);
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1,
 	       .status = IBV_WC_REM_INV_REQ_ERR);
@@ -762,6 +762,7 @@ static void processes(const void *arg)
 
 void test_xrc(void)
 {
+	static const int three_packets = 3000, one_packet = 100;
 	static const enum ibv_mtu mtus[] = {
 		IBV_MTU_256, IBV_MTU_1024, IBV_MTU_4096,
 	};
@@ -786,7 +787,9 @@ void test_xrc(void)
 		{ "XRC: an SRQ number of more than 24 bits", number_too_large },
 		{ "XRC: the initiator waits while the SRQ is empty", empty },
 		{ "XRC: but not for ever", empty_for_good },
-		{ "XRC: the receive is too small", too_small },
+		{ "XRC: the receive is too small", too_small, &three_packets },
+		{ "XRC: the receive is too small for one packet", too_small,
+		  &one_packet },
 		{ "XRC: the SRQ's limit", limit },
 		{ "XRC: events of the SRQ's CQ", events },
 		{ "XRC: the SRQ is destroyed under traffic",
