@@ -29,7 +29,7 @@ with socket.create_server(("127.0.0.1", 111)) as server:
         threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()' &
 	RPCBIND=$!
 	at_exit kill $RPCBIND
-	wait_server $RPCBIND 111
+	wait_for 60 tcp_listens $RPCBIND 111
 }
 
 # What rpc.mountd answers: who the client is, what he may have (read and write, no root squash), and what is the root
@@ -78,8 +78,8 @@ exercise() {
 	ok "$1: 30 small files" small_files
 	ok "$1: a file that is not there" test ! -e "$MNT/none"
 	ok "$1: a long folder is listed" test "$(find "$MNT/small" -type f | wc -l)" = 30
-	ok "$1: direct, from an odd offset" limited 60 dd if="$MNT/file" of="$WORK/odd" bs=4099 skip=7 iflag=direct
-	ok "$1: the same bytes" cmp "$WORK/odd" <(tail -c +$((7 * 4099 + 1)) "$WORK/data")
+	ok "$1: direct, from an odd offset" limited 60 dd if="$MNT/file" of="$WORK/odd" bs=40961 skip=7 iflag=direct
+	ok "$1: the same bytes" cmp "$WORK/odd" <(tail -c +$((7 * 40961 + 1)) "$WORK/data")
 	ok "$1: unmount" limited 60 umount "$MNT"
 	rm -rf "$WORK/export/small" "$WORK/export/file"
 }
