@@ -28,7 +28,7 @@ relay() {
 
 # run_module WHAT DEVICE,DEVICE GID,GID
 run_module() {
-	local mark="kernel.sh $RANDOM"
+	local mark="kernel.sh, $1, $RANDOM."
 	echo "$mark" >/dev/kmsg
 	COMPLETE=no
 	ok "$1: the module loads" insmod "$MODULE" "devices=$2" "gids=$3"
