@@ -20,7 +20,8 @@ static struct workqueue_struct *advice_queue;
 
 int sroce_fault_init(void)
 {
-	queue = alloc_workqueue("sroce_fault", WQ_UNBOUND, WQ_MAX_ACTIVE);
+	queue = alloc_workqueue("sroce_fault", WQ_UNBOUND | WQ_HIGHPRI,
+				WQ_MAX_ACTIVE);
 	if (!queue)
 		return -ENOMEM;
 	advice_queue = alloc_workqueue("sroce_advice", WQ_UNBOUND, MAX_ADVICE);

@@ -248,10 +248,9 @@ struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
 }
 
 /* Something is not present: nobody is to blame if it will be. */
-static noinline enum sroce_reason absent(struct sroce_qp *qp,
-					 const struct sroce_memory *memory,
-					 u32 at, u32 len,
-					 enum sroce_reason refused)
+static enum sroce_reason absent(struct sroce_qp *qp,
+				const struct sroce_memory *memory, u32 at,
+				u32 len, enum sroce_reason refused)
 {
 	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?
 	       refused : SROCE_PAGED_OUT;

@@ -100,8 +100,9 @@ static void expired(struct sroce_qp *qp)
 	sq->armed = false;
 	if (!active(qp))
 		return;
-	if (!sq->paused && !sq->req.rnr_wait &&
-	    !sq->refetch && sroce_requester_waits(&sq->req)) {
+	/* Who waits for memory of this host has no reason to blame the peer. */
+	if (!sq->paused && !sq->req.rnr_wait && !sq->refetch &&
+	    !sroce_fault_busy(&sq->fault) && sroce_requester_waits(&sq->req)) {
 		sroce_count(qp, SROCE_TX_TIMEOUTS);
 		retry(qp);
 	}

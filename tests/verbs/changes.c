@@ -156,6 +156,9 @@ static void *steal(void *arg)
 		madvise(side->buf + page * PAGE, PAGE, MADV_DONTNEED);
 		if (!(rand_r(&seed) % 64))
 			madvise(side->buf, side->size, MADV_DONTNEED);
+		/* Now and then something has to get through. */
+		if (!(rand_r(&seed) % 16))
+			usleep(100);
 	}
 	return NULL;
 }

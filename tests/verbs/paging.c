@@ -15,6 +15,8 @@ bool paging_up(struct pair *pair, size_t pages)
 	const struct options options = {
 		.mr_access = ON_DEMAND,
 		.size = pages * PAGE,
+		/* A page may take its time on a busy machine: 1 s. */
+		.timeout = 18,
 	};
 
 	return pair_up(pair, &options);
