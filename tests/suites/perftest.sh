@@ -54,6 +54,8 @@ for program in send write read; do
 	perf "lists of 32" ib_${program}_bw -l 32 -n 96 -s 64
 	perf "rdma_cm" ib_${program}_bw -R -n 20 -s 4096
 done
+for program in bw lat; do perf "with a shared receive queue" ib_send_$program --use-srq -n 20 -s 4096; done
+perf "with a shared receive queue and events" ib_send_bw --use-srq -e -n 20 -s 4096
 perf "ibv_post_send()" ib_write_bw -n 20 -s 1024 --use_old_post_send
 perf "a send queue of 1" ib_write_bw -t 1 -n 20 -s 4096
 for program in send write; do

@@ -33,6 +33,12 @@ for mtu in 256 512 1024 2048 4096; do
 	ok "at least two packets per message were counted" test $((after - before)) -ge 40
 done
 
+# 16 QPs on one receive queue
+pingpong "srq over IPv4" srq
+GIDS=6 pingpong "srq over IPv6, with events" srq -e
+pingpong "srq, 3 QPs, messages of 3 packets and a bit" srq -q 3 -s 3077
+pingpong "srq, path MTU 4096, 16 receives at a time" srq -m 4096 -s 16384 -r 16
+
 for size in 1 2 3 1023 1048576; do pingpong "rc, messages of $size bytes" rc -s $size; done
 pingpong "uc, messages of 1 byte" uc -s 1
 pingpong "uc, messages of 1 MiB" uc -s 1048576 -m 4096

@@ -36,15 +36,30 @@ done
 pair_run "rstream over IPv6" 'rstream -p $PORT -S 65536 -C 10 -I 2 -T v -b $IP2_6' \
 	'rstream -p $PORT -S 65536 -C 10 -I 2 -T v -s $IP2_6'
 
+pair_run "riostream, inline data, small buffers" 'riostream -p $PORT -i 64 -B 8192 -S 300 -C 50 -I 2 -T v' \
+	'riostream -p $PORT -i 64 -B 8192 -S 300 -C 50 -I 2 -T v -s $IP2'
+
+# rcopy's server serves for ever, and so does cmtime's.
+serve() {
+	PORT=$((PORT + 1))
+	(exec_on h2 timeout -k 5 "$(seconds 120)" "$@" -p $PORT) >/dev/null 2>&1 &
+	SERVER=$!
+}
+served() { kill $SERVER; wait $SERVER; } 2>/dev/null
+
+serve rcopy
+ok "rcopy's server listens" wait_server $SERVER $PORT
+at_exit rm -f "$OUTPUT.copy" "$OUTPUT.copied"
+head -c 3000001 /dev/urandom >"$OUTPUT.copy"
+ok "rcopy" on h1 timeout "$(seconds 60)" rcopy "$OUTPUT.copy" "$IP2:$OUTPUT.copied" -p $PORT
+ok "the copy is the same" cmp "$OUTPUT.copy" "$OUTPUT.copied"
+served
+
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
 for name in tx_packets rx_packets tx_acks rx_acks; do ok "$name moved" test "$(counter $D1 $name)" -gt 0; done
 
-# Its server serves for ever.
-PORT=$((PORT + 1))
-(exec_on h2 cmtime -p $PORT -c 5) >/dev/null 2>&1 &
-server=$!
-ok "cmtime's server listens" wait_server $server $PORT
+serve cmtime -c 5
+ok "cmtime's server listens" wait_server $SERVER $PORT
 like "cmtime connects 5 times" "$(on h1 timeout 60 cmtime -p $PORT -c 5 -s $IP2 2>&1)" 'connect +: .*disconnect +: '
-kill $server
-wait $server 2>/dev/null
+served
 like "nobody listens there: refused" "$(on h1 timeout 60 rping -c -a $IP2 -p 9 -C 1 2>&1)" 'REJECTED, error 8'
