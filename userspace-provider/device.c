@@ -35,6 +35,13 @@ int sroce_query_device_ex(struct ibv_context *context,
 		attr->completion_timestamp_mask = UINT64_MAX;
 		attr->hca_core_clock = CLOCK_KHZ;
 	}
+	if (attr_size > offsetof(struct ibv_device_attr_ex,
+				 packet_pacing_caps.supported_qpts)) {
+		attr->packet_pacing_caps.qp_rate_limit_min = SROCE_MIN_RATE;
+		attr->packet_pacing_caps.qp_rate_limit_max = SROCE_MAX_RATE;
+		attr->packet_pacing_caps.supported_qpts =
+			1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD;
+	}
 	return 0;
 }
 

@@ -318,10 +318,36 @@ static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
 	return err;
 }
 
+/* The old command has no place for it. */
+static int modify_rate(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+		       int attr_mask)
+{
+	struct ibv_modify_qp_ex cmd = {};
+	struct ib_uverbs_ex_modify_qp_resp resp;
+
+	return ibv_cmd_modify_qp_ex(qp, attr, attr_mask, &cmd, sizeof(cmd),
+				    &resp, sizeof(resp));
+}
+
+int sroce_modify_qp_rate_limit(struct ibv_qp *qp,
+			       struct ibv_qp_rate_limit_attr *limit)
+{
+	struct ibv_qp_attr attr = {
+		.rate_limit = limit->rate_limit,
+	};
+
+	/* Bursts are ours to choose. */
+	if (limit->comp_mask || limit->max_burst_sz || limit->typical_pkt_sz)
+		return EOPNOTSUPP;
+	return modify_rate(qp, &attr, IBV_QP_RATE_LIMIT);
+}
+
 int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
 	struct ibv_modify_qp cmd = {};
 
+	if (attr_mask & IBV_QP_RATE_LIMIT)
+		return modify_rate(qp, attr, attr_mask);
 	if (attr_mask & IBV_QP_STATE && attr->qp_state == IBV_QPS_RESET &&
 	    has_memory(to_sroce_qp(qp)))
 		return modify_to_reset(to_sroce_qp(qp), attr, attr_mask);

@@ -44,6 +44,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.import_pd = sroce_import_pd,
 	.modify_cq = sroce_modify_cq,
 	.modify_qp = sroce_modify_qp,
+	.modify_qp_rate_limit = sroce_modify_qp_rate_limit,
 	.modify_srq = sroce_modify_srq,
 	.open_qp = sroce_open_qp,
 	.open_xrcd = sroce_open_xrcd,

@@ -356,6 +356,8 @@ struct ibv_qp *sroce_create_qp(struct ibv_pd *pd,
 struct ibv_qp *sroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr);
 int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
+int sroce_modify_qp_rate_limit(struct ibv_qp *qp,
+			       struct ibv_qp_rate_limit_attr *limit);
 int sroce_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 		   struct ibv_qp_init_attr *init_attr);
 struct ibv_qp *sroce_open_qp(struct ibv_context *context,

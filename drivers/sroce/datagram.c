@@ -42,6 +42,12 @@ static u16 partition(const struct sroce_qp *qp, const struct sroce_wr *wr)
 	return READ_ONCE(*qp->pkey);
 }
 
+static void send_burst(struct sroce_qp *qp, struct sroce_burst *burst)
+{
+	sroce_send_charge(qp, burst);
+	sroce_burst_send(burst);
+}
+
 /* The route in sq.path is that of sq.av. */
 static void aim(struct sroce_qp *qp, struct sroce_burst *burst,
 		struct sroce_av *av)
@@ -50,7 +56,7 @@ static void aim(struct sroce_qp *qp, struct sroce_burst *burst,
 		sroce_av_put(av);
 		return;
 	}
-	sroce_burst_send(burst);
+	send_burst(qp, burst);
 	sroce_path_release(&qp->sq.path);
 	if (qp->sq.av)
 		sroce_av_put(qp->sq.av);
@@ -84,7 +90,7 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 	int err;
 
 	if (!sroce_burst_fits(burst, &pkt))
-		sroce_burst_send(burst);
+		send_burst(qp, burst);
 	if (wr->flags & SROCE_INLINE || !wr->length)
 		err = sroce_burst_add(burst, &pkt, NULL, 0, list, true);
 	else
@@ -141,7 +147,11 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 		return SROCE_NEXT_HOLD;
 	sroce_burst_begin(&burst, qp, qp->sq.av, &qp->sq.path);
 	while (in->next != in->tail) {
-		if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+		/* With a rate limit each datagram waits for its own time. */
+		if (unlikely(qp->sq.rate))
+			send_burst(qp, &burst);
+		if (sroce_send_held(qp) ||
+		    (!sroce_tx_ready(qp) && sroce_tx_wait(qp)))
 			break;
 		if (!budget--) {
 			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
@@ -154,7 +164,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 			break;
 		in->next++;
 	}
-	sroce_burst_send(&burst);
+	send_burst(qp, &burst);
 	complete_sent(qp);
 	if (status > 0)
 		sroce_send_fail(qp, status);

@@ -65,6 +65,8 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	    (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
 	     attr->max_dest_rd_atomic > SROCE_MAX_RD_ATOMIC) ||
 	    (mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
+	    (mask & IB_QP_RATE_LIMIT && attr->rate_limit &&
+	     attr->rate_limit < SROCE_MIN_RATE) ||
 	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
 	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
 	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
@@ -81,11 +83,15 @@ static int check_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 {
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : now;
 
-	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
 		return -EOPNOTSUPP;
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != now)
 		return -EINVAL;
-	if (!ib_modify_qp_is_ok(now, next, qp->type, mask))
+	/* Its table has the limit of raw QPs only. */
+	if (!ib_modify_qp_is_ok(now, next, qp->type, mask & ~IB_QP_RATE_LIMIT))
+		return -EINVAL;
+	if (mask & IB_QP_RATE_LIMIT && next != IB_QPS_RTS &&
+	    next != IB_QPS_SQD)
 		return -EINVAL;
 	return check_values(qp, attr, mask);
 }
@@ -177,6 +183,8 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		req->max_reads = attr->max_rd_atomic;
 	if (mask & IB_QP_TIMEOUT)
 		qp->sq.timeout = sroce_ack_timeout(attr->timeout);
+	if (mask & IB_QP_RATE_LIMIT)
+		sroce_send_limit(qp, attr->rate_limit);
 	if (mask & IB_QP_RETRY_CNT) {
 		req->retry_count = attr->retry_cnt;
 		req->retry_left = attr->retry_cnt;
@@ -259,6 +267,9 @@ static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	case IB_QPS_RTS:
 		req->hold = false;
 		qp->sq.ask_drained = false;
+		/* Flushing in SQE has stopped the timer that would end it. */
+		if (!qp->sq.armed)
+			qp->sq.paused = false;
 		break;
 	case IB_QPS_SQD:
 		req->hold = true;
@@ -308,6 +319,8 @@ static void remember(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		a->min_rnr_timer = attr->min_rnr_timer;
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
 		a->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_RATE_LIMIT)
+		a->rate_limit = attr->rate_limit;
 	if (mask & IB_QP_DEST_QPN)
 		a->dest_qp_num = attr->dest_qp_num;
 	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)

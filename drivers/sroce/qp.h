@@ -66,6 +66,8 @@ struct sroce_path {
  * @progress: something was acknowledged since @deadline was set
  * @paused: local drop, or order of packets: no transmission until @deadline
  * @ask_drained: SQD: raise the event when nothing is outstanding
+ * @rate: limit in kilobits per second, or 0
+ * @free_at: with a @rate: when the next burst may go
  * @broken: user space has written an impossible tail; look at it no more
  * @signal_all: every request completes with a CQE
  * @waits: times that the request to be sent was held back for the memory of its
@@ -104,6 +106,8 @@ struct sroce_sendq {
 	bool progress;
 	bool paused;
 	bool ask_drained;
+	u32 rate;
+	ktime_t free_at;
 	bool broken;
 	bool signal_all;
 	bool refetch;

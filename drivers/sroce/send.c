@@ -42,6 +42,8 @@
 /* again and again until that has brought fewer than so many so many times. */
 #define IDLE_GATHERS	16
 #define GATHER_WORTH	3
+/* With a rate limit: delay that is made up for. */
+#define PACE_SLACK_NS	(10 * NSEC_PER_MSEC)
 
 static bool active(const struct sroce_qp *qp)
 {
@@ -261,6 +263,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.ask_drained = false;
 	qp->sq.refetch = false;
 	qp->sq.waits = 0;
+	qp->sq.rate = 0;
 	sroce_store(&qp->slot->sq_head, 0);
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
 }
@@ -361,6 +364,55 @@ static bool pause(struct sroce_qp *qp)
 	return true;
 }
 
+/* Pacing */
+
+void sroce_send_limit(struct sroce_qp *qp, u32 rate)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	qp->sq.rate = rate;
+	qp->sq.free_at = ktime_get();
+	/* It may have been waiting for long by the old one. */
+	qp->sq.paused = false;
+}
+
+bool sroce_send_held(struct sroce_qp *qp)
+{
+	s64 left;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (likely(!qp->sq.rate))
+		return false;
+	left = ktime_to_ns(ktime_sub(qp->sq.free_at, ktime_get()));
+	if (left <= 0)
+		return false;
+	qp->sq.paused = true;
+	arm(qp, left);
+	return true;
+}
+
+/*
+ * What is late because of a timer is made up for, so that the rate holds on
+ * average; what was not sent for want of requests is not.
+ */
+void sroce_send_charge(struct sroce_qp *qp, const struct sroce_burst *burst)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	ktime_t oldest;
+	u64 bits;
+
+	lockdep_assert_held(&sq->lock);
+	if (likely(!sq->rate) || !burst->packets)
+		return;
+	bits = 8ull * (burst->bytes + burst->packets *
+		       (sroce_network_bytes(burst->av) + sizeof(struct udphdr)));
+	oldest = ktime_sub_ns(ktime_get(), PACE_SLACK_NS);
+	if (ktime_before(sq->free_at, oldest))
+		sq->free_at = oldest;
+	/* Bits by kilobits per second are milliseconds. */
+	sq->free_at = ktime_add_ns(sq->free_at, div_u64(bits * NSEC_PER_MSEC,
+							sq->rate));
+}
+
 /* @more: another burst follows at once */
 static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 			u32 first, bool more)
@@ -368,8 +420,9 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	bool reliable = sroce_qp_reliable(qp);
 
 	qp->sq.unasked += burst->packets;
+	sroce_send_charge(qp, burst);
 	if (reliable && burst->packets &&
-	    (!more || qp->sq.unasked >= ASK_PACKETS)) {
+	    (!more || qp->sq.rate || qp->sq.unasked >= ASK_PACKETS)) {
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
@@ -469,7 +522,8 @@ static bool may_transmit(struct sroce_qp *qp)
 {
 	enum sroce_order order;
 
-	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+	if (sroce_send_held(qp) ||
+	    (!sroce_tx_ready(qp) && sroce_tx_wait(qp)))
 		return false;
 	order = sroce_tx_in_order(qp, &qp->sq.cpu);
 	if (order == SROCE_ORDER_WAITS) {

@@ -2,6 +2,7 @@
 #ifndef SROCE_SEND_H
 #define SROCE_SEND_H
 
+#include "burst.h"
 #include "loop.h"
 #include "qp.h"
 #include "rx.h"
@@ -89,5 +90,23 @@ void sroce_send_reset(struct sroce_qp *qp);
 
 enum hrtimer_restart sroce_send_timeout(struct hrtimer *timer);
 enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer);
+
+/**
+ * sroce_send_held() - does the QP's rate limit keep it from sending now?
+ * @qp: the QP; its send lock is held
+ *
+ * Return: true if it is paused, and will go on by itself.
+ */
+bool sroce_send_held(struct sroce_qp *qp);
+
+/**
+ * sroce_send_charge() - a burst goes out and costs its time
+ * @qp: the QP; its send lock is held
+ * @burst: before sroce_burst_send(); may be empty
+ */
+void sroce_send_charge(struct sroce_qp *qp, const struct sroce_burst *burst);
+
+/* A new limit, kilobits per second, or 0 for none; takes effect at once. */
+void sroce_send_limit(struct sroce_qp *qp, u32 rate);
 
 #endif /* SROCE_SEND_H */

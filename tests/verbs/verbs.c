@@ -21,6 +21,7 @@ static const struct {
 	{ "datagram", test_datagram },
 	{ "extended", test_extended },
 	{ "many", test_many },
+	{ "pacing", test_pacing },
 	{ "huge", test_huge },
 };
 

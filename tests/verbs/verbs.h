@@ -11,5 +11,6 @@ void test_notify(void);
 void test_datagram(void);
 void test_extended(void);
 void test_many(void);
+void test_pacing(void);
 
 #endif /* VERBS_H */

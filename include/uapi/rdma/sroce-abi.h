@@ -44,6 +44,9 @@
 
 #define SROCE_MAX_SGE		32
 #define SROCE_MAX_INLINE	976
+/* Rate limit of a QP, if it has one: least and most, kilobits per second. */
+#define SROCE_MIN_RATE		1000
+#define SROCE_MAX_RATE		0xffffffffU
 #define SROCE_SLOT_SIZE		128
 #define SROCE_SLOTS_PER_PAGE	32
 #define SROCE_CQE_SIZE		64

@@ -198,7 +198,8 @@ struct verbs_context_ops {
 	void *unused_20;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			 int attr_mask);
-	void *unused_13;
+	int (*modify_qp_rate_limit)(struct ibv_qp *qp,
+				    struct ibv_qp_rate_limit_attr *attr);
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr,
 			  int attr_mask);
 	void *unused_14;
@@ -277,6 +278,7 @@ SROCE_COMMAND(rereg_mr);
 SROCE_COMMAND(resize_cq);
 SROCE_COMMAND_EX(create_cq);
 SROCE_COMMAND_EX(create_qp);
+SROCE_COMMAND_EX(modify_qp);
 
 /* This one has no suffix there. */
 struct ibv_modify_cq {
