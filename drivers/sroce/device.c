@@ -59,6 +59,8 @@ static void describe_paging(struct ib_device_attr *attr)
 		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
 		IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
 		IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
+	caps->per_transport_caps.xrc_odp_caps =
+		caps->per_transport_caps.rc_odp_caps;
 	caps->per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND;
 	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND;
 }
