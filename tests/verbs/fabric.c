@@ -520,3 +520,25 @@ long long counter(const struct host *host, const char *name)
 	fclose(file);
 	return value;
 }
+
+static bool wanted(const char *name, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], name))
+			return true;
+	return argc == 1;
+}
+
+int run_groups(const struct group *groups, size_t n, int argc, char **argv)
+{
+	size_t i;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	fabric_open();
+	for (i = 0; i < n; i++)
+		if (wanted(groups[i].name, argc, argv))
+			groups[i].run();
+	return tests_done();
+}

@@ -43,6 +43,16 @@ extern struct host hosts[2];
 
 /* Opens both devices; the program ends if that cannot be. */
 void fabric_open(void);
+
+/* Tests that a program runs when it is given their name, or none at all. */
+struct group {
+	const char *name;
+	void (*run)(void);
+};
+
+/* All of such a program's main(): returns its exit status. */
+int run_groups(const struct group *groups, size_t n, int argc, char **argv);
+
 bool host_open(struct host *host, const char *name, int gid_index);
 
 struct pair;

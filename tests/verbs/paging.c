@@ -4,8 +4,6 @@
  *
  *	paging [GROUP...]
  */
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "paging.h"
@@ -56,34 +54,14 @@ bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length)
 	return CHECK_CALL(transfer(pair, opcode, length), IBV_WC_SUCCESS);
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} groups[] = {
+static const struct group groups[] = {
 	{ "present", test_present },
 	{ "changes", test_changes },
 	{ "advice", test_advice },
 	{ "refusals", test_refusals },
 };
 
-static bool wanted(const char *name, int argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < argc; i++)
-		if (!strcmp(argv[i], name))
-			return true;
-	return argc == 1;
-}
-
 int main(int argc, char **argv)
 {
-	size_t i;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	fabric_open();
-	for (i = 0; i < ARRAY_SIZE(groups); i++)
-		if (wanted(groups[i].name, argc, argv))
-			groups[i].run();
-	return tests_done();
+	return run_groups(groups, ARRAY_SIZE(groups), argc, argv);
 }

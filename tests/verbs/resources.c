@@ -5,16 +5,10 @@
  *
  *	resources [GROUP...]
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "fabric.h"
 #include "resources.h"
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} groups[] = {
+static const struct group groups[] = {
 	{ "srq", test_srq },
 	{ "completion", test_completion },
 	{ "memory", test_memory },
@@ -27,24 +21,7 @@ static const struct {
 	{ "pages", test_pages },
 };
 
-static bool wanted(const char *name, int argc, char **argv)
-{
-	int i;
-
-	for (i = 1; i < argc; i++)
-		if (!strcmp(argv[i], name))
-			return true;
-	return argc == 1;
-}
-
 int main(int argc, char **argv)
 {
-	size_t i;
-
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	fabric_open();
-	for (i = 0; i < ARRAY_SIZE(groups); i++)
-		if (wanted(groups[i].name, argc, argv))
-			groups[i].run();
-	return tests_done();
+	return run_groups(groups, ARRAY_SIZE(groups), argc, argv);
 }
