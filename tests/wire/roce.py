@@ -12,6 +12,7 @@ UDP_PORT = 4791
 HEADERS = {
     "deth": (">II", ("qkey", "src_qpn")),
     "reth": (">QII", ("va", "rkey", "dma_len")),
+    "xrceth": (">I", ("srqn",)),
     "atomiceth": (">QIQQ", ("va", "rkey", "swap_add", "compare")),
     "aeth": (">I", ("aeth",)),
     "atomicack": (">Q", ("original",)),
@@ -47,6 +48,7 @@ OPERATIONS = {
 
 UC_OPERATIONS = range(0x00, 0x0C)
 UD_OPERATIONS = (0x04, 0x05)
+ANSWERS = range(0x0D, 0x13)
 
 
 def _opcodes():
@@ -57,6 +59,7 @@ def _opcodes():
             table[0x20 | operation] = ("UC_" + name, headers)
         if operation in UD_OPERATIONS:
             table[0x60 | operation] = ("UD_" + name, ("deth",) + headers)
+        table[0xA0 | operation] = ("XRC_" + name, headers if operation in ANSWERS else ("xrceth",) + headers)
     return table
 
 

@@ -19,8 +19,9 @@ def wrong_qpn(b):
 
 @case("a transport that is not the QP's")
 def wrong_transport(b):
-    names = {"RC": ("UC_SEND_ONLY", "UD_SEND_ONLY"), "UC": ("RC_SEND_ONLY", "RC_ACKNOWLEDGE", "UD_SEND_ONLY"),
-             "UD": ("RC_SEND_ONLY", "RC_READ_REQUEST", "RC_ACKNOWLEDGE", "UC_WRITE_ONLY")}
+    xrc = ("XRC_SEND_ONLY", "XRC_WRITE_MIDDLE", "XRC_READ_REQUEST", "XRC_ACKNOWLEDGE")
+    names = {"RC": ("UC_SEND_ONLY", "UD_SEND_ONLY", *xrc), "UC": ("RC_SEND_ONLY", "RC_ACKNOWLEDGE", "UD_SEND_ONLY", *xrc),
+             "UD": ("RC_SEND_ONLY", "RC_READ_REQUEST", "RC_ACKNOWLEDGE", "UC_WRITE_ONLY", *xrc)}
     for transport, wrong in names.items():
         victim = b.qp(transport)
         with b.counts("rx_bad_transport", len(wrong)):
