@@ -10,6 +10,7 @@
 #include <linux/log2.h>
 #include <linux/module.h>
 #include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
 #include "dmabuf.h"
 #include "mr.h"
 #include "udata.h"
