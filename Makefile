@@ -50,7 +50,7 @@ debug-module:
 
 ## 6.12-module    build/6.12/sroce.ko for Debian's kernel 6.12 (downloaded on first use)
 6.%-module:
-	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/fetch-kernel 6.$*)/build \
+	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/fetch-kernel 6.$*)/build \
 		MODULE=$(O)/6.$*/sroce.ko
 
 # What the suites run in the guest besides stock programs; built here, where a compiler is fast
