@@ -24,6 +24,7 @@
  * same; but for the receive requests of an SRQ, whose domain may be another.
  * Only those ask for IB_ACCESS_LOCAL_WRITE by it, and what was found with other
  * rights is not used for them.
+ * An XRC target has the domain of the SRQ in hand, and drops it with that.
  */
 struct sroce_grip {
 	struct sroce_mr *mr;
