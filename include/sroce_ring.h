@@ -59,18 +59,22 @@
 #include <rdma/sroce-abi.h>
 
 #ifdef __KERNEL__
+#include <linux/atomic.h>
 #include <asm/barrier.h>
 #define sroce_load_acquire(p)		smp_load_acquire(p)	/* pairs above */
 #define sroce_store_release(p, v)	smp_store_release(p, v)	/* pairs above */
 #define sroce_load(p)			READ_ONCE(*(p))
 #define sroce_store(p, v)		WRITE_ONCE(*(p), v)
 #define sroce_full_barrier()		smp_mb()		/* pairs above */
+#define sroce_replace(p, old, v)	(cmpxchg_relaxed(p, old, v) == (old))
 #else
 #define sroce_load_acquire(p)		__atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define sroce_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE)
 #define sroce_load(p)			__atomic_load_n(p, __ATOMIC_RELAXED)
 #define sroce_store(p, v)		__atomic_store_n(p, v, __ATOMIC_RELAXED)
 #define sroce_full_barrier()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define sroce_replace(p, old, v)					\
+	__sync_bool_compare_and_swap(p, old, v)
 #endif
 
 /* The value of bit 0 of a completion's phase word on the pass of @index. */
@@ -143,14 +147,20 @@ static inline int sroce_cqe_ready(const struct sroce_cqe *cqe, __u32 index,
 	       sroce_cqe_phase(index, entries);
 }
 
-/* User: ask for one event; the caller polls once more afterwards. (K) */
+/*
+ * User: ask for one event; the caller polls once more afterwards. (K)  Threads
+ * that ask at once are told apart by the count: none undoes what another did.
+ */
 static inline void sroce_cq_arm(struct sroce_cq_slot *slot, int solicited)
 {
-	__u32 arm = (sroce_load(&slot->arm) | SROCE_ARM_SOLICITED) + 1;
+	__u32 old, arm;
 
-	if (solicited)
-		arm |= SROCE_ARM_SOLICITED;
-	sroce_store(&slot->arm, arm);
+	do {
+		old = sroce_load(&slot->arm);
+		arm = (old | SROCE_ARM_SOLICITED) + 1;
+		if (solicited)
+			arm |= SROCE_ARM_SOLICITED;
+	} while (!sroce_replace(&slot->arm, old, arm));
 	sroce_full_barrier();
 }
 

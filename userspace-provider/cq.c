@@ -2,8 +2,6 @@
 /*
  * Completion queues: create, arm, destroy.
  */
-#include <stdlib.h>
-
 #include "cqe.h"
 
 /*
@@ -27,9 +25,15 @@ static int cq_command(struct ibv_context *context,
 
 	plain.comp_mask &= IBV_CQ_INIT_ATTR_MASK_FLAGS;
 	plain.flags &= IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
+#if SROCE_PABI >= 65
+	err = ibv_cmd_create_cq_ex(context, &plain, NULL, &cq->vcq,
+				   &cmd.ibv, sizeof(cmd),
+				   &resp.ibv, sizeof(resp), 0);
+#else
 	err = ibv_cmd_create_cq_ex(context, &plain, &cq->vcq,
 				   &cmd.ibv, sizeof(cmd),
 				   &resp.ibv, sizeof(resp), 0);
+#endif
 	*drv = resp.drv;
 	return err;
 }
@@ -56,30 +60,41 @@ static int cq_create(struct ibv_context *context,
 	return 0;
 }
 
+static struct ibv_pd *pd_of(const struct ibv_cq_init_attr_ex *attr)
+{
+	return attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD ?
+	       attr->parent_domain : NULL;
+}
+
 static bool cq_single_threaded(struct ibv_context *context,
 			       const struct ibv_cq_init_attr_ex *attr)
 {
+	struct ibv_pd *pd = pd_of(attr);
+
 	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_FLAGS &&
 	    attr->flags & IBV_CREATE_CQ_ATTR_SINGLE_THREADED)
 		return true;
-	if (attr->comp_mask & IBV_CQ_INIT_ATTR_MASK_PD && attr->parent_domain)
-		return sroce_pd_single_threaded(attr->parent_domain);
+	if (pd)
+		return sroce_pd_single_threaded(pd);
 	return to_sroce_context(context)->single_threaded;
 }
 
 static struct sroce_cq *cq_new(struct ibv_context *context,
 			       const struct ibv_cq_init_attr_ex *attr)
 {
+	struct sroce_origin origin;
 	struct sroce_cq *cq;
 	int err;
 
-	cq = sroce_alloc(sizeof(*cq));
+	cq = sroce_alloc_from(&origin, pd_of(attr), sizeof(*cq),
+			      SROCE_RESOURCE_CQ);
 	if (!cq)
 		return NULL;
+	cq->origin = origin;
 	sroce_lock_init(&cq->lock, !cq_single_threaded(context, attr));
 	err = cq_create(context, attr, cq);
 	if (err) {
-		free(cq);
+		sroce_free_to(origin, cq);
 		errno = err;
 		return NULL;
 	}
@@ -222,7 +237,7 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 	if (err)
 		return err;
 	sroce_unmap(ctx, &cq->memory);
-	free(cq);
+	sroce_free_to(cq->origin, cq);
 	return 0;
 }
 

@@ -7,8 +7,6 @@
 
 #include "sroce.h"
 
-#define CLOCK_KHZ	1000000		/* timestamps count nanoseconds */
-
 static void set_firmware_version(struct ibv_device_attr *attr, uint64_t version)
 {
 	snprintf(attr->fw_ver, sizeof(attr->fw_ver), "%u.%u.%u",
@@ -31,16 +29,13 @@ int sroce_query_device_ex(struct ibv_context *context,
 		return err;
 
 	set_firmware_version(&attr->orig_attr, resp.base.fw_ver);
-	if (attr_size >= offsetof(struct ibv_device_attr_ex, device_cap_flags_ex)) {
-		attr->completion_timestamp_mask = UINT64_MAX;
-		attr->hca_core_clock = CLOCK_KHZ;
-	}
 	if (attr_size > offsetof(struct ibv_device_attr_ex,
 				 packet_pacing_caps.supported_qpts)) {
 		attr->packet_pacing_caps.qp_rate_limit_min = SROCE_MIN_RATE;
 		attr->packet_pacing_caps.qp_rate_limit_max = SROCE_MAX_RATE;
 		attr->packet_pacing_caps.supported_qpts =
-			1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD;
+			1 << IBV_QPT_RC | 1 << IBV_QPT_UC | 1 << IBV_QPT_UD |
+			1 << IBV_QPT_XRC_SEND;
 	}
 	return 0;
 }

@@ -30,6 +30,51 @@ bool sroce_pd_single_threaded(struct ibv_pd *pd)
 	       to_sroce_pd(pd)->td;
 }
 
+static uint64_t resource_type(enum sroce_resource resource)
+{
+	return (uint64_t)SROCE_DRIVER_ID << 32 | resource;
+}
+
+/*
+ * Zeroed memory for an object made with @pd, which may be NULL: from the
+ * program's allocator if that is a parent domain with one, which then has to stay.
+ * Returns NULL with errno, or what sroce_free_to() takes, with its @origin.
+ */
+void *sroce_alloc_from(struct sroce_origin *origin, struct ibv_pd *ibpd,
+		       size_t size, enum sroce_resource resource)
+{
+	struct sroce_pd *pd = ibpd ? to_sroce_pd(ibpd) : NULL;
+	void *object = IBV_ALLOCATOR_USE_DEFAULT;
+
+	*origin = (struct sroce_origin){ .resource = resource };
+	if (pd && pd->alloc)
+		object = pd->alloc(ibpd, pd->alloc_context, size,
+				   SROCE_CACHE_LINE, resource_type(resource));
+	if (object == IBV_ALLOCATOR_USE_DEFAULT)
+		return sroce_alloc(size);
+	if (!object) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	origin->pd = pd;
+	hold(&pd->users);
+	return memset(object, 0, size);
+}
+
+/* The parent domain stays until its program's function has returned. */
+void sroce_free_to(struct sroce_origin origin, void *object)
+{
+	struct sroce_pd *pd = origin.pd;
+
+	if (!pd) {
+		free(object);
+		return;
+	}
+	pd->free(&pd->ibv, pd->alloc_context, object,
+		 resource_type(origin.resource));
+	release(&pd->users);
+}
+
 struct ibv_pd *sroce_alloc_pd(struct ibv_context *context)
 {
 	struct ib_uverbs_alloc_pd_resp resp;
@@ -76,10 +121,30 @@ void sroce_unimport_pd(struct ibv_pd *pd)
 	free(to_sroce_pd(pd));
 }
 
+static bool parent_is_valid(const struct ibv_context *context,
+			    const struct ibv_parent_domain_init_attr *attr)
+{
+	if (!attr->pd || attr->pd->context != context ||
+	    (attr->td && attr->td->context != context))
+		return false;
+	return !(attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) ||
+	       (attr->alloc && attr->free);
+}
+
+static void set_allocators(struct sroce_pd *pd,
+			   const struct ibv_parent_domain_init_attr *attr)
+{
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS) {
+		pd->alloc = attr->alloc;
+		pd->free = attr->free;
+	}
+	if (attr->comp_mask & IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)
+		pd->alloc_context = attr->pd_context;
+}
+
 /*
- * To the kernel a parent domain is the protection domain inside.  Allocators of
- * the program are accepted and have nothing to do: the memory of queues is the
- * kernel's.
+ * To the kernel a parent domain is the protection domain inside.  The program's
+ * allocators get what is ours of queues; rings are the kernel's memory.
  */
 struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 					 struct ibv_parent_domain_init_attr *attr)
@@ -91,7 +156,7 @@ struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	if (!attr->pd) {
+	if (!parent_is_valid(context, attr)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -107,6 +172,7 @@ struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 		pd->td = container_of(attr->td, struct sroce_td, ibv);
 		hold(&pd->td->users);
 	}
+	set_allocators(pd, attr);
 	return &pd->ibv;
 }
 

@@ -13,7 +13,11 @@
 #define OPS_RC (OPS_UC | IBV_QP_EX_WITH_RDMA_READ |	\
 		IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |	\
 		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |	\
-		IBV_QP_EX_WITH_SEND_WITH_INV)
+		IBV_QP_EX_WITH_SEND_WITH_INV |		\
+		IBV_QP_EX_WITH_ATOMIC_WRITE | SROCE_QP_EX_WITH_FLUSH)
+
+/* Which bits name an operation by its number, too. */
+#define OPS_NUMBERED ((1 << (SROCE_WR_SEND_WITH_INV + 1)) - 1)
 
 SROCE_SAME(IBV_QP_EX_WITH_RDMA_WRITE, 1 << SROCE_WR_RDMA_WRITE);
 SROCE_SAME(IBV_QP_EX_WITH_SEND, 1 << SROCE_WR_SEND);
@@ -23,8 +27,8 @@ SROCE_SAME(IBV_QP_EX_WITH_SEND_WITH_INV, 1 << SROCE_WR_SEND_WITH_INV);
 SROCE_SAME(IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	   1 << SROCE_WR_ATOMIC_FETCH_AND_ADD);
 
-/* What a type of QP can send, as a mask of both names for an operation. */
-static uint16_t opcodes_of(enum ibv_qp_type type)
+/* What a type of QP can send, as libibverbs has it. */
+static uint64_t ops_of(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
@@ -37,6 +41,16 @@ static uint16_t opcodes_of(enum ibv_qp_type type)
 	default:
 		return 0;
 	}
+}
+
+/* The same by number. */
+static uint16_t opcodes_of(enum ibv_qp_type type)
+{
+	uint64_t ops = ops_of(type);
+
+	return (ops & OPS_NUMBERED) |
+	       (ops & IBV_QP_EX_WITH_ATOMIC_WRITE ?
+		1 << SROCE_WR_ATOMIC_WRITE : 0);
 }
 
 /*
@@ -86,9 +100,15 @@ static int qp_command(struct ibv_context *context,
 
 	if (extended)
 		hide_comp_mask(qp);
+#if SROCE_PABI >= 65
+	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
+				    &cmd.ibv, sizeof(cmd),
+				    &resp.ibv, sizeof(resp), NULL);
+#else
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
 				    &cmd.ibv, sizeof(cmd),
 				    &resp.ibv, sizeof(resp));
+#endif
 	if (err)
 		return err;
 	comp_mask = extended ? find_comp_mask(qp) : NULL;
@@ -190,9 +210,9 @@ static bool has_queues(const struct ibv_qp_init_attr_ex *attr)
 static int qp_check(const struct ibv_qp_init_attr_ex *attr)
 {
 	bool target = attr->qp_type == IBV_QPT_XRC_RECV;
-	uint16_t opcodes = opcodes_of(attr->qp_type);
+	uint64_t ops = ops_of(attr->qp_type);
 
-	if (!opcodes && !target)
+	if (!ops && !target)
 		return EOPNOTSUPP;
 	if (attr->comp_mask & ~(IBV_QP_INIT_ATTR_PD |
 				(target ? IBV_QP_INIT_ATTR_XRCD : 0) |
@@ -203,26 +223,35 @@ static int qp_check(const struct ibv_qp_init_attr_ex *attr)
 		     !has_queues(attr))
 		return EINVAL;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
-	    (target || attr->send_ops_flags & ~(uint64_t)opcodes))
+	    (target || attr->send_ops_flags & ~ops))
 		return EOPNOTSUPP;
 	return 0;
+}
+
+/* An XRC target has none, or one that means nothing. */
+static struct ibv_pd *pd_of(const struct ibv_qp_init_attr_ex *attr)
+{
+	return attr->comp_mask & IBV_QP_INIT_ATTR_PD ? attr->pd : NULL;
 }
 
 struct ibv_qp *sroce_create_qp_ex(struct ibv_context *context,
 				  struct ibv_qp_init_attr_ex *attr)
 {
+	struct sroce_origin origin;
 	struct sroce_qp *qp;
 	int err;
 
 	err = qp_check(attr);
 	if (err)
 		goto fail;
-	qp = sroce_alloc(sizeof(*qp));
+	qp = sroce_alloc_from(&origin, pd_of(attr), sizeof(*qp),
+			      SROCE_RESOURCE_QP);
 	if (!qp)
 		return NULL;
+	qp->origin = origin;
 	err = qp_create(context, attr, qp);
 	if (err) {
-		free(qp);
+		sroce_free_to(origin, qp);
 		goto fail;
 	}
 	return &qp->vqp.qp;
@@ -374,6 +403,6 @@ int sroce_destroy_qp(struct ibv_qp *ibqp)
 		return err;
 	if (has_memory(qp))
 		sroce_unmap(ctx, &qp->memory);
-	free(qp);
+	sroce_free_to(qp->origin, qp);
 	return 0;
 }

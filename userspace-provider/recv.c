@@ -37,8 +37,9 @@ static int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
 		     uint32_t *tail)
 {
 	for (; *wr; *wr = (*wr)->next) {
+		/* No queue at all, as of XRC: no room will come. */
 		if (unlikely(rq_full(rq, *tail)))
-			return ENOMEM;
+			return rq->entries ? ENOMEM : EINVAL;
 		if (unlikely((unsigned int)(*wr)->num_sge > rq->max_sge))
 			return EINVAL;
 		fill(rq_entry(rq, *tail), *wr);

@@ -19,6 +19,14 @@ SROCE_SAME(SROCE_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_ATOMIC_FETCH_AND_ADD);
 SROCE_SAME(SROCE_WR_LOCAL_INV, IBV_WR_LOCAL_INV);
 SROCE_SAME(SROCE_WR_BIND_MW, IBV_WR_BIND_MW);
 SROCE_SAME(SROCE_WR_SEND_WITH_INV, IBV_WR_SEND_WITH_INV);
+SROCE_SAME(SROCE_WR_ATOMIC_WRITE, IBV_WR_ATOMIC_WRITE);
+#ifdef SROCE_HAVE_FLUSH
+SROCE_SAME(SROCE_WR_FLUSH, IBV_WR_FLUSH);
+SROCE_SAME(SROCE_WR_FLUSH_GLOBAL, IBV_FLUSH_GLOBAL);
+SROCE_SAME(SROCE_WR_FLUSH_PERSISTENT, IBV_FLUSH_PERSISTENT);
+SROCE_SAME(SROCE_WR_FLUSH_RANGE, IBV_FLUSH_RANGE);
+SROCE_SAME(SROCE_WR_FLUSH_REGION, IBV_FLUSH_MR);
+#endif
 
 static int set_inline(const struct sroce_sq *sq, struct sroce_sqe *sqe,
 		      const struct ibv_send_wr *wr)
@@ -48,6 +56,7 @@ static inline void set_target(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 	case IBV_WR_RDMA_WRITE:
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 	case IBV_WR_RDMA_READ:
+	case IBV_WR_ATOMIC_WRITE:
 		sqe_rdma(sqe, wr->wr.rdma.remote_addr, wr->wr.rdma.rkey);
 		break;
 	case IBV_WR_ATOMIC_CMP_AND_SWP:
@@ -135,8 +144,9 @@ static int post_list(struct sroce_qp *qp, struct ibv_send_wr **wr,
 		return EINVAL;
 
 	for (; *wr; *wr = (*wr)->next) {
+		/* An XRC target has no queue. */
 		if (unlikely(sq_full(sq, *tail)))
-			return ENOMEM;
+			return sq->entries ? ENOMEM : EINVAL;
 		err = fill(qp, sq_entry(sq, *tail), *wr);
 		if (unlikely(err))
 			return err;

@@ -82,6 +82,22 @@ static inline void begin_atomic(struct ibv_qp_ex *qp, uint8_t opcode,
 		sqe_atomic(sqe, remote_addr, rkey, compare_add, swap);
 }
 
+static void add_inline(struct sroce_sq *sq, const void *data, size_t length)
+{
+	if (likely(sq->sqe) &&
+	    unlikely(sqe_add_inline(sq, sq->sqe, data, length)))
+		fail(sq, EINVAL);
+}
+
+/* Begins the payload anew, as the setters of lists do. */
+static void start_inline(struct sroce_sq *sq)
+{
+	if (likely(sq->sqe)) {
+		sq->sqe->flags |= SROCE_WR_INLINE;
+		sq->sqe->num_sge = 0;
+	}
+}
+
 static void wr_send(struct ibv_qp_ex *qp)
 {
 	begin_plain(qp, SROCE_WR_SEND, 0);
@@ -125,6 +141,32 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey,
 	begin_atomic(qp, SROCE_WR_ATOMIC_FETCH_AND_ADD, remote_addr, rkey,
 		     add, 0);
 }
+
+/* Its payload is copied here; there is no setter for it. */
+static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey,
+			    uint64_t remote_addr, const void *atomic_wr)
+{
+	struct sroce_sq *sq = qp_sq(qp);
+
+	begin_rdma(qp, SROCE_WR_ATOMIC_WRITE, 0, remote_addr, rkey);
+	start_inline(sq);
+	add_inline(sq, atomic_wr, sizeof(uint64_t));
+}
+
+#ifdef SROCE_HAVE_FLUSH
+static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
+		     size_t len, uint8_t type, uint8_t level)
+{
+	struct sroce_sqe *sqe = begin(qp, SROCE_WR_FLUSH, 0);
+
+	if (unlikely(!sqe))
+		return;
+	if (unlikely(len > UINT32_MAX))
+		fail(qp_sq(qp), EINVAL);
+	else
+		sqe_flush(sqe, remote_addr, rkey, len, type, level);
+}
+#endif
 
 static void wr_send_inv(struct ibv_qp_ex *qp, uint32_t rkey)
 {
@@ -190,22 +232,6 @@ static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge,
 		fail(sq, EINVAL);
 }
 
-static void add_inline(struct sroce_sq *sq, const void *data, size_t length)
-{
-	if (likely(sq->sqe) &&
-	    unlikely(sqe_add_inline(sq, sq->sqe, data, length)))
-		fail(sq, EINVAL);
-}
-
-/* Begins the payload anew, as the setters of lists do. */
-static void start_inline(struct sroce_sq *sq)
-{
-	if (likely(sq->sqe)) {
-		sq->sqe->flags |= SROCE_WR_INLINE;
-		sq->sqe->num_sge = 0;
-	}
-}
-
 static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
 {
 	struct sroce_sq *sq = qp_sq(qp);
@@ -265,6 +291,10 @@ static void set_requests(struct ibv_qp_ex *qp, const struct sroce_sq *sq)
 		qp->wr_rdma_read = wr_rdma_read;
 		qp->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 		qp->wr_atomic_fetch_add = wr_atomic_fetch_add;
+		qp->wr_atomic_write = wr_atomic_write;
+#ifdef SROCE_HAVE_FLUSH
+		qp->wr_flush = wr_flush;
+#endif
 	}
 }
 

@@ -80,11 +80,28 @@ static inline void sqe_atomic(struct sroce_sqe *sqe, uint64_t remote_addr,
 	sqe->atomic.swap = swap;
 }
 
-/* XRC, behind any of these three: the peer's SRQ. */
+/* By the extended interface only, and where libibverbs has it. */
+static inline void sqe_flush(struct sroce_sqe *sqe, uint64_t remote_addr,
+			     uint32_t rkey, uint32_t length, uint8_t type,
+			     uint8_t level)
+{
+	sqe->flush.remote_addr = remote_addr;
+	sqe->flush.rkey = rkey;
+	sqe->flush.srqn = 0;
+	sqe->flush.length = length;
+	sqe->flush.type = type;
+	sqe->flush.level = level;
+	sqe->flush.reserved = 0;
+	sqe->flush.reserved2 = 0;
+}
+
+/* XRC, behind any of these: the peer's SRQ. */
 static inline void sqe_srqn(struct sroce_sqe *sqe, uint32_t srqn)
 {
 	SROCE_SAME(offsetof(struct sroce_sqe, rdma.srqn),
 		   offsetof(struct sroce_sqe, atomic.srqn));
+	SROCE_SAME(offsetof(struct sroce_sqe, rdma.srqn),
+		   offsetof(struct sroce_sqe, flush.srqn));
 
 	/* A bind has something else there. */
 	if (sqe->opcode != SROCE_WR_BIND_MW)

@@ -81,8 +81,13 @@ static int open_context(struct sroce_context *ctx)
 	} resp = {};
 	int err;
 
+#if SROCE_PABI >= 65
+	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd), NULL,
+				  &resp.ibv, sizeof(resp));
+#else
 	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd),
 				  &resp.ibv, sizeof(resp));
+#endif
 	if (!err && resp.drv.abi_version != SROCE_ABI_VERSION)
 		err = EPROTO;
 	return err;

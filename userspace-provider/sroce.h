@@ -79,12 +79,34 @@ struct sroce_td {
 	unsigned int users;
 };
 
-/* A protection domain, or with @protects set a parent domain around one. */
+/*
+ * A protection domain, or with @protects set a parent domain around one.  @users
+ * keeps it alive: parent domains, and objects in memory from @alloc.
+ */
 struct sroce_pd {
 	struct ibv_pd ibv;
 	struct sroce_pd *protects;
 	struct sroce_td *td;
 	unsigned int users;
+
+	void *(*alloc)(struct ibv_pd *pd, void *pd_context, size_t size,
+		       size_t alignment, uint64_t resource_type);
+	void (*free)(struct ibv_pd *pd, void *pd_context, void *ptr,
+		     uint64_t resource_type);
+	void *alloc_context;
+};
+
+/* What a program's allocator is asked for; see libsroce(7). */
+enum sroce_resource {
+	SROCE_RESOURCE_QP = 1,
+	SROCE_RESOURCE_SRQ,
+	SROCE_RESOURCE_CQ,
+};
+
+/* Where an object's memory came from: with @pd NULL from sroce_alloc(). */
+struct sroce_origin {
+	struct sroce_pd *pd;
+	enum sroce_resource resource;
 };
 
 /* Device memory: @length bytes at @addr, of @size that are mapped. */
@@ -94,6 +116,16 @@ struct sroce_dm {
 	size_t size;
 	size_t length;
 };
+
+/*
+ * FLUSH came to rdma-core after 44.0, in enumerators, which the preprocessor does
+ * not see: SROCE_HAVE_FLUSH is the Makefile's, or CMakeLists.txt's, to define.
+ */
+#ifdef SROCE_HAVE_FLUSH
+#define SROCE_QP_EX_WITH_FLUSH	IBV_QP_EX_WITH_FLUSH
+#else
+#define SROCE_QP_EX_WITH_FLUSH	0
+#endif
 
 struct sroce_ah {
 	struct ibv_ah ibv;
@@ -107,6 +139,7 @@ struct sroce_ah {
  */
 struct sroce_cq {
 	struct verbs_cq vcq;
+	struct sroce_origin origin;
 
 	alignas(SROCE_CACHE_LINE) struct sroce_lock lock;
 	uint32_t head;
@@ -174,10 +207,12 @@ struct sroce_qp {
 	alignas(SROCE_CACHE_LINE) struct sroce_sq sq;
 	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
 	struct sroce_memory memory;
+	struct sroce_origin origin;
 };
 
 struct sroce_srq {
 	struct verbs_srq vsrq;
+	struct sroce_origin origin;
 	uint32_t number;
 
 	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
@@ -288,6 +323,9 @@ int sroce_query_rt_values(struct ibv_context *context,
 
 /* pd.c */
 bool sroce_pd_single_threaded(struct ibv_pd *pd);
+void *sroce_alloc_from(struct sroce_origin *origin, struct ibv_pd *pd,
+		       size_t size, enum sroce_resource resource);
+void sroce_free_to(struct sroce_origin origin, void *object);
 struct ibv_pd *sroce_alloc_pd(struct ibv_context *context);
 struct ibv_pd *sroce_import_pd(struct ibv_context *context, uint32_t handle);
 void sroce_unimport_pd(struct ibv_pd *pd);

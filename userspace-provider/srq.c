@@ -2,8 +2,6 @@
 /*
  * Shared receive queues.
  */
-#include <stdlib.h>
-
 #include "sroce.h"
 
 static int srq_command(struct ibv_context *context,
@@ -55,15 +53,18 @@ static int srq_create(struct ibv_context *context,
 static struct ibv_srq *srq_new(struct ibv_context *context,
 			       struct ibv_srq_init_attr_ex *attr)
 {
+	struct sroce_origin origin;
 	struct sroce_srq *srq;
 	int err;
 
-	srq = sroce_alloc(sizeof(*srq));
+	srq = sroce_alloc_from(&origin, attr->pd, sizeof(*srq),
+			       SROCE_RESOURCE_SRQ);
 	if (!srq)
 		return NULL;
+	srq->origin = origin;
 	err = srq_create(context, attr, srq);
 	if (err) {
-		free(srq);
+		sroce_free_to(origin, srq);
 		errno = err;
 		return NULL;
 	}
@@ -177,6 +178,6 @@ int sroce_destroy_srq(struct ibv_srq *ibsrq)
 	if (err)
 		return err;
 	sroce_unmap(ctx, &srq->memory);
-	free(srq);
+	sroce_free_to(srq->origin, srq);
 	return 0;
 }

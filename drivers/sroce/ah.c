@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include <linux/hash.h>
 #include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -36,28 +35,22 @@ static int av_check(const struct rdma_ah_attr *attr)
 	return 0;
 }
 
-static u16 av_sport(u32 flow_label, u32 entropy)
+/* 0 is no namespace's. */
+static u64 namespace_of(const struct ib_gid_attr *attr)
 {
-	if (!flow_label)
-		flow_label = hash_32(entropy, 20);
-	return rdma_flow_label_to_udp_sport(flow_label);
-}
-
-static const struct net *namespace_of(const struct ib_gid_attr *attr)
-{
-	const struct net *net = NULL;
 	struct net_device *ndev;
+	u64 cookie = 0;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	if (!IS_ERR(ndev))
-		net = dev_net(ndev);
+		cookie = dev_net(ndev)->net_cookie;
 	rcu_read_unlock();
-	return net;
+	return cookie;
 }
 
-static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 entropy,
-				  gfp_t gfp)
+static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
+				  u32 dest_qpn, gfp_t gfp)
 {
 	const struct ib_global_route *grh = &attr->grh;
 	struct sroce_av *av;
@@ -66,18 +59,18 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 entropy,
 	err = av_check(attr);
 	if (err)
 		return ERR_PTR(err);
-	av = kzalloc(sizeof(*av), gfp);
+	av = kzalloc_obj(*av, gfp);
 	if (!av)
 		return ERR_PTR(-ENOMEM);
 	rdma_hold_gid_attr(grh->sgid_attr);
 	av->sgid_attr = grh->sgid_attr;
-	av->net = namespace_of(grh->sgid_attr);
+	av->net_cookie = namespace_of(grh->sgid_attr);
 	av->ipv4 = is_ipv4(&grh->dgid);
 	memcpy(&av->saddr, grh->sgid_attr->gid.raw, sizeof(av->saddr));
 	memcpy(&av->daddr, grh->dgid.raw, sizeof(av->daddr));
 	av->loopback = ipv6_addr_equal(&av->saddr, &av->daddr);
 	av->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
-	av->sport = av_sport(av->flow_label, entropy);
+	av->sport = rdma_get_udp_sport(av->flow_label, qpn, dest_qpn);
 	av->tclass = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
 	av->sl = rdma_ah_get_sl(attr);
@@ -99,7 +92,9 @@ static struct net_device *returned(const struct sroce_av *av)
 		return NULL;
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	rdma_put_gid_attr(attr);
-	return IS_ERR(ndev) || dev_net(ndev) != av->net ? NULL : ndev;
+	if (IS_ERR(ndev) || dev_net(ndev)->net_cookie != av->net_cookie)
+		return NULL;
+	return ndev;
 }
 
 struct net_device *sroce_av_ndev(const struct sroce_av *av)
@@ -109,10 +104,16 @@ struct net_device *sroce_av_ndev(const struct sroce_av *av)
 	return IS_ERR(ndev) ? returned(av) : ndev;
 }
 
-struct sroce_av *sroce_av_create(struct sroce_device *dev,
-				 const struct rdma_ah_attr *attr, u32 entropy)
+struct sroce_av *sroce_av_create(const struct rdma_ah_attr *attr, u32 qpn,
+				 u32 dest_qpn)
 {
-	return av_create(attr, entropy, GFP_KERNEL_ACCOUNT);
+	return av_create(attr, qpn, dest_qpn, GFP_KERNEL_ACCOUNT);
+}
+
+/* Whoever uses it, and for which QPs, is not known yet: any port will do. */
+static struct sroce_av *av_of_handle(const struct rdma_ah_attr *attr, gfp_t gfp)
+{
+	return av_create(attr, get_random_u32(), get_random_u32(), gfp);
 }
 
 void sroce_av_put(struct sroce_av *av)
@@ -170,15 +171,15 @@ static void ah_remember(struct sroce_ah *ah, const struct rdma_ah_attr *attr)
 int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata)
 {
-	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ? GFP_KERNEL :
-							     GFP_ATOMIC;
+	gfp_t gfp = init->flags & RDMA_CREATE_AH_SLEEPABLE ?
+		    GFP_KERNEL_ACCOUNT : GFP_ATOMIC;
 	struct sroce_ah *ah = sroce_ah(ibah);
 	int err;
 
 	err = sroce_udata_empty(udata);
 	if (err)
 		return err;
-	ah->av = av_create(init->ah_attr, get_random_u32(), gfp);
+	ah->av = av_of_handle(init->ah_attr, gfp);
 	if (IS_ERR(ah->av))
 		return PTR_ERR(ah->av);
 	ah->av->pd = ibah->pd;
@@ -201,7 +202,7 @@ int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 	/* A posted request of a kernel user has the old one, unreferenced. */
 	if (!ah->number)
 		return -EOPNOTSUPP;
-	av = av_create(attr, get_random_u32(), GFP_KERNEL);
+	av = av_of_handle(attr, GFP_KERNEL_ACCOUNT);
 	if (IS_ERR(av))
 		return PTR_ERR(av);
 	av->pd = ibah->pd;

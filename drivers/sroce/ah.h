@@ -10,7 +10,7 @@
 /**
  * struct sroce_av - address vector: how packets get to a peer
  * @sgid_attr: our end; referenced
- * @net: our end's network namespace; to be compared only
+ * @net_cookie: of our end's network namespace, or 0
  * @pd: of the address handle; NULL in a QP
  * @ipv4: IPv4, else IPv6
  * @loopback: the peer is on the same device: its address is ours
@@ -26,7 +26,7 @@
  */
 struct sroce_av {
 	const struct ib_gid_attr *sgid_attr;
-	const struct net *net;
+	u64 net_cookie;
 	struct ib_pd *pd;
 	bool ipv4;
 	bool loopback;
@@ -41,6 +41,13 @@ struct sroce_av {
 	struct rcu_head rcu;
 };
 
+/**
+ * struct sroce_ah - address handle
+ * @ib: what the RDMA core sees
+ * @av: what it says now; modify_ah() puts another in its place
+ * @attr: the same as it was given, for query_ah()
+ * @number: how a process's requests name it; 0 of a kernel user
+ */
 struct sroce_ah {
 	struct ib_ah ib;
 	struct sroce_av *av;
@@ -55,17 +62,18 @@ static inline struct sroce_ah *sroce_ah(struct ib_ah *ibah)
 
 /**
  * sroce_av_create() - check an address and make an address vector of it
- * @dev: the device
  * @attr: with sgid_attr filled in by the RDMA core
- * @entropy: spreads UDP source ports; QPs pass a hash of both QP numbers
+ * @qpn: spreads UDP source ports where there is no flow label, as does
+ * @dest_qpn: the peer's
  *
  * Context: process, may sleep.
  * Return: an address vector with one reference, or an ERR_PTR(): EINVAL for a
  * wrong port, no GRH, a GID that is not RoCE v2, or ends of different
  * families.
  */
-struct sroce_av *sroce_av_create(struct sroce_device *dev,
-				 const struct rdma_ah_attr *attr, u32 entropy);
+struct sroce_av *sroce_av_create(const struct rdma_ah_attr *attr, u32 qpn,
+				 u32 dest_qpn);
+/* Drop a reference; the last one gives back the GID, too.  Context: any. */
 void sroce_av_put(struct sroce_av *av);
 
 /**

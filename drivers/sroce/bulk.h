@@ -13,7 +13,9 @@
 
 DECLARE_STATIC_KEY_FALSE(sroce_bulk_key);
 
+/* Are vector registers worth while here?  Context: loading the module. */
 void sroce_bulk_init(void);
+/* That part of sroce_bulk_copy() which uses them.  Context: as there. */
 void sroce_bulk_vectors(void *to, const void *from, size_t len);
 
 /**

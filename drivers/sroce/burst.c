@@ -100,10 +100,13 @@ static int chain(struct sroce_burst *burst)
 /* Is the last fragment of @skb what lies right before @frag's free bytes? */
 static bool adjoins(const struct sk_buff *skb, const struct page_frag *frag)
 {
-	u32 frags = skb_shinfo(skb)->nr_frags;
-	const skb_frag_t *last = &skb_shinfo(skb)->frags[frags - 1];
+	const struct skb_shared_info *shared = skb_shinfo(skb);
+	const skb_frag_t *last;
 
-	return frags && skb_frag_page(last) == frag->page &&
+	if (!shared->nr_frags)
+		return false;
+	last = &shared->frags[shared->nr_frags - 1];
+	return skb_frag_page(last) == frag->page &&
 	       skb_frag_off(last) + skb_frag_size(last) == frag->offset;
 }
 
@@ -374,14 +377,15 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_walk *walk,
 {
 	struct page_frag *frag = this_cpu_ptr(&room);
 	struct skb_shared_info *shared = skb_shinfo(burst->tail);
-	skb_frag_t *last = &shared->frags[shared->nr_frags - 1];
 	u32 psn = get_unaligned_be32(burst->bth + 8);
 	u64 start = get_unaligned((u64 *)burst->bth);
+	skb_frag_t *last;
 	u8 *bth;
 	u32 n;
 
 	if (!adjoins(burst->tail, frag))
 		return 0;
+	last = &shared->frags[shared->nr_frags - 1];
 	more = min(more, (frag->size - frag->offset) / BETWEEN);
 	bth = page_address(frag->page) + frag->offset;
 	for (n = 0; n < more &&

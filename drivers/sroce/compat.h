@@ -12,14 +12,17 @@
 #include <asm/unaligned.h>
 #endif
 
-#ifndef SROCE_HAVE_VM_FLAGS_CLEAR
-#define vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
+#ifndef SROCE_HAVE_KZALLOC_OBJ
+#define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif
 
-#ifdef SROCE_HAVE_ASSIGN_STR_OF_ONE
-#define sroce_trace_string(field, value) __assign_str(field)
-#else
-#define sroce_trace_string(field, value) __assign_str(field, value)
+/* Queues were that unless they said otherwise. */
+#ifndef SROCE_HAVE_WQ_PERCPU
+#define WQ_PERCPU 0
+#endif
+
+#ifndef SROCE_HAVE_VM_FLAGS_CLEAR
+#define vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
 #ifndef SROCE_HAVE_SKB_FRAG_FILL_PAGE_DESC
@@ -46,6 +49,93 @@
 #define dma_buf_vunmap_unlocked(dmabuf, map) dma_buf_vunmap(dmabuf, map)
 #endif
 
+#ifndef SROCE_HAVE_HRTIMER_SETUP
+#define hrtimer_setup(timer, when, clock, mode) do {	\
+	struct hrtimer *setup_timer = (timer);		\
+							\
+	hrtimer_init(setup_timer, clock, mode);		\
+	setup_timer->function = (when);			\
+} while (0)
+#endif
+
+#ifndef SROCE_HAVE_IB_UMEM_GET_VA
+#define ib_umem_get_va ib_umem_get
+#endif
+
+#ifdef SROCE_HAVE_IPV6_STUB
+#define sroce_route_ipv6(net, fl)				\
+	ipv6_stub->ipv6_dst_lookup_flow(net, NULL, fl, NULL)
+#else
+#define sroce_route_ipv6(net, fl) ip6_dst_lookup_flow(net, NULL, fl, NULL)
+#endif
+
+#ifdef SROCE_HAVE_FLOWI4_DSCP
+#define SROCE_FLOWI4_DSCP(dsfield)				\
+	.flowi4_dscp = inet_dsfield_to_dscp(dsfield)
+#else
+#define SROCE_FLOWI4_DSCP(dsfield)				\
+	.flowi4_tos = (dsfield) & INET_DSCP_MASK
+#endif
+
+/* What the functions for UDP tunnels take for a socket */
+#ifdef SROCE_HAVE_TUNNEL_OF_SOCK
+#define sroce_tunnel_sock(socket) ((socket)->sk)
+#else
+#define sroce_tunnel_sock(socket) (socket)
+#endif
+
+#ifdef SROCE_HAVE_IMPORT_NS_WORD
+#define SROCE_DMA_BUF_NS DMA_BUF
+#else
+#define SROCE_DMA_BUF_NS "DMA_BUF"
+#endif
+
+/* CQs of processes have verbs of their own, or share them. */
+#ifdef SROCE_HAVE_USER_CQ
+#define SROCE_USER_CQ_OPS					\
+	.create_user_cq = sroce_create_cq,			\
+	.resize_user_cq = sroce_resize_cq
+#define sroce_cqe_count unsigned int
+#else
+#define SROCE_USER_CQ_OPS .resize_cq = sroce_resize_cq
+#define sroce_cqe_count int
+#endif
+
+/*
+ * Without them ib_free_cq() may be overtaken by an event that is on its way
+ * when the last QP of the CQ has gone.
+ */
+#ifdef SROCE_HAVE_POST_DESTROY_CQ
+#define SROCE_DESTROY_CQ_OPS					\
+	.post_destroy_cq = sroce_post_destroy_cq,		\
+	.pre_destroy_cq = sroce_pre_destroy_cq,
+#else
+#define SROCE_DESTROY_CQ_OPS
+#endif
+
+/* Before, drivers alone told of ports. */
+#ifdef SROCE_HAVE_REPORT_PORT_EVENT
+#define SROCE_PORT_EVENT_OPS .report_port_event = sroce_device_port_event,
+#else
+#define SROCE_PORT_EVENT_OPS
+#endif
+
+/* How the last parameters of counter_bind_qp() and its opposite are named */
+#ifdef SROCE_HAVE_COUNTER_PORT
+#define SROCE_IBQP_AND_PORT ibqp, u32 port
+#else
+#define SROCE_IBQP_AND_PORT ibqp
+#endif
+
+/* Hints about the cache that registration also gets: we know none. */
+#ifdef SROCE_HAVE_DMAH
+#define SROCE_DMAH struct ib_dmah *dmah,
+#define sroce_dmah_given() dmah
+#else
+#define SROCE_DMAH
+#define sroce_dmah_given() false
+#endif
+
 /* What reg_user_mr_dmabuf() gets last: a struct sroce_dmabuf_input. */
 #ifdef SROCE_HAVE_REG_DMABUF_ATTRS
 #define sroce_dmabuf_input uverbs_attr_bundle
@@ -53,6 +143,18 @@
 #else
 #define sroce_dmabuf_input ib_udata
 #define sroce_dmabuf_udata(input) (input)
+#endif
+
+/*
+ * The numbers of the user API, which has them from 6.2 on.  Before, the RDMA
+ * core refuses to register a region with such rights, so that none has them.
+ */
+#ifndef SROCE_HAVE_FLUSH
+#define IB_ACCESS_FLUSH_GLOBAL		BIT(8)
+#define IB_ACCESS_FLUSH_PERSISTENT	BIT(9)
+#define IB_DEVICE_FLUSH_GLOBAL		0
+#define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
+#define IB_WR_ATOMIC_WRITE		15
 #endif
 
 #endif /* SROCE_COMPAT_H */

@@ -33,7 +33,7 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx)
 
 	if (ctx->num_pages == MAX_PAGES)
 		return ERR_PTR(-ENOSPC);
-	page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
+	page = kzalloc_obj(*page, GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
 	page->ring = sroce_ring_alloc(&ctx->ib, PAGE_SIZE);
@@ -111,14 +111,13 @@ void sroce_slot_free(struct sroce_ucontext *ctx, struct sroce_slot *slot)
 int sroce_slot_owner(struct sroce_ucontext *ctx, struct sroce_slot *slot,
 		     struct sroce_qp *qp)
 {
-	return xa_err(xa_store(&ctx->qps, slot->number, qp,
+	return xa_err(xa_store(&ctx->kicked->qps, slot->number, qp,
 			       GFP_KERNEL_ACCOUNT));
 }
 
 static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
 {
 	struct sroce_alloc_ucontext_req req;
-	size_t rest;
 
 	if (udata->inlen < sizeof(req))
 		return -EINVAL;
@@ -129,11 +128,7 @@ static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
 			  req.abi_version, SROCE_ABI_VERSION);
 		return -EPROTO;
 	}
-	rest = udata->inlen - sizeof(req);
-	if (req.flags ||
-	    (rest && !ib_is_udata_cleared(udata, sizeof(req), rest)))
-		return -EOPNOTSUPP;
-	return 0;
+	return req.flags ? -EOPNOTSUPP : sroce_udata_zero(udata, sizeof(req));
 }
 
 int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
@@ -149,10 +144,16 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	err = check_request(ibctx->device, udata);
 	if (err)
 		return err;
+	ctx->kicked = kzalloc_obj(*ctx->kicked, GFP_KERNEL_ACCOUNT);
+	if (!ctx->kicked)
+		return -ENOMEM;
+	xa_init(&ctx->kicked->qps);
 	mutex_init(&ctx->lock);
 	xa_init(&ctx->pages);
-	xa_init(&ctx->qps);
-	return sroce_udata_respond(udata, &resp, sizeof(resp));
+	err = sroce_udata_respond(udata, &resp, sizeof(resp));
+	if (err)
+		kfree(ctx->kicked);
+	return err;
 }
 
 /*
@@ -176,7 +177,8 @@ void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)
 		kfree(page);
 	}
 	xa_destroy(&ctx->pages);
-	xa_destroy(&ctx->qps);
+	xa_destroy(&ctx->kicked->qps);
+	kfree_rcu(ctx->kicked, rcu);
 	mutex_destroy(&ctx->lock);
 }
 
@@ -195,10 +197,10 @@ int sroce_check_create_req(struct ib_udata *udata)
 	return sroce_udata_empty(udata);
 }
 
-/* The kick file: @ctx is NULL once the context or the device is going. */
+/* The kick file: @kicked is NULL once the context or the device is going. */
 struct kick_file {
 	struct ib_uobject uobj;
-	struct sroce_ucontext __rcu *ctx;
+	struct sroce_kicked __rcu *kicked;
 };
 
 static struct kick_file *kick_file(struct ib_uobject *uobj)
@@ -214,7 +216,7 @@ static struct sroce_qp *next_qp(struct sroce_ucontext *ctx,
 
 	rcu_read_lock();
 	do
-		qp = xa_find(&ctx->qps, number, ULONG_MAX, XA_PRESENT);
+		qp = xa_find(&ctx->kicked->qps, number, ULONG_MAX, XA_PRESENT);
 	while (qp && !sroce_qp_get(qp) && ++*number);
 	rcu_read_unlock();
 	return qp;
@@ -246,15 +248,15 @@ int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags)
 
 static struct sroce_qp *kick_target(struct kick_file *kick, unsigned long slot)
 {
-	struct sroce_ucontext *ctx;
+	struct sroce_kicked *kicked;
 	struct sroce_qp *qp;
 
 	rcu_read_lock();
-	ctx = rcu_dereference(kick->ctx);
-	if (!ctx) {
+	kicked = rcu_dereference(kick->kicked);
+	if (!kicked) {
 		qp = ERR_PTR(-EIO);
 	} else {
-		qp = xa_load(&ctx->qps, slot);
+		qp = xa_load(&kicked->qps, slot);
 		if (!qp || !sroce_qp_get(qp))
 			qp = ERR_PTR(-ENOENT);
 	}
@@ -286,8 +288,7 @@ static const struct file_operations kick_fops = {
 /* On close, on the end of the process, and when the device goes. */
 static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
-	RCU_INIT_POINTER(kick_file(uobj)->ctx, NULL);
-	synchronize_rcu();
+	RCU_INIT_POINTER(kick_file(uobj)->kicked, NULL);
 }
 
 /* The macros below want names that are not macros themselves. */
@@ -301,8 +302,8 @@ static int UVERBS_HANDLER(KICK_ALLOC)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs, KICK_FD);
 
-	rcu_assign_pointer(kick_file(uobj)->ctx,
-			   sroce_ucontext(uobj->context));
+	rcu_assign_pointer(kick_file(uobj)->kicked,
+			   sroce_ucontext(uobj->context)->kicked);
 	return 0;
 }
 

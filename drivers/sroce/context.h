@@ -12,19 +12,29 @@ struct sroce_qp;
 struct sroce_ring;
 
 /**
+ * struct sroce_kicked - the QPs of a context
+ * @qps: by slot number; RCU
+ * @rcu: a kick may still look at it when the RDMA core frees the context
+ */
+struct sroce_kicked {
+	struct xarray qps;
+	struct rcu_head rcu;
+};
+
+/**
  * struct sroce_ucontext - a process's open device
  * @ib: what the RDMA core sees; first
  * @lock: serializes slot allocation; protects @pages and @num_pages
  * @pages: doorbell pages by number; those with a free slot are marked
  * @num_pages: of them; a page stays until the context goes
- * @qps: struct sroce_qp by slot number, for the kick; RCU
+ * @kicked: whom the kick file leads to
  */
 struct sroce_ucontext {
 	struct ib_ucontext ib;
 	struct mutex lock; /* slot allocation */
 	struct xarray pages;
 	u32 num_pages;
-	struct xarray qps;
+	struct sroce_kicked *kicked;
 };
 
 /**

@@ -295,21 +295,42 @@ int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
 	return sroce_attach_next(skb, &w, len, spare);
 }
 
-int sroce_atomic(struct sroce_grip *grip, const struct sroce_memory *on,
-		 const u64 *compare, u64 value, u64 *original)
+/* The word that a list of one piece of 8 bytes names. */
+static u64 *find_word(struct sroce_grip *grip, const struct sroce_memory *on)
 {
 	u32 n = sizeof(u64);
 	struct sroce_walk w;
 	u64 *p;
 
 	if (!sroce_walk_begin(&w, grip, on, 0, sizeof(u64)))
-		return -EMSGSIZE;
+		return ERR_PTR(-EMSGSIZE);
 	p = sroce_walk_next(&w, &n);
 	if (IS_ERR(p))
-		return PTR_ERR(p);
+		return p;
 	/* An unaligned region can give a multiple of 8 an odd place. */
 	if (n != sizeof(u64) || !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
-		return -EFAULT;
+		return ERR_PTR(-EFAULT);
+	return p;
+}
+
+int sroce_store_word(struct sroce_grip *grip, const struct sroce_memory *to,
+		     u64 value)
+{
+	u64 *p = find_word(grip, to);
+
+	if (IS_ERR(p))
+		return PTR_ERR(p);
+	atomic64_set_release((atomic64_t *)p, value);
+	return 0;
+}
+
+int sroce_atomic(struct sroce_grip *grip, const struct sroce_memory *on,
+		 const u64 *compare, u64 value, u64 *original)
+{
+	u64 *p = find_word(grip, on);
+
+	if (IS_ERR(p))
+		return PTR_ERR(p);
 	if (compare)
 		*original = cmpxchg64(p, *compare, value);
 	else

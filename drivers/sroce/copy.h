@@ -245,6 +245,17 @@ int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 		      u32 spare);
 
 /**
+ * sroce_store_word() - one store of 8 bytes, after all before it
+ * @grip: cache
+ * @to: one piece of 8 bytes, its address a multiple of 8
+ * @value: as it is to lie there
+ *
+ * Return: 0; EFAULT if the key is refused; EAGAIN.
+ */
+int sroce_store_word(struct sroce_grip *grip, const struct sroce_memory *to,
+		     u64 value);
+
+/**
  * sroce_atomic() - 8 byte atomic operation on memory
  * @grip: cache
  * @on: one piece of 8 bytes, its address a multiple of 8

@@ -11,22 +11,43 @@ static const struct rdma_stat_desc names[] = {
 	[SROCE_RX_BURSTS] = { .name = "rx_bursts" },
 	[SROCE_TX_ACKS] = { .name = "tx_acks" },
 	[SROCE_RX_ACKS] = { .name = "rx_acks" },
+	[SROCE_RX_WRITE_REQUESTS] = { .name = "rx_write_requests" },
+	[SROCE_RX_READ_REQUESTS] = { .name = "rx_read_requests" },
+	[SROCE_RX_ATOMIC_REQUESTS] = { .name = "rx_atomic_requests" },
 	[SROCE_TX_NAK_SEQUENCE] = { .name = "tx_nak_sequence" },
 	[SROCE_TX_NAK_RNR] = { .name = "tx_nak_rnr" },
 	[SROCE_TX_NAK_INVALID] = { .name = "tx_nak_invalid" },
-	[SROCE_TX_NAK_ACCESS] = { .name = "tx_nak_access" },
 	[SROCE_TX_NAK_OPERATION] = { .name = "tx_nak_operation" },
-	[SROCE_RX_NAK_SEQUENCE] = { .name = "rx_nak_sequence" },
-	[SROCE_RX_NAK_RNR] = { .name = "rx_nak_rnr" },
-	[SROCE_RX_NAK_INVALID] = { .name = "rx_nak_invalid" },
-	[SROCE_RX_NAK_ACCESS] = { .name = "rx_nak_access" },
-	[SROCE_RX_NAK_OPERATION] = { .name = "rx_nak_operation" },
-	[SROCE_RX_DUPLICATES] = { .name = "rx_duplicates" },
-	[SROCE_RX_OUT_OF_SEQUENCE] = { .name = "rx_out_of_sequence" },
+	[SROCE_RESP_REMOTE_ACCESS_ERRORS] = {
+		.name = "resp_remote_access_errors"
+	},
+	[SROCE_RESP_LOCAL_LENGTH_ERROR] = { .name = "resp_local_length_error" },
+	[SROCE_DUPLICATE_REQUEST] = { .name = "duplicate_request" },
+	[SROCE_OUT_OF_SEQUENCE] = { .name = "out_of_sequence" },
+	[SROCE_OUT_OF_BUFFER] = { .name = "out_of_buffer" },
+	[SROCE_PACKET_SEQ_ERR] = { .name = "packet_seq_err" },
+	[SROCE_IMPLIED_NAK_SEQ_ERR] = { .name = "implied_nak_seq_err" },
+	[SROCE_RNR_NAK_RETRY_ERR] = { .name = "rnr_nak_retry_err" },
+	[SROCE_LOCAL_ACK_TIMEOUT_ERR] = { .name = "local_ack_timeout_err" },
+	[SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED] = {
+		.name = "req_transport_retries_exceeded"
+	},
+	[SROCE_REQ_RNR_RETRIES_EXCEEDED] = {
+		.name = "req_rnr_retries_exceeded"
+	},
+	[SROCE_REQ_REMOTE_INVALID_REQUEST] = {
+		.name = "req_remote_invalid_request"
+	},
+	[SROCE_REQ_REMOTE_ACCESS_ERRORS] = {
+		.name = "req_remote_access_errors"
+	},
+	[SROCE_REQ_REMOTE_OPERATION_ERRORS] = {
+		.name = "req_remote_operation_errors"
+	},
 	[SROCE_TX_RETRANSMITS] = { .name = "tx_retransmits" },
-	[SROCE_TX_TIMEOUTS] = { .name = "tx_timeouts" },
+	[SROCE_TX_PROBES] = { .name = "tx_probes" },
 	[SROCE_TX_LOCAL_DROPS] = { .name = "tx_local_drops" },
-	[SROCE_RX_ICRC_ERRORS] = { .name = "rx_icrc_errors" },
+	[SROCE_RX_ICRC_ENCAPSULATED] = { .name = "rx_icrc_encapsulated" },
 	[SROCE_RX_MALFORMED] = { .name = "rx_malformed" },
 	[SROCE_RX_BAD_QPN] = { .name = "rx_bad_qpn" },
 	[SROCE_RX_BAD_ADDRESS] = { .name = "rx_bad_address" },
@@ -34,7 +55,6 @@ static const struct rdma_stat_desc names[] = {
 	[SROCE_RX_BAD_QKEY] = { .name = "rx_bad_qkey" },
 	[SROCE_RX_BAD_TRANSPORT] = { .name = "rx_bad_transport" },
 	[SROCE_RX_BAD_STATE] = { .name = "rx_bad_state" },
-	[SROCE_RX_NO_RECEIVE] = { .name = "rx_no_receive" },
 	[SROCE_RX_PAGED_OUT] = { .name = "rx_paged_out" },
 	[SROCE_RX_IGNORED] = { .name = "rx_ignored" },
 	[SROCE_CQ_OVERFLOWS] = { .name = "cq_overflows" },

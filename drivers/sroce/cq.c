@@ -29,11 +29,11 @@ static bool cq_has_room(struct sroce_cq *cq)
 	lockdep_assert_held(&cq->lock);
 	if (likely(cq->tail != cq->limit))
 		return true;
-	if (cq->overflown)
+	if (cq->overflowed)
 		return false;
 	head = sroce_load_acquire(&cq->slot->head);		/* (I) */
 	if (cq->tail - head >= cq->entries) {
-		cq->overflown = !cq->lenient;
+		cq->overflowed = !cq->lenient;
 		sroce_count(sroce_device(cq->ib.device), SROCE_CQ_OVERFLOWS);
 		return false;
 	}
@@ -101,8 +101,7 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
  * - we do not: then by (K) and (L) the user, who arms later, finds all those
  *   completions when it polls once more, so that the flags can be cleared;
  * - it is armed for solicited ones and there was none: it stays armed, since
- *   @served does not change.
- *
+ *   @served does not change;
  * - there have been too few for one (modify_cq()): it stays armed, too, and the
  *   timer raises the event.
  *
@@ -122,7 +121,7 @@ static bool cq_event_due(struct sroce_cq *cq)
 	arm = sroce_load(&cq->slot->arm);
 	if (arm == cq->served || (arm & SROCE_ARM_SOLICITED && !solicited))
 		return false;
-	if (cq->tail - cq->told < cq->batch && !cq->overflown) {
+	if (cq->tail - cq->told < cq->batch && !cq->overflowed) {
 		cq->late_solicited |= solicited;
 		cq_wait(cq);
 		return false;
@@ -212,9 +211,9 @@ void sroce_cq_notify(struct sroce_cq *cq)
 	spin_lock_irqsave(&cq->lock, flags);
 	if (cq_event_due(cq))
 		calls |= BIT(SROCE_CQ_COMPLETION);
-	if (unlikely(cq->overflown && !cq->overflow_reported))
+	if (unlikely(cq->overflowed && !cq->overflow_reported))
 		calls |= BIT(SROCE_CQ_ERROR);
-	cq->overflow_reported = cq->overflown;
+	cq->overflow_reported = cq->overflowed;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, calls);
 }
@@ -277,8 +276,8 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize);
-	hrtimer_init(&cq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	cq->timer.function = cq_waited;
+	hrtimer_setup(&cq->timer, cq_waited, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	tasklet_setup(&cq->caller, cq_call_kernel);
 	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->lenient = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
@@ -299,15 +298,29 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
-int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+/* The timer raises events, and the tasklet calls for those of kernel users. */
+int sroce_pre_destroy_cq(struct ib_cq *ibcq)
 {
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
 	hrtimer_cancel(&cq->timer);
 	tasklet_kill(&cq->caller);
+	return 0;
+}
+
+void sroce_post_destroy_cq(struct ib_cq *ibcq)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+
 	if (!cq_of_kernel(cq))
 		sroce_slot_free(sroce_ucontext(cq->ring->ucontext), &cq->place);
 	sroce_ring_free(cq->ring);
+}
+
+int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	sroce_pre_destroy_cq(ibcq);
+	sroce_post_destroy_cq(ibcq);
 	return 0;
 }
 
@@ -392,7 +405,7 @@ static int move_step(struct sroce_cq *cq, struct move *m, u32 *tail)
 	lockdep_assert_held(&cq->lock);
 	*tail = cq->tail;
 	used = cq->tail - move_head(cq, m);
-	if (used > cq->entries || used > m->entries || cq->overflown)
+	if (used > cq->entries || used > m->entries || cq->overflowed)
 		return -EINVAL;
 	if (cq->tail - m->done > MOVE_AT_ONCE)
 		return -EAGAIN;
@@ -439,7 +452,8 @@ static int resize(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 	return err;
 }
 
-int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata)
+int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
+		    struct ib_udata *udata)
 {
 	struct sroce_cq *cq = sroce_cq(ibcq);
 	int err;

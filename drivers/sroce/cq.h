@@ -34,7 +34,7 @@ enum sroce_cq_call {
  * @lenient: a completion that does not fit is dropped in silence
  * @fresh: a completion was written since the last sroce_cq_notify()
  * @fresh_solicited: one of them was solicited or an error
- * @overflown: a completion did not fit; the CQ is dead
+ * @overflowed: a completion did not fit; the CQ is dead
  * @overflow_reported: the event has been raised
  * @batch: completions that an event may wait for, 0 or 1 for none
  * @batch_ns: and for how long
@@ -63,7 +63,7 @@ struct sroce_cq {
 	bool lenient;
 	bool fresh;
 	bool fresh_solicited;
-	bool overflown;
+	bool overflowed;
 	bool overflow_reported;
 	u32 batch;
 	u64 batch_ns;
@@ -89,7 +89,7 @@ static inline struct sroce_cq *sroce_cq(struct ib_cq *ibcq)
  *
  * Context: any.  The caller calls sroce_cq_notify() once it has dropped its
  * own locks.
- * Return: false if the queue has overflown.
+ * Return: false if the queue has overflowed.
  */
 bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe);
 
@@ -106,8 +106,11 @@ void sroce_cq_notify(struct sroce_cq *cq);
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct sroce_cq_input *input);
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int sroce_pre_destroy_cq(struct ib_cq *ibcq);
+void sroce_post_destroy_cq(struct ib_cq *ibcq);
 int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
-int sroce_resize_cq(struct ib_cq *ibcq, int cqe, struct ib_udata *udata);
+int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
+		    struct ib_udata *udata);
 int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc);
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 

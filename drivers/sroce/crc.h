@@ -6,6 +6,7 @@
 #include "core/icrc.h"
 #include "reader.h"
 
+/* Choose by what this processor has.  Context: loading the module. */
 void sroce_crc_init(void);
 
 /**

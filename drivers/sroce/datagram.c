@@ -7,15 +7,20 @@
 #include <linux/ipv6.h>
 #include "datagram.h"
 #include "fetch.h"
+#include "finish.h"
+#include "pace.h"
 #include "pkey.h"
 #include "receive.h"
 #include "route.h"
 #include "send.h"
+#include "timer.h"
 #include "tx.h"
 #include "worker.h"
 
 /* A Q_Key with this bit stands for that of the sending QP (10.2.5). */
 #define QKEY_OWN	0x80000000u
+/* For packets that are under way to make room for others. */
+#define HELD_UP_NS	(10 * NSEC_PER_MSEC)
 
 static u32 queue_key(const struct sroce_qp *qp)
 {
@@ -44,7 +49,7 @@ static u16 partition(const struct sroce_qp *qp, const struct sroce_wr *wr)
 
 static void send_burst(struct sroce_qp *qp, struct sroce_burst *burst)
 {
-	sroce_send_charge(qp, burst);
+	sroce_pace_charge(qp, burst);
 	sroce_burst_send(burst);
 }
 
@@ -133,7 +138,33 @@ static void complete_sent(struct sroce_qp *qp)
 	struct sroce_inflight *in = &qp->sq.req.in;
 
 	while (in->head != in->next)
-		sroce_send_complete(qp, SROCE_SUCCESS);
+		sroce_finish(qp, SROCE_SUCCESS);
+}
+
+/*
+ * Who has our packets and neither sends nor drops them (a program that does not
+ * read from its tap, a queueing discipline that is plugged) holds up what goes
+ * to all others.  So after a while the next one goes all the same: there is no
+ * end of them only if whoever has them takes no end of them.
+ */
+static bool held_up(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	s64 left;
+
+	if (sroce_tx_ready(qp) || !sroce_tx_wait(qp)) {
+		sq->held_up = false;
+		return false;
+	}
+	if (!sq->held_up) {
+		sq->held_up = true;
+		sq->held_until = ktime_add_ns(ktime_get(), HELD_UP_NS);
+	}
+	left = ktime_to_ns(ktime_sub(sq->held_until, ktime_get()));
+	sq->held_up = left > 0;
+	if (left > 0)
+		sroce_timer_arm(qp, left);
+	return left > 0;
 }
 
 enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
@@ -150,8 +181,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 		/* With a rate limit each datagram waits for its own time. */
 		if (unlikely(qp->sq.rate))
 			send_burst(qp, &burst);
-		if (sroce_send_held(qp) ||
-		    (!sroce_tx_ready(qp) && sroce_tx_wait(qp)))
+		if (sroce_pace_held(qp) || held_up(qp))
 			break;
 		if (!budget--) {
 			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
@@ -167,7 +197,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 	send_burst(qp, &burst);
 	complete_sent(qp);
 	if (status > 0)
-		sroce_send_fail(qp, status);
+		sroce_finish_failed(qp, status);
 	return in->next == in->tail ? SROCE_NEXT_NOTHING : SROCE_NEXT_WINDOW;
 }
 
@@ -252,7 +282,7 @@ static bool take(struct sroce_qp *qp)
 		sroce_receive_fail(qp, SROCE_LOC_QP_OP_ERR);
 		return false;
 	default:
-		sroce_count(qp, SROCE_RX_NO_RECEIVE);
+		sroce_count(qp, SROCE_OUT_OF_BUFFER);
 		return false;
 	}
 }
@@ -276,7 +306,7 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 		break;
 	case -EMSGSIZE:
 		/* No stranger may break the QP: the request waits on. */
-		sroce_count(qp, SROCE_RX_NO_RECEIVE);
+		sroce_count(qp, SROCE_RESP_LOCAL_LENGTH_ERROR);
 		break;
 	default:
 		qp->rq.wqe_taken = false;

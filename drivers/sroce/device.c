@@ -78,7 +78,9 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->page_size_cap = 0xfffff000;
 	attr->max_qp = SROCE_MAX_QP;
 	attr->max_qp_wr = SROCE_MAX_QP_WR;
-	attr->device_cap_flags = IB_DEVICE_CURR_QP_STATE_MOD |
+	attr->device_cap_flags = IB_DEVICE_ATOMIC_WRITE |
+				 IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_FLUSH_GLOBAL |
 				 IB_DEVICE_MEM_MGT_EXTENSIONS |
 				 IB_DEVICE_MEM_WINDOW |
 				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
@@ -155,7 +157,9 @@ static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
 	int i;
 
 	rtnl_lock();
-	if (!__ethtool_get_link_ksettings(ndev, &settings) &&
+	/* One that is on its way out may have let go of what it asks. */
+	if (ndev->reg_state == NETREG_REGISTERED &&
+	    !__ethtool_get_link_ksettings(ndev, &settings) &&
 	    settings.base.speed != (u32)SPEED_UNKNOWN)
 		mbps = settings.base.speed;
 	rtnl_unlock();
@@ -198,7 +202,7 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	attr->gid_tbl_len = SROCE_GID_TABLE;
 	attr->ip_gids = true;
 	attr->port_cap_flags = IB_PORT_CM_SUP;
-	attr->max_msg_sz = 0x80000000;
+	attr->max_msg_sz = SROCE_MAX_MSG;
 	attr->pkey_tbl_len = SROCE_PKEY_TABLE;
 	query_violations(dev, attr);
 	attr->max_vl_num = 1;
@@ -222,11 +226,13 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
-void sroce_device_port_event(struct sroce_device *dev)
+void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
+			     unsigned long event)
 {
+	struct sroce_device *dev = sroce_device(ibdev);
 	bool up = port_is_up(dev);
-	struct ib_event event = {
-		.device = &dev->ib,
+	struct ib_event told = {
+		.device = ibdev,
 		.element.port_num = SROCE_PORT,
 		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
 	};
@@ -235,7 +241,7 @@ void sroce_device_port_event(struct sroce_device *dev)
 	if (up == dev->port_up)
 		return;
 	dev->port_up = up;
-	ib_dispatch_event(&event);
+	ib_dispatch_event(&told);
 }
 
 /*
@@ -305,7 +311,7 @@ static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 
 	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return -EOPNOTSUPP;
-	gid = kzalloc(sizeof(*gid), GFP_KERNEL);
+	gid = kzalloc_obj(*gid, GFP_KERNEL);
 	if (!gid)
 		return -ENOMEM;
 	gid->ipv4 = rdma_gid_attr_network_type(attr) == RDMA_NETWORK_IPV4;
@@ -365,20 +371,20 @@ static const struct ib_device_ops ops = {
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
 
 	.add_gid = sroce_add_gid,
-	.alloc_dm = sroce_alloc_dm,
 	.advise_mr = sroce_advise_mr,
+	.alloc_dm = sroce_alloc_dm,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.alloc_mr = sroce_alloc_mr,
 	.alloc_mw = sroce_alloc_mw,
 	.alloc_pd = sroce_alloc_pd,
 	.alloc_ucontext = sroce_alloc_ucontext,
 	.alloc_xrcd = sroce_alloc_xrcd,
+	.attach_mcast = sroce_attach_mcast,
 	.counter_alloc_stats = sroce_counter_alloc_stats,
 	.counter_bind_qp = sroce_counter_bind_qp,
 	.counter_dealloc = sroce_counter_dealloc,
 	.counter_unbind_qp = sroce_counter_unbind_qp,
 	.counter_update_stats = sroce_counter_update_stats,
-	.attach_mcast = sroce_attach_mcast,
 	.create_ah = sroce_create_ah,
 	.create_cq = sroce_create_cq,
 	.create_qp = sroce_create_qp,
@@ -417,8 +423,8 @@ static const struct ib_device_ops ops = {
 	.port_groups = sroce_port_groups,
 	.post_recv = sroce_post_recv,
 	.post_send = sroce_post_send,
-	.process_mad = sroce_process_mad,
 	.post_srq_recv = sroce_post_srq_recv,
+	.process_mad = sroce_process_mad,
 	.query_ah = sroce_query_ah,
 	.query_device = sroce_query_device,
 	.query_pkey = sroce_query_pkey,
@@ -433,7 +439,9 @@ static const struct ib_device_ops ops = {
 #endif
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_user_mr = sroce_rereg_user_mr,
-	.resize_cq = sroce_resize_cq,
+	SROCE_DESTROY_CQ_OPS
+	SROCE_PORT_EVENT_OPS
+	SROCE_USER_CQ_OPS,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ib),
@@ -542,7 +550,7 @@ static int settle_device(struct net_device *ndev, struct net *net)
 	there = ndev->reg_state == NETREG_REGISTERED &&
 		net_eq(dev_net(ndev), net);
 	if (there)
-		sroce_device_port_event(dev);
+		sroce_device_port_event(&dev->ib, ndev, NETDEV_CHANGE);
 	rtnl_unlock();
 	if (there) {
 		ib_device_put(&dev->ib);
@@ -613,7 +621,7 @@ static int add_device(const char *name, struct net_device *ndev,
 int sroce_device_add(const char *name, struct net_device *ndev)
 {
 	/* Requests come in parallel: one device for each netdev. */
-	static DEFINE_MUTEX(lock);
+	static DEFINE_MUTEX(add_lock);
 	struct net *net;
 	int err;
 
@@ -622,9 +630,9 @@ int sroce_device_add(const char *name, struct net_device *ndev)
 	rcu_read_unlock();
 	if (!net)
 		return -ENODEV;
-	mutex_lock(&lock);
+	mutex_lock(&add_lock);
 	err = add_device(name, ndev, net);
-	mutex_unlock(&lock);
+	mutex_unlock(&add_lock);
 	put_net(net);
 	return err;
 }

@@ -33,6 +33,8 @@
  * @statistics: struct sroce_counters of chosen QPs, by number (statistics.c)
  * @retired: what those of them had counted that are gone; @statistics' lock
  * @pma_base: the totals when a manager set the port's counters to 0 (pma.c)
+ * @num_qps: up to SROCE_MAX_QP (qp.c)
+ * @num_srqs: up to SROCE_MAX_SRQ (srq.c)
  * @mrs: struct sroce_mr by key index (mr.c)
  * @dm_pages: of device memory, in use (dm.c)
  * @ahs: struct sroce_av by the number that user space knows (ah.c); RCU
@@ -47,6 +49,8 @@ struct sroce_device {
 	struct xarray statistics;
 	struct sroce_counters retired;
 	struct sroce_counters pma_base;
+	atomic_t num_qps;
+	atomic_t num_srqs;
 	struct rhashtable mrs;
 	atomic_long_t dm_pages;
 	struct xarray ahs;
@@ -78,8 +82,17 @@ struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev);
 /* The largest path MTU that the netdev can carry now. */
 enum ib_mtu sroce_device_mtu(const struct sroce_device *dev);
 
-/* Tell users if the port has come up or gone down.  Context: rtnl held. */
-void sroce_device_port_event(struct sroce_device *dev);
+/**
+ * sroce_device_port_event() - tell users if the port has come up or gone down
+ * @ibdev: a device
+ * @ndev: its netdev
+ * @event: what happened to it; the netdev itself is asked
+ *
+ * Context: rtnl held.  The RDMA core's verb since 6.14; it passes over netdevs
+ * of link aggregation, so that the module's notifier calls it as well.
+ */
+void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
+			     unsigned long event);
 
 /**
  * sroce_device_netdev_gone() - a netdev leaves its network namespace

@@ -87,7 +87,9 @@ static int memory_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
 static int memory_fill(struct dm_memory *memory)
 {
 	for (; memory->count < memory->reserved; memory->count++) {
-		void *page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+		void *page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT |
+						     __GFP_RETRY_MAYFAIL |
+						     __GFP_NOWARN);
 
 		if (!page)
 			return -ENOMEM;
@@ -152,7 +154,7 @@ struct ib_dm *sroce_alloc_dm(struct ib_device *ibdev,
 	err = check(attr);
 	if (err)
 		return ERR_PTR(err);
-	dm = kzalloc(sizeof(*dm), GFP_KERNEL_ACCOUNT);
+	dm = kzalloc_obj(*dm, GFP_KERNEL_ACCOUNT);
 	if (!dm)
 		return ERR_PTR(-ENOMEM);
 	err = make_memory(dm, ucontext, attr->length);

@@ -131,7 +131,7 @@ static int make_region(struct dmabuf_mr *d, int fd, u64 offset, u64 length,
 }
 
 struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
-				  u64 iova, int fd, int access,
+				  u64 iova, int fd, int access, SROCE_DMAH
 				  struct sroce_dmabuf_input *input)
 {
 	struct dmabuf_mr *d;
@@ -139,7 +139,7 @@ struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
 	u64 last;
 	int err;
 
-	if (access & ~SROCE_MR_ACCESS)
+	if ((access & ~SROCE_MR_ACCESS) || sroce_dmah_given())
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!length || check_add_overflow(iova, length - 1, &last))
 		return ERR_PTR(-EINVAL);
@@ -154,4 +154,4 @@ struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
 	return sroce_mr_finish(mr, make_region(d, fd, offset, length, iova));
 }
 
-MODULE_IMPORT_NS(DMA_BUF);
+MODULE_IMPORT_NS(SROCE_DMA_BUF_NS);

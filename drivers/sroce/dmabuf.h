@@ -6,7 +6,7 @@
 
 /* ib_device_ops */
 struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
-				  u64 iova, int fd, int access,
+				  u64 iova, int fd, int access, SROCE_DMAH
 				  struct sroce_dmabuf_input *input);
 
 #endif /* SROCE_DMABUF_H */

@@ -17,7 +17,7 @@
 #define FAST_ACCESS							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ACCESS_OPTIONAL)
+	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
 /* The smallest page that users ask for; it may be less than one of the CPU. */
 #define MIN_PAGE	4096
@@ -168,7 +168,7 @@ u8 sroce_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 
 static struct sroce_fast *alloc(struct ib_pd *pd, u32 max_pages)
 {
-	struct sroce_fast *fast = kzalloc(sizeof(*fast), GFP_KERNEL);
+	struct sroce_fast *fast = kzalloc_obj(*fast, GFP_KERNEL);
 
 	if (!fast)
 		return NULL;

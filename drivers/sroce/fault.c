@@ -87,10 +87,12 @@ void sroce_fault_setup(struct sroce_fault *fault, struct sroce_qp *qp, u8 todo)
 	INIT_WORK(&fault->work, page_in);
 }
 
+/* The region may be gone by now; a softirq must not drop the last reference. */
 static void forget(struct sroce_fault *fault)
 {
 	while (fault->count)
-		sroce_odp_release(fault->ranges[--fault->count].odp);
+		sroce_odp_release_later(fault->ranges[--fault->count].odp,
+					queue);
 }
 
 /* One entry of a list; if it is on demand and not present it is to be. */
@@ -241,16 +243,11 @@ static int check_sge(const struct sroce_mr *mr, struct ib_pd *pd,
 	return 0;
 }
 
-static int take_sge(struct advice *a, struct ib_pd *pd,
-		    const struct ib_sge *sge)
+static int take_range(struct advice *a, const struct sroce_mr *mr,
+		      struct ib_pd *pd, const struct ib_sge *sge)
 {
-	struct sroce_mr *mr = sroce_mr_find(sroce_device(pd->device),
-					    sge->lkey);
-	int err;
+	int err = check_sge(mr, pd, sge, a->why);
 
-	if (!mr)
-		return -ENOENT;
-	err = check_sge(mr, pd, sge, a->why);
 	if (!err && sge->length) {
 		sroce_odp_hold(mr->odp);
 		a->ranges[a->count++] = (struct sroce_fault_range) {
@@ -259,7 +256,38 @@ static int take_sge(struct advice *a, struct ib_pd *pd,
 			.length = sge->length,
 		};
 	}
-	sroce_mr_put(mr);
+	return err;
+}
+
+/* Others' windows are nobody's business. */
+static int no_region(struct ib_pd *pd, u32 key)
+{
+	struct sroce_mr *slot;
+	int err;
+
+	rcu_read_lock();
+	slot = sroce_mr_find_slot(sroce_device(pd->device), key);
+	err = slot && slot->ib.pd == pd ? -EINVAL : -ENOENT;
+	rcu_read_unlock();
+	return err;
+}
+
+/* Only the address space is held for longer than a moment. */
+static int take_sge(struct advice *a, struct ib_pd *pd,
+		    const struct ib_sge *sge)
+{
+	struct sroce_mr *mr;
+	int err;
+
+	local_bh_disable();
+	mr = sroce_mr_find(sroce_device(pd->device), sge->lkey);
+	if (mr) {
+		err = take_range(a, mr, pd, sge);
+		sroce_mr_put(mr);
+	} else {
+		err = no_region(pd, sge->lkey);
+	}
+	local_bh_enable();
 	return err;
 }
 

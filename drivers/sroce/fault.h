@@ -56,6 +56,7 @@ int sroce_fault_init(void);
 /* Waits for what is under way; no QP is left. */
 void sroce_fault_exit(void);
 
+/* Prepare @fault of a half of @qp; @todo: enum sroce_todo, for afterwards. */
 void sroce_fault_setup(struct sroce_fault *fault, struct sroce_qp *qp, u8 todo);
 
 /* Does @fault's half wait?  If not, it has what page_in() has left there. */

@@ -24,6 +24,7 @@ struct sroce_recv_wqe {
  * Context: process, may sleep.  Return: 0 or ENOMEM.
  */
 int sroce_fetch_alloc(struct sroce_qp *qp);
+/* Undoes that, if there is anything.  Context: process; nobody uses the QP. */
 void sroce_fetch_free(struct sroce_qp *qp);
 
 /**

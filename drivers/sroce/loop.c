@@ -11,20 +11,16 @@ static void (*deliver)(struct sk_buff *skb);
 /* The oldest burst; none ends the delivery, as the budget does. */
 static struct sk_buff *pop(struct sroce_loop *loop, u32 *budget)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = NULL;
 
-	spin_lock(&loop->lock);
-	skb = *budget ? loop->first : NULL;
-	if (skb) {
+	spin_lock(&loop->queue.lock);
+	if (*budget)
+		skb = __skb_dequeue(&loop->queue);
+	if (skb)
 		--*budget;
-		WRITE_ONCE(loop->first, skb->next);
-		if (!loop->first)
-			loop->last = &loop->first;
-		skb_mark_not_on_list(skb);
-	} else {
+	else
 		loop->running = false;
-	}
-	spin_unlock(&loop->lock);
+	spin_unlock(&loop->queue.lock);
 	return skb;
 }
 
@@ -32,11 +28,11 @@ static bool begin(struct sroce_loop *loop)
 {
 	bool mine;
 
-	spin_lock(&loop->lock);
-	mine = loop->first && !loop->running;
+	spin_lock(&loop->queue.lock);
+	mine = !skb_queue_empty(&loop->queue) && !loop->running;
 	if (mine)
 		loop->running = true;
-	spin_unlock(&loop->lock);
+	spin_unlock(&loop->queue.lock);
 	return mine;
 }
 
@@ -51,7 +47,7 @@ void sroce_loop_deliver(struct sroce_loop *loop)
 		return;
 	while ((skb = pop(loop, &budget)))
 		deliver(skb);
-	if (READ_ONCE(loop->first))
+	if (!skb_queue_empty_lockless(&loop->queue))
 		queue_work_on(smp_processor_id(), system_highpri_wq,
 			      &loop->work);
 }
@@ -70,11 +66,9 @@ void sroce_loop_push(struct sk_buff *skb)
 	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
 
 	lockdep_assert_in_softirq();
-	skb->next = NULL;
-	spin_lock(&loop->lock);
-	WRITE_ONCE(*loop->last, skb);
-	loop->last = &skb->next;
-	spin_unlock(&loop->lock);
+	spin_lock(&loop->queue.lock);
+	__skb_queue_tail(&loop->queue, skb);
+	spin_unlock(&loop->queue.lock);
 }
 
 void sroce_loop_init(void (*function)(struct sk_buff *skb))
@@ -85,8 +79,7 @@ void sroce_loop_init(void (*function)(struct sk_buff *skb))
 	for_each_possible_cpu(cpu) {
 		struct sroce_loop *loop = per_cpu_ptr(&sroce_loop, cpu);
 
-		spin_lock_init(&loop->lock);
-		loop->last = &loop->first;
+		skb_queue_head_init(&loop->queue);
 		INIT_WORK(&loop->work, run_rest);
 	}
 }

@@ -4,22 +4,17 @@
 
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 /**
  * struct sroce_loop - bursts on their way from a device to itself
- * @lock: a leaf; the processor's own list, but when one goes offline @work
- *	may run on another
- * @first: the oldest
- * @last: where the next one goes
- * @running: they are being delivered
+ * @queue: the processor's own, but when one goes offline @work may run on
+ *	another; its lock is a leaf
+ * @running: they are being delivered; under the queue's lock
  * @work: delivers what was left
  */
 struct sroce_loop {
-	spinlock_t lock;	/* see above */
-	struct sk_buff *first;
-	struct sk_buff **last;
+	struct sk_buff_head queue;
 	bool running;
 	struct work_struct work;
 };
@@ -43,6 +38,7 @@ void sroce_loop_exit(void);
  */
 void sroce_loop_push(struct sk_buff *skb);
 
+/* What sroce_loop_run() does if there is anything.  Context: as there. */
 void sroce_loop_deliver(struct sroce_loop *loop);
 
 /**
@@ -57,7 +53,7 @@ static inline void sroce_loop_run(void)
 {
 	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
 
-	if (READ_ONCE(loop->first))
+	if (!skb_queue_empty_lockless(&loop->queue))
 		sroce_loop_deliver(loop);
 }
 

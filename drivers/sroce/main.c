@@ -42,7 +42,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 		if (dev)
-			sroce_device_port_event(dev);
+			sroce_device_port_event(&dev->ib, ndev, event);
 		break;
 	}
 	if (dev)
@@ -114,5 +114,6 @@ module_exit(sroce_exit);
 
 MODULE_AUTHOR("The sroce developers");
 MODULE_DESCRIPTION("Software RoCEv2: RDMA over any Ethernet device");
+MODULE_VERSION(SROCE_VERSION);
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_ALIAS_RDMA_LINK("sroce");

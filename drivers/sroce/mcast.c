@@ -169,7 +169,7 @@ static int publish(struct member *m)
 
 int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	struct member *m = kzalloc(sizeof(*m), GFP_KERNEL_ACCOUNT);
+	struct member *m = kzalloc_obj(*m, GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!m)

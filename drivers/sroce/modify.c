@@ -3,10 +3,10 @@
  * The QP state machine: what may be changed when (ib_modify_qp_is_ok() knows
  * the table of IBTA vol. 1, 11.2.5.2), and what a change does to both halves.
  */
-#include <linux/jhash.h>
 #include <rdma/ib_addr.h>
 #include "core/aeth.h"
 #include "fetch.h"
+#include "pace.h"
 #include "qp.h"
 #include "receive.h"
 #include "route.h"
@@ -17,6 +17,9 @@
 
 /* Packets that may be unacknowledged: 512 KiB at a path MTU of 1024. */
 #define WINDOW_PACKETS	512
+/* Also those that the kernel does not know yet */
+#define QP_ACCESS	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL | \
+			 IB_ACCESS_FLUSH_PERSISTENT)
 
 /* Both halves, in the one order that is allowed. */
 void sroce_qp_lock_both(struct sroce_qp *qp)
@@ -70,7 +73,11 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
 	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
 	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
-	    (mask & IB_QP_DEST_QPN && attr->dest_qp_num > 0xffffff))
+	    (mask & IB_QP_DEST_QPN && attr->dest_qp_num > SROCE_QPN_MASK) ||
+	    (mask & IB_QP_ACCESS_FLAGS &&
+	     attr->qp_access_flags & ~QP_ACCESS) ||
+	    (mask & IB_QP_PATH_MIG_STATE &&
+	     attr->path_mig_state > IB_MIG_ARMED))
 		return -EINVAL;
 	if (mask & IB_QP_PATH_MIG_STATE &&
 	    attr->path_mig_state != IB_MIG_MIGRATED)
@@ -113,11 +120,13 @@ static int prepare(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 	if (mask & IB_QP_AV) {
 		struct sroce_av *av;
 
-		av = sroce_av_create(qp->dev, &attr->ah_attr,
-				     jhash_2words(qp->qpn, dest, 0));
+		av = sroce_av_create(&attr->ah_attr, qp->qpn, dest);
 		if (IS_ERR(av))
 			return PTR_ERR(av);
 		change->av = av;
+		/* Only datagrams go to groups, and those have address handles. */
+		if (rdma_is_multicast_addr(&av->daddr))
+			return -EINVAL;
 		/* Its path MTU was settled by that: enter_rtr(). */
 		if (qp->state >= IB_QPS_RTR && qp->av &&
 		    qp->av->loopback != av->loopback)
@@ -137,7 +146,9 @@ static u8 permissions(int access)
 {
 	return (access & IB_ACCESS_REMOTE_WRITE ? SROCE_MAY_WRITE : 0) |
 	       (access & IB_ACCESS_REMOTE_READ ? SROCE_MAY_READ : 0) |
-	       (access & IB_ACCESS_REMOTE_ATOMIC ? SROCE_MAY_ATOMIC : 0);
+	       (access & IB_ACCESS_REMOTE_ATOMIC ? SROCE_MAY_ATOMIC : 0) |
+	       (access & IB_ACCESS_FLUSH_GLOBAL ? SROCE_MAY_FLUSH : 0) |
+	       (access & IB_ACCESS_FLUSH_PERSISTENT ? SROCE_MAY_PERSIST : 0);
 }
 
 static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
@@ -184,7 +195,7 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_TIMEOUT)
 		qp->sq.timeout = sroce_ack_timeout(attr->timeout);
 	if (mask & IB_QP_RATE_LIMIT)
-		sroce_send_limit(qp, attr->rate_limit);
+		sroce_pace_limit(qp, attr->rate_limit);
 	if (mask & IB_QP_RETRY_CNT) {
 		req->retry_count = attr->retry_cnt;
 		req->retry_left = attr->retry_cnt;
@@ -241,6 +252,7 @@ static void enter_rtr(struct sroce_qp *qp)
 
 	req->transport = transport(qp);
 	req->window = WINDOW_PACKETS;
+	req->max_window = WINDOW_PACKETS;
 	qp->rq.resp.transport = req->transport;
 	qp->rq.resp.log.transport = req->transport;
 	if (!sroce_qp_connected(qp)) {

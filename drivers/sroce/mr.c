@@ -76,16 +76,22 @@ struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
 	return mr && mr->kind == SROCE_MR_SLOT ? mr : NULL;
 }
 
-/* What can be found now, with a reference; rights are not looked at. */
-static __always_inline struct sroce_mr *find(struct sroce_device *dev, u32 key)
+/*
+ * What can be found now, with a reference; rights are not looked at.  Who
+ * invalidates spins until it is gone, also in a softirq, so no softirq may come
+ * over its holder.
+ */
+static __always_inline struct sroce_mr *find(struct sroce_device *dev, u32 key,
+					     bool windows)
 {
 	u32 index = key >> 8;
 	struct sroce_mr *mr;
 
+	lockdep_assert_in_softirq();
 	rcu_read_lock();
 	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
 	if (mr && mr->kind == SROCE_MR_SLOT)
-		mr = rcu_dereference(mr->binding);
+		mr = windows ? rcu_dereference(mr->binding) : NULL;
 	/* While it is being changed new users would keep the old ones company. */
 	if (mr && (atomic_read(&mr->windows) < 0 ||
 		   !refcount_inc_not_zero(&mr->ref)))
@@ -100,7 +106,7 @@ static __always_inline struct sroce_mr *find(struct sroce_device *dev, u32 key)
 struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 			      u64 length, int access)
 {
-	struct sroce_mr *mr = find(sroce_device(pd->device), key);
+	struct sroce_mr *mr = find(sroce_device(pd->device), key, true);
 
 	if (!mr || mr_allows(mr, pd, qpn, key, addr, length, access))
 		return mr;
@@ -108,9 +114,20 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 	return NULL;
 }
 
+struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
+				    int access)
+{
+	struct sroce_mr *mr = find(sroce_device(pd->device), key, true);
+
+	if (!mr || mr_allows(mr, pd, qpn, key, mr->iova, mr->length, access))
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
+}
+
 struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 {
-	struct sroce_mr *mr = find(dev, key);
+	struct sroce_mr *mr = find(dev, key, false);
 
 	if (!mr || mr->key == key)
 		return mr;
@@ -315,7 +332,7 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 	mr->length = length;
 	if (mr->access & IB_ACCESS_ON_DEMAND)
 		return mr_watch(mr, start);
-	umem = ib_umem_get(mr->ib.pd->device, start, length, mr->access);
+	umem = ib_umem_get_va(mr->ib.pd->device, start, length, mr->access);
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	mr->umem = umem;
@@ -323,11 +340,14 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 }
 
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				u64 iova, int access, struct ib_udata *udata)
+				u64 iova, int access, SROCE_DMAH
+				struct ib_udata *udata)
 {
 	struct sroce_mr *mr;
 	int err;
 
+	if (sroce_dmah_given())
+		return ERR_PTR(-EOPNOTSUPP);
 	if (sroce_null_mr_asked(udata))
 		return sroce_alloc_null_mr(pd, length, access);
 	err = mr_check(pd, start, length, iova, access, udata);

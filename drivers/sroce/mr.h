@@ -15,7 +15,7 @@
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
 	 IB_ACCESS_MW_BIND | IB_ZERO_BASED | IB_ACCESS_HUGETLB |	\
-	 IB_ACCESS_OPTIONAL)
+	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
 enum sroce_mr_kind {
 	/* Of every address; see sroce_mr_unbounded(). */
@@ -88,7 +88,9 @@ static inline bool sroce_mr_unbounded(const struct sroce_mr *mr)
 	return mr->kind <= SROCE_MR_NULL;
 }
 
+/* The table of a device's keys.  Context: process.  Return: 0 or an errno. */
 int sroce_mr_table_init(struct sroce_device *dev);
+/* Context: process; no region and no window is left. */
 void sroce_mr_table_exit(struct sroce_device *dev);
 
 /**
@@ -101,23 +103,31 @@ void sroce_mr_table_exit(struct sroce_device *dev);
  * @access: the enum ib_access_flags that the access needs; 0 to read locally
  *
  * Checks the key's variant, the PD, the rights, the bounds without overflow,
- * and of windows the QP.  Holds off deregistration until sroce_mr_put(), so keep it no
- * longer than a burst.
+ * and of windows the QP.  Holds off deregistration until sroce_mr_put(), so
+ * keep it no longer than a burst.
  *
- * Context: any.  Return: the region, or NULL if access is refused.
+ * Context: bottom halves off, until sroce_mr_put(): invalidating spins, also in
+ * a softirq, until nobody has a reference.
+ * Return: the region, or NULL if access is refused.
  */
 struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 			      u64 length, int access);
+/* Drop the reference of sroce_mr_get() and its like.  Context: any. */
 void sroce_mr_put(struct sroce_mr *mr);
 
-/* The region or bound window with that key, whoever asks; as above. */
+/* The same of all that the key is for, whatever its bounds are. */
+struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
+				    int access);
+
+/* The region with that key, but no window, whoever asks; as above. */
 struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key);
 
 /* Is the right to use remote keys wanted? */
 static inline bool sroce_access_remote(int access)
 {
 	return access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
-			 IB_ACCESS_REMOTE_ATOMIC);
+			 IB_ACCESS_REMOTE_ATOMIC | IB_ACCESS_FLUSH_GLOBAL |
+			 IB_ACCESS_FLUSH_PERSISTENT);
 }
 
 /**
@@ -145,6 +155,7 @@ struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 
 /* Give it a key that nobody can guess and let lookups find it. */
 int sroce_mr_publish(struct sroce_mr *mr);
+/* Undo that: new lookups find nothing; who has a reference keeps it. */
 void sroce_mr_withdraw(struct sroce_mr *mr);
 /* What has a key of this index, valid or not.  Context: RCU read side. */
 struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key);
@@ -189,7 +200,8 @@ static inline void **sroce_mr_block(const struct sroce_mr *mr, u64 addr)
 /* ib_device_ops */
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access);
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
-				u64 iova, int access, struct ib_udata *udata);
+				u64 iova, int access, SROCE_DMAH
+				struct ib_udata *udata);
 struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *pd, struct ib_udata *udata);

@@ -15,7 +15,7 @@
 #define WINDOW_ACCESS							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ZERO_BASED | IB_ACCESS_OPTIONAL)
+	 IB_ACCESS_FLUSH_GLOBAL | IB_ZERO_BASED | IB_ACCESS_OPTIONAL)
 
 /**
  * struct sroce_mw_slot - the place of a window's key
@@ -46,7 +46,7 @@ static struct sroce_mr *bound(struct sroce_mw_slot *slot)
 static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
 				     const struct sroce_wr *wr)
 {
-	struct sroce_mr *mr = kzalloc(sizeof(*mr), GFP_ATOMIC);
+	struct sroce_mr *mr = kzalloc_obj(*mr, GFP_ATOMIC);
 
 	if (!mr)
 		return NULL;
@@ -103,6 +103,7 @@ static struct sroce_mr *get_parent(struct ib_pd *pd, const struct sroce_wr *wr)
 		return NULL;
 	if (wr->bind.access & writes)
 		access |= IB_ACCESS_LOCAL_WRITE;
+	access |= wr->bind.access & IB_ACCESS_FLUSH_GLOBAL;
 	mr = sroce_mr_get(pd, 0, wr->bind.lkey, wr->bind.addr, wr->bind.bytes,
 			  access);
 	if (mr && ((mr->kind != SROCE_MR_USER && mr->kind != SROCE_MR_DM) ||
@@ -195,7 +196,7 @@ int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	err = sroce_udata_empty(udata);
 	if (err)
 		return err;
-	slot = kzalloc(sizeof(*slot), GFP_KERNEL_ACCOUNT);
+	slot = kzalloc_obj(*slot, GFP_KERNEL_ACCOUNT);
 	if (!slot)
 		return -ENOMEM;
 	slot->mr.kind = SROCE_MR_SLOT;
@@ -225,8 +226,7 @@ int sroce_dealloc_mw(struct ib_mw *ibmw)
 	RCU_INIT_POINTER(slot->mr.binding, NULL);
 	spin_unlock_bh(&slot->lock);
 	drop_binding(old);
-	/* Who has found it is in a softirq, or as good as. */
-	synchronize_rcu();
-	kfree(slot);
+	/* Who has found it finds it gone, and looks no further. */
+	kfree_rcu(slot, mr.rcu);
 	return 0;
 }

@@ -7,7 +7,11 @@
 
 struct sroce_mw_slot;
 
-/* What the RDMA core allocates for a memory window. */
+/**
+ * struct sroce_mw - what the RDMA core allocates for a memory window
+ * @ib: what it sees; first
+ * @slot: the place of its key in the table, and what it is bound to (mw.c)
+ */
 struct sroce_mw {
 	struct ib_mw ib;
 	struct sroce_mw_slot *slot;

@@ -19,7 +19,8 @@ bool sroce_null_mr_asked(struct ib_udata *udata)
 {
 	struct sroce_reg_mr_req req;
 
-	return udata->inlen == sizeof(req) &&
+	/* A kernel user has no way to ask for one. */
+	return udata && udata->inlen == sizeof(req) &&
 	       !ib_copy_from_udata(&req, udata, sizeof(req)) &&
 	       req.flags == SROCE_REG_MR_NULL && !req.reserved;
 }

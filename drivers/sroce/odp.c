@@ -12,15 +12,16 @@
 #include <linux/bitmap.h>
 #include <linux/completion.h>
 #include <linux/hmm.h>
-#include <linux/kref.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
+#include <linux/refcount.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "odp.h"
 
@@ -42,6 +43,7 @@
 /**
  * struct sroce_odp - an address space that is watched
  * @ref: the structure
+ * @work: frees it, where it cannot be done at once
  * @mm: the address space; its structure alone is referenced
  * @lock: chunks coming and going; outside of mmap_lock
  * @chunks: by address / CHUNK_BYTES; RCU
@@ -53,7 +55,8 @@
  * @invalidations: likewise
  */
 struct sroce_odp {
-	struct kref ref;
+	refcount_t ref;
+	struct work_struct work;
 	struct mm_struct *mm;
 	struct mutex lock;	/* see above */
 	struct xarray chunks;
@@ -239,8 +242,8 @@ static void make_room(struct sroce_odp *odp)
 
 static struct sroce_odp_chunk *alloc_chunk(struct sroce_odp *odp)
 {
-	struct sroce_odp_chunk *chunk = kzalloc(sizeof(*chunk),
-						GFP_KERNEL_ACCOUNT);
+	struct sroce_odp_chunk *chunk = kzalloc_obj(*chunk,
+						    GFP_KERNEL_ACCOUNT);
 
 	if (!chunk)
 		return NULL;
@@ -305,12 +308,12 @@ static struct sroce_odp_chunk *get_chunk(struct sroce_odp *odp,
  */
 struct sroce_odp *sroce_odp_open(void)
 {
-	struct sroce_odp *odp = kzalloc(sizeof(*odp), GFP_KERNEL_ACCOUNT);
+	struct sroce_odp *odp = kzalloc_obj(*odp, GFP_KERNEL_ACCOUNT);
 	struct sroce_odp_chunk *chunk;
 
 	if (!odp)
 		return ERR_PTR(-ENOMEM);
-	kref_init(&odp->ref);
+	refcount_set(&odp->ref, 1);
 	mutex_init(&odp->lock);
 	xa_init(&odp->chunks);
 	odp->mm = current->mm;
@@ -343,13 +346,11 @@ void sroce_odp_close(struct sroce_odp *odp)
 
 void sroce_odp_hold(struct sroce_odp *odp)
 {
-	kref_get(&odp->ref);
+	refcount_inc(&odp->ref);
 }
 
-static void free_odp(struct kref *ref)
+static void free_odp(struct sroce_odp *odp)
 {
-	struct sroce_odp *odp = container_of(ref, struct sroce_odp, ref);
-
 	xa_destroy(&odp->chunks);
 	mmdrop(odp->mm);
 	kfree(odp);
@@ -357,7 +358,22 @@ static void free_odp(struct kref *ref)
 
 void sroce_odp_release(struct sroce_odp *odp)
 {
-	kref_put(&odp->ref, free_odp);
+	if (refcount_dec_and_test(&odp->ref))
+		free_odp(odp);
+}
+
+static void free_later(struct work_struct *work)
+{
+	free_odp(container_of(work, struct sroce_odp, work));
+}
+
+void sroce_odp_release_later(struct sroce_odp *odp,
+			     struct workqueue_struct *queue)
+{
+	if (!refcount_dec_and_test(&odp->ref))
+		return;
+	INIT_WORK(&odp->work, free_later);
+	queue_work(queue, &odp->work);
 }
 
 /* Looking up */

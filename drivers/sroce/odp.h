@@ -8,6 +8,7 @@
 struct mm_struct;
 struct sroce_odp;
 struct sroce_odp_chunk;
+struct workqueue_struct;
 
 /* Why pages are wanted. */
 enum sroce_odp_why {
@@ -65,7 +66,14 @@ void sroce_odp_close(struct sroce_odp *odp);
 
 /* References that keep the structure, and nothing but the structure. */
 void sroce_odp_hold(struct sroce_odp *odp);
+/*
+ * Undoes sroce_odp_hold(); sroce_odp_close() does so by itself.  The last one
+ * also drops the process's mm_struct.  Context: process.
+ */
 void sroce_odp_release(struct sroce_odp *odp);
+/* The same by a work item of @queue.  Context: any. */
+void sroce_odp_release_later(struct sroce_odp *odp,
+			     struct workqueue_struct *queue);
 
 /**
  * sroce_odp_get() - find memory that is present
@@ -84,6 +92,7 @@ void sroce_odp_release(struct sroce_odp *odp);
 struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
 				      bool write,
 				      struct sroce_odp_piece *piece);
+/* Undoes sroce_odp_get(): the pages may be taken back.  Context: as there. */
 void sroce_odp_put(struct sroce_odp_chunk *chunk);
 
 /* Are all of these bytes present?  Context: bottom halves off. */
@@ -106,6 +115,7 @@ bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write);
 int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
 		    enum sroce_odp_why why);
 
+/* What has happened so far.  Context: any; others go on counting meanwhile. */
 void sroce_odp_stats(const struct sroce_odp *odp,
 		     struct sroce_odp_stats *stats);
 
@@ -125,6 +135,11 @@ static inline void sroce_odp_hold(struct sroce_odp *odp)
 }
 
 static inline void sroce_odp_release(struct sroce_odp *odp)
+{
+}
+
+static inline void sroce_odp_release_later(struct sroce_odp *odp,
+					   struct workqueue_struct *queue)
 {
 }
 

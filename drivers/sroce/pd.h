@@ -5,6 +5,10 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
+/**
+ * struct sroce_pd - protection domain; all its state is the RDMA core's
+ * @ib: what that sees
+ */
 struct sroce_pd {
 	struct ib_pd ib;
 };

@@ -44,7 +44,7 @@ struct field {
 
 /* Of 16.1.3.5; what is not here stays 0. */
 static const struct field short_fields[] = {
-	SHORT(port_rcv_errors, PORT_RCV_ERRORS, 0, SROCE_RX_ICRC_ERRORS,
+	SHORT(port_rcv_errors, PORT_RCV_ERRORS, 0, SROCE_RX_ICRC_ENCAPSULATED,
 	      SROCE_RX_MALFORMED),
 	SHORT(port_xmit_discards, PORT_XMIT_DISCARDS, 0, SROCE_TX_LOCAL_DROPS,
 	      NO_COUNTER),

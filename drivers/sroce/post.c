@@ -51,11 +51,12 @@ static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 		sqe->atomic.compare_add = (uintptr_t)sroce_ah(ud->ah)->av;
 		return 0;
 	}
-	switch (wr->opcode) {
+	switch ((int)wr->opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:
 	case IB_WR_RDMA_READ:
 	case IB_WR_RDMA_READ_WITH_INV:
+	case IB_WR_ATOMIC_WRITE:
 		sqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
 		sqe->rdma.rkey = rdma_wr(wr)->rkey;
 		return 0;

@@ -28,6 +28,16 @@ probe LINUX_UNALIGNED <<END
 #include <linux/unaligned.h>
 END
 
+probe KZALLOC_OBJ <<END
+#include <linux/slab.h>
+int *f(void) { int *p = kzalloc_obj(*p, GFP_ATOMIC); return p; }
+END
+
+probe WQ_PERCPU <<END
+#include <linux/workqueue.h>
+int flag = WQ_PERCPU;
+END
+
 probe VM_FLAGS_CLEAR <<END
 #include <linux/mm.h>
 void f(struct vm_area_struct *vma) { vm_flags_clear(vma, VM_MAYEXEC); }
@@ -36,12 +46,6 @@ END
 probe SKB_FRAG_FILL_PAGE_DESC <<END
 #include <linux/skbuff.h>
 void f(skb_frag_t *frag) { skb_frag_fill_page_desc(frag, NULL, 0, 0); }
-END
-
-probe ASSIGN_STR_OF_ONE <<END
-#include <linux/stringify.h>
-#include <trace/stages/stage6_event_callback.h>
-const char *text = __stringify(__assign_str(field));
 END
 
 probe CREATE_CQ_ATTRS <<END
@@ -56,9 +60,79 @@ probe DMA_BUF_VMAP_UNLOCKED <<END
 int f(struct dma_buf *buf) { return dma_buf_vmap_unlocked(buf, NULL); }
 END
 
+probe HRTIMER_SETUP <<END
+#include <linux/hrtimer.h>
+void f(struct hrtimer *timer) { hrtimer_setup(timer, NULL, 0, 0); }
+END
+
+probe IB_UMEM_GET_VA <<END
+#include <rdma/ib_umem.h>
+struct ib_umem *f(struct ib_device *dev) { return ib_umem_get_va(dev, 0, 0, 0); }
+END
+
+probe IPV6_STUB <<END
+#include <net/addrconf.h>
+void *f(void) { return ipv6_stub->ipv6_dst_lookup_flow; }
+END
+
+probe FLOWI4_DSCP <<END
+#include <net/flow.h>
+void *f(struct flowi4 *fl) { return &fl->flowi4_dscp; }
+END
+
+probe TUNNEL_OF_SOCK <<END
+#include <net/udp_tunnel.h>
+void f(struct sock *sk) { udp_tunnel_sock_release(sk); }
+END
+
+probe IMPORT_NS_WORD <<END
+#include <linux/module.h>
+MODULE_IMPORT_NS(DMA_BUF);
+END
+
+probe USER_CQ <<END
+#include <rdma/ib_verbs.h>
+int f(struct ib_cq *cq, unsigned int entries, struct ib_udata *udata);
+struct ib_device_ops ops = { .resize_user_cq = f, .create_user_cq = NULL };
+END
+
+probe POST_DESTROY_CQ <<END
+#include <rdma/ib_verbs.h>
+struct ib_device_ops ops = { .pre_destroy_cq = NULL, .post_destroy_cq = NULL };
+END
+
+probe REPORT_PORT_EVENT <<END
+#include <rdma/ib_verbs.h>
+struct ib_device_ops ops = { .report_port_event = NULL };
+END
+
+probe COUNTER_PORT <<END
+#include <rdma/ib_verbs.h>
+int f(struct rdma_counter *counter, struct ib_qp *qp, u32 port);
+struct ib_device_ops ops = { .counter_bind_qp = f };
+END
+
+probe DMAH <<END
+#include <rdma/ib_verbs.h>
+struct ib_mr *f(struct ib_pd *pd, u64 start, u64 length, u64 address,
+		int access, struct ib_dmah *dmah, struct ib_udata *udata);
+struct ib_device_ops ops = { .reg_user_mr = f };
+END
+
 probe REG_DMABUF_ATTRS <<END
 #include <rdma/ib_verbs.h>
 struct ib_mr *f(struct ib_pd *pd, u64 offset, u64 length, u64 address, int fd,
 		int access, struct uverbs_attr_bundle *attrs);
-struct ib_device_ops ops = { .reg_user_mr_dmabuf = f };
+struct ib_mr *g(struct ib_pd *pd, u64 offset, u64 length, u64 address, int fd,
+		int access, struct ib_dmah *dmah,
+		struct uverbs_attr_bundle *attrs);
+typedef typeof(((struct ib_device_ops *)0)->reg_user_mr_dmabuf) verb;
+_Static_assert(__builtin_types_compatible_p(verb, typeof(&f)) ||
+	       __builtin_types_compatible_p(verb, typeof(&g)), "neither");
+END
+
+probe FLUSH <<END
+#include <rdma/ib_verbs.h>
+u64 caps = IB_DEVICE_FLUSH_GLOBAL | IB_DEVICE_ATOMIC_WRITE;
+int access = IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT;
 END

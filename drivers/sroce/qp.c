@@ -3,12 +3,16 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
+#include <linux/sched/signal.h>
 #include <rdma/uverbs_ioctl.h>
+#include "answer.h"
 #include "fetch.h"
+#include "gather.h"
 #include "qp.h"
 #include "receive.h"
 #include "route.h"
 #include "send.h"
+#include "timer.h"
 #include "trace.h"
 #include "tx.h"
 #include "udata.h"
@@ -81,7 +85,46 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter)
 	rcu_read_unlock();
 }
 
-/* QP numbers 0 and 1 have their meaning; the last one is multicast. */
+/* One that is being destroyed has let go of them before its last reference. */
+static void forget_routes(struct sroce_qp *qp, const struct net *net)
+{
+	if (!sroce_qp_get(qp))
+		return;
+	sroce_qp_lock_both(qp);
+	if (qp->sq.path.net == net)
+		sroce_path_release(&qp->sq.path);
+	if (qp->rq.path.net == net)
+		sroce_path_release(&qp->rq.path);
+	sroce_qp_unlock_both(qp);
+	sroce_qp_put(qp);
+}
+
+void sroce_qp_forget_routes(const struct net *net)
+{
+	struct rhashtable_iter iter;
+	struct sroce_qp *qp;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(qp, &gsis, gsi)
+		forget_routes(qp, net);
+	rcu_read_unlock();
+
+	rhashtable_walk_enter(&table, &iter);
+	do {
+		rhashtable_walk_start(&iter);
+		/* EAGAIN: the table has grown, and the walk begins again. */
+		while ((qp = rhashtable_walk_next(&iter)) && !IS_ERR(qp))
+			forget_routes(qp, net);
+		rhashtable_walk_stop(&iter);
+		cond_resched();
+	} while (qp == ERR_PTR(-EAGAIN));
+	rhashtable_walk_exit(&iter);
+}
+
+/*
+ * QP numbers 0 and 1 have their meaning; the last one is multicast.  Drawing one
+ * takes long only if there are many devices, full of QPs.
+ */
 static int publish(struct sroce_qp *qp)
 {
 	int err;
@@ -95,14 +138,15 @@ static int publish(struct sroce_qp *qp)
 	}
 	do {
 		cond_resched();
-		qp->qpn = get_random_u32() & 0xffffff;
+		qp->qpn = get_random_u32() & SROCE_QPN_MASK;
 		if (qp->qpn <= SROCE_QPN_GSI || qp->qpn == SROCE_QPN_MULTICAST)
 			err = -EEXIST;
 		else
 			err = rhashtable_lookup_insert_fast(&table, &qp->node,
 							    table_params);
 		/* Busy: the table is growing. */
-	} while (err == -EEXIST || err == -EBUSY);
+	} while ((err == -EEXIST || err == -EBUSY) &&
+		 !fatal_signal_pending(current));
 	return err;
 }
 
@@ -138,16 +182,22 @@ void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
 void sroce_qp_kick(struct sroce_qp *qp)
 {
 	int err = sroce_fetch_alloc(qp);
+	bool flush = false;
 
 	sroce_send_lock(qp);
 	sroce_count(qp, SROCE_KICKS);
 	if (err)		/* better an error than a request that lies */
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
-	else if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
-		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+	else if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_SQE)
+		sroce_gather_kick(qp);
+	else if (qp->user)
+		flush = true;
 	else
-		sroce_send_kicked(qp);
+		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
 	sroce_send_unlock(qp);
+	/* In the process's own time. */
+	if (flush)
+		sroce_worker_flush(qp);
 }
 
 /* Creation */
@@ -316,30 +366,35 @@ static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
 static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 				 struct ib_qp_init_attr *init, bool user)
 {
-	struct sroce_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	struct sroce_device *dev = sroce_device(ibqp->device);
+	struct sroce_qp *qp;
 
-	if (!qp)
+	if (!atomic_add_unless(&dev->num_qps, 1, SROCE_MAX_QP))
 		return NULL;
-	qp->dev = sroce_device(ibqp->device);
+	qp = kzalloc_obj(*qp, GFP_KERNEL_ACCOUNT);
+	if (!qp) {
+		atomic_dec(&dev->num_qps);
+		return NULL;
+	}
+	qp->dev = dev;
 	qp->counters = qp->dev->counters;
 	qp->ib = ibqp;
 	qp->pd = ibqp->pd;
 	qp->type = init->qp_type;
 	qp->state = IB_QPS_RESET;
 	qp->pkey = qp->dev->pkeys;
-	qp->attr.qp_access_flags = 0;
 	qp->user = user;
 	qp->sq.signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
 	spin_lock_init(&qp->post_lock);
-	hrtimer_init(&qp->sq.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	qp->sq.timer.function = sroce_send_timeout;
-	hrtimer_init(&qp->sq.gather, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	qp->sq.gather.function = sroce_send_gathered;
-	hrtimer_init(&qp->rq.pause, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	qp->rq.pause.function = sroce_receive_paused;
+	hrtimer_setup(&qp->sq.timer, sroce_timer_fired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&qp->sq.gather, sroce_gather_end, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+	hrtimer_setup(&qp->rq.pause, sroce_answer_again, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
 	INIT_WORK(&qp->work, sroce_worker_run);
 	qp->tx_grace = get_state_synchronize_rcu();
 	sroce_fault_setup(&qp->sq.fault, qp, SROCE_TODO_SEND);
@@ -358,6 +413,13 @@ void sroce_qp_free(struct kref *mem)
 	kfree_rcu(qp, rcu);
 }
 
+static void release(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	atomic_dec(&qp->dev->num_qps);
+	free_memory(qp, ctx);
+	kref_put(&qp->mem, sroce_qp_free);
+}
+
 /* Nobody finds it any more, and nobody who has found it is left. */
 static void withdraw(struct sroce_qp *qp)
 {
@@ -366,6 +428,8 @@ static void withdraw(struct sroce_qp *qp)
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	sroce_send_reset(qp);
 	sroce_receive_reset(qp);
+	sroce_path_release(&qp->sq.path);
+	sroce_path_release(&qp->rq.path);
 	sroce_qp_unlock_both(qp);
 	hrtimer_cancel(&qp->sq.timer);
 	hrtimer_cancel(&qp->sq.gather);
@@ -411,8 +475,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 		return -ENOMEM;
 	err = setup(qp, ctx, udata);
 	if (err) {
-		free_memory(qp, ctx);
-		kref_put(&qp->mem, sroce_qp_free);
+		release(qp, ctx);
 		return err;
 	}
 	sroce_qp_report_cap(qp, &init->cap);
@@ -432,13 +495,10 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (READ_ONCE(qp->sq.gathering))
 		sroce_qp_kick(qp);
 	withdraw(qp);
-	sroce_path_release(&qp->sq.path);
-	sroce_path_release(&qp->rq.path);
 	if (qp->sq.av)
 		sroce_av_put(qp->sq.av);
 	if (qp->av)
 		sroce_av_put(qp->av);
-	free_memory(qp, ctx);
-	kref_put(&qp->mem, sroce_qp_free);
+	release(qp, ctx);
 	return 0;
 }

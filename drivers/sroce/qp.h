@@ -14,6 +14,7 @@
 #include "copy.h"
 #include "core/requester.h"
 #include "core/responder.h"
+#include "core/rtt.h"
 #include "cq.h"
 #include "device.h"
 #include "fault.h"
@@ -23,11 +24,13 @@
 /**
  * struct sroce_path - cached route to the peer; its owner's lock
  * @dst: the route, or NULL
+ * @net: the namespace that it belongs to, and must not outlive; only compared
  * @cookie: to notice that an IPv6 route has become stale
  * @ip_id: identification of the next IPv4 packet
  */
 struct sroce_path {
 	struct dst_entry *dst;
+	const struct net *net;
 	u32 cookie;
 	u16 ip_id;
 };
@@ -49,12 +52,20 @@ struct sroce_path {
  * @path: route
  * @av: datagrams: where @path leads to, referenced
  * @unasked: packets sent since one asked for an acknowledgment
- * @deadline: when the oldest unacknowledged packet has waited too long; or
+ * @deadline: when the peer is to be probed, or @expires
+ * @expires: when the oldest unacknowledged packet has waited too long; or
  *	the end of an RNR wait or of a pause
+ * @probes: since the last progress
+ * @probe: send something that asks for an acknowledgment
+ * @rtt: how long answers take
+ * @timed: whose answer is timed: the packet before this PSN,
+ * @timed_at: and when it was sent
+ * @timing: it is
+ * @untimed: flights before another one is timed
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued
- * @gather: runs while posts are gathered, see sroce_send_kicked()
+ * @gather: runs while posts are gathered, see sroce_gather_kick()
  * @gathering: @gather is queued
  * @gathered: entries fetched when it was
  * @polled: what the process had polled at its last kick
@@ -64,7 +75,10 @@ struct sroce_path {
  * @pauses: local drops in a row
  * @cpu: who transmitted last, see sroce_tx_in_order()
  * @progress: something was acknowledged since @deadline was set
- * @paused: local drop, or order of packets: no transmission until @deadline
+ * @paused: local drop, @rate, or order of packets: no transmission until
+ *	@deadline
+ * @held_up: datagrams wait for those before them until @held_until
+ * @held_until: then one more goes all the same
  * @ask_drained: SQD: raise the event when nothing is outstanding
  * @rate: limit in kilobits per second, or 0
  * @free_at: with a @rate: when the next burst may go
@@ -91,6 +105,15 @@ struct sroce_sendq {
 	struct sroce_av *av;
 	u32 unasked;
 	ktime_t deadline;
+	ktime_t expires;
+	ktime_t timed_at;
+	ktime_t held_until;
+	struct sroce_rtt rtt;
+	u32 timed;
+	u8 untimed;
+	u8 probes;
+	bool timing;
+	bool probe;
 	u64 timeout;
 	struct hrtimer timer;
 	struct hrtimer gather;
@@ -105,6 +128,7 @@ struct sroce_sendq {
 	int cpu;
 	bool progress;
 	bool paused;
+	bool held_up;
 	bool ask_drained;
 	u32 rate;
 	ktime_t free_at;
@@ -123,6 +147,7 @@ struct sroce_sendq {
  * @wqe: the receive request that the message in progress has taken; its SGE
  *	list is private
  * @wqe_taken: datagrams: @wqe is waiting for its datagram
+ * @flushing: in error: requests in @ring that are to be flushed
  * @taken_from: XRC: the SRQ (its serial number) that @wqe is of
  * @cq: completions go here; of an XRC target, those of @srq's requests
  * @pd: of the memory that requests name: the QP's, or of an XRC target @srq's
@@ -145,6 +170,7 @@ struct sroce_recvq {
 	struct sroce_responder resp;
 	struct sroce_recv_wqe *wqe;
 	bool wqe_taken;
+	u32 flushing;
 	u64 taken_from;
 	struct sroce_cq *cq;
 	struct ib_pd *pd;
@@ -166,7 +192,8 @@ struct sroce_recvq {
 enum sroce_todo {
 	SROCE_TODO_SEND,	/* the requester can go on */
 	SROCE_TODO_ANSWER,	/* the responder can go on */
-	SROCE_TODO_FLUSH,	/* the QP is in an error state */
+	SROCE_TODO_FLUSH,	/* the QP is in an error state: look, and flush */
+	SROCE_TODO_FLUSH_REST,	/* go on with that, and look no more */
 	SROCE_TODO_FATAL,	/* events to raise: IB_EVENT_QP_FATAL, */
 	SROCE_TODO_REQ_ERR,	/* IB_EVENT_QP_REQ_ERR, */
 	SROCE_TODO_ACCESS_ERR,	/* IB_EVENT_QP_ACCESS_ERR, */
@@ -265,7 +292,11 @@ struct sroce_qp {
 	struct sroce_qp_slot own_slot;
 };
 
-/* What the RDMA core allocates for a QP. */
+/**
+ * struct sroce_ib_qp - what the RDMA core allocates for a QP
+ * @ib: what it sees; first
+ * @qp: the QP, which may outlive it
+ */
 struct sroce_ib_qp {
 	struct ib_qp ib;
 	struct sroce_qp *qp;
@@ -287,6 +318,12 @@ static inline bool sroce_qp_reliable(const struct sroce_qp *qp)
 {
 	return BIT(qp->type) & (BIT(IB_QPT_RC) | BIT(IB_QPT_XRC_INI) |
 				BIT(IB_QPT_XRC_TGT));
+}
+
+/* Of XRC: its SRQ, CQ and protection domain are those that a request names. */
+static inline bool sroce_qp_target(const struct sroce_qp *qp)
+{
+	return qp->type == IB_QPT_XRC_TGT;
 }
 
 int sroce_qp_table_init(void);
@@ -340,11 +377,20 @@ void sroce_qp_free(struct kref *mem);
 void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event);
 
 /**
+ * sroce_qp_forget_routes() - a network namespace goes away
+ * @net: it has no netdevs any more
+ *
+ * Context: process, may sleep.
+ */
+void sroce_qp_forget_routes(const struct net *net);
+
+/**
  * sroce_qp_lock_both() - take both locks of a QP, in the one order allowed
  * @qp: the QP
  */
 void sroce_qp_lock_both(struct sroce_qp *qp)
 	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock);
+/* Releases them; rq.lock by sroce_receive_unlock(), with all that it does. */
 void sroce_qp_unlock_both(struct sroce_qp *qp)
 	__releases(&qp->sq.lock) __releases(&qp->rq.lock);
 

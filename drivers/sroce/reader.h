@@ -72,6 +72,7 @@ static inline const u8 *sroce_reader_piece(struct sroce_reader *r, u32 *len)
 	return p;
 }
 
+/* sroce_reader_copy() of bytes that do not lie in one piece. */
 bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len);
 
 /* Copy to @to, or only move on if that is NULL; false if there is less. */

@@ -8,6 +8,12 @@
 #include "rx.h"
 #include "xrc.h"
 
+static inline bool sroce_receive_active(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
+	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
+}
+
 static inline void sroce_receive_lock(struct sroce_qp *qp)
 {
 	spin_lock_bh(&qp->rq.lock);
@@ -16,31 +22,30 @@ static inline void sroce_receive_lock(struct sroce_qp *qp)
 /* Completion handlers may post, peers answer: after the lock is gone. */
 static inline void sroce_receive_unlock(struct sroce_qp *qp)
 {
-	bool xrc = qp->type == IB_QPT_XRC_TGT;
 	struct sroce_cq *cq = qp->rq.cq;
 	struct sroce_srq *srq;
 
-	srq = xrc ? sroce_xrc_leave(qp) : NULL;
+	srq = sroce_qp_target(qp) ? sroce_xrc_leave(qp) : NULL;
 	sroce_grip_drop(&qp->rq.grip);
 	spin_unlock(&qp->rq.lock);
 	if (cq)
 		sroce_cq_notify(cq);
 	if (srq)
-		sroce_srq_put(srq);
+		sroce_xrc_put(srq);
 	sroce_loop_run();
 	local_bh_enable();
 }
 
 /**
  * sroce_receive_request() - a request packet has arrived
- * @qp: any type; rq.lock held; sroce_receive_answer() follows
+ * @qp: any type; rq.lock held; sroce_answer() follows
  * @rx: the packet, its ICRC verified
  */
 void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
  * sroce_receive_predicted() - take the middle packet that was to come next
- * @qp: any type; rq.lock held; sroce_receive_answer() follows
+ * @qp: any type; rq.lock held; sroce_answer() follows
  * @bth: base transport header of an intact packet for this QP and transport
  * @payload: reads its payload; moved behind it if that was taken
  * @len: of the payload and pad, bytes
@@ -51,18 +56,28 @@ bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
 			     struct sroce_reader *payload, u32 len);
 
 /**
- * sroce_receive_answer() - send the READ data and acknowledgments that are due
- * @qp: any type; rq.lock held
- */
-void sroce_receive_answer(struct sroce_qp *qp);
-
-/**
  * sroce_receive_take() - take the next receive request, of the QP or its SRQ
  * @qp: the QP, rq.lock held; the result is in @qp->rq.wqe
  *
  * Return: enum sroce_fetched.
  */
 enum sroce_fetched sroce_receive_take(struct sroce_qp *qp);
+
+/**
+ * sroce_receive_absent() - something is not present: nobody is to blame if it
+ *	will be
+ * @qp: connected; rq.lock held
+ * @memory: of the request in hand
+ * @at: what is wanted of it
+ * @len: bytes
+ * @refused: the reason, if it cannot be paged in
+ *
+ * Return: @refused, or SROCE_PAGED_OUT.
+ */
+enum sroce_reason sroce_receive_absent(struct sroce_qp *qp,
+				       const struct sroce_memory *memory,
+				       u32 at, u32 len,
+				       enum sroce_reason refused);
 
 /* The memory that the request in rq.wqe names. */
 struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp);
@@ -82,14 +97,31 @@ void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe);
 void sroce_receive_fail(struct sroce_qp *qp, u8 status);
 
 /**
+ * sroce_receive_refuse() - the request in hand is wrong
+ * @qp: connected; rq.lock held
+ * @reason: enum sroce_reason
+ *
+ * Does all that core/errors.c says follows from it.
+ */
+void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason);
+
+/**
+ * sroce_receive_failing() - settle what is to be flushed
+ * @qp: the QP, rq.lock held; nothing happens if it is not in error
+ *
+ * As sroce_finish_failing().
+ */
+void sroce_receive_failing(struct sroce_qp *qp);
+
+/**
  * sroce_receive_flush() - complete receive requests of a QP in error, in order
  * @qp: the QP, rq.lock held
+ *
+ * Those that sroce_receive_failing() has found, up to SROCE_FLUSH_BUDGET.
  *
  * Return: true if there are more.
  */
 bool sroce_receive_flush(struct sroce_qp *qp);
-
-enum hrtimer_restart sroce_receive_paused(struct hrtimer *timer);
 
 /* Forget everything that was posted (RESET); rq.lock held. */
 void sroce_receive_reset(struct sroce_qp *qp);

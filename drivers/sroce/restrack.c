@@ -105,7 +105,7 @@ int sroce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	const struct detail details[] = {
 		{ "entries", READ_ONCE(cq->entries) },
 		{ "written", READ_ONCE(cq->tail) },
-		{ "overflown", READ_ONCE(cq->overflown) },
+		{ "overflowed", READ_ONCE(cq->overflowed) },
 	};
 
 	return table ? end(msg, table, put_details(msg, details,
@@ -128,6 +128,24 @@ int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	return end(msg, table, err);
 }
 
+/* By its key: on some kernels it may be on its way out. */
+static bool read_stats(struct sroce_device *dev, u32 key,
+		       struct sroce_odp_stats *stats)
+{
+	struct sroce_mr *mr;
+	bool on_demand;
+
+	local_bh_disable();
+	mr = sroce_mr_find(dev, key);
+	on_demand = mr && mr->odp;
+	if (on_demand)
+		sroce_odp_stats(mr->odp, stats);
+	if (mr)
+		sroce_mr_put(mr);
+	local_bh_enable();
+	return on_demand;
+}
+
 /* Of memory on demand, in pages. */
 int sroce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
@@ -139,17 +157,12 @@ int sroce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	table = nla_nest_start(msg, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
 	if (!table)
 		return -EMSGSIZE;
-	mr = sroce_mr_find(sroce_device(ibmr->device), mr->key);
-	if (mr && mr->odp) {
-		sroce_odp_stats(mr->odp, &stats);
+	if (read_stats(sroce_device(ibmr->device), mr->key, &stats))
 		err = rdma_nl_stat_hwcounter_entry(msg, "page_faults",
 						   stats.faults) ?:
 		      rdma_nl_stat_hwcounter_entry(msg, "page_prefetch",
 						   stats.prefetches) ?:
 		      rdma_nl_stat_hwcounter_entry(msg, "page_invalidations",
 						   stats.invalidations);
-	}
-	if (mr)
-		sroce_mr_put(mr);
 	return end(msg, table, err);
 }

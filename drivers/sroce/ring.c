@@ -26,11 +26,56 @@ static int ring_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
 	return remap_vmalloc_range(vma, to_ring(mapping)->mem, 0);
 }
 
+static void free_pages_of(struct page **pages, u32 count)
+{
+	while (count--)
+		__free_page(pages[count]);
+	kvfree(pages);
+}
+
 /*
- * The pages are not charged to the memory cgroup of the process: vmalloc_user()
- * takes no flags, and nothing else that is exported makes memory for
- * remap_vmalloc_range().
+ * Charged to the memory cgroup of the process, unlike those of vmalloc_user().
+ * A size that the group does not allow is an error, no reason to kill anybody.
  */
+static struct page **alloc_pages_of(u32 count)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
+			  __GFP_NOWARN;
+	struct page **pages;
+	u32 i;
+
+	pages = kvmalloc_array(count, sizeof(*pages), gfp);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		pages[i] = alloc_page(gfp | __GFP_ZERO);
+		if (!pages[i])
+			goto err_pages;
+		cond_resched();
+	}
+	return pages;
+
+err_pages:
+	free_pages_of(pages, i);
+	return NULL;
+}
+
+/* Zeroed memory that vfree() takes back and remap_vmalloc_range() takes. */
+static void *alloc_mem(u32 size)
+{
+	u32 count = size >> PAGE_SHIFT;
+	struct page **pages = alloc_pages_of(count);
+	void *mem;
+
+	if (!pages)
+		return NULL;
+	mem = vmap(pages, count, VM_MAP | VM_MAP_PUT_PAGES | VM_USERMAP,
+		   PAGE_KERNEL);
+	if (!mem)
+		free_pages_of(pages, count);
+	return mem;
+}
+
 struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size)
 {
 	struct sroce_ring *ring;
@@ -38,14 +83,14 @@ struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size)
 
 	if (!size || size > MAX_SIZE)
 		return ERR_PTR(-EINVAL);
-	ring = kzalloc(sizeof(*ring), GFP_KERNEL_ACCOUNT);
+	ring = kzalloc_obj(*ring, GFP_KERNEL_ACCOUNT);
 	if (!ring)
 		return ERR_PTR(-ENOMEM);
 	ring->mapping.map = ring_map;
 	ring->mapping.release = ring_release;
 	ring->ucontext = ucontext;
 	ring->size = PAGE_ALIGN(size);
-	ring->mem = ucontext ? vmalloc_user(ring->size) : vzalloc(ring->size);
+	ring->mem = ucontext ? alloc_mem(ring->size) : vzalloc(ring->size);
 	if (!ring->mem)
 		goto err_ring;
 	if (ucontext) {

@@ -10,7 +10,7 @@
  * struct sroce_ring - memory behind a ring or a doorbell page
  * @mapping: how a process maps it; unused if the kernel is the user
  * @ucontext: the process's context, or NULL
- * @mem: vmalloc_user() memory, zeroed
+ * @mem: vfree() takes it back
  * @size: bytes, whole pages
  *
  * Outlives its owner while a mmap() of it is under way.

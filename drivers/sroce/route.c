@@ -12,7 +12,7 @@ static struct dst_entry *route_ipv4(const struct sroce_av *av,
 {
 	struct flowi4 fl = {
 		.flowi4_oif = ndev->ifindex,
-		.flowi4_tos = av->tclass & INET_DSCP_MASK,
+		SROCE_FLOWI4_DSCP(av->tclass),
 		.flowi4_proto = IPPROTO_UDP,
 		.daddr = av->daddr.s6_addr32[3],
 		.saddr = av->saddr.s6_addr32[3],
@@ -38,7 +38,7 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 		.fl6_dport = htons(SROCE_UDP_PORT),
 	};
 
-	return ipv6_stub->ipv6_dst_lookup_flow(dev_net(ndev), NULL, &fl, NULL);
+	return sroce_route_ipv6(dev_net(ndev), &fl);
 }
 
 static struct dst_entry *route(const struct sroce_av *av)
@@ -72,6 +72,7 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
 	if (IS_ERR(dst))
 		return dst;
 	path->dst = dst;
+	path->net = dev_net(dst->dev);
 	path->cookie = av->ipv4 ? 0 : rt6_get_cookie((struct rt6_info *)dst);
 	return dst;
 }

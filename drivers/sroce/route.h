@@ -13,6 +13,7 @@
  */
 struct dst_entry *sroce_path_dst(struct sroce_path *path,
 				 const struct sroce_av *av);
+/* Forget the route.  Context: the lock of its side, or its last user. */
 void sroce_path_release(struct sroce_path *path);
 
 #endif /* SROCE_ROUTE_H */

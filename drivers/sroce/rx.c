@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From the UDP socket, or from loop.c, to the QP.  What arrives is a packet or a burst of them;
- * runs of packets for the same half of the same QP are handled under one lock
- * and answered once.
+ * From the UDP socket, or from loop.c, to the QP.  What arrives is a packet or
+ * a burst of them; runs of packets for the same half of the same QP are handled
+ * under one lock and answered once.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -12,6 +12,7 @@
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
+#include "answer.h"
 #include "crc.h"
 #include "loop.h"
 #include "mcast.h"
@@ -48,7 +49,7 @@ static void run_unlock(struct run *run)
 		sroce_send_run(run->qp);
 		sroce_send_unlock(run->qp);
 	} else {
-		sroce_receive_answer(run->qp);
+		sroce_answer(run->qp);
 		sroce_receive_unlock(run->qp);
 	}
 	run->locked = false;
@@ -110,7 +111,7 @@ static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx,
 		      const struct in6_addr *from, const struct in6_addr *to)
 {
-	return qp->av && net_eq(qp->av->net, rx->net) &&
+	return qp->av && qp->av->net_cookie == rx->net->net_cookie &&
 	       ipv6_addr_equal(&qp->av->saddr, to) &&
 	       ipv6_addr_equal(&qp->av->daddr, from);
 }
@@ -224,7 +225,7 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
 		return;
 	if (!intact) {
-		sroce_count(qp, SROCE_RX_ICRC_ERRORS);
+		sroce_count(qp, SROCE_RX_ICRC_ENCAPSULATED);
 		return;
 	}
 	run_lock(run, rx);
@@ -283,9 +284,12 @@ static bool parse(struct sroce_rx *rx, struct sroce_reader *reader)
 	       sroce_parse(&rx->pkt, buffer, n, rx->len) == SROCE_WELL_FORMED;
 }
 
-/* Parse the packet at @reader, and find its QP; false tells @why not. */
+/*
+ * Parse the packet at @reader, and find its QP; false tells @why not.  @intact:
+ * its ICRC is right, as far as is known.
+ */
 static bool open_packet(struct arrival *a, struct sroce_rx *rx,
-			struct sroce_reader *reader, u32 len,
+			struct sroce_reader *reader, u32 len, bool intact,
 			enum sroce_counter *why)
 {
 	rx->payload = reader;
@@ -296,6 +300,10 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	rx->len = len;
 	*why = SROCE_RX_MALFORMED;
 	if (!parse(rx, reader))
+		return false;
+	/* Which GSI is meant takes a look at all of them: not for anything. */
+	*why = SROCE_RX_ICRC_ENCAPSULATED;
+	if (rx->pkt.qpn == SROCE_QPN_GSI && !intact)
 		return false;
 	*why = SROCE_RX_BAD_QPN;
 	return aim(&a->run, rx);
@@ -339,7 +347,7 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 	enum sroce_counter why;
 	struct sroce_rx rx;
 
-	if (!open_packet(a, &rx, &reader, len, &why)) {
+	if (!open_packet(a, &rx, &reader, len, intact, &why)) {
 		if (why == SROCE_RX_BAD_QPN && intact &&
 		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
 		    deliver_to_group(a, &rx))
@@ -365,7 +373,7 @@ static void hold_order(struct arrival *a)
 
 	if (a->looped || a->left <= a->size)
 		return;
-	if (open_packet(a, &rx, &reader, a->size, &why) &&
+	if (open_packet(a, &rx, &reader, a->size, false, &why) &&
 	    transport_matches(a->run.qp, &rx))
 		run_lock(&a->run, &rx);
 }
@@ -526,14 +534,14 @@ static int open_socket(struct rx_socket *s)
 
 	if (err)
 		return err;
-	setup_udp_tunnel_sock(s->net, s->socket, &tunnel);
+	setup_udp_tunnel_sock(s->net, sroce_tunnel_sock(s->socket), &tunnel);
 	udp_allow_gso(s->socket->sk);
 	return 0;
 }
 
 static int add_socket(struct net *net, bool ipv4)
 {
-	struct rx_socket *s = kzalloc(sizeof(*s), GFP_KERNEL);
+	struct rx_socket *s = kzalloc_obj(*s, GFP_KERNEL);
 	int err;
 
 	if (!s)
@@ -552,7 +560,7 @@ static int add_socket(struct net *net, bool ipv4)
 static void close_socket(struct rx_socket *s)
 {
 	list_del(&s->list);
-	udp_tunnel_sock_release(s->socket);
+	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
 	kfree(s);
 }
 
@@ -585,7 +593,8 @@ void sroce_rx_close(struct net *net, bool ipv4)
 /*
  * GIDs go away from a work item of the RDMA core, which a namespace does not
  * wait for if its netdevs move elsewhere: so its sockets go here at the
- * latest.
+ * latest.  Routes of IPv6 point into the namespace.  None is found any more,
+ * since its netdevs are gone; who began earlier to look has the QP's lock.
  */
 static void __net_exit net_exit(struct net *net)
 {
@@ -596,6 +605,7 @@ static void __net_exit net_exit(struct net *net)
 		if (s->net == net)
 			close_socket(s);
 	mutex_unlock(&sockets_lock);
+	sroce_qp_forget_routes(net);
 }
 
 static struct pernet_operations net_ops = {

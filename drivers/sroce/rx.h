@@ -39,9 +39,12 @@ struct sroce_rx {
  * Return: 0; EADDRINUSE if somebody else has UDP port 4791 there.
  */
 int sroce_rx_open(struct net *net, bool ipv4);
+/* Undo one sroce_rx_open(); the last closes the socket.  Context: as there. */
 void sroce_rx_close(struct net *net, bool ipv4);
 
+/* Context: loading the module.  Return: 0 or an errno. */
 int sroce_rx_init(void);
+/* Context: unloading it; no device is left. */
 void sroce_rx_exit(void);
 
 #endif /* SROCE_RX_H */

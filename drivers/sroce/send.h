@@ -10,6 +10,11 @@
 /* Bursts, and looks at the ring, in one go; the rest is sroce_worker_wake()'s. */
 #define SROCE_SEND_BUDGET	16
 
+static inline bool sroce_send_active(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+}
+
 static inline void sroce_send_lock(struct sroce_qp *qp)
 {
 	spin_lock_bh(&qp->sq.lock);
@@ -36,15 +41,6 @@ static inline void sroce_send_unlock(struct sroce_qp *qp)
 void sroce_send_run(struct sroce_qp *qp);
 
 /**
- * sroce_send_kicked() - a process has rung the doorbell
- * @qp: any type; sq.lock held
- *
- * Sends.  If the process posts in a stream, what it posts next is gathered for
- * a moment, and fewer kicks are asked for.
- */
-void sroce_send_kicked(struct sroce_qp *qp);
-
-/**
  * sroce_send_answered() - a response or acknowledgment has arrived
  * @qp: RC; sq.lock held; sroce_send_run() follows
  * @rx: the packet, its ICRC verified
@@ -63,50 +59,7 @@ void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx);
 bool sroce_send_predicted(struct sroce_qp *qp, const u8 *bth,
 			  struct sroce_reader *payload, u32 len);
 
-/**
- * sroce_send_complete() - finish the oldest request
- * @qp: the QP, sq.lock held
- * @status: enum sroce_status
- */
-void sroce_send_complete(struct sroce_qp *qp, u8 status);
-
-/**
- * sroce_send_fail() - the oldest request fails and takes the QP with it
- * @qp: the QP, sq.lock held
- * @status: enum sroce_status
- */
-void sroce_send_fail(struct sroce_qp *qp, u8 status);
-
-/**
- * sroce_send_flush() - complete requests of a QP in error, in order
- * @qp: the QP, sq.lock held
- *
- * Return: true if there are more.
- */
-bool sroce_send_flush(struct sroce_qp *qp);
-
 /* Forget everything that was posted (RESET); sq.lock held. */
 void sroce_send_reset(struct sroce_qp *qp);
-
-enum hrtimer_restart sroce_send_timeout(struct hrtimer *timer);
-enum hrtimer_restart sroce_send_gathered(struct hrtimer *timer);
-
-/**
- * sroce_send_held() - does the QP's rate limit keep it from sending now?
- * @qp: the QP; its send lock is held
- *
- * Return: true if it is paused, and will go on by itself.
- */
-bool sroce_send_held(struct sroce_qp *qp);
-
-/**
- * sroce_send_charge() - a burst goes out and costs its time
- * @qp: the QP; its send lock is held
- * @burst: before sroce_burst_send(); may be empty
- */
-void sroce_send_charge(struct sroce_qp *qp, const struct sroce_burst *burst);
-
-/* A new limit, kilobits per second, or 0 for none; takes effect at once. */
-void sroce_send_limit(struct sroce_qp *qp, u32 rate);
 
 #endif /* SROCE_SEND_H */

@@ -122,17 +122,11 @@ err_slot:
 	return err;
 }
 
-int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
-		     struct ib_udata *udata)
+static int setup(struct sroce_srq *srq, struct ib_srq_init_attr *init,
+		 struct ib_udata *udata)
 {
-	struct sroce_srq *srq = sroce_srq(ibsrq);
 	int err;
 
-	err = check_type(init, udata) ?: check_attr(&init->attr);
-	if (!err && udata)
-		err = sroce_check_create_req(udata);
-	if (err)
-		return err;
 	spin_lock_init(&srq->lock);
 	spin_lock_init(&srq->post_lock);
 	mutex_init(&srq->mutex);
@@ -156,10 +150,30 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 	return 0;
 }
 
+int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata)
+{
+	struct sroce_device *dev = sroce_device(ibsrq->device);
+	int err;
+
+	err = check_type(init, udata) ?: check_attr(&init->attr);
+	if (!err && udata)
+		err = sroce_check_create_req(udata);
+	if (err)
+		return err;
+	if (!atomic_add_unless(&dev->num_srqs, 1, SROCE_MAX_SRQ))
+		return -ENOMEM;
+	err = setup(sroce_srq(ibsrq), init, udata);
+	if (err)
+		atomic_dec(&dev->num_srqs);
+	return err;
+}
+
 int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct sroce_srq *srq = sroce_srq(ibsrq);
 
+	atomic_dec(&sroce_device(ibsrq->device)->num_srqs);
 	if (srq->number)
 		sroce_xrc_withdraw(srq);
 	if (srq->ctx)

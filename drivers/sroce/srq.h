@@ -2,16 +2,14 @@
 #ifndef SROCE_SRQ_H
 #define SROCE_SRQ_H
 
-#include <linux/completion.h>
 #include <linux/mutex.h>
-#include <linux/refcount.h>
-#include <linux/rhashtable.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 #include "context.h"
 #include "ring.h"
 
 struct sroce_recv_wqe;
+struct sroce_xrc_entry;
 
 /**
  * struct sroce_srq - shared receive queue
@@ -26,11 +24,9 @@ struct sroce_recv_wqe;
  * @place: where the slot is in the context
  * @post_lock: kernel users' posting; taken with interrupts off
  * @own_slot: doorbell words of a kernel user
- * @node: XRC: in the table of xrc.c, by @number
  * @number: XRC: random, unique in the module; else 0
  * @serial: XRC: as @number, but no later queue will have it again
- * @ref: XRC: one for being there, one per QP that is taking from it
- * @idle: XRC: @ref has become 0
+ * @entry: XRC: its place in the table of xrc.c
  */
 struct sroce_srq {
 	struct ib_srq ib;
@@ -43,23 +39,14 @@ struct sroce_srq {
 	struct sroce_slot place;
 	spinlock_t post_lock;	/* see above */
 	struct sroce_qp_slot own_slot;
-	struct rhash_head node;
 	u32 number;
 	u64 serial;
-	refcount_t ref;
-	struct completion idle;
+	struct sroce_xrc_entry *entry;
 };
 
 static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
 {
 	return container_of(ibsrq, struct sroce_srq, ib);
-}
-
-/* XRC: after it the queue may go. */
-static inline void sroce_srq_put(struct sroce_srq *srq)
-{
-	if (refcount_dec_and_test(&srq->ref))
-		complete(&srq->idle);
 }
 
 /**

@@ -10,7 +10,7 @@ values_of(const struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
 
-	return (struct sroce_counters __percpu __force *)
+	return (struct sroce_counters __percpu __force *)(unsigned long)
 	       xa_load(&dev->statistics, counter->id);
 }
 
@@ -39,13 +39,14 @@ static int make_values(struct rdma_counter *counter)
 	if (!values)
 		return -ENOMEM;
 	err = xa_alloc(&dev->statistics, &counter->id,
-		       (void __force *)values, xa_limit_31b, GFP_KERNEL);
+		       (void *)(unsigned long __force)values, xa_limit_31b, GFP_KERNEL);
 	if (err)
 		free_percpu(values);
 	return err;
 }
 
-int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
+int sroce_counter_bind_qp(struct rdma_counter *counter,
+			  struct ib_qp *SROCE_IBQP_AND_PORT)
 {
 	int err = counter->id ? 0 : make_values(counter);
 
@@ -57,7 +58,7 @@ int sroce_counter_bind_qp(struct rdma_counter *counter, struct ib_qp *ibqp)
 	return 0;
 }
 
-int sroce_counter_unbind_qp(struct ib_qp *ibqp)
+int sroce_counter_unbind_qp(struct ib_qp *SROCE_IBQP_AND_PORT)
 {
 	struct sroce_qp *qp = sroce_qp(ibqp);
 
@@ -104,6 +105,7 @@ void sroce_statistics_total(struct sroce_device *dev,
 	add_up(total->value, dev->counters);
 	xa_for_each(&dev->statistics, id, values)
 		add_up(total->value,
-		       (struct sroce_counters __percpu __force *)values);
+		       (struct sroce_counters __percpu __force *)
+		       (unsigned long)values);
 	xa_unlock(&dev->statistics);
 }

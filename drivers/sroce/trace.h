@@ -13,20 +13,21 @@ DECLARE_EVENT_CLASS(sroce_packet,
 	TP_PROTO(const struct sroce_qp *qp, u8 opcode, u32 psn, u32 bytes),
 	TP_ARGS(qp, opcode, psn, bytes),
 	TP_STRUCT__entry(
-		__string(dev, dev_name(&qp->dev->ib.dev))
+		__array(char, dev, IB_DEVICE_NAME_MAX)
 		__field(u32, qpn)
 		__field(u32, psn)
 		__field(u32, bytes)
 		__field(u8, opcode)
 	),
 	TP_fast_assign(
-		sroce_trace_string(dev, dev_name(&qp->dev->ib.dev));
+		strscpy(__entry->dev, qp->dev->ib.name,
+			IB_DEVICE_NAME_MAX);
 		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
 		__entry->bytes = bytes;
 		__entry->opcode = opcode;
 	),
-	TP_printk("%s qp %u opcode 0x%02x psn %u bytes %u", __get_str(dev),
+	TP_printk("%s qp %u opcode 0x%02x psn %u bytes %u", __entry->dev,
 		  __entry->qpn, __entry->opcode, __entry->psn, __entry->bytes)
 );
 
@@ -45,18 +46,19 @@ TRACE_EVENT(sroce_retransmit,
 	TP_PROTO(const struct sroce_qp *qp, u32 psn, u8 left),
 	TP_ARGS(qp, psn, left),
 	TP_STRUCT__entry(
-		__string(dev, dev_name(&qp->dev->ib.dev))
+		__array(char, dev, IB_DEVICE_NAME_MAX)
 		__field(u32, qpn)
 		__field(u32, psn)
 		__field(u8, left)
 	),
 	TP_fast_assign(
-		sroce_trace_string(dev, dev_name(&qp->dev->ib.dev));
+		strscpy(__entry->dev, qp->dev->ib.name,
+			IB_DEVICE_NAME_MAX);
 		__entry->qpn = qp->qpn;
 		__entry->psn = psn;
 		__entry->left = left;
 	),
-	TP_printk("%s qp %u psn %u retries left %u", __get_str(dev),
+	TP_printk("%s qp %u psn %u retries left %u", __entry->dev,
 		  __entry->qpn, __entry->psn, __entry->left)
 );
 
@@ -65,7 +67,7 @@ TRACE_EVENT(sroce_complete,
 	TP_PROTO(const struct sroce_qp *qp, const struct sroce_cqe *cqe),
 	TP_ARGS(qp, cqe),
 	TP_STRUCT__entry(
-		__string(dev, dev_name(&qp->dev->ib.dev))
+		__array(char, dev, IB_DEVICE_NAME_MAX)
 		__field(u64, wr_id)
 		__field(u32, qpn)
 		__field(u32, bytes)
@@ -73,7 +75,8 @@ TRACE_EVENT(sroce_complete,
 		__field(u8, status)
 	),
 	TP_fast_assign(
-		sroce_trace_string(dev, dev_name(&qp->dev->ib.dev));
+		strscpy(__entry->dev, qp->dev->ib.name,
+			IB_DEVICE_NAME_MAX);
 		__entry->wr_id = cqe->wr_id;
 		__entry->qpn = qp->qpn;
 		__entry->bytes = cqe->byte_len;
@@ -81,7 +84,7 @@ TRACE_EVENT(sroce_complete,
 		__entry->status = cqe->status;
 	),
 	TP_printk("%s qp %u wr_id 0x%llx opcode %u status %u bytes %u",
-		  __get_str(dev), __entry->qpn, __entry->wr_id,
+		  __entry->dev, __entry->qpn, __entry->wr_id,
 		  __entry->opcode, __entry->status, __entry->bytes)
 );
 
@@ -96,18 +99,19 @@ TRACE_EVENT(sroce_state,
 	TP_PROTO(const struct sroce_qp *qp, u8 from, u8 to),
 	TP_ARGS(qp, from, to),
 	TP_STRUCT__entry(
-		__string(dev, dev_name(&qp->dev->ib.dev))
+		__array(char, dev, IB_DEVICE_NAME_MAX)
 		__field(u32, qpn)
 		__field(u8, from)
 		__field(u8, to)
 	),
 	TP_fast_assign(
-		sroce_trace_string(dev, dev_name(&qp->dev->ib.dev));
+		strscpy(__entry->dev, qp->dev->ib.name,
+			IB_DEVICE_NAME_MAX);
 		__entry->qpn = qp->qpn;
 		__entry->from = from;
 		__entry->to = to;
 	),
-	TP_printk("%s qp %u %s -> %s", __get_str(dev), __entry->qpn,
+	TP_printk("%s qp %u %s -> %s", __entry->dev, __entry->qpn,
 		  sroce_show_state(__entry->from),
 		  sroce_show_state(__entry->to))
 );

@@ -58,6 +58,8 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp, int *cpu)
 		if (atomic_read(&qp->tx_bursts))
 			return SROCE_ORDER_WAKES;
 	}
+	/* Against tx_done(), which notes the grace period before it counts. */
+	smp_rmb();
 	if (!delivered(qp)) {
 		start_poll_synchronize_rcu();
 		return SROCE_ORDER_WAITS;
@@ -296,10 +298,16 @@ int sroce_burst_send(struct sroce_burst *burst)
 {
 	int err;
 
-	sroce_grip_drop(&burst->grip);
-	if (!burst->head)
+	if (!burst->head) {
+		sroce_grip_drop(&burst->grip);
 		return 0;
+	}
+	/*
+	 * Who has deregistered the memory may write to it what nobody is to
+	 * see: by then the ICRC must be that of what was there before.
+	 */
 	finish(burst);
+	sroce_grip_drop(&burst->grip);
 	err = transmit(burst, burst->head);
 	count(burst, net_xmit_eval(err));
 	sroce_burst_reset(burst);

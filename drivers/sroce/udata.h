@@ -2,20 +2,42 @@
 #ifndef SROCE_UDATA_H
 #define SROCE_UDATA_H
 
+#include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
+
+/**
+ * sroce_udata_zero() - refuse input that has no meaning yet
+ * @udata: of a verb
+ * @from: behind what has one, bytes
+ *
+ * Unlike ib_is_udata_cleared() it needs no memory, for want of which good input
+ * would be refused.
+ *
+ * Context: process, may sleep.
+ * Return: 0, EFAULT, or EOPNOTSUPP if there is a byte that is not zero.
+ */
+static inline int sroce_udata_zero(struct ib_udata *udata, size_t from)
+{
+	int zero = 1;
+
+	if (udata->inlen > from)
+		zero = check_zeroed_user(udata->inbuf + from,
+					 udata->inlen - from);
+	if (zero < 0)
+		return zero;
+	return zero ? 0 : -EOPNOTSUPP;
+}
 
 /**
  * sroce_udata_empty() - refuse input that has no meaning yet
  * @udata: of a verb without a request of ours; NULL for the kernel
  *
  * Context: process, may sleep.
- * Return: 0, or EOPNOTSUPP if there is a byte that is not zero.
+ * Return: as sroce_udata_zero().
  */
 static inline int sroce_udata_empty(struct ib_udata *udata)
 {
-	if (!udata || !udata->inlen)
-		return 0;
-	return ib_is_udata_cleared(udata, 0, udata->inlen) ? 0 : -EOPNOTSUPP;
+	return udata ? sroce_udata_zero(udata, 0) : 0;
 }
 
 /* Answer a create command; EINVAL if the caller left no room for all of it. */

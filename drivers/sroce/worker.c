@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/workqueue.h>
+#include "answer.h"
+#include "finish.h"
 #include "receive.h"
 #include "send.h"
 #include "worker.h"
@@ -8,7 +10,8 @@ static struct workqueue_struct *queue;
 
 int sroce_worker_init(void)
 {
-	queue = alloc_workqueue("sroce", WQ_HIGHPRI | WQ_MEM_RECLAIM, 0);
+	queue = alloc_workqueue("sroce", WQ_PERCPU | WQ_HIGHPRI |
+				WQ_MEM_RECLAIM, 0);
 	return queue ? 0 : -ENOMEM;
 }
 
@@ -48,9 +51,9 @@ static void enter(struct sroce_qp *qp, bool soon)
 
 void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo)
 {
-	/* Only the softirq itself can find it open: it is not preempted. */
-	bool soon = this_cpu_read(agenda.open) && !in_hardirq() &&
-		    !(todo & ~IN_SOFTIRQ);
+	/* Only the softirq that has it open adds to it. */
+	bool soon = this_cpu_read(agenda.open) && in_softirq() &&
+		    !in_hardirq() && !(todo & ~IN_SOFTIRQ);
 
 	if (!sroce_qp_get(qp))
 		return;
@@ -90,7 +93,7 @@ static void go_on(struct sroce_qp *qp, unsigned long todo)
 {
 	if (todo & BIT(SROCE_TODO_ANSWER)) {
 		sroce_receive_lock(qp);
-		sroce_receive_answer(qp);
+		sroce_answer(qp);
 		sroce_receive_unlock(qp);
 	}
 	if (todo & BIT(SROCE_TODO_SEND)) {
@@ -156,19 +159,57 @@ static void raise_events(struct sroce_qp *qp, unsigned long todo)
 			raise(qp, events[i].type);
 }
 
-void sroce_worker_flush(struct sroce_qp *qp)
+/*
+ * The tails are the process's.  They are looked at once: one that moves them
+ * on and on does not make flushing last.
+ */
+static void begin_flush(struct sroce_qp *qp)
+{
+	sroce_send_lock(qp);
+	sroce_finish_failing(qp);
+	sroce_send_unlock(qp);
+	sroce_receive_lock(qp);
+	sroce_receive_failing(qp);
+	sroce_receive_unlock(qp);
+}
+
+static bool flush_some(struct sroce_qp *qp)
 {
 	bool more;
 
-	do {
-		sroce_send_lock(qp);
-		more = sroce_send_flush(qp);
-		sroce_send_unlock(qp);
-		sroce_receive_lock(qp);
-		more |= sroce_receive_flush(qp);
-		sroce_receive_unlock(qp);
+	sroce_send_lock(qp);
+	more = sroce_finish_flush(qp);
+	sroce_send_unlock(qp);
+	sroce_receive_lock(qp);
+	more |= sroce_receive_flush(qp);
+	sroce_receive_unlock(qp);
+	return more;
+}
+
+void sroce_worker_flush(struct sroce_qp *qp)
+{
+	u32 entries = max(qp->sq.entries, qp->rq.ring.entries);
+	/* Others may find more meanwhile; that is theirs to flush. */
+	u32 rounds = entries / SROCE_FLUSH_BUDGET + 1;
+
+	begin_flush(qp);
+	while (rounds-- && flush_some(qp))
 		cond_resched();
-	} while (more);
+}
+
+/* Others want the thread, too: it is done in many small pieces. */
+static bool flush_in_pieces(struct sroce_qp *qp, unsigned long todo)
+{
+	const unsigned long flush = BIT(SROCE_TODO_FLUSH) |
+				    BIT(SROCE_TODO_FLUSH_REST);
+
+	if (todo & BIT(SROCE_TODO_FLUSH))
+		begin_flush(qp);
+	if (!(todo & flush) || !flush_some(qp))
+		return false;
+	sroce_worker_wake(qp, (todo & ~(flush | IN_SOFTIRQ)) |
+			      BIT(SROCE_TODO_FLUSH_REST));
+	return true;
 }
 
 void sroce_worker_run(struct work_struct *work)
@@ -177,8 +218,8 @@ void sroce_worker_run(struct work_struct *work)
 	unsigned long todo = xchg(&qp->todo, 0);
 
 	go_on(qp, todo);
-	if (todo & BIT(SROCE_TODO_FLUSH))
-		sroce_worker_flush(qp);
-	raise_events(qp, todo);
+	/* What has been flushed comes before the events. */
+	if (!flush_in_pieces(qp, todo))
+		raise_events(qp, todo);
 	sroce_qp_put(qp);
 }

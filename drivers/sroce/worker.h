@@ -4,7 +4,9 @@
 
 #include "qp.h"
 
+/* Context: loading the module.  Return: 0 or an errno. */
 int sroce_worker_init(void);
+/* Waits for work items.  Context: unloading the module; no QP is left. */
 void sroce_worker_exit(void);
 
 /**
@@ -33,7 +35,7 @@ bool sroce_worker_begin(void);
 /* Context: no lock held. */
 void sroce_worker_end(void);
 
-/* Complete everything posted of a QP in an error state; may sleep. */
+/* Complete what was posted by now of a QP in an error state; may sleep. */
 void sroce_worker_flush(struct sroce_qp *qp);
 
 /* The work item. */

@@ -3,16 +3,39 @@
  * Extended reliable connections (IBTA vol. 1, annex A14): what packets find by
  * the number in their XRCETH.
  */
+#include <linux/completion.h>
 #include <linux/random.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include "qp.h"
 #include "udata.h"
 #include "xrc.h"
 
 /* The table */
 
+/**
+ * struct sroce_xrc_entry - what packets find
+ * @node: in the table, by @number
+ * @number: of the SRQ
+ * @ref: one for being there, one per QP that is taking from the SRQ
+ * @idle: @ref has become 0
+ * @srq: the RDMA core frees it as soon as it is destroyed; valid under @ref
+ * @rcu: lookups may still look at this
+ */
+struct sroce_xrc_entry {
+	struct rhash_head node;
+	u32 number;
+	refcount_t ref;
+	struct completion idle;
+	struct sroce_srq *srq;
+	struct rcu_head rcu;
+};
+
 static const struct rhashtable_params table_params = {
-	.head_offset = offsetof(struct sroce_srq, node),
-	.key_offset = offsetof(struct sroce_srq, number),
+	.head_offset = offsetof(struct sroce_xrc_entry, node),
+	.key_offset = offsetof(struct sroce_xrc_entry, number),
 	.key_len = sizeof(u32),
 	.automatic_shrinking = true,
 };
@@ -30,42 +53,71 @@ void sroce_xrc_table_exit(void)
 }
 
 /* 0 is what programs take for no number. */
+static int insert(struct sroce_xrc_entry *entry)
+{
+	int err;
+
+	do {
+		cond_resched();
+		entry->number = get_random_u32() & SROCE_SRQN_MASK;
+		/* Lookups may find it from here on. */
+		entry->srq->number = entry->number;
+		err = entry->number ?
+		      rhashtable_lookup_insert_fast(&table, &entry->node,
+						    table_params) : -EEXIST;
+		/* Busy: the table is growing. */
+	} while ((err == -EEXIST || err == -EBUSY) &&
+		 !fatal_signal_pending(current));
+	return err;
+}
+
 int sroce_xrc_publish(struct sroce_srq *srq)
 {
 	static atomic64_t serials;
+	struct sroce_xrc_entry *entry;
 	int err;
 
+	entry = kzalloc_obj(*entry, GFP_KERNEL_ACCOUNT);
+	if (!entry)
+		return -ENOMEM;
+	refcount_set(&entry->ref, 1);
+	init_completion(&entry->idle);
+	entry->srq = srq;
 	srq->serial = atomic64_inc_return(&serials);
-	refcount_set(&srq->ref, 1);
-	init_completion(&srq->idle);
-	do {
-		cond_resched();
-		srq->number = get_random_u32() & SROCE_SRQN_MASK;
-		err = srq->number ?
-		      rhashtable_lookup_insert_fast(&table, &srq->node,
-						    table_params) : -EEXIST;
-		/* Busy: the table is growing. */
-	} while (err == -EEXIST || err == -EBUSY);
+	srq->entry = entry;
+	err = insert(entry);
+	if (err)
+		kfree(entry);
 	return err;
 }
 
 void sroce_xrc_withdraw(struct sroce_srq *srq)
 {
-	rhashtable_remove_fast(&table, &srq->node, table_params);
-	sroce_srq_put(srq);
-	wait_for_completion(&srq->idle);
-	/* The RDMA core frees it at once: lookups may still look at it. */
-	synchronize_rcu();
+	struct sroce_xrc_entry *entry = srq->entry;
+
+	rhashtable_remove_fast(&table, &entry->node, table_params);
+	sroce_xrc_put(srq);
+	wait_for_completion(&entry->idle);
+	kfree_rcu(entry, rcu);
+}
+
+void sroce_xrc_put(struct sroce_srq *srq)
+{
+	struct sroce_xrc_entry *entry = srq->entry;
+
+	if (refcount_dec_and_test(&entry->ref))
+		complete(&entry->idle);
 }
 
 static struct sroce_srq *lookup(u32 number)
 {
-	struct sroce_srq *srq;
+	struct sroce_xrc_entry *entry;
+	struct sroce_srq *srq = NULL;
 
 	rcu_read_lock();
-	srq = rhashtable_lookup(&table, &number, table_params);
-	if (srq && !refcount_inc_not_zero(&srq->ref))
-		srq = NULL;
+	entry = rhashtable_lookup(&table, &number, table_params);
+	if (entry && refcount_inc_not_zero(&entry->ref))
+		srq = entry->srq;
 	rcu_read_unlock();
 	return srq;
 }
@@ -98,13 +150,13 @@ bool sroce_xrc_aim(struct sroce_qp *qp, u32 srqn)
 	if (srq) {
 		/* A process's: its handler takes no lock of ours. */
 		sroce_cq_notify(sroce_cq(srq->ib.ext.cq));
-		sroce_srq_put(srq);
+		sroce_xrc_put(srq);
 	}
 	srq = lookup(srqn);
 	if (!srq)
 		return false;
 	if (srq->ib.ext.xrc.xrcd != qp->xrcd) {
-		sroce_srq_put(srq);
+		sroce_xrc_put(srq);
 		return false;
 	}
 	qp->srq = srq;

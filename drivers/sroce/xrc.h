@@ -12,7 +12,9 @@ struct sroce_xrcd {
 	struct ib_xrcd ib;
 };
 
+/* The table of numbers.  Context: loading the module.  Return: 0 or errno. */
 int sroce_xrc_table_init(void);
+/* Context: unloading it; no SRQ is left. */
 void sroce_xrc_table_exit(void);
 
 /**
@@ -27,10 +29,12 @@ int sroce_xrc_publish(struct sroce_srq *srq);
  * sroce_xrc_withdraw() - no packet finds the SRQ any more
  * @srq: of type XRC
  *
- * Context: process, may sleep.  Nobody uses it or looks at it when this
- * returns.
+ * Context: process, may sleep.  Nobody uses it when this returns.
  */
 void sroce_xrc_withdraw(struct sroce_srq *srq);
+
+/* Give back what sroce_xrc_leave() has returned: after it the queue may go. */
+void sroce_xrc_put(struct sroce_srq *srq);
 
 /**
  * sroce_xrc_aim() - go on with the SRQ that a request names

@@ -5,4 +5,9 @@
  */
 #include <infiniband/driver.h>
 
+#if SROCE_PABI >= 65
+#define SROCE_REGISTER	verbs_register_driver_65
+#else
+#define SROCE_REGISTER	verbs_register_driver_34
+#endif
 #include "../standalone/infiniband/prototypes.h"

@@ -21,6 +21,13 @@ static u8 *build_deth(u8 *p, const struct sroce_pkt *pkt)
 	return p + SROCE_DETH_BYTES;
 }
 
+static u8 *build_feth(u8 *p, const struct sroce_pkt *pkt)
+{
+	put_unaligned_be32(pkt->flush_level << SROCE_FETH_LEVEL_SHIFT |
+			   pkt->flush_type, p);
+	return p + SROCE_FETH_BYTES;
+}
+
 static u8 *build_reth(u8 *p, const struct sroce_pkt *pkt)
 {
 	put_unaligned_be64(pkt->va, p);
@@ -40,9 +47,23 @@ static u8 *build_atomiceth(u8 *p, const struct sroce_pkt *pkt)
 
 static u8 *build_aeth(u8 *p, const struct sroce_pkt *pkt)
 {
-	put_unaligned_be32(pkt->msn & 0xffffff, p);
+	put_unaligned_be32(pkt->msn & SROCE_MSN_MASK, p);
 	p[0] = pkt->syndrome;
 	return p + SROCE_AETH_BYTES;
+}
+
+/* What packets of RC have but rarely. */
+static u8 *build_first(u8 *p, const struct sroce_pkt *pkt, u16 headers)
+{
+	if (headers & SROCE_DETH)
+		p = build_deth(p, pkt);
+	if (headers & SROCE_XRCETH) {
+		put_unaligned_be32(pkt->srqn, p);
+		p += SROCE_XRCETH_BYTES;
+	}
+	if (headers & SROCE_FETH)
+		p = build_feth(p, pkt);
+	return p;
 }
 
 u32 sroce_build(u8 *p, const struct sroce_pkt *pkt)
@@ -51,12 +72,8 @@ u32 sroce_build(u8 *p, const struct sroce_pkt *pkt)
 	u16 headers = op->headers;
 
 	p = build_bth(p, pkt);
-	if (headers & SROCE_DETH)
-		p = build_deth(p, pkt);
-	if (headers & SROCE_XRCETH) {
-		put_unaligned_be32(pkt->srqn, p);
-		p += SROCE_XRCETH_BYTES;
-	}
+	if (headers & (SROCE_DETH | SROCE_XRCETH | SROCE_FETH))
+		p = build_first(p, pkt, headers);
 	if (headers & SROCE_RETH)
 		p = build_reth(p, pkt);
 	if (headers & SROCE_ATOMICETH)

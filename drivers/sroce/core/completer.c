@@ -8,15 +8,15 @@
 #include "completer.h"
 
 /*
- * Everything before @psn is acknowledged, up to the first READ or atomic that
- * still lacks its answer.  Returns false if there is one in between.
+ * Everything before @psn is acknowledged, up to the first READ, atomic and so on
+ * that still lacks its answer.  Returns false if there is one in between.
  */
 static bool implied(const struct sroce_requester *r, u32 psn,
 		    struct sroce_answer *a)
 {
 	u32 i;
 
-	a->upto = psn;
+	a->up_to = psn;
 	if (!r->reads)
 		return true;
 	for (i = r->in.head; i != r->in.tail; i++) {
@@ -27,8 +27,8 @@ static bool implied(const struct sroce_requester *r, u32 psn,
 		if (!sroce_wr_reads(wr) ||
 		    sroce_psn_diff(r->una, wr->psn) >= (s32)wr->packets)
 			continue;
-		a->upto = sroce_psn_before(wr->psn, r->una) ? r->una : wr->psn;
-		return a->upto == psn;
+		a->up_to = sroce_psn_before(wr->psn, r->una) ? r->una : wr->psn;
+		return a->up_to == psn;
 	}
 	return true;
 }
@@ -40,7 +40,7 @@ static bool implied(const struct sroce_requester *r, u32 psn,
 static enum sroce_answer_verdict gap(const struct sroce_requester *r,
 				     const struct sroce_answer *a)
 {
-	return r->rewound && a->upto == r->una ? SROCE_ANSWER_ACK :
+	return r->rewound && a->up_to == r->una ? SROCE_ANSWER_ACK :
 						 SROCE_ANSWER_RETRY;
 }
 
@@ -50,6 +50,16 @@ static enum sroce_answer_verdict bad_response(struct sroce_answer *a)
 	return SROCE_ANSWER_FAIL;
 }
 
+/* Of an atomic WRITE or FLUSH: it acknowledges, no more. */
+static enum sroce_answer_verdict check_empty(const struct sroce_pkt *pkt,
+					     struct sroce_answer *a)
+{
+	if (pkt->payload || pkt->op->place != SROCE_ONLY)
+		return bad_response(a);
+	a->up_to = a->psn;
+	return SROCE_ANSWER_ACK;
+}
+
 static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
 					    const struct sroce_pkt *pkt,
 					    struct sroce_answer *a)
@@ -57,14 +67,17 @@ static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, a->index);
 	u32 at = sroce_psn_diff(pkt->psn, wr->psn);
 	bool last = at + 1 == wr->packets;
+	bool ends = pkt->op->place & SROCE_LAST;
 	u32 expected;
 
+	if (wr->opcode == SROCE_OP_FLUSH || wr->opcode == SROCE_OP_ATOMIC_WRITE)
+		return check_empty(pkt, a);
 	if (wr->opcode != SROCE_OP_READ)
 		return SROCE_ANSWER_IGNORE;
 	a->offset = at * r->mtu;
 	expected = last ? wr->length - a->offset : r->mtu;
-	if (pkt->payload != expected ||
-	    !(pkt->op->place & SROCE_LAST) == last)
+	/* The answer to a part ends where nothing else does. */
+	if (pkt->payload != expected || (ends != last && (last || !wr->parts)))
 		return bad_response(a);
 	return SROCE_ANSWER_DATA;
 }
@@ -134,10 +147,31 @@ static enum sroce_answer_verdict check_ack(const struct sroce_requester *r,
 	}
 }
 
+/*
+ * A READ that was asked for once more, too early, may be refused at a packet
+ * that has come in the meantime.  The peer says that only once.
+ */
+static bool late_refusal(const struct sroce_requester *r,
+			 const struct sroce_pkt *pkt)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+
+	return pkt->op->kind == SROCE_KIND_ACK &&
+	       sroce_aeth_class(pkt->syndrome) == SROCE_AETH_NAK &&
+	       pkt->syndrome != SROCE_NAK_SEQUENCE && r->reads &&
+	       wr->started && sroce_wr_reads(wr) &&
+	       sroce_psn_diff(pkt->psn, wr->psn) >= 0 &&
+	       sroce_psn_before(pkt->psn, r->una);
+}
+
 enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
 						const struct sroce_pkt *pkt,
 						struct sroce_answer *a)
 {
+	if (late_refusal(r, pkt)) {
+		a->up_to = r->una;
+		return check_nak(r, pkt, a);
+	}
 	if (sroce_psn_before(pkt->psn, r->una) ||
 	    !sroce_psn_before(pkt->psn, r->sent))
 		return SROCE_ANSWER_IGNORE;
@@ -168,6 +202,7 @@ bool sroce_completer_retry(struct sroce_requester *r)
 		return false;
 	r->retry_left--;
 	r->rewound = true;
+	sroce_requester_slow(r);
 	sroce_requester_rewind(r);
 	return true;
 }

@@ -12,12 +12,12 @@ enum sroce_answer_verdict {
 	SROCE_ANSWER_ATOMIC,	/* store the original value, acknowledge @psn */
 	SROCE_ANSWER_RETRY,	/* rewind, if retries are left */
 	SROCE_ANSWER_RNR,	/* wait, then rewind, if retries are left */
-	SROCE_ANSWER_FAIL,	/* the request at @upto fails with @status */
+	SROCE_ANSWER_FAIL,	/* the request at @up_to fails with @status */
 };
 
 /**
  * struct sroce_answer - what a response or acknowledgment means
- * @upto: the peer has everything before this PSN: acknowledge that first,
+ * @up_to: the peer has everything before this PSN: acknowledge that first,
  *	whatever the verdict but SROCE_ANSWER_IGNORE
  * @psn: one past the PSN that this response answers
  * @index: request whose buffer gets the data
@@ -26,7 +26,7 @@ enum sroce_answer_verdict {
  * @rnr_timer: code for sroce_rnr_delay()
  */
 struct sroce_answer {
-	u32 upto;
+	u32 up_to;
 	u32 psn;
 	u32 index;
 	u32 offset;

@@ -13,7 +13,6 @@ enum sroce_status {
 	SROCE_WR_FLUSH_ERR	= 5,
 	SROCE_MW_BIND_ERR	= 6,
 	SROCE_BAD_RESP_ERR	= 7,
-	SROCE_LOC_ACCESS_ERR	= 8,
 	SROCE_REM_INV_REQ_ERR	= 9,
 	SROCE_REM_ACCESS_ERR	= 10,
 	SROCE_REM_OP_ERR	= 11,
@@ -35,7 +34,6 @@ enum sroce_reason {
 	SROCE_RECV_TOO_SMALL,	/* message longer than its receive buffer */
 	SROCE_RECV_LKEY_REFUSED,
 	SROCE_BAD_RQE,		/* receive entry or its index is malformed */
-	SROCE_NO_MEMORY,	/* memory behind a good key is not to be had */
 	SROCE_NO_SRQ,		/* XRC: no such SRQ in the QP's domain */
 	SROCE_REASONS,
 	SROCE_PAGED_OUT,	/* nothing: memory is being paged in */

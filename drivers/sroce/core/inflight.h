@@ -18,9 +18,11 @@ enum sroce_op {
 	SROCE_OP_BIND_MW	= 8,
 	SROCE_OP_SEND_INV	= 9,
 	SROCE_OP_REG_MR		= 10,	/* a number of our own */
+	SROCE_OP_FLUSH		= 14,
+	SROCE_OP_ATOMIC_WRITE	= 15,
 };
 
-#define SROCE_OPS		11
+#define SROCE_OPS		16
 
 enum sroce_op_flags {
 	SROCE_FENCE		= 1 << 0,
@@ -33,10 +35,11 @@ enum sroce_op_flags {
 /**
  * struct sroce_wr - private copy of a send request that is in flight
  * @wr_id: the user's
- * @remote_addr: WRITE, READ, atomic
+ * @remote_addr: all that name the peer's memory
  * @swap: atomic: swap value
+ * @flush: FLUSH: enum sroce_flush_type and enum sroce_flush_level
  * @compare_add: atomic: compare value, or addend
- * @rkey: WRITE, READ, atomic
+ * @rkey: as @remote_addr
  * @srqn: XRC: the peer's SRQ
  * @bind: of a memory window, or what REG_MR registers
  * @ah: datagrams: number of the address handle
@@ -46,12 +49,13 @@ enum sroce_op_flags {
  * @length: of the message, bytes
  * @psn: its first PSN, once @started
  * @packets: the PSNs it takes: of its packets, or of a READ's answer; none if
- *	it is local
+ *	it is local.  One for FLUSH, whose @length is of the peer's memory
  * @opcode: enum sroce_op
  * @flags: enum sroce_op_flags
  * @started: a packet of it has been sent, or it is local and done: @psn is
  *	valid
  * @again: it is being sent again
+ * @parts: a READ of which a part has been asked for, not all that was missing
  * @status: not 0 (enum sroce_status) if it cannot be sent: it fails with this
  *	as soon as it is the oldest
  * @num_sge: entries of its SGE list, or bytes with SROCE_INLINE; the driver
@@ -62,7 +66,13 @@ struct sroce_wr {
 	union {
 		struct {
 			u64 remote_addr;
-			u64 swap;
+			union {
+				u64 swap;
+				struct {
+					u8 type;
+					u8 level;
+				} flush;
+			};
 			u64 compare_add;
 			u32 rkey;
 			u32 srqn;
@@ -91,14 +101,38 @@ struct sroce_wr {
 	u8 flags;
 	bool started;
 	bool again;
+	bool parts;
 	u8 status;
 	u16 num_sge;
 };
 
+/* Is it one of these, bits of enum sroce_op?  (What is none has failed.) */
+static inline bool sroce_wr_is(const struct sroce_wr *wr, u32 ops)
+{
+	return ops >> (wr->opcode & 31) & 1;
+}
+
+/* Sets of operations, a bit each. */
+enum sroce_op_sets {
+	SROCE_OPS_FETCH	= 1 << SROCE_OP_READ | 1 << SROCE_OP_CMP_SWP |
+			  1 << SROCE_OP_FETCH_ADD,
+	SROCE_OPS_READ	= SROCE_OPS_FETCH | 1 << SROCE_OP_FLUSH |
+			  1 << SROCE_OP_ATOMIC_WRITE,
+};
+
+/* Does the answer bring data? */
+static inline bool sroce_wr_fetches(const struct sroce_wr *wr)
+{
+	return sroce_wr_is(wr, SROCE_OPS_FETCH);
+}
+
+/*
+ * Does it have an answer of its own, for which the peer uses a resource?  So
+ * do atomic WRITEs and FLUSHes (annex A19): as if they read nothing.
+ */
 static inline bool sroce_wr_reads(const struct sroce_wr *wr)
 {
-	return wr->opcode == SROCE_OP_READ || wr->opcode == SROCE_OP_CMP_SWP ||
-	       wr->opcode == SROCE_OP_FETCH_ADD;
+	return sroce_wr_is(wr, SROCE_OPS_READ);
 }
 
 /* Done here, in its turn, without a packet. */

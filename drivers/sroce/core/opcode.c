@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * One line per opcode: its headers, kind and place (IBTA vol. 1, table 38;
- * annex A14).
+ * annexes A14 and A19).
  * All lengths follow from the headers.
  */
 #include "opcode.h"
 
 #define HAS(headers, name) (((headers) & SROCE_##name) ? SROCE_##name##_BYTES : 0)
 
-#define LENGTH(h) (SROCE_BTH_BYTES + HAS(h, RDETH) + HAS(h, DETH) +	\
-		   HAS(h, XRCETH) + HAS(h, RETH) + HAS(h, ATOMICETH) +	\
-		   HAS(h, AETH) + HAS(h, ATOMICACK) + HAS(h, IMMDT) +	\
-		   HAS(h, IETH))
+#define LENGTH(h) (SROCE_BTH_BYTES + HAS(h, DETH) +	\
+		   HAS(h, XRCETH) + HAS(h, FETH) + HAS(h, RETH) +	\
+		   HAS(h, ATOMICETH) + HAS(h, AETH) +			\
+		   HAS(h, ATOMICACK) + HAS(h, IMMDT) + HAS(h, IETH))
 
 #define OPCODE(transport, operation, k, p, h)				\
 	[SROCE_##transport | SROCE_##operation] = {			\
@@ -24,6 +24,7 @@
 #define PAYLOAD SROCE_PAYLOAD
 #define DETH SROCE_DETH
 #define XRCETH SROCE_XRCETH
+#define FETH SROCE_FETH
 #define RETH SROCE_RETH
 #define ATOMICETH SROCE_ATOMICETH
 #define AETH SROCE_AETH
@@ -55,6 +56,8 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OPCODE(RC, FETCH_ADD, ATOMIC, ONLY, ATOMICETH),
 	OPCODE(RC, SEND_LAST_INV, SEND, LAST, IETH | PAYLOAD),
 	OPCODE(RC, SEND_ONLY_INV, SEND, ONLY, IETH | PAYLOAD),
+	OPCODE(RC, FLUSH, FLUSH, ONLY, FETH | RETH),
+	OPCODE(RC, ATOMIC_WRITE, ATOMIC_WRITE, ONLY, RETH | PAYLOAD),
 
 	OPCODE(UC, SEND_FIRST, SEND, FIRST, PAYLOAD),
 	OPCODE(UC, SEND_MIDDLE, SEND, MIDDLE, PAYLOAD),
@@ -97,4 +100,6 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OPCODE(XRC, FETCH_ADD, ATOMIC, ONLY, XRCETH | ATOMICETH),
 	OPCODE(XRC, SEND_LAST_INV, SEND, LAST, XRCETH | IETH | PAYLOAD),
 	OPCODE(XRC, SEND_ONLY_INV, SEND, ONLY, XRCETH | IETH | PAYLOAD),
+	OPCODE(XRC, FLUSH, FLUSH, ONLY, XRCETH | FETH | RETH),
+	OPCODE(XRC, ATOMIC_WRITE, ATOMIC_WRITE, ONLY, XRCETH | RETH | PAYLOAD),
 };

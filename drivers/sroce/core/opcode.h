@@ -11,11 +11,15 @@ enum sroce_kind {
 	SROCE_KIND_WRITE,
 	SROCE_KIND_READ,
 	SROCE_KIND_ATOMIC,
+	SROCE_KIND_ATOMIC_WRITE,
+	SROCE_KIND_FLUSH,
 	SROCE_KIND_READ_RESPONSE,
 	SROCE_KIND_ACK,
 	SROCE_KIND_ATOMIC_ACK,
 };
 
+/* Requests from this one on have an answer of their own, and no other ACK. */
+#define SROCE_KIND_ANSWERED	SROCE_KIND_READ
 /* The first kind that answers a request: it is for our requester. */
 #define SROCE_KIND_ANSWERS	SROCE_KIND_READ_RESPONSE
 

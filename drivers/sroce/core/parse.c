@@ -6,18 +6,26 @@ static void parse_bth(struct sroce_pkt *pkt, const u8 *p)
 	pkt->solicited = p[1] & SROCE_BTH_SE;
 	pkt->pad = (p[1] >> SROCE_BTH_PAD_SHIFT) & SROCE_BTH_PAD_MASK;
 	pkt->pkey = get_unaligned_be16(p + 2);
-	pkt->fecn = p[4] & SROCE_BTH_FECN;
-	pkt->becn = p[4] & SROCE_BTH_BECN;
-	pkt->qpn = get_unaligned_be32(p + 4) & 0xffffff;
+	pkt->qpn = get_unaligned_be32(p + 4) & SROCE_QPN_MASK;
 	pkt->ack_req = p[8] & SROCE_BTH_ACKREQ;
-	pkt->psn = get_unaligned_be32(p + 8) & 0xffffff;
+	pkt->psn = get_unaligned_be32(p + 8) & SROCE_PSN_MASK;
 }
 
 static const u8 *parse_deth(struct sroce_pkt *pkt, const u8 *p)
 {
 	pkt->qkey = get_unaligned_be32(p);
-	pkt->src_qpn = get_unaligned_be32(p + 4) & 0xffffff;
+	pkt->src_qpn = get_unaligned_be32(p + 4) & SROCE_QPN_MASK;
 	return p + SROCE_DETH_BYTES;
+}
+
+static const u8 *parse_feth(struct sroce_pkt *pkt, const u8 *p)
+{
+	u32 feth = get_unaligned_be32(p);
+
+	pkt->flush_type = feth & SROCE_FETH_TYPE_MASK;
+	pkt->flush_level = feth >> SROCE_FETH_LEVEL_SHIFT &
+			   SROCE_FETH_LEVEL_MASK;
+	return p + SROCE_FETH_BYTES;
 }
 
 static const u8 *parse_reth(struct sroce_pkt *pkt, const u8 *p)
@@ -40,11 +48,12 @@ static const u8 *parse_atomiceth(struct sroce_pkt *pkt, const u8 *p)
 static const u8 *parse_aeth(struct sroce_pkt *pkt, const u8 *p)
 {
 	pkt->syndrome = p[0];
-	pkt->msn = get_unaligned_be32(p) & 0xffffff;
+	pkt->msn = get_unaligned_be32(p) & SROCE_MSN_MASK;
 	return p + SROCE_AETH_BYTES;
 }
 
-static void parse_extended(struct sroce_pkt *pkt, const u8 *p)
+/* What packets of RC have but rarely. */
+static const u8 *parse_first(struct sroce_pkt *pkt, const u8 *p)
 {
 	u16 headers = pkt->op->headers;
 
@@ -54,6 +63,17 @@ static void parse_extended(struct sroce_pkt *pkt, const u8 *p)
 		pkt->srqn = get_unaligned_be32(p) & SROCE_SRQN_MASK;
 		p += SROCE_XRCETH_BYTES;
 	}
+	if (headers & SROCE_FETH)
+		p = parse_feth(pkt, p);
+	return p;
+}
+
+static void parse_extended(struct sroce_pkt *pkt, const u8 *p)
+{
+	u16 headers = pkt->op->headers;
+
+	if (headers & (SROCE_DETH | SROCE_XRCETH | SROCE_FETH))
+		p = parse_first(pkt, p);
 	if (headers & SROCE_RETH)
 		p = parse_reth(pkt, p);
 	if (headers & SROCE_ATOMICETH)

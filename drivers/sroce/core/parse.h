@@ -11,10 +11,10 @@
  * @opcode: BTH opcode
  * @solicited: BTH solicited event
  * @ack_req: BTH acknowledge request
- * @fecn: BTH forward congestion notification
- * @becn: BTH backward congestion notification
  * @pad: 0 to 3 bytes between payload and ICRC
  * @syndrome: AETH syndrome
+ * @flush_type: FETH placement type, enum sroce_flush_type
+ * @flush_level: FETH selectivity level, enum sroce_flush_level
  * @pkey: BTH partition key
  * @qpn: BTH destination QP
  * @psn: BTH packet sequence number
@@ -38,10 +38,10 @@ struct sroce_pkt {
 	u8 opcode;
 	bool solicited;
 	bool ack_req;
-	bool fecn;
-	bool becn;
 	u8 pad;
 	u8 syndrome;
+	u8 flush_type;
+	u8 flush_level;
 	u16 pkey;
 	u32 qpn;
 	u32 psn;
@@ -59,7 +59,7 @@ struct sroce_pkt {
 	u32 payload;
 };
 
-/* Why a packet is no packet; each has a counter. */
+/* Why a packet is none; all count as rx_malformed. */
 enum sroce_malformed {
 	SROCE_WELL_FORMED,
 	SROCE_TOO_SHORT,

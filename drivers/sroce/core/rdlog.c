@@ -38,7 +38,7 @@ static void forget_oldest(struct sroce_rdlog *log)
 void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
 		     u64 original, u32 msn)
 {
-	bool atomic = pkt->op->kind == SROCE_KIND_ATOMIC;
+	bool data = pkt->op->kind == SROCE_KIND_READ;
 	struct sroce_read *read;
 
 	if (log->count == log->size)
@@ -47,16 +47,16 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
 	read->va = pkt->va;
 	read->original = original;
 	read->rkey = pkt->rkey;
-	read->length = atomic ? sizeof(u64) : pkt->dma_len;
+	read->length = data ? pkt->dma_len : 0;
 	read->psn = pkt->psn;
-	read->packets = atomic ? 1 : sroce_packets(pkt->dma_len, log->mtu);
+	read->packets = sroce_packets(read->length, log->mtu);
 	read->msn = msn;
 	read->srqn = log->transport == SROCE_XRC ? pkt->srqn : 0;
 	read->from = 0;
 	read->next = 0;
 	read->end = read->packets;
 	read->stop = read->length;
-	read->atomic = atomic;
+	read->kind = pkt->op->kind;
 	read->again = false;
 	log->waiting++;
 }
@@ -81,12 +81,11 @@ static bool repeat(const struct sroce_rdlog *log, struct sroce_read *read,
 {
 	u32 at = sroce_psn_diff(pkt->psn, read->psn);
 	u64 skipped = (u64)at * log->mtu;
-	bool atomic = pkt->op->kind == SROCE_KIND_ATOMIC;
 
-	if (read->atomic != atomic ||
+	if (read->kind != pkt->op->kind ||
 	    (log->transport == SROCE_XRC && pkt->srqn != read->srqn))
 		return false;
-	if (!read->atomic) {
+	if (read->kind == SROCE_KIND_READ) {
 		if (!same_read(read, pkt, skipped))
 			return false;
 		read->stop = skipped + pkt->dma_len;
@@ -164,7 +163,8 @@ u32 sroce_rdlog_answer(const struct sroce_rdlog *log,
 	pkt->psn = sroce_psn_add(read->psn, read->next);
 	pkt->syndrome = SROCE_ACK_CREDITS_INVALID;
 	pkt->msn = read->msn;
-	if (read->atomic) {
+	/* To atomic WRITEs and FLUSHes, too, a READ response, of no bytes. */
+	if (read->kind == SROCE_KIND_ATOMIC) {
 		pkt->opcode = log->transport | SROCE_ATOMIC_ACKNOWLEDGE;
 		pkt->original = read->original;
 		pkt->payload = 0;

@@ -19,11 +19,11 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
 }
 
 /**
- * struct sroce_read - a READ or atomic request that was executed
+ * struct sroce_read - a request with an answer of its own that was executed
  * @va: RETH address
  * @original: what an atomic found in memory
  * @rkey: RETH key
- * @length: RETH length, bytes; of an atomic 8
+ * @length: of the data that a READ asked for, bytes
  * @psn: first PSN of the answer
  * @packets: PSNs of the answer
  * @msn: message sequence number after it
@@ -33,7 +33,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  * @end: packet to stop before: @packets when nothing is left to send
  * @stop: bytes of the message to send; less than @length only for a duplicate
  *	that asked for less
- * @atomic: no READ
+ * @kind: SROCE_KIND_READ, ATOMIC, ATOMIC_WRITE or FLUSH
  * @again: an answer to a duplicate
  */
 struct sroce_read {
@@ -49,12 +49,12 @@ struct sroce_read {
 	u32 next;
 	u32 end;
 	u32 stop;
-	bool atomic;
+	u8 kind;
 	bool again;
 };
 
 /**
- * struct sroce_rdlog - the latest READ and atomic requests, oldest first
+ * struct sroce_rdlog - the latest of these requests, oldest first
  * @reads: ring of @size entries
  * @size: max_dest_rd_atomic
  * @first: place of the oldest
@@ -90,7 +90,7 @@ bool sroce_rdlog_room(const struct sroce_rdlog *log);
 /**
  * sroce_rdlog_add() - note a request that has just been executed
  * @log: the log; sroce_rdlog_room() said yes
- * @pkt: READ or atomic request
+ * @pkt: of a kind from SROCE_KIND_ANSWERED on
  * @original: the value an atomic found
  * @msn: message sequence number
  */
@@ -100,7 +100,7 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
 /**
  * sroce_rdlog_repeat() - answer a duplicate request again
  * @log: the log
- * @pkt: READ or atomic request with a PSN before the expected one
+ * @pkt: such a request, with a PSN before the expected one
  *
  * The peer starts over from this request (go-back-N), so answers to later
  * requests that are still waiting are dropped: it will ask for them again.

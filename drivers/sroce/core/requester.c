@@ -7,6 +7,10 @@
 #include "requester.h"
 #include "rdlog.h"
 
+#define LEAST_WINDOW	2u
+/* So many packets must be acknowledged for one more in the window. */
+#define GROWTH		16
+
 /* The BTH operation of each place of a message. */
 struct operations {
 	u8 only;
@@ -29,6 +33,8 @@ static const struct operations operations[SROCE_OPS] = {
 	[SROCE_OP_READ] = { .only = SROCE_READ_REQUEST },
 	[SROCE_OP_CMP_SWP] = { .only = SROCE_COMPARE_SWAP },
 	[SROCE_OP_FETCH_ADD] = { .only = SROCE_FETCH_ADD },
+	[SROCE_OP_FLUSH] = { .only = SROCE_FLUSH },
+	[SROCE_OP_ATOMIC_WRITE] = { .only = SROCE_ATOMIC_WRITE },
 };
 
 /* PSNs of the oldest request, a READ, that lie before @una. */
@@ -41,11 +47,96 @@ static s32 answered(const struct sroce_requester *r)
 	return sroce_psn_diff(r->una, wr->psn);
 }
 
-/* Of a READ that is partly answered only the rest is between @una and @psn. */
+static bool slowed(const struct sroce_requester *r)
+{
+	return r->window != r->max_window;
+}
+
+/*
+ * What the window limits.  Of a READ that is partly answered only the rest is
+ * between @una and @psn.
+ */
 static s32 outstanding(const struct sroce_requester *r)
 {
-	return sroce_psn_diff(r->psn, r->una) + answered(r) -
-	       (s32)r->read_packets;
+	s32 flight = sroce_psn_diff(r->psn, r->una);
+
+	return slowed(r) ? flight :
+			   flight + answered(r) - (s32)r->read_packets;
+}
+
+/* To a peer that was not ready one packet is enough to find out if it is. */
+static s32 window(const struct sroce_requester *r)
+{
+	return r->rnr_waits ? 1 : r->window;
+}
+
+/* Parts that the cursor has left behind do not count any more. */
+static u32 parts_ahead(const struct sroce_requester *r)
+{
+	u32 n = r->parts;
+
+	while (n && !sroce_psn_before(r->psn, r->ends[n - 1]))
+		n--;
+	return n;
+}
+
+/*
+ * The peer may know a part of a READ as a request of its own, and a duplicate
+ * must not go beyond what it repeats.  So what is asked for ends where a part
+ * ends that has been asked for before, or earlier.
+ */
+static u32 read_limit(const struct sroce_requester *r,
+		      const struct sroce_wr *wr)
+{
+	u32 n = parts_ahead(r);
+	u32 rest = wr->packets - r->packet;
+	u32 part = rest;
+
+	if (n)
+		part = sroce_psn_diff(r->ends[n - 1], r->psn);
+	return min(part, rest);
+}
+
+/* How many packets of a READ to ask for. */
+static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
+{
+	u32 limit = read_limit(r, wr);
+	s32 room = (s32)r->window - sroce_psn_diff(r->psn, r->una);
+	u32 part = max(room, 1);
+
+	if (!slowed(r) || parts_ahead(r) == SROCE_PARTS)
+		return limit;
+	return min(part, limit);
+}
+
+/* Each part has been answered before the next is asked for. */
+static bool part_waits(const struct sroce_requester *r,
+		       const struct sroce_wr *wr)
+{
+	return wr->opcode == SROCE_OP_READ && r->packet && r->psn != r->una;
+}
+
+static void note_part(struct sroce_requester *r, struct sroce_wr *wr, u32 n)
+{
+	u32 limit = read_limit(r, wr);
+
+	r->parts = parts_ahead(r);
+	if (n != wr->packets - r->packet)
+		wr->parts = true;
+	if (n != limit)
+		r->ends[r->parts++] = sroce_psn_add(r->psn, n);
+}
+
+/*
+ * Requests are found by their PSNs, counted from the first one of the oldest:
+ * of a READ that is partly answered it lies behind @una.
+ */
+static u32 oldest_psn(const struct sroce_requester *r)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+
+	return wr->started && sroce_psn_before(wr->psn, r->una) ? wr->psn :
+								  r->una;
 }
 
 static enum sroce_next may_start(const struct sroce_requester *r,
@@ -60,7 +151,8 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 		return SROCE_NEXT_FENCE;
 	if (sroce_wr_reads(wr) && r->reads >= r->max_reads)
 		return SROCE_NEXT_READS;
-	if (sroce_psn_diff(r->psn, r->una) + wr->packets > SROCE_PSN_WINDOW)
+	if (sroce_psn_diff(r->psn, oldest_psn(r)) + wr->packets >
+	    SROCE_PSN_WINDOW)
 		return SROCE_NEXT_WINDOW;
 	return SROCE_NEXT_PACKET;
 }
@@ -74,17 +166,34 @@ static u8 operation(const struct sroce_wr *wr, bool first, bool last)
 	return last ? ops->last : ops->middle;
 }
 
-/* A READ is one packet that asks for what is still missing. */
+/* A READ is one packet that asks for what is still missing, or a part. */
 static void fill_read(const struct sroce_requester *r,
 		      struct sroce_outgoing *out)
 {
 	struct sroce_pkt *pkt = &out->pkt;
 
+	out->count = read_part(r, out->wr);
 	pkt->opcode = r->transport | SROCE_READ_REQUEST;
 	pkt->solicited = false;
 	pkt->va = out->wr->remote_addr + out->offset;
-	pkt->dma_len = out->wr->length - out->offset;
+	pkt->dma_len = min(out->count * r->mtu, out->wr->length - out->offset);
 	pkt->payload = 0;
+}
+
+/* What an atomic has instead of payload, and a FLUSH beside its range. */
+static void fill_operands(const struct sroce_wr *wr, struct sroce_pkt *pkt)
+{
+	if (wr->opcode == SROCE_OP_ATOMIC_WRITE)
+		return;
+	pkt->payload = 0;
+	if (wr->opcode == SROCE_OP_FLUSH) {
+		pkt->flush_type = wr->flush.type;
+		pkt->flush_level = wr->flush.level;
+		return;
+	}
+	pkt->swap_add = wr->opcode == SROCE_OP_CMP_SWP ? wr->swap :
+							  wr->compare_add;
+	pkt->compare = wr->compare_add;
 }
 
 static void fill(const struct sroce_requester *r, struct sroce_outgoing *out)
@@ -98,12 +207,8 @@ static void fill(const struct sroce_requester *r, struct sroce_outgoing *out)
 	pkt->va = wr->remote_addr;
 	pkt->dma_len = wr->length;
 	pkt->payload = last ? wr->length - out->offset : r->mtu;
-	if (sroce_wr_atomic(wr)) {
-		pkt->swap_add = wr->opcode == SROCE_OP_CMP_SWP ?
-				wr->swap : wr->compare_add;
-		pkt->compare = wr->compare_add;
-		pkt->payload = 0;
-	}
+	if (sroce_wr_reads(wr))
+		fill_operands(wr, pkt);
 }
 
 /*
@@ -141,7 +246,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 		out->wr = wr;
 		return may_do(r, wr);
 	}
-	if (outstanding(r) >= (s32)r->window)
+	if (outstanding(r) >= window(r) || part_waits(r, wr))
 		return SROCE_NEXT_WINDOW;
 	verdict = may_start(r, wr);
 	if (verdict != SROCE_NEXT_PACKET)
@@ -167,7 +272,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 u32 sroce_requester_more(const struct sroce_requester *r,
 			 const struct sroce_outgoing *out)
 {
-	s32 room = (s32)r->window - outstanding(r) - 1;
+	s32 room = window(r) - outstanding(r) - 1;
 
 	if (sroce_wr_reads(out->wr) || !r->packet ||
 	    r->packet + 2 >= out->wr->packets || room <= 0)
@@ -190,7 +295,7 @@ void sroce_requester_sent(struct sroce_requester *r,
 		}
 	}
 	if (wr->opcode == SROCE_OP_READ)
-		n = wr->packets - r->packet;
+		note_part(r, wr, n);
 	r->packet += n;
 	r->psn = sroce_psn_add(r->psn, n);
 	if (sroce_psn_before(r->sent, r->psn))
@@ -226,10 +331,30 @@ static void seek(struct sroce_requester *r, u32 psn)
 		    sroce_psn_diff(r->psn, wr->psn) : 0;
 }
 
+void sroce_requester_slow(struct sroce_requester *r)
+{
+	u32 least = min(LEAST_WINDOW, r->max_window);
+	u32 flight = clamp(sroce_psn_diff(r->psn, r->una), (s32)least,
+			   (s32)r->window);
+
+	r->window = max(flight - (flight + 3) / 4, least);
+	r->grown = 0;
+}
+
+static void grow(struct sroce_requester *r, u32 packets)
+{
+	u32 more = r->grown + packets;
+
+	r->window = min(r->window + more / GROWTH, r->max_window);
+	r->grown = more % GROWTH;
+}
+
 void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 {
 	if (psn == r->una)
 		return;
+	if (r->window < r->max_window)
+		grow(r, sroce_psn_diff(psn, r->una));
 	r->una = psn;
 	r->retry_left = r->retry_count;
 	r->rnr_left = r->rnr_retry;

@@ -8,6 +8,9 @@
 /* More unacknowledged PSNs than this cannot be told from old ones. */
 #define SROCE_PSN_WINDOW	((1u << 23) - 1)
 
+/* A part of a READ may be cut into smaller ones so many times. */
+#define SROCE_PARTS		8
+
 /**
  * struct sroce_requester - sending side of a connected QP
  * @in: requests in flight
@@ -16,11 +19,16 @@
  * @sent: one past the highest PSN ever sent
  * @packet: next packet within the request @in.next
  * @mtu: path MTU, bytes
- * @window: packets that may be unacknowledged, the answers of READs not
- *	counted
- * @read_packets: PSNs of the READs and atomics in @reads
+ * @window: packets that may be unacknowledged; at most @max_window, less after
+ *	losses, and then the answers of READs count, too
+ * @max_window: and without any
+ * @grown: packets acknowledged since the window grew
+ * @read_packets: PSNs of the requests in @reads
+ * @ends: where parts of READs end that have been asked for and are not
+ *	answered: each before the one before it in the array
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
- * @reads: READ and atomic requests started and not completed
+ * @parts: entries of @ends
+ * @reads: requests started and not completed for which sroce_wr_reads() holds
  * @max_reads: max_rd_atomic, not 0 if there are such requests
  * @retry_count: attribute of the QP
  * @retry_left: retries left without progress
@@ -40,7 +48,11 @@ struct sroce_requester {
 	u32 packet;
 	u32 mtu;
 	u32 window;
+	u32 max_window;
+	u32 grown;
 	u32 read_packets;
+	u32 ends[SROCE_PARTS];
+	u8 parts;
 	u8 transport;
 	u8 reads;
 	u8 max_reads;
@@ -74,7 +86,7 @@ enum sroce_next {
  * @index: of that request
  * @offset: of the payload in the message, bytes
  * @count: packets that were built: this one, and so many middle packets of the
- *	same message behind it
+ *	same message behind it; of a READ, those asked for
  */
 struct sroce_outgoing {
 	struct sroce_pkt pkt;
@@ -145,6 +157,19 @@ bool sroce_requester_finished(const struct sroce_requester *r);
  * @r: state
  */
 void sroce_requester_retire(struct sroce_requester *r);
+
+/**
+ * sroce_requester_slow() - something was lost: send less at a time
+ * @r: state, before the rewind
+ *
+ * What follows a lost packet is sent once more, so a window of W packets wastes
+ * W of them for each loss.  By taking away a quarter of what was under way, and
+ * giving back a sixteenth of what is acknowledged, the window comes to where it
+ * loses a packet in every fourth round, whether they are lost at random or in
+ * a queue that is shorter than the window.  That is as true of the answers of
+ * READs: of one that is longer than the window a part is asked for at a time.
+ */
+void sroce_requester_slow(struct sroce_requester *r);
 
 /**
  * sroce_requester_rewind() - go back to the oldest unacknowledged packet

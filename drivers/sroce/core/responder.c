@@ -15,15 +15,30 @@ static bool continues(const struct sroce_responder *r,
 	       (r->transport != SROCE_XRC || pkt->srqn == r->srqn);
 }
 
+/* Placement types are enabled one by one; reserved ones not at all. */
+static u8 flush_permission(const struct sroce_pkt *pkt)
+{
+	const u8 known = SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT;
+	u8 type = pkt->flush_type;
+
+	if (!type || type & ~known || pkt->flush_level > SROCE_FLUSH_REGION)
+		return SROCE_MAY_NEVER;
+	return (type & SROCE_FLUSH_GLOBAL ? SROCE_MAY_FLUSH : 0) |
+	       (type & SROCE_FLUSH_PERSISTENT ? SROCE_MAY_PERSIST : 0);
+}
+
 static u8 permission_needed(const struct sroce_pkt *pkt)
 {
 	switch (pkt->op->kind) {
 	case SROCE_KIND_WRITE:
+	case SROCE_KIND_ATOMIC_WRITE:
 		return SROCE_MAY_WRITE;
 	case SROCE_KIND_READ:
 		return SROCE_MAY_READ;
 	case SROCE_KIND_ATOMIC:
 		return SROCE_MAY_ATOMIC;
+	case SROCE_KIND_FLUSH:
+		return flush_permission(pkt);
 	default:
 		return 0;
 	}
@@ -70,18 +85,47 @@ static u8 check_send(const struct sroce_responder *r,
 }
 
 static u8 check_read(const struct sroce_responder *r,
-		     const struct sroce_pkt *pkt, struct sroce_request *req)
+		     const struct sroce_pkt *pkt)
+{
+	if (pkt->dma_len > SROCE_MAX_MSG ||
+	    sroce_packets(pkt->dma_len, r->mtu) > SROCE_MAX_PACKETS)
+		return SROCE_BAD_LENGTH;
+	return SROCE_NO_REASON;
+}
+
+static u8 check_word(const struct sroce_pkt *pkt)
+{
+	if (pkt->op->kind == SROCE_KIND_ATOMIC_WRITE &&
+	    (pkt->dma_len != sizeof(u64) || pkt->payload != sizeof(u64)))
+		return SROCE_BAD_LENGTH;
+	return pkt->va & 7 ? SROCE_MISALIGNED : SROCE_NO_REASON;
+}
+
+/* Of a whole region the length says nothing. */
+static u8 check_flush(const struct sroce_pkt *pkt)
+{
+	return pkt->flush_level == SROCE_FLUSH_RANGE &&
+	       pkt->dma_len > SROCE_MAX_MSG ? SROCE_BAD_LENGTH :
+					      SROCE_NO_REASON;
+}
+
+/* What has an answer of its own. */
+static u8 check_answered(const struct sroce_responder *r,
+			 const struct sroce_pkt *pkt,
+			 struct sroce_request *req)
 {
 	req->rkey = pkt->rkey;
 	req->va = pkt->va;
 	if (!sroce_rdlog_room(&r->log))
 		return SROCE_TOO_MANY_READS;
-	if (pkt->op->kind == SROCE_KIND_ATOMIC)
-		return pkt->va & 7 ? SROCE_MISALIGNED : SROCE_NO_REASON;
-	if (pkt->dma_len > SROCE_MAX_MSG ||
-	    sroce_packets(pkt->dma_len, r->mtu) > SROCE_MAX_PACKETS)
-		return SROCE_BAD_LENGTH;
-	return SROCE_NO_REASON;
+	switch (pkt->op->kind) {
+	case SROCE_KIND_READ:
+		return check_read(r, pkt);
+	case SROCE_KIND_FLUSH:
+		return check_flush(pkt);
+	default:
+		return check_word(pkt);
+	}
 }
 
 static u8 check_operation(const struct sroce_responder *r,
@@ -110,7 +154,7 @@ static u8 check_operation(const struct sroce_responder *r,
 	case SROCE_KIND_SEND:
 		return check_send(r, pkt, req);
 	default:
-		return check_read(r, pkt, req);
+		return check_answered(r, pkt, req);
 	}
 }
 
@@ -125,8 +169,7 @@ static enum sroce_request_verdict judge(const struct sroce_responder *r,
 static enum sroce_request_verdict duplicate(struct sroce_responder *r,
 					    const struct sroce_pkt *pkt)
 {
-	if (pkt->op->kind == SROCE_KIND_READ ||
-	    pkt->op->kind == SROCE_KIND_ATOMIC)
+	if (pkt->op->kind >= SROCE_KIND_ANSWERED)
 		return sroce_rdlog_repeat(&r->log, pkt) ? SROCE_ANSWER_AGAIN :
 							  SROCE_IGNORE;
 	return SROCE_ACK_AGAIN;
@@ -143,8 +186,9 @@ static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 		return duplicate(r, pkt);
 	if (ahead > 0) {
 		if (r->naked)
-			return SROCE_IGNORE;
+			return r->not_ready ? SROCE_IGNORE : SROCE_BEHIND_GAP;
 		r->naked = true;
+		r->not_ready = false;
 		return SROCE_REPORT_GAP;
 	}
 	return judge(r, pkt, req);
@@ -210,13 +254,10 @@ void sroce_responder_done(struct sroce_responder *r,
 			  const struct sroce_pkt *pkt,
 			  const struct sroce_request *req, u64 original)
 {
-	bool read = pkt->op->kind == SROCE_KIND_READ ||
-		    pkt->op->kind == SROCE_KIND_ATOMIC;
-
 	r->naked = false;
 	if (req->completes)
 		r->msn = (r->msn + 1) & SROCE_PSN_MASK;
-	if (read) {
+	if (pkt->op->kind >= SROCE_KIND_ANSWERED) {
 		sroce_rdlog_add(&r->log, pkt, original, r->msn);
 		r->epsn = sroce_psn_add(r->epsn,
 					pkt->op->kind == SROCE_KIND_READ ?

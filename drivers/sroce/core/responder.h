@@ -10,6 +10,9 @@ enum sroce_permission {
 	SROCE_MAY_WRITE		= 1 << 0,
 	SROCE_MAY_READ		= 1 << 1,
 	SROCE_MAY_ATOMIC	= 1 << 2,
+	SROCE_MAY_FLUSH		= 1 << 3,
+	SROCE_MAY_PERSIST	= 1 << 4,
+	SROCE_MAY_NEVER		= 1 << 7,	/* no connection has it */
 };
 
 /**
@@ -20,14 +23,15 @@ enum sroce_permission {
  * @permissions: enum sroce_permission
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @kind: of the message in progress, SROCE_KIND_NONE between messages
- * @naked: the gap at @epsn has been reported; silence until it is filled
+ * @naked: the peer was told that @epsn is missing; silence until it comes
+ * @not_ready: if @naked, it was not lost, but no receive request was there
  * @taken: the message in progress has taken a receive request
  * @rkey: of the WRITE in progress
  * @va: where the next payload of the WRITE in progress goes
  * @left: bytes the WRITE in progress still has to bring
  * @srqn: XRC: the SRQ that the message in progress names
  * @done: bytes of the message in progress that have arrived
- * @log: READ and atomic requests (RC, XRC)
+ * @log: READ, atomic, atomic WRITE and FLUSH requests (RC, XRC)
  */
 struct sroce_responder {
 	u32 epsn;
@@ -37,6 +41,7 @@ struct sroce_responder {
 	u8 transport;
 	u8 kind;
 	bool naked;
+	bool not_ready;
 	bool taken;
 	u32 rkey;
 	u64 va;
@@ -55,9 +60,10 @@ static inline bool sroce_responder_reliable(const struct sroce_responder *r)
 enum sroce_request_verdict {
 	SROCE_EXECUTE,		/* in order: do it, then sroce_responder_done() */
 	SROCE_ACK_AGAIN,	/* duplicate SEND or WRITE */
-	SROCE_ANSWER_AGAIN,	/* duplicate READ or atomic, now in the log */
+	SROCE_ANSWER_AGAIN,	/* duplicate of one in the log, to be answered */
 	SROCE_IGNORE,
 	SROCE_REPORT_GAP,	/* NAK-sequence, once per gap */
+	SROCE_BEHIND_GAP,	/* the gap has been reported: silence */
 	SROCE_REFUSE,		/* the request is wrong: see the reason */
 };
 
@@ -68,7 +74,7 @@ enum sroce_request_verdict {
  * @begins: first packet of its message
  * @completes: last packet of its message
  * @receives: the message completes a receive request
- * @rkey: key of the memory to access, for WRITE, READ and atomic
+ * @rkey: key of the memory to access, but for SEND
  * @va: address of this packet's payload
  * @offset: of this packet's payload in the message, bytes
  */
@@ -143,6 +149,7 @@ static inline void sroce_responder_advance(struct sroce_responder *r,
 static inline void sroce_responder_not_ready(struct sroce_responder *r)
 {
 	r->naked = true;
+	r->not_ready = true;
 }
 
 #endif /* SROCE_CORE_RESPONDER_H */

@@ -13,12 +13,13 @@
 
 #define SROCE_BTH_BYTES		12
 #define SROCE_ICRC_BYTES	4
-/* The longest chain: BTH, RDETH, DETH, ATOMICETH; one to spare. */
+/* The longest chain, BTH, XRCETH, AtomicETH, has 44; the rest is to spare. */
 #define SROCE_MAX_HEADER	64
 #define SROCE_GRH_BYTES		40
 
 #define SROCE_MAX_MSG		0x80000000u
 #define SROCE_QPN_MASK		0xffffffu
+#define SROCE_MSN_MASK		0xffffffu
 #define SROCE_SRQN_MASK		0xffffffu
 #define SROCE_QPN_GSI		1
 #define SROCE_QPN_MULTICAST	0xffffffu
@@ -28,9 +29,9 @@
 
 /* Extended headers, in their order on the wire. */
 enum sroce_header {
-	SROCE_RDETH	= 1 << 0,
-	SROCE_DETH	= 1 << 1,
-	SROCE_XRCETH	= 1 << 2,
+	SROCE_DETH	= 1 << 0,
+	SROCE_XRCETH	= 1 << 1,
+	SROCE_FETH	= 1 << 2,
 	SROCE_RETH	= 1 << 3,
 	SROCE_ATOMICETH	= 1 << 4,
 	SROCE_AETH	= 1 << 5,
@@ -40,9 +41,9 @@ enum sroce_header {
 	SROCE_PAYLOAD	= 1 << 9,
 };
 
-#define SROCE_RDETH_BYTES	4
 #define SROCE_DETH_BYTES	8
 #define SROCE_XRCETH_BYTES	4
+#define SROCE_FETH_BYTES	4
 #define SROCE_RETH_BYTES	16
 #define SROCE_ATOMICETH_BYTES	28
 #define SROCE_AETH_BYTES	4
@@ -56,19 +57,30 @@ enum sroce_header {
 #define SROCE_BTH_PAD_SHIFT	4
 #define SROCE_BTH_PAD_MASK	0x3
 #define SROCE_BTH_TVER_MASK	0x0f
-/* BTH, byte 4 */
-#define SROCE_BTH_FECN		0x80
-#define SROCE_BTH_BECN		0x40
 /* BTH, byte 8 */
 #define SROCE_BTH_ACKREQ	0x80
+
+/* FETH, annex A19: where the data is to be, a mask, */
+enum sroce_flush_type {
+	SROCE_FLUSH_GLOBAL	= 1 << 0,	/* visible to all there */
+	SROCE_FLUSH_PERSISTENT	= 1 << 1,
+};
+
+/* and which data. */
+enum sroce_flush_level {
+	SROCE_FLUSH_RANGE	= 0,
+	SROCE_FLUSH_REGION	= 1,
+};
+
+#define SROCE_FETH_TYPE_MASK	0x0f
+#define SROCE_FETH_LEVEL_SHIFT	4
+#define SROCE_FETH_LEVEL_MASK	0x3
 
 /* Transport, the upper three bits of the opcode. */
 enum sroce_transport {
 	SROCE_RC	= 0x00,
 	SROCE_UC	= 0x20,
-	SROCE_RD	= 0x40,
 	SROCE_UD	= 0x60,
-	SROCE_CNP	= 0x80,
 	SROCE_XRC	= 0xa0,
 };
 
@@ -99,6 +111,8 @@ enum sroce_operation {
 	SROCE_FETCH_ADD			= 0x14,
 	SROCE_SEND_LAST_INV		= 0x16,
 	SROCE_SEND_ONLY_INV		= 0x17,
+	SROCE_FLUSH			= 0x1c,
+	SROCE_ATOMIC_WRITE		= 0x1d,
 };
 
 #endif /* SROCE_CORE_WIRE_H */

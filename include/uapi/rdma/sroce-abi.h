@@ -14,7 +14,8 @@
  *	reads each user-written word once, copies a request into private
  *	memory and validates only the copy.  A bad tail or a bad entry moves
  *	that QP to the error state; nobody else is affected.  What the kernel
- *	writes there, it never reads back.
+ *	writes there, it never reads back, but for the bytes that resizing a
+ *	CQ copies and does not look at.
  *
  * Indices
  *	Free-running 32 bit counts of entries; an entry's place is the count
@@ -35,9 +36,10 @@
 #define SROCE_ABI_H
 
 #include <linux/types.h>
+#include <rdma/rdma_user_ioctl_cmds.h>
 
 /* Reported in sysfs (abi_version) and checked by the provider. */
-#define SROCE_ABI_VERSION	18
+#define SROCE_ABI_VERSION	20
 
 /* "sroc": far away from the numbers of drivers in the kernel's tree. */
 #define SROCE_DRIVER_ID		0x73726f63
@@ -65,6 +67,20 @@ enum sroce_wr_opcode {
 	SROCE_WR_LOCAL_INV		= 7,
 	SROCE_WR_BIND_MW		= 8,
 	SROCE_WR_SEND_WITH_INV		= 9,
+	SROCE_WR_FLUSH			= 14,
+	SROCE_WR_ATOMIC_WRITE		= 15,
+};
+
+/* What a FLUSH asks for: the numbers of enum ibv_placement_type, a mask, */
+enum sroce_wr_flush_type {
+	SROCE_WR_FLUSH_GLOBAL		= 1 << 0,
+	SROCE_WR_FLUSH_PERSISTENT	= 1 << 1,
+};
+
+/* and of enum ibv_selectivity_level. */
+enum sroce_wr_flush_level {
+	SROCE_WR_FLUSH_RANGE		= 0,
+	SROCE_WR_FLUSH_REGION		= 1,
 };
 
 /* Flags of a send queue entry: the numbers of enum ibv_send_flags. */
@@ -94,9 +110,11 @@ struct sroce_sge {
  *	of payload that follow
  * @imm_data: immediate data (network order), or the key to invalidate, in host
  *	order, of SROCE_WR_SEND_WITH_INV and SROCE_WR_LOCAL_INV
- * @rdma: WRITE and READ; of XRC also SEND.  @srqn names the peer's SRQ: zero but
- *	for XRC
+ * @rdma: WRITE, atomic WRITE and READ; of XRC also SEND.  @srqn names the peer's
+ *	SRQ: zero but for XRC
  * @atomic: compare-and-swap, fetch-and-add (the addend is in @compare_add)
+ * @flush: FLUSH: @length bytes there, or, with SROCE_WR_FLUSH_REGION, all that
+ *	the key is for; @type is of enum sroce_wr_flush_type
  * @bind: of a memory window: the memory as its region's @lkey names it; the key
  *	that the window is to have, in @rkey, differs from its present one in the
  *	lowest byte; @access is of the numbers of enum ibv_access_flags.  Length 0
@@ -104,7 +122,8 @@ struct sroce_sge {
  * @ud: datagrams; @ah is the number that create_ah returned
  *
  * A ring's stride is a power of two from 64 to 1024 bytes; what follows the
- * head is the SGE list or the inline data.
+ * head is the SGE list or the inline data: of an atomic WRITE 8 bytes, of FLUSH
+ * nothing.
  */
 struct sroce_sqe {
 	__aligned_u64	wr_id;
@@ -129,6 +148,16 @@ struct sroce_sqe {
 			__aligned_u64	compare_add;
 			__aligned_u64	swap;
 		} atomic;
+		struct {
+			__aligned_u64	remote_addr;
+			__u32		rkey;
+			__u32		srqn;
+			__u32		length;
+			__u8		type;
+			__u8		level;
+			__u16		reserved;
+			__aligned_u64	reserved2;
+		} flush;
 		struct {
 			__aligned_u64	addr;
 			__aligned_u64	length;
@@ -181,7 +210,8 @@ enum sroce_cqe_flags {
  * @status: the numbers of enum ibv_wc_status
  * @opcode: the numbers of enum ibv_wc_opcode, one byte
  * @flags: enum sroce_cqe_flags
- * @vendor_err: enum sroce_reason of a failure (drivers/sroce/core/errors.h)
+ * @vendor_err: enum sroce_reason of a receive that failed (connected QPs; 0
+ *	otherwise), see drivers/sroce/core/errors.h
  * @pkey_index: of a datagram on the GSI QP
  * @sl: of a datagram: 1 with an IPv6 GRH, 2 with IPv4, as hardware tells it
  * @reserved: zero
@@ -420,7 +450,7 @@ struct sroce_create_ah_resp {
  * 0; ENOENT if no QP has that slot, EIO when the device is gone, ENOTTY for
  * any other command.  Kicking a QP that has nothing to do is harmless.
  */
-#define SROCE_IOC_KICK			0x7301
+#define SROCE_IOC_KICK			_IO(RDMA_IOCTL_MAGIC, 0xf0)
 
 /*
  * Where device memory is: a method of the core's object, for who has made it
@@ -468,6 +498,10 @@ SROCE_ABI_OFFSET(sroce_sqe, rdma.srqn, 28);
 SROCE_ABI_OFFSET(sroce_sqe, atomic.srqn, 28);
 SROCE_ABI_OFFSET(sroce_sqe, atomic.compare_add, 32);
 SROCE_ABI_OFFSET(sroce_sqe, atomic.swap, 40);
+SROCE_ABI_OFFSET(sroce_sqe, flush.srqn, 28);
+SROCE_ABI_OFFSET(sroce_sqe, flush.length, 32);
+SROCE_ABI_OFFSET(sroce_sqe, flush.type, 36);
+SROCE_ABI_OFFSET(sroce_sqe, flush.level, 37);
 SROCE_ABI_OFFSET(sroce_sqe, bind.addr, 16);
 SROCE_ABI_OFFSET(sroce_sqe, bind.lkey, 32);
 SROCE_ABI_OFFSET(sroce_sqe, bind.rkey, 36);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The parts of libibverbs' private provider interface, version 34, that
- * libsroce uses.  Distributions install libibverbs, but not this interface's
- * header; inside rdma-core's tree the real one is found instead of this one.
+ * The parts of libibverbs' private provider interface that libsroce uses, of
+ * version 34 or 65: SROCE_PABI.  Distributions install libibverbs, but not this
+ * interface's header; inside rdma-core's tree the real one is found instead of
+ * this one.
  *
  * "make check-abi" compares every size, offset and prototype here with
  * rdma-core's.  What libsroce does not use is opaque: members named unused_*
@@ -17,6 +18,19 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
+
+#ifndef SROCE_PABI
+#define SROCE_PABI 34
+#endif
+
+/* How many pointers version 65 has where 34 has fewer by that */
+#if SROCE_PABI >= 65
+#define SROCE_MORE(n)	(n)
+#define SROCE_REGISTER	verbs_register_driver_65
+#else
+#define SROCE_MORE(n)	0
+#define SROCE_REGISTER	verbs_register_driver_34
+#endif
 
 #ifndef container_of
 #define container_of(ptr, type, member) \
@@ -78,7 +92,7 @@ struct verbs_device_ops {
 #define PROVIDER_DRIVER(provider, ops)					\
 	static __attribute__((constructor)) void provider##_register(void) \
 	{								\
-		verbs_register_driver_34(&(ops));			\
+		SROCE_REGISTER(&(ops));					\
 	}
 
 /* Objects that libibverbs wraps */
@@ -138,8 +152,10 @@ struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 			 uint32_t flags, struct ibv_sge *sg_list,
 			 uint32_t num_sge);
+	void *unused_21[SROCE_MORE(1)];
 	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
 				   struct ibv_alloc_dm_attr *attr);
+	void *unused_22[SROCE_MORE(1)];
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
 	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
@@ -155,7 +171,7 @@ struct verbs_context_ops {
 	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	void *unused_3;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-	void *unused_4;
+	void *unused_4[1 + SROCE_MORE(1)];
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
 				    int comp_vector);
@@ -171,13 +187,13 @@ struct verbs_context_ops {
 				      struct ibv_srq_init_attr *attr);
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
-	void *unused_7;
+	void *unused_7[1 + SROCE_MORE(1)];
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *mr);
 	int (*destroy_ah)(struct ibv_ah *ah);
-	void *unused_8;
+	void *unused_8[1 + SROCE_MORE(1)];
 	int (*destroy_cq)(struct ibv_cq *cq);
 	void *unused_9[2];
 	int (*destroy_qp)(struct ibv_qp *qp);
@@ -186,6 +202,7 @@ struct verbs_context_ops {
 	void *unused_11;
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
+	void *unused_12[SROCE_MORE(2)];
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
@@ -194,6 +211,7 @@ struct verbs_context_ops {
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t pd_handle);
+	void *unused_13[SROCE_MORE(2)];
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	void *unused_20;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -215,6 +233,7 @@ struct verbs_context_ops {
 	void *unused_15;
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
+	void *unused_23[SROCE_MORE(2)];
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -222,13 +241,14 @@ struct verbs_context_ops {
 	void *unused_16;
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *attr);
+	void *unused_24[SROCE_MORE(1)];
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
 	void *unused_17;
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
-	void *unused_18;
+	void *unused_18[1 + SROCE_MORE(2)];
 	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
 				    uint64_t dm_offset, size_t length,
 				    unsigned int access);
@@ -237,11 +257,12 @@ struct verbs_context_ops {
 					int access);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
+	void *unused_25[SROCE_MORE(1)];
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
-	void *unused_19;
+	void *unused_19[1 + SROCE_MORE(2)];
 	void (*unimport_dm)(struct ibv_dm *dm);
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);

@@ -6,8 +6,9 @@
  */
 
 struct ibv_command_buffer;
+struct verbs_create_cq_prov_attr;
 
-void verbs_register_driver_34(const struct verbs_device_ops *ops);
+void SROCE_REGISTER(const struct verbs_device_ops *ops);
 void *_verbs_init_and_alloc_context(struct ibv_device *device, int cmd_fd,
 				    size_t alloc_size,
 				    struct verbs_context *context_offset,
@@ -18,6 +19,9 @@ void verbs_set_ops(struct verbs_context *context,
 
 int ibv_cmd_get_context(struct verbs_context *context,
 			struct ibv_get_context *cmd, size_t cmd_size,
+#if SROCE_PABI >= 65
+			struct ibv_fd_arr *fd_arr,
+#endif
 			struct ib_uverbs_get_context_resp *resp,
 			size_t resp_size);
 int ibv_cmd_query_context(struct ibv_context *ctx,
@@ -76,6 +80,9 @@ int ibv_cmd_destroy_ah(struct ibv_ah *ah);
 
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
+#if SROCE_PABI >= 65
+			 struct verbs_create_cq_prov_attr *prov_attr,
+#endif
 			 struct verbs_cq *cq,
 			 struct ibv_create_cq_ex *cmd, size_t cmd_size,
 			 struct ib_uverbs_ex_create_cq_resp *resp,
@@ -109,7 +116,11 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
 			  struct ib_uverbs_ex_create_qp_resp *resp,
+#if SROCE_PABI >= 65
+			  size_t resp_size, struct ibv_command_buffer *driver);
+#else
 			  size_t resp_size);
+#endif
 int ibv_cmd_open_qp(struct ibv_context *context, struct verbs_qp *qp,
 		    int qp_size, struct ibv_qp_open_attr *attr,
 		    struct ibv_open_qp *cmd, size_t cmd_size,

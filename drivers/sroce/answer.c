@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a QP owes for the requests that it has executed: READ data and results
+ * of atomics, in order, and one acknowledgment per burst.
+ */
+#include "answer.h"
+#include "core/aeth.h"
+#include "execute.h"
+#include "receive.h"
+#include "tx.h"
+#include "worker.h"
+#include "xrc.h"
+
+/*
+ * Bursts of READ data sent at a time: about as many packets as a CPU's backlog
+ * takes (net.core.netdev_max_backlog, 1000) should a device split them.  The
+ * rest is the agenda's or the work item's.
+ */
+#define ANSWER_BUDGET	16
+
+static struct sroce_pkt blank(const struct sroce_qp *qp)
+{
+	return (struct sroce_pkt) {
+		.qpn = qp->dest_qpn,
+		.pkey = READ_ONCE(*qp->pkey),
+	};
+}
+
+/* A peer may not make us read what its key does not allow any more. */
+static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
+		    const struct sroce_read *read, struct sroce_pkt *pkt,
+		    u32 offset, u32 *count)
+{
+	int err;
+
+	SROCE_REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
+			    IB_ACCESS_REMOTE_READ);
+
+	if (!pkt->payload)
+		return sroce_burst_add(burst, pkt, NULL, 0, NULL, true);
+	err = sroce_burst_add(burst, pkt, &from, offset, NULL, read->again);
+	if (!err)
+		*count += sroce_burst_repeat(burst, pkt, sroce_rdlog_more(read),
+					     &from, offset + pkt->payload);
+	return err;
+}
+
+static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
+		       struct sroce_read *read)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_pkt pkt = blank(qp);
+	int err;
+
+	while (read->next != read->end) {
+		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+		u32 count = 1;
+
+		if (!sroce_burst_fits(burst, &pkt))
+			break;
+		err = add_data(qp, burst, read, &pkt, offset, &count);
+		/* First what there is. */
+		if (err == -EAGAIN && burst->head)
+			break;
+		/* Without a route it is lost like on any other host, whole. */
+		if (err == -ENETUNREACH)
+			count = read->end - read->next;
+		else if (err)
+			return err;
+		sroce_rdlog_sent(log, read, count);
+	}
+	return 0;
+}
+
+static void pause(struct sroce_qp *qp)
+{
+	hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* Returns EAGAIN if the answer goes on when its memory is present. */
+static int page_in(struct sroce_qp *qp, const struct sroce_read *read)
+{
+	u32 at = read->next * qp->rq.resp.mtu;
+
+	SROCE_REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
+			    IB_ACCESS_REMOTE_READ);
+
+	return sroce_fault_start(&qp->rq.fault, &from, at, read->length - at) ?:
+	       -EAGAIN;
+}
+
+/*
+ * One burst of the answer to one request, so that a burst that our own queue
+ * refuses can be made again.  Returns false if the rest has to wait.
+ */
+static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_burst burst;
+	u32 first = read->next;
+	u32 waiting = log->waiting;
+	int err;
+
+	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+		return false;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	err = -EFAULT;
+	if (!sroce_qp_target(qp) || sroce_xrc_aim(qp, read->srqn))
+		err = fill_answer(qp, &burst, read);
+	if (err == -EAGAIN)
+		err = page_in(qp, read);
+	if (err == -EAGAIN) {
+		sroce_burst_drop(&burst);
+		return false;
+	}
+	if (err == -EFAULT || err == -EMSGSIZE) {
+		sroce_burst_drop(&burst);
+		log->waiting = 0;
+		sroce_receive_refuse(qp, SROCE_RKEY_REFUSED);
+		/* About the first packet that the peer will miss. */
+		qp->rq.nak_psn = sroce_psn_add(read->psn, first);
+		return true;
+	}
+	if (err)
+		sroce_burst_drop(&burst);
+	if ((err || sroce_burst_send(&burst)) &&
+	    qp->rq.pauses < SROCE_MAX_PAUSES) {
+		qp->rq.pauses++;
+		read->next = first;
+		log->waiting = waiting;
+		pause(qp);
+		return false;
+	}
+	qp->rq.pauses = 0;
+	return true;
+}
+
+enum hrtimer_restart sroce_answer_again(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, rq.pause);
+
+	sroce_receive_lock(qp);
+	sroce_answer(qp);
+	sroce_receive_unlock(qp);
+	return HRTIMER_NORESTART;
+}
+
+static void acknowledge(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	struct sroce_pkt pkt = blank(qp);
+	u8 syndrome = qp->rq.syndrome;
+	struct sroce_burst burst;
+
+	/* A gap or shortage that is over by now is not worth a word. */
+	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->naked)
+		syndrome = 0;
+	pkt.opcode = r->transport | SROCE_ACKNOWLEDGE;
+	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
+	/* A NAK names the packet it is about, an ACK the last one done. */
+	pkt.psn = syndrome ? qp->rq.nak_psn : sroce_psn_add(r->epsn, -1);
+	pkt.msn = r->msn;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	if (sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true) == -ENOMEM) {
+		pause(qp);
+		return;
+	}
+	qp->rq.ack = false;
+	qp->rq.syndrome = 0;
+	sroce_burst_send(&burst);
+	sroce_count(qp, SROCE_TX_ACKS);
+}
+
+void sroce_answer(struct sroce_qp *qp)
+{
+	u32 budget = ANSWER_BUDGET;
+	struct sroce_read *read;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (!sroce_qp_reliable(qp))
+		return;
+	/* A QP that has just failed still owes what it has executed. */
+	if (!sroce_receive_active(qp) && !qp->rq.syndrome)
+		return;
+	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
+		return;
+	if (sroce_tx_in_order(qp, &qp->rq.cpu) != SROCE_ORDER_KEPT)
+		return;
+	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
+		if (!budget--) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
+			return;
+		}
+		if (!answer_read(qp, read))
+			return;
+	}
+	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)
+		acknowledge(qp);
+}

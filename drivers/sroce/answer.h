@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_ANSWER_H
+#define SROCE_ANSWER_H
+
+#include "qp.h"
+
+/**
+ * sroce_answer() - send the READ data and acknowledgments that are due
+ * @qp: any type; rq.lock held
+ */
+void sroce_answer(struct sroce_qp *qp);
+
+/* The hrtimer behind a local drop of READ data. */
+enum hrtimer_restart sroce_answer_again(struct hrtimer *timer);
+
+#endif /* SROCE_ANSWER_H */

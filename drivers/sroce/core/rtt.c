@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rtt.h"
+
+#define LONGEST		1000000000
+/*
+ * Answers come late for other reasons than the network, such as a processor
+ * that is busy; and a QP in use runs its timer once in this time.
+ */
+#define SHORTEST_PROBE	500000
+/* More than most networks need. */
+#define FIRST_PROBE	20000000
+
+void sroce_rtt_add(struct sroce_rtt *rtt, s64 ns)
+{
+	s32 sample = clamp(ns, (s64)1, (s64)LONGEST);
+	s32 off = sample - (s32)rtt->smooth;
+
+	if (!rtt->smooth) {
+		rtt->smooth = sample;
+		rtt->deviation = sample / 2;
+		return;
+	}
+	rtt->smooth += off / 8;
+	if (off < 0)
+		off = -off;
+	rtt->deviation += (off - (s32)rtt->deviation) / 4;
+}
+
+u64 sroce_rtt_probe(const struct sroce_rtt *rtt)
+{
+	if (!rtt->smooth)
+		return FIRST_PROBE;
+	return max(2 * (u64)rtt->smooth + 4 * (u64)rtt->deviation,
+		   (u64)SHORTEST_PROBE);
+}

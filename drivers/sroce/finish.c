@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The end of send requests: done, failed or flushed.
+ */
+#include "fastreg.h"
+#include "fetch.h"
+#include "finish.h"
+#include "send.h"
+#include "trace.h"
+
+static u8 completion_opcode(u8 op)
+{
+	static const u8 opcodes[SROCE_OPS] = {
+		[SROCE_OP_WRITE] = IB_WC_RDMA_WRITE,
+		[SROCE_OP_WRITE_IMM] = IB_WC_RDMA_WRITE,
+		[SROCE_OP_SEND] = IB_WC_SEND,
+		[SROCE_OP_SEND_IMM] = IB_WC_SEND,
+		[SROCE_OP_SEND_INV] = IB_WC_SEND,
+		[SROCE_OP_READ] = IB_WC_RDMA_READ,
+		[SROCE_OP_CMP_SWP] = IB_WC_COMP_SWAP,
+		[SROCE_OP_FETCH_ADD] = IB_WC_FETCH_ADD,
+		[SROCE_OP_BIND_MW] = IB_UVERBS_WC_BIND_MW,
+		[SROCE_OP_LOCAL_INV] = IB_WC_LOCAL_INV,
+		[SROCE_OP_REG_MR] = IB_WC_REG_MR,
+		[SROCE_OP_FLUSH] = 8,		/* IBV_WC_FLUSH */
+		[SROCE_OP_ATOMIC_WRITE] = 9,	/* IBV_WC_ATOMIC_WRITE */
+	};
+
+	return op < SROCE_OPS ? opcodes[op] : 0;
+}
+
+static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
+{
+	struct sroce_cqe cqe = {
+		.wr_id = wr->wr_id,
+		.byte_len = wr->length,
+		.qp_num = qp->qpn,
+		.status = status,
+		.opcode = completion_opcode(wr->opcode),
+		.cookie = qp->user ? 0 : (uintptr_t)qp->ib,
+	};
+
+	trace_sroce_complete(qp, &cqe);
+	if (!sroce_cq_push(qp->sq.cq, &cqe))
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+}
+
+void sroce_finish(struct sroce_qp *qp, u8 status)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
+	bool tell = status || wr->flags & SROCE_SIGNALED || qp->sq.signal_all;
+
+	/* The place is free before the process can learn of the completion. */
+	sroce_store_release(&qp->slot->sq_head, req->in.head + 1);
+	if (tell)
+		push(qp, wr, status);
+	sroce_requester_retire(req);
+}
+
+/* It may wait for others to drop their grips, see execute() in send.c. */
+u8 sroce_finish_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	sroce_grip_drop(&qp->sq.grip);
+	return sroce_invalidate(qp->pd, qp->qpn, wr->invalidate, false);
+}
+
+void sroce_finish_done(struct sroce_qp *qp)
+{
+	const struct sroce_inflight *in = &qp->sq.req.in;
+
+	while (sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req)) {
+		const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
+		u8 status = 0;
+
+		if (unlikely(wr->flags & SROCE_INVALIDATE))
+			status = sroce_finish_invalidate(qp, wr);
+		if (unlikely(status))
+			sroce_finish_failed(qp, status);
+		else
+			sroce_finish(qp, SROCE_SUCCESS);
+	}
+}
+
+void sroce_finish_failed(struct sroce_qp *qp, u8 status)
+{
+	u8 state = sroce_qp_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE;
+
+	if (qp->sq.req.in.head != qp->sq.req.in.tail)
+		sroce_finish(qp, status);
+	sroce_qp_error(qp, state, SROCE_TODO_FLUSH);
+}
+
+/*
+ * The other half of the QP may have failed between the end of a request and its
+ * completion: what is done is not flushed.  A window that is bound to nothing
+ * makes the peer's next WRITE do just that.
+ */
+static u8 flush_status(const struct sroce_requester *req)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
+
+	return sroce_requester_finished(req) &&
+	       !(wr->flags & SROCE_INVALIDATE) && !wr->status ?
+	       SROCE_SUCCESS : SROCE_WR_FLUSH_ERR;
+}
+
+static bool to_flush(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE;
+}
+
+void sroce_finish_failing(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	if (!to_flush(qp))
+		return;
+	qp->sq.armed = false;
+	if (!qp->sq.req.in.wrs)
+		return;
+	if (qp->state == IB_QPS_ERR)
+		sroce_ring_error(qp->slot);
+	else
+		sroce_ring_idle(qp->slot);
+	sroce_fetch_send(qp);
+}
+
+bool sroce_finish_flush(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	u32 budget = SROCE_FLUSH_BUDGET;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!to_flush(qp))
+		return false;
+	while (in->head != in->tail && budget--)
+		sroce_finish(qp, flush_status(&qp->sq.req));
+	return in->head != in->tail;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The doorbell.  What a process posts in a stream is gathered, so that it has
+ * to kick less often.
+ */
+#include "gather.h"
+#include "send.h"
+
+/* So many kicks in a row without polling are a stream of posts, */
+#define STREAM_KICKS	4
+/* or so many requests and completions that the process leaves lying. */
+#define STREAM_REQUESTS	4
+/* A stream is gathered for this long, */
+#define GATHER_NS	(30 * NSEC_PER_USEC)
+/* again and again until that has brought fewer than so many so many times. */
+#define IDLE_GATHERS	16
+#define GATHER_WORTH	3
+
+/*
+ * A process that waits for each answer has one or two requests under way and
+ * has taken all completions when it kicks.  One that posts a stream leaves
+ * some of either lying, or (if its requests are not signalled) kicks again and
+ * again without taking any.  The words are the process's: a lie costs itself.
+ */
+static bool posts_stream(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	u32 polled = sroce_load(&sq->cq->slot->head);
+	u32 lying = READ_ONCE(sq->cq->tail) - polled +
+		    sroce_load(&qp->slot->sq_tail) - sq->req.in.head;
+
+	polled += sroce_load(&qp->rq.cq->slot->head);
+	if (polled != sq->polled) {
+		sq->polled = polled;
+		sq->unpolled = 0;
+	} else if (sq->unpolled < STREAM_KICKS) {
+		sq->unpolled++;
+	}
+	return lying > STREAM_REQUESTS || sq->unpolled == STREAM_KICKS;
+}
+
+/* Nothing is fetched before somebody ends that, who looks at the tail, too. */
+static bool waits(const struct sroce_sendq *sq)
+{
+	return sq->paused || sq->refetch;
+}
+
+static void gather(struct sroce_qp *qp)
+{
+	/* Not hrtimer_active(): that is true until the callback returns. */
+	if (qp->sq.gathering || !sroce_send_active(qp) || waits(&qp->sq))
+		return;
+	qp->sq.gathering = true;
+	qp->sq.gathered = qp->sq.req.in.tail;
+	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+void sroce_gather_kick(struct sroce_qp *qp)
+{
+	if (posts_stream(qp)) {
+		qp->sq.idle_gathers = 0;
+		gather(qp);
+	}
+	sroce_send_run(qp);
+}
+
+enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
+	struct sroce_sendq *sq = &qp->sq;
+	u32 posts;
+
+	sroce_send_lock(qp);
+	sq->gathering = false;
+	posts = sroce_load(&qp->slot->sq_tail) - sq->gathered;
+	sq->idle_gathers = posts < GATHER_WORTH ? sq->idle_gathers + 1 : 0;
+	/* As long as it pays, it goes on, and hardly anybody kicks. */
+	if (sq->idle_gathers < IDLE_GATHERS)
+		gather(qp);
+	sroce_send_run(qp);
+	sroce_send_unlock(qp);
+	return HRTIMER_NORESTART;
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The timer of the sending half: when silence means that something was lost,
+ * and what is done about it.
+ */
+#include "core/completer.h"
+#include "finish.h"
+#include "send.h"
+#include "timer.h"
+#include "trace.h"
+
+/* Flights of which the time is not taken, after one of which it is. */
+#define UNTIMED		15
+/* Each waits twice as long as the one before. */
+#define MOST_PROBES	8
+
+/*
+ * The timer is left running when its deadline moves away, and looks at the
+ * deadline when it fires: progress costs a store, not a timer operation.
+ */
+static void arm(struct sroce_qp *qp, ktime_t deadline)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	sq->deadline = deadline;
+	sq->armed = true;
+	if (sq->timer_runs &&
+	    ktime_compare(hrtimer_get_expires(&sq->timer), sq->deadline) <= 0)
+		return;
+	sq->timer_runs = true;
+	hrtimer_start(&sq->timer, sq->deadline, HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+void sroce_timer_arm(struct sroce_qp *qp, u64 ns)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	qp->sq.expires = ktime_add_ns(ktime_get(), ns);
+	arm(qp, qp->sq.expires);
+}
+
+/*
+ * One flight in so many is timed, and none of which a part was sent again.  Of
+ * READs and atomics the first answer, and only if nothing was ahead of it.
+ */
+static void time_flight(struct sroce_sendq *sq, bool waits, bool idle,
+			ktime_t now)
+{
+	const struct sroce_requester *req = &sq->req;
+
+	if (sq->timing && !sroce_psn_before(req->una, sq->timed)) {
+		sroce_rtt_add(&sq->rtt, ktime_to_ns(ktime_sub(now,
+							      sq->timed_at)));
+		sq->timing = false;
+		sq->untimed = UNTIMED;
+	}
+	if (sq->timing || !waits || req->rewound || (req->reads && !idle))
+		return;
+	if (sq->rtt.smooth && sq->untimed) {
+		sq->untimed--;
+		return;
+	}
+	sq->timing = true;
+	sq->timed = req->reads ? sroce_psn_add(req->una, 1) : req->psn;
+	sq->timed_at = now;
+}
+
+/*
+ * A READ or an atomic is asked for again only if it is alone: otherwise the
+ * answer that is on its way, and a refusal of the second question, would come
+ * in an order that nobody can make sense of.
+ */
+static bool may_probe(const struct sroce_requester *req)
+{
+	return !req->reads || req->in.next + !!req->packet - req->in.head == 1;
+}
+
+/*
+ * In a stream the packets that follow tell of a loss.  Where none may follow,
+ * at its end, when the window has become small or the peer was not ready, a
+ * probe asks (see RFC 8985 for the same of TCP).  The timeout stays what the
+ * QP's attribute says.
+ */
+static u64 patience(const struct sroce_sendq *sq)
+{
+	const struct sroce_requester *req = &sq->req;
+
+	if (req->in.next != req->in.tail && req->window == req->max_window &&
+	    !req->rnr_waits)
+		return sq->timeout;
+	if (!may_probe(req))
+		return sq->timeout;
+	return min(sroce_rtt_probe(&sq->rtt), sq->timeout);
+}
+
+void sroce_timer_progress(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	bool waits = sq->timeout && sroce_requester_waits(&sq->req);
+	bool idle = !sq->armed;
+	ktime_t now;
+
+	lockdep_assert_held(&sq->lock);
+	sq->armed = false;
+	if (!waits && !sq->timing)
+		return;
+	now = ktime_get();
+	time_flight(sq, waits, idle, now);
+	if (!waits)
+		return;
+	sq->probes = 0;
+	sq->expires = ktime_add_ns(now, sq->timeout);
+	arm(qp, ktime_add_ns(now, patience(sq)));
+}
+
+/* Has a part of the oldest answer come, and then nothing more? */
+static bool broke_off(const struct sroce_requester *req)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
+
+	return wr->started && sroce_psn_before(wr->psn, req->una);
+}
+
+/*
+ * Is the last packet or its answer lost?  If not it is a duplicate, which does
+ * no harm.  A READ or an atomic is asked for again.  It is no retry: the peer
+ * has the time that the QP's attribute gives it.
+ */
+static void probe(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	u64 after = sroce_rtt_probe(&sq->rtt) << ++sq->probes;
+	ktime_t next = ktime_add_ns(ktime_get(), after);
+
+	sroce_count(qp, SROCE_TX_PROBES);
+	/* Before anything is known a peer far away must not look like losses. */
+	if (sq->rtt.smooth)
+		sq->timing = false;
+	if (sq->req.reads) {
+		sq->req.rewound = true;
+		if (broke_off(&sq->req))
+			sroce_requester_slow(&sq->req);
+		sroce_requester_rewind(&sq->req);
+	} else {
+		sq->probe = true;
+	}
+	if (sq->probes == MOST_PROBES || ktime_after(next, sq->expires))
+		next = sq->expires;
+	arm(qp, next);
+}
+
+void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	qp->sq.timing = false;
+	if (!sroce_completer_retry(&qp->sq.req)) {
+		sroce_count(qp, SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED);
+		sroce_finish_failed(qp, SROCE_RETRY_EXC_ERR);
+		return;
+	}
+	sroce_count(qp, why);
+	sroce_count(qp, SROCE_TX_RETRANSMITS);
+	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.retry_left);
+}
+
+static void expired(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	sq->armed = false;
+	if (!sroce_send_active(qp))
+		return;
+	/* Who waits for memory of this host has no reason to blame the peer. */
+	if (!sq->paused && !sq->req.rnr_wait && !sq->refetch &&
+	    !sroce_fault_busy(&sq->fault) && sroce_requester_waits(&sq->req)) {
+		if (ktime_before(sq->deadline, sq->expires)) {
+			if (may_probe(&sq->req))
+				probe(qp);
+			else
+				arm(qp, sq->expires);
+		} else {
+			sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
+		}
+	}
+	/* One deadline serves both: the later of two pauses has set it. */
+	sq->paused = false;
+	sq->req.rnr_wait = false;
+	sroce_send_run(qp);
+}
+
+enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
+	struct sroce_sendq *sq = &qp->sq;
+
+	sroce_send_lock(qp);
+	sq->timer_runs = false;
+	if (sq->armed) {
+		if (ktime_compare(ktime_get(), sq->deadline) >= 0) {
+			expired(qp);
+		} else {
+			sq->timer_runs = true;
+			hrtimer_start(timer, sq->deadline,
+				      HRTIMER_MODE_ABS_PINNED_SOFT);
+		}
+	}
+	sroce_send_unlock(qp);
+	return HRTIMER_NORESTART;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_TIMER_H
+#define SROCE_TIMER_H
+
+#include "counters.h"
+#include "qp.h"
+
+/**
+ * sroce_timer_arm() - look again in a while
+ * @qp: connected, or paused; sq.lock held
+ * @ns: from now
+ */
+void sroce_timer_arm(struct sroce_qp *qp, u64 ns);
+
+/**
+ * sroce_timer_progress() - an answer came, or something waits that did not
+ * @qp: connected; sq.lock held
+ *
+ * Takes the time of a flight that ends, and waits for the next answer.
+ */
+void sroce_timer_progress(struct sroce_qp *qp);
+
+/**
+ * sroce_timer_retry() - something was lost: go back, or fail
+ * @qp: connected; sq.lock held; sroce_send_run() follows
+ * @why: what to count if a retry is left
+ */
+void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why);
+
+/**
+ * sroce_timer_fired() - the deadline has come, or was moved meanwhile
+ * @timer: &sroce_qp.sq.timer; softirq, takes sq.lock
+ *
+ * Return: HRTIMER_NORESTART; it is started again under the lock
+ */
+enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer);
+
+#endif /* SROCE_TIMER_H */
