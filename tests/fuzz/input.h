@@ -4,6 +4,7 @@
 #define SROCE_FUZZ_INPUT_H
 
 #include <env_native.h>
+#include <stdio.h>
 
 struct input {
 	const u8 *p;
@@ -52,6 +53,14 @@ static inline u32 input_psn(struct input *in, u32 psn)
 	if (how == 0x80)
 		return input_u32(in) & 0xffffff;
 	return (psn + (s32)(signed char)how) & 0xffffff;
+}
+
+/* How many packets all inputs together were; printed at the end. */
+static unsigned long packets;
+
+static void __attribute__((destructor)) print_packets(void)
+{
+	fprintf(stderr, "packets: %lu\n", packets);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size);

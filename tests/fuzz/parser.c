@@ -8,6 +8,7 @@
 /* What was parsed, built again, gives the same headers. */
 static void check_rebuilt(const struct sroce_pkt *pkt, const u8 *p)
 {
+	u32 feth = pkt->op->length - SROCE_RETH_BYTES - SROCE_FETH_BYTES;
 	u8 *built = malloc(pkt->op->length);
 
 	assert(sroce_build(built, pkt) == pkt->op->length);
@@ -18,6 +19,10 @@ static void check_rebuilt(const struct sroce_pkt *pkt, const u8 *p)
 	/* So are those before the number of an SRQ. */
 	if (pkt->op->headers & SROCE_XRCETH)
 		built[SROCE_BTH_BYTES] = p[SROCE_BTH_BYTES];
+	if (pkt->op->headers & SROCE_FETH) {
+		memcpy(built + feth, p + feth, 3);
+		built[feth + 3] |= p[feth + 3] & 0xc0;
+	}
 	if (!(pkt->op->headers & SROCE_DETH))
 		assert(!memcmp(built + SROCE_BTH_BYTES, p + SROCE_BTH_BYTES,
 			       pkt->op->length - SROCE_BTH_BYTES));
@@ -31,6 +36,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	u32 linear, len;
 	u8 *p;
 
+	packets++;
 	linear = input_u8(&in);
 	len = in.left;
 	if (linear > len)

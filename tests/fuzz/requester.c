@@ -21,6 +21,7 @@ static void setup(struct fuzz *f, struct input *in)
 {
 	u8 byte = input_u8(in);
 	u32 psn = input_psn(in, 0);
+	u32 window = 1 + (input_u8(in) & 0x7f);
 
 	f->r = (struct sroce_requester) {
 		.in = { f->wrs, STORE - 1, -3, -3, -3 },
@@ -28,7 +29,8 @@ static void setup(struct fuzz *f, struct input *in)
 		.una = psn,
 		.sent = psn,
 		.mtu = 256 << byte % 5,
-		.window = 1 + (input_u8(in) & 0x7f),
+		.window = window,
+		.max_window = window,
 		.transport = byte & 0x80 ? SROCE_UC : SROCE_RC,
 		.max_reads = 1 + (byte >> 4 & 7),
 		.retry_count = 7,
@@ -52,17 +54,20 @@ static void post(struct fuzz *f, struct input *in)
 		SROCE_OP_WRITE, SROCE_OP_WRITE_IMM, SROCE_OP_SEND,
 		SROCE_OP_SEND_IMM, SROCE_OP_READ, SROCE_OP_CMP_SWP,
 		SROCE_OP_FETCH_ADD, SROCE_OP_SEND_INV,
+		SROCE_OP_ATOMIC_WRITE, SROCE_OP_FLUSH,
 	};
 	struct sroce_inflight *store = &f->r.in;
 	u8 byte = input_u8(in);
 	struct sroce_wr wr = {
-		.opcode = ops[byte & 7],
+		.opcode = byte & 0x60 ? ops[byte & 7] : ops[8 + (byte & 1)],
 		.flags = byte >> 3 & SROCE_FENCE,
 		.remote_addr = 0x123456789abcdef0,
 	};
 
-	wr.length = sroce_wr_atomic(&wr) ? 8 : input_length(in, f->r.mtu);
-	wr.packets = sroce_packets(wr.length, f->r.mtu);
+	wr.length = sroce_wr_atomic(&wr) || wr.opcode == SROCE_OP_ATOMIC_WRITE ?
+		    8 : input_length(in, f->r.mtu);
+	wr.packets = wr.opcode == SROCE_OP_FLUSH ? 1 :
+		     sroce_packets(wr.length, f->r.mtu);
 	if (byte == 0xff)
 		wr.status = SROCE_LOC_PROT_ERR;
 	if (f->r.transport == SROCE_UC && (sroce_wr_reads(&wr) ||
@@ -86,7 +91,9 @@ static void check_outgoing(const struct fuzz *f,
 	assert(out->wr == sroce_inflight_wr(&f->r.in, out->index));
 	assert(!pkt->payload || op->headers & SROCE_PAYLOAD);
 	if (op->kind == SROCE_KIND_READ) {
-		assert(out->offset + pkt->dma_len == out->wr->length);
+		assert(out->offset + pkt->dma_len == out->wr->length ||
+		       (pkt->dma_len && pkt->dma_len == out->count * f->r.mtu));
+		assert(out->offset + pkt->dma_len <= out->wr->length);
 		assert(pkt->va == out->wr->remote_addr + out->offset);
 		return;
 	}
@@ -104,6 +111,7 @@ static void send(struct fuzz *f, u32 most)
 	struct sroce_outgoing out;
 
 	while (most-- && !sroce_requester_next(&f->r, &out)) {
+		packets++;
 		check_outgoing(f, &out);
 		sroce_requester_sent(&f->r, &out);
 		if (f->r.transport == SROCE_UC)
@@ -138,15 +146,15 @@ static void check_answer(const struct fuzz *f, const struct sroce_pkt *pkt,
 	const struct sroce_requester *r = &f->r;
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, a->index);
 
-	assert(!sroce_psn_before(a->upto, r->una));
-	assert(!sroce_psn_before(r->sent, a->upto));
+	assert(!sroce_psn_before(a->up_to, r->una));
+	assert(!sroce_psn_before(r->sent, a->up_to));
 	assert(verdict != SROCE_ANSWER_FAIL || a->status);
 	if (verdict != SROCE_ANSWER_DATA && verdict != SROCE_ANSWER_ATOMIC)
 		return;
 	/* Data is taken in order only, into the request that asked for it. */
-	assert(a->upto == pkt->psn && a->psn == sroce_psn_add(pkt->psn, 1));
+	assert(a->up_to == pkt->psn && a->psn == sroce_psn_add(pkt->psn, 1));
 	assert(a->index - r->in.head < r->in.tail - r->in.head);
-	assert(wr->started && sroce_wr_reads(wr));
+	assert(wr->started && sroce_wr_fetches(wr));
 	assert(sroce_wr_atomic(wr) == (verdict == SROCE_ANSWER_ATOMIC));
 	if (verdict == SROCE_ANSWER_DATA)
 		assert((u64)a->offset + pkt->payload <= wr->length);
@@ -160,11 +168,12 @@ static void take(struct fuzz *f, struct input *in)
 
 	if (f->r.transport == SROCE_UC)
 		return;
+	packets++;
 	verdict = sroce_completer_check(&f->r, &pkt, &a);
 	if (verdict == SROCE_ANSWER_IGNORE)
 		return;
 	check_answer(f, &pkt, verdict, &a);
-	sroce_requester_acknowledge(&f->r, a.upto);
+	sroce_requester_acknowledge(&f->r, a.up_to);
 	complete(f);
 	if (verdict == SROCE_ANSWER_DATA || verdict == SROCE_ANSWER_ATOMIC)
 		sroce_requester_acknowledge(&f->r, a.psn);

@@ -30,7 +30,7 @@ static const struct verbs_device_ops *driver;
 
 /* The provider's constructor calls this one instead of libibverbs'. */
 __attribute__((__visibility__("default")))
-void verbs_register_driver_34(const struct verbs_device_ops *ops)
+void SROCE_REGISTER(const struct verbs_device_ops *ops)
 {
 	driver = ops;
 }
@@ -301,6 +301,8 @@ static int modify_qp(struct ib_uverbs_ioctl_hdr *hdr)
 static int query_device(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	struct ib_uverbs_ex_query_device_resp resp = {
+		.timestamp_mask = UINT64_MAX,
+		.hca_core_clock = 1000000,
 		.base = { .fw_ver = 1ull << 32 | 2 << 16 | 3 },
 		.response_length = sizeof(resp),
 	};

@@ -202,6 +202,153 @@ static void thread_domains(const struct fixture *fx)
 	ok(!ibv_dealloc_pd(parent) && !ibv_dealloc_td(td), "until then");
 }
 
+/* A program's allocator: its memory is not zeroed, or it says @answer. */
+struct allocator {
+	bool answers;
+	void *answer;
+	int live;
+	size_t alignment;
+	uint64_t types[8];
+	int calls;
+};
+
+static void *allocate(struct ibv_pd *pd, void *context, size_t size,
+		      size_t alignment, uint64_t resource_type)
+{
+	struct allocator *a = context;
+	void *memory;
+
+	(void)pd;
+	a->types[a->calls++ % NUM(a->types)] = resource_type;
+	a->alignment = alignment;
+	if (a->answers)
+		return a->answer;
+	memory = aligned_alloc(alignment, size);
+	memset(memory, 0x5a, size);
+	a->live++;
+	return memory;
+}
+
+static void give_back(struct ibv_pd *pd, void *context, void *memory,
+		      uint64_t resource_type)
+{
+	struct allocator *a = context;
+
+	(void)pd;
+	a->types[a->calls++ % NUM(a->types)] = resource_type;
+	a->live--;
+	free(memory);
+}
+
+static struct ibv_pd *domain_of(const struct fixture *fx, struct allocator *a)
+{
+	struct ibv_parent_domain_init_attr attr = {
+		.pd = fx->pd,
+		.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
+			     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT,
+		.alloc = allocate,
+		.free = give_back,
+		.pd_context = a,
+	};
+
+	return ibv_alloc_parent_domain(fx->context, &attr);
+}
+
+static struct ibv_cq_ex *cq_in(const struct fixture *fx, struct ibv_pd *parent)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 4,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_PD,
+		.parent_domain = parent,
+	};
+	struct ibv_cq_ex *cq = sroce_create_cq_ex(fx->context, &attr);
+
+	if (cq)
+		verbs_init_cq(ibv_cq_ex_to_cq(cq), fx->context, NULL, NULL);
+	return cq;
+}
+
+static uint64_t type_of(uint32_t resource)
+{
+	return (uint64_t)SROCE_DRIVER_ID << 32 | resource;
+}
+
+static void allocated_by_the_program(const struct fixture *fx)
+{
+	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 2, 0 } };
+	struct allocator a = {};
+	struct fixture inside = *fx;
+	struct ibv_cq_ex *cq;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+
+	inside.pd = domain_of(fx, &a);
+	qp = fixture_qp(&inside, IBV_QPT_RC, true);
+	srq = ibv_create_srq(inside.pd, &srq_attr);
+	cq = cq_in(fx, inside.pd);
+	ok(qp && srq && cq && a.live == 3 && a.calls == 3 &&
+	   a.types[0] == type_of(1) && a.types[1] == type_of(2) &&
+	   a.types[2] == type_of(3), "QP, SRQ, CQ: the program's allocator");
+	ok(a.alignment == SROCE_CACHE_LINE &&
+	   !((uintptr_t)qp % SROCE_CACHE_LINE), "it is told the alignment");
+	ok(!to_sroce_qp(qp)->sq.tail && !to_sroce_qp(qp)->sq.sqe &&
+	   !to_sroce_srq(srq)->rq.tail && !cq_ex_to_sroce_cq(cq)->head,
+	   "memory that it did not zero");
+	ok(ibv_dealloc_pd(inside.pd) == EBUSY,
+	   "the parent domain stays while there are objects");
+	ok(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq) &&
+	   !ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) && !a.live && a.calls == 6 &&
+	   a.types[3] == type_of(1) && a.types[4] == type_of(2) &&
+	   a.types[5] == type_of(3), "and all comes back to it");
+	ok(!ibv_dealloc_pd(inside.pd), "then the parent domain goes");
+}
+
+static void allocator_that_does_not(const struct fixture *fx)
+{
+	struct allocator a = {
+		.answers = true, .answer = IBV_ALLOCATOR_USE_DEFAULT,
+	};
+	struct fixture inside = *fx;
+	struct ibv_qp_init_attr_ex attr;
+	struct ibv_qp *qp;
+
+	inside.pd = domain_of(fx, &a);
+	qp = fixture_qp(&inside, IBV_QPT_RC, false);
+	ok(qp && a.calls == 1, "IBV_ALLOCATOR_USE_DEFAULT");
+	ok(!ibv_destroy_qp(qp) && a.calls == 1,
+	   "the program does not get back what was not its own");
+	attr = fixture_qp_attr(&inside, IBV_QPT_RC);
+	a.answer = NULL;
+	errno = 0;
+	ok(!ibv_create_qp_ex(fx->context, &attr) && errno == ENOMEM &&
+	   a.calls == 2, "an allocator that has none: ENOMEM");
+	a.answers = false;
+	fake.fail = EMFILE;
+	errno = 0;
+	ok(!ibv_create_qp_ex(fx->context, &attr) && errno == EMFILE &&
+	   !a.live && a.calls == 4, "the kernel refuses: it comes back");
+	ok(!ibv_dealloc_pd(inside.pd), "and nothing is left of it");
+}
+
+static int parent_errno(const struct fixture *fx, bool alloc, bool release)
+{
+	struct ibv_parent_domain_init_attr attr = {
+		.pd = fx->pd,
+		.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS,
+		.alloc = alloc ? allocate : NULL,
+		.free = release ? give_back : NULL,
+	};
+
+	errno = 0;
+	return ibv_alloc_parent_domain(fx->context, &attr) ? 0 : errno;
+}
+
+static void half_an_allocator(const struct fixture *fx)
+{
+	ok(parent_errno(fx, false, true) == EINVAL, "no function to allocate");
+	ok(parent_errno(fx, true, false) == EINVAL, "none to free");
+}
+
 static void address_handles(const struct fixture *fx)
 {
 	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
@@ -265,6 +412,9 @@ void test_objects(void)
 	unsupported_cqs(&fx);
 	time_is_asked_for(&fx);
 	thread_domains(&fx);
+	allocated_by_the_program(&fx);
+	allocator_that_does_not(&fx);
+	half_an_allocator(&fx);
 	address_handles(&fx);
 	memory_regions(&fx);
 	device_attributes(&fx);

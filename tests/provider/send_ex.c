@@ -227,6 +227,48 @@ static void with_inline(const struct fixture *fx, const struct operation *op)
 	ibv_destroy_qp(extended);
 }
 
+/* The payload of an atomic WRITE comes with the call. */
+static void atomic_write(const struct fixture *fx, enum ibv_qp_type type)
+{
+	struct ibv_qp *extended = fixture_qp(fx, type, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(extended);
+	bool xrc = type == IBV_QPT_XRC_SEND;
+	const struct sroce_sqe sqe = {
+		.wr_id = WR_ID,
+		.opcode = IBV_WR_ATOMIC_WRITE,
+		.flags = SROCE_WR_INLINE | SROCE_WR_SIGNALED,
+		.num_sge = 8,
+		.rdma = {
+			.remote_addr = ADDR,
+			.rkey = RKEY,
+			.srqn = xrc ? SRQN : 0,
+		},
+	};
+	unsigned char *ring = fill_with_rubbish(extended);
+	uint64_t word = SWAP;
+
+	qp->wr_id = WR_ID;
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_start(qp);
+	ibv_wr_atomic_write(qp, RKEY, ADDR, &word);
+	if (xrc)
+		ibv_wr_set_xrc_srqn(qp, SRQN);
+	word = 0;
+	ok(!ibv_wr_complete(qp) && !memcmp(ring, &sqe, sizeof(sqe)) &&
+	   *(uint64_t *)(ring + sizeof(sqe)) == SWAP, "%s atomic WRITE",
+	   xrc ? "XRC" : "RC");
+	ibv_destroy_qp(extended);
+}
+
+static void reliable_only(const struct fixture *fx)
+{
+	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_UC, true);
+
+	ok(!ibv_qp_to_qp_ex(ibqp)->wr_atomic_write,
+	   "UC has no call for atomic WRITEs");
+	ibv_destroy_qp(ibqp);
+}
+
 static void nothing_is_sent_without_payload(const struct fixture *fx)
 {
 	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
@@ -370,6 +412,9 @@ void test_send_ex(void)
 		with_list(&fx, &operations[i]);
 		with_inline(&fx, &operations[i]);
 	}
+	atomic_write(&fx, IBV_QPT_RC);
+	atomic_write(&fx, IBV_QPT_XRC_SEND);
+	reliable_only(&fx);
 	nothing_is_sent_without_payload(&fx);
 	totals(&fx);
 	errors_post_nothing(&fx);

@@ -54,6 +54,17 @@ static void *poll(void *arg)
 	return NULL;
 }
 
+static void *arm(void *arg)
+{
+	uint32_t i;
+
+	(void)arg;
+	pthread_barrier_wait(&start);
+	for (i = 0; i < EACH; i++)
+		ibv_req_notify_cq(cq, 0);
+	return NULL;
+}
+
 static void run(struct thread threads[2], void *(*function)(void *arg))
 {
 	int i;
@@ -118,6 +129,18 @@ static void polling(const struct fixture *fx, struct thread threads[2])
 	ibv_destroy_cq(cq);
 }
 
+static void arming(const struct fixture *fx, struct thread threads[2])
+{
+	struct fake_queue *queue;
+
+	cq = ibv_create_cq(fx->context, 1, NULL, NULL, 0);
+	queue = fake_queue(cq->handle);
+	run(threads, arm);
+	ok(((struct sroce_cq_slot *)queue->slot)->arm ==
+	   2 * EACH * SROCE_ARM_STEP, "two threads arm, each time counts");
+	ibv_destroy_cq(cq);
+}
+
 void test_threads(void)
 {
 	struct thread threads[2] = { {}, { .first = EACH } };
@@ -126,5 +149,6 @@ void test_threads(void)
 	fixture_open(&fx);
 	posting(&fx, threads);
 	polling(&fx, threads);
+	arming(&fx, threads);
 	fixture_close(&fx);
 }

@@ -42,10 +42,11 @@ static u8 random_opcode(struct world *w)
 		SROCE_OP_WRITE, SROCE_OP_WRITE_IMM, SROCE_OP_SEND,
 		SROCE_OP_SEND_IMM, SROCE_OP_SEND_INV, SROCE_OP_READ,
 		SROCE_OP_READ, SROCE_OP_CMP_SWP, SROCE_OP_FETCH_ADD,
+		SROCE_OP_ATOMIC_WRITE, SROCE_OP_FLUSH,
 	};
 
 	return all[rng_between(&w->rng, 0,
-			       w->transport == SROCE_UC ? 3 : 8)];
+			       w->transport == SROCE_UC ? 3 : 10)];
 }
 
 static bool receives(u8 opcode)
@@ -98,6 +99,20 @@ static void aim_atomic(struct world *w, struct op *op)
 	op->wr.swap = rng_between(&w->rng, 0, 3);
 }
 
+static void aim_word(struct world *w, struct op *op, struct side *peer)
+{
+	op->wr.length = 8;
+	op->wr.remote_addr = (allocate(w, peer, 8 + 7) + 7) & ~7ull;
+}
+
+/* Nothing to see, but for its place among the others. */
+static void aim_flush(struct world *w, struct op *op)
+{
+	op->wr.remote_addr = 0;
+	op->wr.flush.type = SROCE_FLUSH_GLOBAL;
+	op->wr.flush.level = rng_between(&w->rng, 0, 1);
+}
+
 static void aim(struct world *w, struct op *op, struct side *side,
 		struct side *peer)
 {
@@ -110,6 +125,10 @@ static void aim(struct world *w, struct op *op, struct side *side,
 	reuse(w, side, op);
 	if (sroce_wr_atomic(wr))
 		aim_atomic(w, op);
+	else if (wr->opcode == SROCE_OP_ATOMIC_WRITE)
+		aim_word(w, op, peer);
+	else if (wr->opcode == SROCE_OP_FLUSH)
+		aim_flush(w, op);
 	else if (wr->opcode == SROCE_OP_WRITE ||
 		 wr->opcode == SROCE_OP_WRITE_IMM ||
 		 (wr->opcode == SROCE_OP_READ && !wr->remote_addr))
@@ -137,7 +156,8 @@ static void write_op(struct world *w, struct side *side, struct side *peer)
 		wr->flags |= SROCE_SOLICITED;
 	wr->imm = rng_next(&w->rng);
 	aim(w, op, side, peer);
-	wr->packets = sroce_packets(wr->length, w->mtu);
+	wr->packets = wr->opcode == SROCE_OP_FLUSH ? 1 :
+		      sroce_packets(wr->length, w->mtu);
 }
 
 void program_write(struct world *w, u32 most)
@@ -178,6 +198,7 @@ static void model_op(const struct op *op, struct side *side, struct side *peer)
 	switch (op->wr.opcode) {
 	case SROCE_OP_WRITE:
 	case SROCE_OP_WRITE_IMM:
+	case SROCE_OP_ATOMIC_WRITE:
 		memcpy(peer->model + op->wr.remote_addr, local, op->wr.length);
 		break;
 	case SROCE_OP_READ:
@@ -186,6 +207,8 @@ static void model_op(const struct op *op, struct side *side, struct side *peer)
 	case SROCE_OP_CMP_SWP:
 	case SROCE_OP_FETCH_ADD:
 		model_atomic(op, side, peer);
+		break;
+	case SROCE_OP_FLUSH:
 		break;
 	default:
 		memcpy(peer->model + peer->recvs[op->recv].offset, local,

@@ -43,6 +43,8 @@ static bool permitted(const struct endpoint *ep, const struct sroce_pkt *pkt,
 {
 	u64 length = pkt->op->kind == SROCE_KIND_ATOMIC ? 8 : pkt->dma_len;
 
+	if (pkt->op->kind == SROCE_KIND_FLUSH)
+		return req->rkey == RKEY;
 	if (pkt->op->kind == SROCE_KIND_SEND || !req->begins || !length)
 		return true;
 	return req->rkey == RKEY && req->va <= ep->size &&
@@ -114,7 +116,8 @@ static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
 		}
 		memcpy(ep->memory + ep->taken.offset + req->offset, payload,
 		       pkt->payload);
-	} else if (pkt->op->kind == SROCE_KIND_WRITE && pkt->payload) {
+	} else if ((pkt->op->kind == SROCE_KIND_WRITE && pkt->payload) ||
+		   pkt->op->kind == SROCE_KIND_ATOMIC_WRITE) {
 		memcpy(ep->memory + req->va, payload, pkt->payload);
 	} else if (pkt->op->kind == SROCE_KIND_ATOMIC) {
 		original = run_atomic(ep, pkt);

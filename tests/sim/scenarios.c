@@ -95,6 +95,7 @@ static void lock_step(struct world *w, struct side *side)
 {
 	(void)w;
 	side->ep.req.window = 1;
+	side->ep.req.max_window = 1;
 	side->ep.req.max_reads = 1;
 	side->ep.answers = 1;
 	side->link.loss = 100;
@@ -160,15 +161,18 @@ static void spoil_no_receiver(struct world *w)
 
 static void spoil_memory(struct world *w, struct sroce_wr *wr)
 {
+	bool word = sroce_wr_atomic(wr) || wr->opcode == SROCE_OP_ATOMIC_WRITE;
+
 	w->status = SROCE_REM_ACCESS_ERR;
-	if (sroce_wr_atomic(wr) && rng_permille(&w->rng, 300)) {
+	if (word && rng_permille(&w->rng, 300)) {
 		wr->remote_addr++;
 		w->status = SROCE_REM_INV_REQ_ERR;
-	} else if (rng_permille(&w->rng, 500)) {
+	} else if (wr->opcode == SROCE_OP_FLUSH ||
+		   rng_permille(&w->rng, 500)) {
 		wr->rkey++;
 	} else if (rng_permille(&w->rng, 500)) {
 		wr->remote_addr = w->sides[1].ep.size - wr->length + 1;
-		if (sroce_wr_atomic(wr))
+		if (word)
 			wr->remote_addr += -wr->remote_addr & 7;
 	} else {
 		wr->remote_addr = -8ull;

@@ -161,11 +161,11 @@ void send_take_answer(struct endpoint *ep, u64 now,
 	verdict = sroce_completer_check(&ep->req, pkt, &a);
 	assert(!predicted ||
 	       (verdict == SROCE_ANSWER_DATA && a.offset == offset &&
-		a.index == ep->req.in.head && a.upto == una &&
+		a.index == ep->req.in.head && a.up_to == una &&
 		a.psn == sroce_psn_add(una, 1)));
 	if (verdict == SROCE_ANSWER_IGNORE)
 		return;
-	acknowledge(ep, now, a.upto);
+	acknowledge(ep, now, a.up_to);
 	switch (verdict) {
 	case SROCE_ANSWER_DATA:
 		memcpy(buffer(ep, a.index) + a.offset, payload, pkt->payload);

@@ -76,10 +76,13 @@ static bool verify_effect(struct world *w, const struct op *op,
 	u32 length = op->wr.length;
 	bool ok;
 
-	if (sroce_wr_reads(&op->wr))
+	if (op->wr.opcode == SROCE_OP_FLUSH)
+		ok = true;
+	else if (sroce_wr_fetches(&op->wr))
 		ok = same(side, op->local, length);
 	else if (op->wr.opcode == SROCE_OP_WRITE ||
-		 op->wr.opcode == SROCE_OP_WRITE_IMM)
+		 op->wr.opcode == SROCE_OP_WRITE_IMM ||
+		 op->wr.opcode == SROCE_OP_ATOMIC_WRITE)
 		ok = same(peer, op->wr.remote_addr, length);
 	else
 		ok = same(peer, peer->recvs[op->recv].offset, length);

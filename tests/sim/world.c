@@ -38,6 +38,8 @@ static void init_link(struct world *w, struct link *link, const char *name)
 
 static void init_endpoint(struct world *w, struct endpoint *ep)
 {
+	u32 window = rng_between(&w->rng, 1, 64);
+
 	ep->rng = &w->rng;
 	ep->burst = rng_between(&w->rng, 1, 64);
 	ep->answers = rng_between(&w->rng, 1, 64);
@@ -50,7 +52,8 @@ static void init_endpoint(struct world *w, struct endpoint *ep)
 	ep->req = (struct sroce_requester) {
 		.in = { ep->wrs, STORE - 1, -5, -5, -5 },
 		.mtu = w->mtu,
-		.window = rng_between(&w->rng, 1, 64),
+		.window = window,
+		.max_window = window,
 		.transport = w->transport,
 		.max_reads = rng_between(&w->rng, 1, READS),
 		.retry_count = 255,
@@ -59,7 +62,7 @@ static void init_endpoint(struct world *w, struct endpoint *ep)
 	ep->resp = (struct sroce_responder) {
 		.mtu = w->mtu,
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
-			       SROCE_MAY_ATOMIC,
+			       SROCE_MAY_ATOMIC | SROCE_MAY_FLUSH,
 		.transport = w->transport,
 		.log = { .reads = ep->reads, .mtu = w->mtu,
 			 .transport = w->transport },

@@ -19,7 +19,7 @@ static enum sroce_answer_verdict take(struct sroce_pkt pkt)
 
 	if (verdict == SROCE_ANSWER_IGNORE)
 		return verdict;
-	acknowledge(&s, a.upto);
+	acknowledge(&s, a.up_to);
 	if (verdict == SROCE_ANSWER_DATA || verdict == SROCE_ANSWER_ATOMIC)
 		acknowledge(&s, a.psn);
 	if (verdict == SROCE_ANSWER_RETRY)
@@ -61,8 +61,8 @@ TEST(completer, acknowledgments_are_cumulative)
 		post(&s, SROCE_OP_SEND, 0);
 		send_all(&s);
 		EQUAL(check(ack(0xfffffc + i, ACK)), SROCE_ANSWER_ACK);
-		EQUAL(a.upto, (0xfffffd + i) & 0xffffff);
-		EQUAL(acknowledge(&s, a.upto), (i >= 2) + (i >= 6) + (i >= 7));
+		EQUAL(a.up_to, (0xfffffd + i) & 0xffffff);
+		EQUAL(acknowledge(&s, a.up_to), (i >= 2) + (i >= 6) + (i >= 7));
 	}
 }
 
@@ -109,7 +109,7 @@ TEST(completer, responses_carry_data_and_acknowledge_what_is_before)
 		mixed(b);
 		EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
 		      SROCE_ANSWER_DATA);
-		EQUAL(a.upto, (b + 1) & 0xffffff);
+		EQUAL(a.up_to, (b + 1) & 0xffffff);
 		EQUAL(a.psn, (b + 2) & 0xffffff);
 		EQUAL(a.index, (u32)-1);
 		EQUAL(a.offset, 0);
@@ -152,7 +152,7 @@ TEST(completer, acknowledgment_past_an_unanswered_read_tells_of_a_loss)
 	for (at = 1; at < 7; at++) {
 		mixed(0xfffffd);
 		EQUAL(check(ack(0xfffffd + at, ACK)), SROCE_ANSWER_RETRY);
-		EQUAL(a.upto, 0xfffffe);
+		EQUAL(a.up_to, 0xfffffe);
 	}
 }
 
@@ -167,10 +167,10 @@ TEST(completer, nak_past_an_unanswered_read_tells_of_a_loss)
 	for (i = 0; i < ARRAY_SIZE(naks); i++) {
 		mixed(0);
 		EQUAL(check(ack(5, naks[i])), SROCE_ANSWER_RETRY);
-		EQUAL(a.upto, 1);
+		EQUAL(a.up_to, 1);
 		take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 		EQUAL(check(ack(5, naks[i])), SROCE_ANSWER_RETRY);
-		EQUAL(a.upto, 2);
+		EQUAL(a.up_to, 2);
 	}
 }
 
@@ -179,14 +179,31 @@ TEST(completer, response_past_an_unanswered_one_tells_of_a_loss)
 	mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
 	      SROCE_ANSWER_RETRY);
-	EQUAL(a.upto, 1);
+	EQUAL(a.up_to, 1);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
 	      SROCE_ANSWER_RETRY);
-	EQUAL(a.upto, 1);
+	EQUAL(a.up_to, 1);
 	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 8)),
 	      SROCE_ANSWER_RETRY);
-	EQUAL(a.upto, 2);
+	EQUAL(a.up_to, 2);
+}
+
+/* The READ was asked for again while its answer was on the way. */
+TEST(completer, a_refusal_behind_the_answer)
+{
+	mixed(0);
+	take(ack(0, ACK));
+	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(check(ack(1, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_IGNORE);
+	EQUAL(check(ack(0, SROCE_NAK_REM_ACCESS)), SROCE_ANSWER_IGNORE);
+	EQUAL(check(ack(1, ACK)), SROCE_ANSWER_IGNORE);
+	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_ANSWER_FAIL);
+	EQUAL(a.status, SROCE_REM_ACCESS_ERR);
+	EQUAL(s.r.una, 3);
 }
 
 /* After a rewind more signs of the same loss are echoes... */
@@ -212,7 +229,8 @@ TEST(completer, next_loss_after_a_rewind)
 	EQUAL(s.r.psn, 1);
 	send_all(&s);
 	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_ACK);
-	EQUAL(s.r.psn, 6);
+	/* All that the window, now smaller, takes. */
+	EQUAL(s.r.psn, 4);
 	EQUAL(take(ack(3, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_RETRY);
 	EQUAL(s.r.psn, 3);
 }
@@ -248,7 +266,7 @@ TEST(completer, naks_fail_with_their_status)
 	for (i = 0; i < ARRAY_SIZE(naks); i++) {
 		sends(3);
 		EQUAL(check(ack(1, naks[i][0])), SROCE_ANSWER_FAIL);
-		EQUAL(a.upto, 1);
+		EQUAL(a.up_to, 1);
 		EQUAL(a.status, naks[i][1]);
 	}
 }
@@ -311,7 +329,7 @@ TEST(completer, response_of_wrong_length_or_place_is_bad)
 	EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, 1, MTU - 4)),
 	      SROCE_ANSWER_FAIL);
 	EQUAL(a.status, SROCE_BAD_RESP_ERR);
-	EQUAL(a.upto, 1);
+	EQUAL(a.up_to, 1);
 	EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, 1, MTU + 4)),
 	      SROCE_ANSWER_FAIL);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 1, MTU)),
@@ -329,6 +347,28 @@ TEST(completer, response_of_wrong_length_or_place_is_bad)
 	      SROCE_ANSWER_DATA);
 }
 
+TEST(completer, answers_to_parts_end_anywhere)
+{
+	sender_init(&s, 0);
+	s.r.window = 2;
+	post(&s, SROCE_OP_READ, 4 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 1, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 2, 8)),
+	      SROCE_ANSWER_FAIL);
+	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 2, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 3, MTU)),
+	      SROCE_ANSWER_FAIL);
+	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 3, MTU)),
+	      SROCE_ANSWER_DATA);
+	EQUAL(s.r.reads, 0);
+}
+
 TEST(completer, read_of_nothing)
 {
 	sender_init(&s, 0xffffff);
@@ -337,6 +377,63 @@ TEST(completer, read_of_nothing)
 	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 0xffffff, 0)),
 	      SROCE_ANSWER_DATA);
 	EQUAL(s.r.in.head, s.r.in.tail);
+}
+
+/* 0 WRITE, 1 atomic WRITE, 2 FLUSH of many packets' worth, 3 SEND */
+static void placed(void)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_WRITE, 8);
+	post(&s, SROCE_OP_ATOMIC_WRITE, 8);
+	post(&s, SROCE_OP_FLUSH, 9 * MTU)->packets = 1;
+	post(&s, SROCE_OP_SEND, 8);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+}
+
+TEST(completer, atomic_write_and_flush_are_answered_by_nothing)
+{
+	placed();
+	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
+	      SROCE_ANSWER_ACK);
+	EQUAL(s.r.in.tail - s.r.in.head, 2);
+	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
+	      SROCE_ANSWER_IGNORE);
+	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 2, 0)),
+	      SROCE_ANSWER_ACK);
+	EQUAL(take(ack(3, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(s.r.in.head, s.r.in.tail);
+	EQUAL(s.r.reads, 0);
+}
+
+TEST(completer, acknowledgment_does_not_stand_for_their_answers)
+{
+	placed();
+	EQUAL(check(ack(3, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(a.up_to, 1);
+	EQUAL(check(ack(1, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 2, 0)),
+	      SROCE_ANSWER_RETRY);
+	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_ANSWER_FAIL);
+	EQUAL(a.status, SROCE_REM_ACCESS_ERR);
+	EQUAL(a.up_to, 1);
+}
+
+TEST(completer, answers_of_another_kind_to_them)
+{
+	u32 psn;
+
+	placed();
+	for (psn = 1; psn <= 2; psn++) {
+		EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, psn, 8)),
+		      SROCE_ANSWER_FAIL);
+		EQUAL(a.status, SROCE_BAD_RESP_ERR);
+		EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, psn, 0)),
+		      SROCE_ANSWER_FAIL);
+		EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, psn, 0)),
+		      SROCE_ANSWER_IGNORE);
+		EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, psn, 0)),
+		      SROCE_ANSWER_ACK);
+	}
 }
 
 TEST(completer, retries_are_counted_and_given_back_by_progress)
@@ -370,7 +467,26 @@ TEST(completer, rnr_waits_then_goes_again)
 	EQUAL(s.r.retry_left, 3);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_ONLY, 2);
+	EQUAL(take(ack(2, ACK)), SROCE_ANSWER_ACK);
 	SEND(&s, SROCE_SEND_ONLY, 3);
+}
+
+TEST(completer, after_rnr_one_packet_asks)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_SEND, 3 * MTU);
+	post(&s, SROCE_OP_SEND, 1);
+	send_all(&s);
+	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_ANSWER_RNR);
+	s.r.rnr_wait = false;
+	SEND(&s, SROCE_SEND_FIRST, 0);
+	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
+	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_ANSWER_RNR);
+	s.r.rnr_wait = false;
+	SEND(&s, SROCE_SEND_FIRST, 0);
+	EQUAL(take(ack(0, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	EQUAL(s.r.psn, 4);
 }
 
 TEST(completer, rnr_ends_with_progress)

@@ -90,7 +90,9 @@ TEST(inflight, what_reads)
 	struct sroce_wr wr = {};
 
 	for (wr.opcode = 0; wr.opcode < SROCE_OPS; wr.opcode++) {
-		EQUAL(sroce_wr_reads(&wr), wr.opcode >= 4 && wr.opcode <= 6);
+		EQUAL(sroce_wr_fetches(&wr), wr.opcode >= 4 && wr.opcode <= 6);
+		EQUAL(sroce_wr_reads(&wr), sroce_wr_fetches(&wr) ||
+		      wr.opcode == 14 || wr.opcode == 15);
 		EQUAL(sroce_wr_atomic(&wr), wr.opcode == 5 || wr.opcode == 6);
 	}
 }

@@ -33,6 +33,8 @@ static const struct {
 	{ 0x14, 40, SROCE_KIND_ATOMIC, SROCE_ONLY, false },
 	{ 0x16, 16, SROCE_KIND_SEND, SROCE_LAST, true },
 	{ 0x17, 16, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x1c, 32, SROCE_KIND_FLUSH, SROCE_ONLY, false },
+	{ 0x1d, 28, SROCE_KIND_ATOMIC_WRITE, SROCE_ONLY, true },
 	{ 0x20, 12, SROCE_KIND_SEND, SROCE_FIRST, true },
 	{ 0x21, 12, SROCE_KIND_SEND, SROCE_MIDDLE, true },
 	{ 0x22, 12, SROCE_KIND_SEND, SROCE_LAST, true },
@@ -70,6 +72,8 @@ static const struct {
 	{ 0xb4, 44, SROCE_KIND_ATOMIC, SROCE_ONLY, false },
 	{ 0xb6, 20, SROCE_KIND_SEND, SROCE_LAST, true },
 	{ 0xb7, 20, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0xbc, 36, SROCE_KIND_FLUSH, SROCE_ONLY, false },
+	{ 0xbd, 32, SROCE_KIND_ATOMIC_WRITE, SROCE_ONLY, true },
 };
 
 #define KNOWN ARRAY_SIZE(known)

@@ -40,6 +40,24 @@ static inline struct sroce_pkt atomic(u32 psn, u64 va)
 	return pkt;
 }
 
+static inline struct sroce_pkt atomic_write(u32 psn, u64 va)
+{
+	struct sroce_pkt pkt = packet(SROCE_ATOMIC_WRITE, psn, 8);
+
+	pkt.va = va;
+	return pkt;
+}
+
+static inline struct sroce_pkt flush(u32 psn, u8 type, u8 level)
+{
+	struct sroce_pkt pkt = packet(SROCE_FLUSH, psn, 0);
+
+	pkt.flush_type = type;
+	pkt.flush_level = level;
+	pkt.dma_len = 3 * MTU;
+	return pkt;
+}
+
 static inline struct sroce_pkt ack(u32 psn, u8 syndrome)
 {
 	struct sroce_pkt pkt = packet(SROCE_ACKNOWLEDGE, psn, 0);

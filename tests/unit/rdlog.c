@@ -100,6 +100,26 @@ TEST(rdlog, atomic_is_replayed_from_the_record)
 	CHECK(!sroce_rdlog_pending(&log));
 }
 
+TEST(rdlog, atomic_write_and_flush_are_answered_as_reads_of_nothing)
+{
+	setup(3);
+	add(atomic_write(5, 8), 0, 1);
+	add(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE), 0, 2);
+	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
+	answer(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(repeat(atomic_write(5, 8)));
+	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
+	CHECK(repeat(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
+	answer(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
+	CHECK(!repeat(read_request(5, 8, 0)));
+	CHECK(!repeat(atomic(5, 8)));
+	CHECK(!repeat(atomic_write(6, 8)));
+	CHECK(!repeat(flush(5, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
+	CHECK(!repeat(flush(7, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
 TEST(rdlog, duplicate_must_be_of_the_same_kind)
 {
 	setup(4);

@@ -14,7 +14,7 @@ static void setup(bool reliable, u32 epsn)
 		.epsn = epsn & 0xffffff,
 		.mtu = MTU,
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
-			       SROCE_MAY_ATOMIC,
+			       SROCE_MAY_ATOMIC | SROCE_MAY_FLUSH,
 		.transport = reliable ? SROCE_RC : SROCE_UC,
 		.log = { .reads = reads, .size = ARRAY_SIZE(reads), .mtu = MTU },
 	};
@@ -89,6 +89,10 @@ static struct sroce_pkt fitting(u8 opcode)
 	if (op->headers & SROCE_PAYLOAD)
 		pkt.payload = MTU;
 	pkt.dma_len = op->place & SROCE_LAST ? MTU : 3 * MTU;
+	if (op->kind == SROCE_KIND_ATOMIC_WRITE)
+		pkt = atomic_write(1, 0x100);
+	if (op->kind == SROCE_KIND_FLUSH)
+		pkt = flush(1, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE);
 	/* In the middle of a WRITE of two packets there is no room for three. */
 	if (op->kind == SROCE_KIND_WRITE && op->place == SROCE_MIDDLE)
 		r.left = 2 * MTU;
@@ -268,6 +272,76 @@ TEST(responder, atomics_are_aligned)
 	EQUAL(r.msn, 1);
 }
 
+TEST(responder, atomic_writes_are_of_one_aligned_word)
+{
+	struct sroce_pkt pkt;
+	u32 i;
+
+	setup(true, 0);
+	for (i = 1; i < 8; i++)
+		refused(atomic_write(0, 0x100 + i), SROCE_MISALIGNED);
+	for (i = 0; i < 17; i++) {
+		if (i == 8)
+			continue;
+		pkt = packet(SROCE_ATOMIC_WRITE, 0, i);
+		refused(pkt, SROCE_BAD_LENGTH);
+		pkt.dma_len = 8;
+		refused(pkt, SROCE_BAD_LENGTH);
+		pkt = atomic_write(0, 0x100);
+		pkt.dma_len = i;
+		refused(pkt, SROCE_BAD_LENGTH);
+	}
+	r.permissions = 0xff & ~SROCE_MAY_WRITE;
+	refused(atomic_write(0, 0x100), SROCE_NOT_ENABLED);
+	r.permissions = SROCE_MAY_WRITE;
+	execute(atomic_write(0, 0x100));
+	EQUAL(r.epsn, 1);
+	EQUAL(r.msn, 1);
+	EQUAL(r.log.waiting, 1);
+	EQUAL(r.kind, SROCE_KIND_NONE);
+}
+
+TEST(responder, flush_needs_the_right_to_its_placement)
+{
+	u32 type, level;
+
+	setup(true, 0);
+	for (type = 0; type < 16; type++) {
+		for (level = 0; level < 4; level++) {
+			r.permissions = SROCE_MAY_FLUSH | SROCE_MAY_PERSIST;
+			if (!type || type > 3 || level > 1) {
+				refused(flush(0, type, level),
+					SROCE_NOT_ENABLED);
+				continue;
+			}
+			setup(true, 0);
+			r.permissions = type << 3;
+			execute(flush(0, type, level));
+			EQUAL(r.epsn, 1);
+			EQUAL(r.log.waiting, 1);
+			setup(true, 0);
+			r.permissions = ~(type << 3);
+			refused(flush(0, type, level), SROCE_NOT_ENABLED);
+		}
+	}
+}
+
+TEST(responder, length_of_a_flush_counts_with_a_range_only)
+{
+	struct sroce_pkt pkt = flush(0, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE);
+
+	setup(true, 0);
+	r.permissions = SROCE_MAY_FLUSH;
+	pkt.dma_len = SROCE_MAX_MSG + 1;
+	refused(pkt, SROCE_BAD_LENGTH);
+	pkt.flush_level = SROCE_FLUSH_REGION;
+	execute(pkt);
+	pkt = flush(1, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE);
+	pkt.dma_len = SROCE_MAX_MSG;
+	execute(pkt);
+	EQUAL(r.epsn, 2);
+}
+
 TEST(responder, read_takes_the_psns_of_its_answer)
 {
 	setup(true, 0xffffff);
@@ -310,14 +384,14 @@ TEST(responder, one_nak_per_gap)
 {
 	setup(true, 0xfffffe);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 0xffffff, 1)), SROCE_REPORT_GAP);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_IGNORE);
-	EQUAL(check(read_request(1, 0, 1)), SROCE_IGNORE);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_BEHIND_GAP);
+	EQUAL(check(read_request(1, 0, 1)), SROCE_BEHIND_GAP);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 0xfffffd, 1)), SROCE_ACK_AGAIN);
 	CHECK(r.naked);
 	execute(packet(SROCE_SEND_ONLY, 0xfffffe, 1));
 	CHECK(!r.naked);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_REPORT_GAP);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_IGNORE);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_BEHIND_GAP);
 	EQUAL(r.epsn, 0xffffff);
 }
 
@@ -343,6 +417,7 @@ TEST(responder, silence_after_rnr_until_the_peer_returns)
 	EQUAL(check(packet(SROCE_SEND_ONLY, 4, 1)), SROCE_ACK_AGAIN);
 	execute(packet(SROCE_SEND_ONLY, 5, 1));
 	EQUAL(check(packet(SROCE_SEND_ONLY, 7, 1)), SROCE_REPORT_GAP);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 8, 1)), SROCE_BEHIND_GAP);
 }
 
 TEST(responder, duplicates)

@@ -25,6 +25,7 @@ static inline void sender_init(struct sender *s, u32 psn)
 		.sent = psn,
 		.mtu = MTU,
 		.window = 64,
+		.max_window = 64,
 		.transport = SROCE_RC,
 		.max_reads = 2,
 		.retry_count = 3,

@@ -33,6 +33,17 @@ typedef uint32_t __le32;
 	min_a < min_b ? min_a : min_b;					\
 })
 
+#define max(a, b) ({							\
+	__typeof__(a) max_a = (a);					\
+	__typeof__(b) max_b = (b);					\
+	_Static_assert(__builtin_types_compatible_p(__typeof__(max_a),	\
+						    __typeof__(max_b)),	\
+		       "max() of different types");			\
+	max_a > max_b ? max_a : max_b;					\
+})
+
+#define clamp(v, low, high)	min(max(v, low), high)
+
 #define NATIVE_UNALIGNED(bits)						\
 static inline u##bits get_unaligned_be##bits(const void *p)		\
 {									\
