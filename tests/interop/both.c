@@ -61,10 +61,11 @@ static struct messages small(void)
 static const char *run(const struct operation *op, struct end *from,
 		       struct end *to, uint32_t mtu, uint32_t limit)
 {
-	bool atomic = op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-		      op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-	struct messages one = atomic ? atomics() : sizes(mtu, limit);
-	struct messages two = atomic ? atomics() : small();
+	bool words = op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+		      op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ||
+		      op->opcode == IBV_WR_ATOMIC_WRITE;
+	struct messages one = words ? atomics() : sizes(mtu, limit);
+	struct messages two = words ? atomics() : small();
 	const char *why = operation_run(op, from, to, &one);
 
 	return why ? why : operation_run(op, from, to, &two);
@@ -96,6 +97,9 @@ static void test_type(struct end *a, struct end *b, enum ibv_qp_type type,
 {
 	for (size_t i = 0; i < operation_count; i++) {
 		if (!(operations[i].types & 1u << type))
+			continue;
+		if (operations[i].opcode == IBV_WR_ATOMIC_WRITE &&
+		    !(a->atomic_write && b->atomic_write))
 			continue;
 		test(&operations[i], a, b, type, mtu, limit);
 		test(&operations[i], b, a, type, mtu, limit);

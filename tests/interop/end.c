@@ -6,6 +6,9 @@
 #include <sys/mman.h>
 #include "end.h"
 
+/* IBV_DEVICE_ATOMIC_WRITE */
+#define CAP_ATOMIC_WRITE (1ull << 40)
+
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
 		IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
@@ -23,11 +26,16 @@ static struct ibv_context *open_device(const char *name)
 
 void end_open(struct end *end, const char *device, int gid_index)
 {
+	struct ibv_device_attr_ex attr;
+
 	end->name = device;
 	end->gid_index = gid_index;
 	end->context = open_device(device);
 	if (!end->context)
 		errx(1, "no device %s", device);
+	if (ibv_query_device_ex(end->context, NULL, &attr))
+		errx(1, "query of %s", device);
+	end->atomic_write = attr.device_cap_flags_ex & CAP_ATOMIC_WRITE;
 	end->source = mmap(NULL, 2 * HALF, PROT_READ | PROT_WRITE,
 			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	end->target = end->source + HALF;
@@ -43,7 +51,7 @@ void end_open(struct end *end, const char *device, int gid_index)
 
 static bool create_qp(struct end *end, enum ibv_qp_type type)
 {
-	struct ibv_qp_init_attr init = {
+	struct ibv_qp_init_attr_ex init = {
 		.send_cq = end->send_cq,
 		.recv_cq = end->recv_cq,
 		.cap = {
@@ -53,9 +61,15 @@ static bool create_qp(struct end *end, enum ibv_qp_type type)
 			.max_recv_sge = 2,
 		},
 		.qp_type = type,
+		.pd = end->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
 	};
 
-	end->qp = ibv_create_qp(end->pd, &init);
+	if (end->atomic_write && type == IBV_QPT_RC) {
+		init.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+		init.send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE;
+	}
+	end->qp = ibv_create_qp_ex(end->context, &init);
 	return end->qp;
 }
 

@@ -20,6 +20,7 @@
  * @target: HALF bytes behind them
  * @psn: first PSN that it sends
  * @timeout: the QP attribute
+ * @atomic_write: has atomic WRITEs; QPs that are to send them are extended
  */
 struct end {
 	const char *name;
@@ -36,6 +37,7 @@ struct end {
 	union ibv_gid gid;
 	uint32_t psn;
 	uint8_t timeout;
+	bool atomic_write;
 };
 
 /* Ends the program if it cannot. */

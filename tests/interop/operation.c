@@ -26,6 +26,7 @@ const struct operation operations[] = {
 	{ "READ", IBV_WR_RDMA_READ, RC, false, false },
 	{ "compare and swap", IBV_WR_ATOMIC_CMP_AND_SWP, RC, false, false },
 	{ "fetch and add", IBV_WR_ATOMIC_FETCH_AND_ADD, RC, false, false },
+	{ "atomic WRITE", IBV_WR_ATOMIC_WRITE, RC, false, false },
 };
 
 const size_t operation_count = sizeof(operations) / sizeof(*operations);
@@ -111,11 +112,30 @@ static struct ibv_send_wr *request(const struct operation *op,
 	return &wrs[i];
 }
 
+/* The only way that all providers have for it. */
+static const char *post_words(struct end *from, struct end *to,
+			      const struct messages *m)
+{
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(from->qp);
+
+	ibv_wr_start(qp);
+	for (size_t i = 0; i < m->count; i++) {
+		qp->wr_id = i;
+		qp->wr_flags = IBV_SEND_SIGNALED;
+		ibv_wr_atomic_write(qp, to->mr->rkey,
+				    (uintptr_t)to->target + m->at[i],
+				    from->source + m->at[i]);
+	}
+	return ibv_wr_complete(qp) ? COMPLAIN("wr_complete failed") : NULL;
+}
+
 static const char *post_sends(const struct operation *op, struct end *from,
 			      struct end *to, const struct messages *m)
 {
 	struct ibv_send_wr *first = NULL, *bad;
 
+	if (op->opcode == IBV_WR_ATOMIC_WRITE)
+		return post_words(from, to, m);
 	for (size_t i = m->count; i > 0; i--)
 		first = request(op, from, to, m, i - 1);
 	return ibv_post_send(from->qp, first, &bad) ? COMPLAIN("post_send failed") : NULL;

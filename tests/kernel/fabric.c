@@ -9,12 +9,35 @@
 #define PORT		1
 #define WAIT_SECONDS	10
 
+static const char *wanted;
+static struct ib_device *found;
+
+static int look_at(struct ib_device *device)
+{
+	if (!found && !strcmp(dev_name(&device->dev), wanted) &&
+	    ib_device_try_get(device))
+		found = device;
+	return 0;
+}
+
+/* Kernels from 7.x on have no other way to find a device by its name. */
+static struct ib_device *device_by_name(const char *name)
+{
+	struct ib_client client = { .name = "sroce_test", .add = look_at };
+
+	wanted = name;
+	found = NULL;
+	if (!ib_register_client(&client))
+		ib_unregister_client(&client);
+	return found;
+}
+
 int side_open(struct side *s, const char *name, int gid)
 {
 	struct ib_cq_init_attr attr = { .cqe = 4 * DEPTH };
 	int err;
 
-	s->device = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
+	s->device = device_by_name(name);
 	if (!s->device)
 		return -ENODEV;
 	s->gid = rdma_get_gid_attr(s->device, PORT, gid);

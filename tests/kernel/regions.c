@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Fast registration: near reaches into the memory of far, or may not. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+#include <linux/mm.h>
+#include <linux/mman.h>
 #include <linux/sizes.h>
+#include <linux/uaccess.h>
 #include "fabric.h"
 
 #define ALL_ACCESS (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ |	\
 		    IB_ACCESS_REMOTE_WRITE)
+/* IB_WR_ATOMIC_WRITE; the RDMA core has the name from 6.2 on. */
+#define WR_ATOMIC_WRITE	((enum ib_wr_opcode)15)
 #define PAGES	16
 #define SEED	5
 
@@ -83,6 +88,29 @@ static void every_byte(void)
 	memory_fill(theirs, SEED + 2);
 	EQUAL(read_far(mr->iova + 3, mr->length - 3, mr->rkey), 0);
 	CHECK(memory_is(ours, 0, ours->bytes - 3, SEED + 2, 3));
+	unregister();
+}
+
+static void words(void)
+{
+	struct ib_sge sge = sge_of(&near, ours, 8);
+
+	register_all();
+	memory_fill(theirs, SEED + 1);
+	memory_fill(ours, SEED);
+	EQUAL(do_rdma(&near, WR_ATOMIC_WRITE, &sge, mr->iova + 16, mr->rkey),
+	      0);
+	CHECK(memory_is(theirs, 0, 16, SEED + 1, 0));
+	CHECK(memory_is(theirs, 16, 8, SEED, 0));
+	CHECK(memory_is(theirs, 24, theirs->bytes - 24, SEED + 1, 24));
+	EQUAL(do_rdma(&near, WR_ATOMIC_WRITE, &sge, mr->iova + 20, mr->rkey),
+	      IB_WC_REM_INV_REQ_ERR);
+	EQUAL(connect_sides(), 0);
+	sge.length = 16;
+	EQUAL(do_rdma(&near, WR_ATOMIC_WRITE, &sge, mr->iova, mr->rkey),
+	      IB_WC_LOC_LEN_ERR);
+	EQUAL(connect_sides(), 0);
+	CHECK(memory_is(theirs, 24, theirs->bytes - 24, SEED + 1, 24));
 	unregister();
 }
 
@@ -359,6 +387,29 @@ static void deregistered(void)
 	EQUAL(connect_sides(), 0);
 }
 
+/* Of the process that loads this module; there is no udata then. */
+static void memory_of_a_process(void)
+{
+	unsigned long at = vm_mmap(NULL, 0, 2 * PAGE_SIZE,
+				   PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, 0);
+	struct ib_mr *user;
+	u8 bytes[100];
+
+	if (!CHECK(!IS_ERR_VALUE(at)))
+		return;
+	user = ib_reg_user_mr(far.pd, at, 2 * PAGE_SIZE, at, ALL_ACCESS);
+	if (CHECK(!IS_ERR(user))) {
+		memory_fill(ours, SEED);
+		EQUAL(write_far(at + 5, sizeof(bytes), user->rkey), 0);
+		CHECK(!copy_from_user(bytes, (void __user *)(at + 5),
+				      sizeof(bytes)));
+		CHECK(!memcmp(bytes, memory_at(ours, 0), sizeof(bytes)));
+		EQUAL(ib_dereg_mr(user), 0);
+	}
+	vm_munmap(at, 2 * PAGE_SIZE);
+}
+
 void test_regions(void)
 {
 	ours = memory_get(near.device, 1, 4);
@@ -369,6 +420,7 @@ void test_regions(void)
 		RUN(what_is_refused);
 		RUN(nothing_before_it_is_registered);
 		RUN(every_byte);
+		RUN(words);
 		RUN(bounds);
 		RUN(page_sizes);
 		RUN(more_pages_than_fit);
@@ -383,6 +435,7 @@ void test_regions(void)
 		RUN(read_and_invalidated);
 		RUN(of_another_domain);
 		RUN(deregistered);
+		RUN(memory_of_a_process);
 	} else {
 		test_end("memory for the tests of regions");
 	}

@@ -92,6 +92,52 @@ static void atomic_length(struct sroce_sqe *sqe, uint32_t value)
 	list(sqe)[0].length = value;
 }
 
+static void word_length(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = SROCE_WR_ATOMIC_WRITE;
+	sqe->num_sge = 1;
+	list(sqe)[0].length = value;
+}
+
+static void inline_word(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = SROCE_WR_ATOMIC_WRITE;
+	sqe->flags |= SROCE_WR_INLINE;
+	sqe->num_sge = value;
+}
+
+static void flush_kind(struct sroce_sqe *sqe, uint32_t value)
+{
+	sqe->opcode = SROCE_WR_FLUSH;
+	sqe->flush.type = value;
+	sqe->flush.level = value >> 8;
+}
+
+static void flush_reserved(struct sroce_sqe *sqe, uint32_t value)
+{
+	flush_kind(sqe, 1);
+	sqe->flush.reserved = value;
+	sqe->flush.reserved2 = (uint64_t)(value >> 16) << 40;
+}
+
+static void flush_list(struct sroce_sqe *sqe, uint32_t value)
+{
+	flush_kind(sqe, 1);
+	sqe->num_sge = value;
+}
+
+static void flush_inline(struct sroce_sqe *sqe, uint32_t value)
+{
+	flush_kind(sqe, 1);
+	sqe->flags |= value;
+}
+
+static void flush_length(struct sroce_sqe *sqe, uint32_t value)
+{
+	flush_kind(sqe, 1);
+	sqe->flush.length = value;
+}
+
 static void key(struct sroce_sqe *sqe, uint32_t value)
 {
 	sqe->num_sge = 1;
@@ -101,7 +147,7 @@ static void key(struct sroce_sqe *sqe, uint32_t value)
 
 static const struct bad_sqe bad_sqes[] = {
 	{ "unknown opcodes", opcode,
-	  { 10, 11, 15, 16, 31, 32, 64, 128, 255 },
+	  { 10, 11, 12, 13, 16, 31, 32, 64, 128, 255 },
 	  IBV_WC_LOC_QP_OP_ERR },
 	{ "invalidating nothing", opcode, { SROCE_WR_LOCAL_INV },
 	  IBV_WC_LOC_QP_OP_ERR },
@@ -127,6 +173,20 @@ static const struct bad_sqe bad_sqes[] = {
 	  { 0xffffffff, 0x80000000, 0x40000000, 0x20000001 },
 	  IBV_WC_LOC_LEN_ERR },
 	{ "results of an atomic", atomic_length, { 1, 7, 9, 16, 0xffffffff },
+	  IBV_WC_LOC_LEN_ERR },
+	{ "lengths of an atomic WRITE", word_length,
+	  { 1, 4, 7, 9, 16, 0x80000000, 0xffffffff }, IBV_WC_LOC_LEN_ERR },
+	{ "lengths of an inline atomic WRITE", inline_word, { 1, 7, 9, 80 },
+	  IBV_WC_LOC_LEN_ERR },
+	{ "placement and selectivity of FLUSH", flush_kind,
+	  { 4, 5, 0x80, 0x100, 0x201, 0xff01 }, IBV_WC_LOC_QP_OP_ERR },
+	{ "reserved fields of FLUSH", flush_reserved,
+	  { 1, 0x8000, 0x10000, 0x80000000 }, IBV_WC_LOC_QP_OP_ERR },
+	{ "FLUSH with a list", flush_list, { 1, 4, 0xffff },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "inline FLUSH", flush_inline, { SROCE_WR_INLINE },
+	  IBV_WC_LOC_QP_OP_ERR },
+	{ "FLUSH of more than 2 GiB", flush_length, { 0x80000001, 0xffffffff },
 	  IBV_WC_LOC_LEN_ERR },
 	{ "keys", key, { 1, 0xff, 0xffffffff, 0x12345678 },
 	  IBV_WC_LOC_PROT_ERR },

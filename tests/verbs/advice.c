@@ -2,7 +2,9 @@
 /*
  * ibv_advise_mr(), whose effect the counters of "rdma statistic" show.
  */
+#define _GNU_SOURCE
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +177,98 @@ static void refused(const void *arg)
 	pair_down(&pair);
 }
 
+/* Windows are no regions */
+
+#define STREAM	6
+
+static struct ibv_send_wr bind_wr(const struct side *side, struct ibv_mw *mw)
+{
+	return (struct ibv_send_wr) {
+		.wr_id = 1,
+		.opcode = IBV_WR_BIND_MW,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_mw = {
+			.mw = mw,
+			.rkey = mw->rkey,
+			.bind_info = {
+				.mr = side->mr,
+				.addr = (uintptr_t)side->buf,
+				.length = PAGE,
+				.mw_access_flags = IBV_ACCESS_REMOTE_READ,
+			},
+		},
+	};
+}
+
+/* A stream, so that the request after it waits for a timer, and the binding. */
+static bool bound(struct pair *pair, struct ibv_mw *mw)
+{
+	struct ibv_send_wr wr = bind_wr(&pair->a, mw);
+	int i;
+
+	for (i = 0; i < STREAM; i++)
+		if (!CHECK_CALL(post_rdma(&pair->a, &pair->b, IBV_WR_RDMA_WRITE,
+					  9, 0, 0, 8, 0), 0))
+			return false;
+	return CHECK_CALL(post_one(&pair->a, &wr), 0) &&
+	       EXPECT(pair->a.scq, pair->a.qp, .wr_id = 1,
+		      .opcode = IBV_WC_BIND_MW);
+}
+
+/* The kernel waits for those who use the key: they must let go of it. */
+static bool advised_until_gone(struct pair *pair, struct ibv_mw *mw)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 2,
+		.opcode = IBV_WR_LOCAL_INV,
+		.send_flags = IBV_SEND_SIGNALED,
+		.invalidate_rkey = mw->rkey,
+	};
+	struct ibv_sge sge = { (uintptr_t)pair->a.buf, 8, mw->rkey };
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct ibv_wc wc;
+	int n = 0;
+
+	if (!bound(pair, mw) || !CHECK_CALL(post_one(&pair->a, &wr), 0))
+		return false;
+	while (!n && now_ms() < end) {
+		if (!CHECK_CALL(advise(&pair->a, IBV_ADVISE_MR_ADVICE_PREFETCH,
+				       FLUSH, sge), EINVAL))
+			return false;
+		n = ibv_poll_cq(pair->a.scq, 1, &wc);
+	}
+	return CHECK(n == 1) && CHECK(wc.wr_id == 2 && !wc.status);
+}
+
+/* On one processor: the timer's softirq comes over the advice. */
+static void windows(const void *arg)
+{
+	const struct options options = {
+		.mr_access = ON_DEMAND | IBV_ACCESS_MW_BIND,
+		.timeout = 18,
+	};
+	cpu_set_t before, one;
+	struct ibv_mw *mw;
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	sched_getaffinity(0, sizeof(before), &before);
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	REQUIRE(!sched_setaffinity(0, sizeof(one), &one));
+	REQUIRE(pair_up(&pair, &options));
+	mw = ibv_alloc_mw(pair.a.pd, IBV_MW_TYPE_2);
+	REQUIRE(CHECK(mw));
+	for (i = 0; i < 1000; i++)
+		if (!advised_until_gone(&pair, mw))
+			break;
+	CHECK(works(&pair));
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+	pair_down(&pair);
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 void test_advice(void)
 {
 	static const struct test tests[] = {
@@ -184,6 +278,7 @@ void test_advice(void)
 		{ "prefetch that is not waited for", prefetched_later },
 		{ "prefetch without faults", present_only },
 		{ "advice that is refused", refused },
+		{ "advice about windows that are invalidated", windows },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

@@ -220,6 +220,17 @@ static void local(const void *arg)
 	old += 5;
 	CHECK_CALL(ibv_memcpy_from_dm(data, to, 4096, 8), 0);
 	CHECK(!memcmp(&old, data, 8));
+	CHECK_CALL(post_one(&pair.a, &(struct ibv_send_wr) {
+			.wr_id = 4, .sg_list = &sge, .num_sge = 1,
+			.opcode = IBV_WR_ATOMIC_WRITE,
+			.send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma = { .remote_addr = 800,
+				     .rkey = b->rkey } }), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 4,
+	       .opcode = IBV_WC_ATOMIC_WRITE);
+	old -= 5;
+	CHECK_CALL(ibv_memcpy_from_dm(data, to, 800, 8), 0);
+	CHECK(!memcmp(&old, data, 8));
 	free(data);
 	CHECK_CALL(ibv_dereg_mr(a), 0);
 	CHECK_CALL(ibv_dereg_mr(b), 0);

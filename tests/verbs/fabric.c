@@ -228,8 +228,8 @@ static bool side_domain(struct side *side, const struct options *o)
 	return side->srq;
 }
 
-static bool side_create(struct side *side, struct host *host,
-			const struct options *o, bool target)
+bool side_create(struct side *side, struct host *host,
+		 const struct options *o, bool target)
 {
 	memset(side, 0, sizeof(*side));
 	side->host = host;
@@ -262,7 +262,7 @@ static void take_notifications(struct side *side)
 		ibv_ack_cq_events(cq, 1);
 }
 
-static void side_destroy(struct side *side)
+void side_destroy(struct side *side)
 {
 	forget_events(side->host->context);
 	if (side->qp)
@@ -429,8 +429,8 @@ struct ibv_ah *address_of(struct ibv_pd *pd, const struct host *from,
 	return ibv_create_ah(pd, &attr);
 }
 
-static bool side_connect(struct side *side, const struct side *peer,
-			 const struct options *o)
+bool side_connect(struct side *side, const struct side *peer,
+		  const struct options *o)
 {
 	enum ibv_qp_state end = OR(o->stop_at, IBV_QPS_RTS);
 

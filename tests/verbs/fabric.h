@@ -146,6 +146,13 @@ bool pair_connect(struct pair *pair);
 /* Both through RESET and connected anew. */
 bool pair_again(struct pair *pair);
 
+/* One side alone; @target: it is the receiving one of XRC. */
+bool side_create(struct side *side, struct host *host,
+		 const struct options *options, bool target);
+bool side_connect(struct side *side, const struct side *peer,
+		  const struct options *options);
+void side_destroy(struct side *side);
+
 /* An XRC domain of nobody else, and an SRQ in it; NULL after complaining. */
 struct ibv_xrcd *xrcd_open(struct ibv_context *context);
 struct ibv_srq *xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,

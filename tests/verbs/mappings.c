@@ -57,6 +57,45 @@ static void wrong_maps(const void *arg)
 	abuser_down(&abuser);
 }
 
+static bool is_mapped(const struct abuser *abuser, uint64_t offset,
+		      size_t size)
+{
+	const struct mapping all[] = {
+		abuser->page, abuser->ring, abuser->cqs[0], abuser->cqs[1],
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].offset == offset && all[i].size == size)
+			return true;
+	return false;
+}
+
+/* What there is can be mapped again, whole; nothing else can. */
+static void every_map(const void *arg)
+{
+	struct abuser abuser;
+	uint64_t offset;
+	int found = 0;
+	size_t size;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	for (offset = 0; offset < 64 << 12; offset += 4096)
+		for (size = 4096; size <= 40 << 12; size += 4096) {
+			bool mine = is_mapped(&abuser, offset, size);
+
+			found += mine;
+			if (!CHECK_CALL(try_map(hosts[0].context->cmd_fd,
+						offset, size, RW, MAP_SHARED),
+					mine ? 0 : EINVAL))
+				diag("offset %#lx, size %#zx", offset, size);
+		}
+	CHECK_CALL(found, 4);
+	CHECK(works(&abuser.pair));
+	abuser_down(&abuser);
+}
+
 static void later_changes(const void *arg)
 {
 	struct abuser abuser;
@@ -242,6 +281,7 @@ void test_mappings(void)
 {
 	static const struct test tests[] = {
 		{ "mmap(): wrong offset, length, protection", wrong_maps },
+		{ "mmap(): every offset and length", every_map },
 		{ "mprotect() and mremap()", later_changes },
 		{ "memory that outlives its QP", outlived },
 		{ "ioctl() of the kick file", kicks },

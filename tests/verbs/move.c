@@ -75,6 +75,24 @@ bool quiet(struct ibv_cq *cq)
 	return false;
 }
 
+bool ends_with(struct pair *pair, int n, enum ibv_wc_status bad)
+{
+	bool good = true, failed = false;
+	struct ibv_wc wc;
+
+	while (n--) {
+		if (!next_wc(pair->a.scq, &wc))
+			return false;
+		if (wc.status && !failed) {
+			good &= CHECK_CALL(wc.status, bad);
+			failed = true;
+		} else if (wc.status) {
+			good &= CHECK(wc.status == IBV_WC_WR_FLUSH_ERR);
+		}
+	}
+	return good;
+}
+
 static bool has_length(enum ibv_wc_opcode opcode)
 {
 	return opcode == IBV_WC_RDMA_READ || opcode & IBV_WC_RECV;

@@ -41,6 +41,11 @@ struct want {
 bool next_wc(struct ibv_cq *cq, struct ibv_wc *wc);
 /* Nothing comes. */
 bool quiet(struct ibv_cq *cq);
+/*
+ * Takes the completions of @n requests of side a: good ones, then one that has
+ * failed with @bad, then flushed ones; or good ones only.
+ */
+bool ends_with(struct pair *pair, int n, enum ibv_wc_status bad);
 
 #define EXPECT(cq, qp, ...)						\
 	expect(cq, qp, &(const struct want) { __VA_ARGS__ }, __FILE__, __LINE__)

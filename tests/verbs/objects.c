@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Creating, registering and destroying what cannot be, and what is not there.
+ * Registering memory that is not there, destroying what is in use.  What cannot be
+ * created is in creation.c.
  */
 #include <errno.h>
 #include <string.h>
@@ -155,167 +156,7 @@ static void iova(const void *arg)
 	pair_down(&pair);
 }
 
-/* Queues */
-
-static void bad_cq(const void *arg)
-{
-	struct ibv_cq_init_attr_ex attr = { .cqe = 16 };
-	struct ibv_context *c = hosts[0].context;
-	struct ibv_device_attr device;
-
-	(void)arg;
-	CHECK_CALL(ibv_query_device(c, &device), 0);
-	CHECK(device.max_cqe >= 200000);
-	OBJECT(ibv_create_cq(c, 0, NULL, NULL, 0), EINVAL);
-	OBJECT(ibv_create_cq(c, -1, NULL, NULL, 0), EINVAL);
-	OBJECT(ibv_create_cq(c, device.max_cqe + 1, NULL, NULL, 0), EINVAL);
-	OBJECT(ibv_create_cq(c, 16, NULL, NULL, c->num_comp_vectors), EINVAL);
-	OBJECT(ibv_create_cq(c, 16, NULL, NULL, -1), EINVAL);
-	attr.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS;
-	attr.flags = 1 << 9;
-	OBJECT(ibv_create_cq_ex(c, &attr), EOPNOTSUPP);
-	attr.comp_mask = 1 << 10;
-	attr.flags = 0;
-	OBJECT(ibv_create_cq_ex(c, &attr), EOPNOTSUPP);
-	attr.comp_mask = 0;
-	attr.wc_flags = IBV_WC_EX_WITH_CVLAN;
-	OBJECT(ibv_create_cq_ex(c, &attr), EOPNOTSUPP);
-}
-
-struct bad_cap {
-	const char *name;
-	struct ibv_qp_cap cap;
-};
-
-static const struct bad_cap bad_caps[] = {
-	{ "send requests", { .max_send_wr = 0x10001, .max_recv_wr = 1 } },
-	{ "receive requests", { .max_send_wr = 1, .max_recv_wr = 0x10001 } },
-	{ "send SGEs", { .max_send_wr = 1, .max_send_sge = 33 } },
-	{ "receive SGEs", { .max_recv_wr = 1, .max_recv_sge = 33 } },
-	{ "inline data", { .max_send_wr = 1, .max_inline_data = 977 } },
-	{ "everything", { -1u, -1u, -1u, -1u, -1u } },
-};
-
-static void bad_qp(const void *arg)
-{
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
-	struct things t;
-	size_t i;
-
-	(void)arg;
-	REQUIRE(things_create(&t));
-	attr.send_cq = t.cq;
-	attr.recv_cq = t.cq;
-	for (i = 0; i < ARRAY_SIZE(bad_caps); i++) {
-		attr.cap = bad_caps[i].cap;
-		OBJECT(ibv_create_qp(t.pd, &attr), EINVAL);
-	}
-	things_destroy(&t);
-}
-
-static void unknown_qp_types(const void *arg)
-{
-	static const int types[] = {
-		IBV_QPT_RAW_PACKET, IBV_QPT_DRIVER, 77,
-	};
-	struct ibv_qp_init_attr attr = {
-		.cap = { 1, 1, 1, 1, 0 },
-	};
-	struct things t;
-	size_t i;
-
-	(void)arg;
-	REQUIRE(things_create(&t));
-	attr.send_cq = t.cq;
-	attr.recv_cq = t.cq;
-	for (i = 0; i < ARRAY_SIZE(types); i++) {
-		attr.qp_type = types[i];
-		OBJECT(ibv_create_qp(t.pd, &attr), EOPNOTSUPP);
-	}
-	things_destroy(&t);
-}
-
-static void unknown_qp_attributes(const void *arg)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_RC, .cap = { 1, 1, 1, 1, 0 },
-	};
-	struct things t;
-
-	(void)arg;
-	REQUIRE(things_create(&t));
-	attr.send_cq = t.cq;
-	attr.recv_cq = t.cq;
-	attr.pd = t.pd;
-	/* For RC the RDMA core itself says that there is no such thing. */
-	attr.qp_type = IBV_QPT_UD;
-	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS;
-	attr.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
-	OBJECT(ibv_create_qp_ex(t.context, &attr), EOPNOTSUPP);
-	attr.qp_type = IBV_QPT_RC;
-	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
-	OBJECT(ibv_create_qp_ex(t.context, &attr), EOPNOTSUPP);
-	attr.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	attr.send_ops_flags = IBV_QP_EX_WITH_TSO;
-	OBJECT(ibv_create_qp_ex(t.context, &attr), EOPNOTSUPP);
-	attr.qp_type = IBV_QPT_UD;
-	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE;
-	OBJECT(ibv_create_qp_ex(t.context, &attr), EOPNOTSUPP);
-	attr.comp_mask = 0;
-	OBJECT(ibv_create_qp_ex(t.context, &attr), EINVAL);
-	things_destroy(&t);
-}
-
-/* Address handles */
-
-static void bad_ah(const void *arg)
-{
-	struct ibv_ah_attr good = {
-		.is_global = 1, .port_num = 1, .grh.hop_limit = 64,
-		.grh.sgid_index = hosts[0].gid_index, .grh.dgid = hosts[1].gid,
-	};
-	struct ibv_ah_attr attr;
-	struct things t;
-	struct ibv_ah *ah;
-
-	(void)arg;
-	REQUIRE(things_create(&t));
-	ah = ibv_create_ah(t.pd, &good);
-	REQUIRE(CHECK(ah));
-	CHECK_CALL(ibv_dealloc_pd(t.pd), EBUSY);
-	CHECK_CALL(ibv_destroy_ah(ah), 0);
-	attr = good;
-	attr.port_num = 2;
-	OBJECT(ibv_create_ah(t.pd, &attr), EINVAL);
-	attr = good;
-	attr.is_global = 0;
-	OBJECT(ibv_create_ah(t.pd, &attr), EINVAL);
-	attr = good;
-	/* The RDMA core says so itself, as in the next test. */
-	attr.grh.sgid_index = 200;
-	OBJECT(ibv_create_ah(t.pd, &attr), ENODATA);
-	things_destroy(&t);
-}
-
-/* What is not supported says so. */
-
-static void unsupported(const void *arg)
-{
-	struct ibv_flow_attr flow = { .type = IBV_FLOW_ATTR_NORMAL };
-	struct ibv_rwq_ind_table_init_attr table = {};
-	struct ibv_wq_init_attr wq = { .max_wr = 8, .max_sge = 1 };
-	struct things t;
-
-	(void)arg;
-	REQUIRE(things_create(&t));
-	OBJECT(ibv_reg_dmabuf_mr(t.pd, 0, 4096, 0, 0, 0), EINVAL);
-	wq.pd = t.pd;
-	wq.cq = t.cq;
-	OBJECT(ibv_create_wq(t.context, &wq), EOPNOTSUPP);
-	OBJECT(ibv_create_rwq_ind_table(t.context, &table), EOPNOTSUPP);
-	OBJECT(ibv_create_flow(bystander.a.qp, &flow), EOPNOTSUPP);
-	things_destroy(&t);
-}
+/* Use */
 
 /* What is in use stays. */
 static void in_use(const void *arg)
@@ -369,12 +210,6 @@ void test_objects(void)
 		{ "MR: access flags", bad_access },
 		{ "MR: optional access flags", optional_access },
 		{ "MR: addresses of its own", iova },
-		{ "CQ: wrong size, vector, flags", bad_cq },
-		{ "QP: wrong sizes", bad_qp },
-		{ "QP: types", unknown_qp_types },
-		{ "QP: attributes", unknown_qp_attributes },
-		{ "AH: port, GRH, GID index, PD in use", bad_ah },
-		{ "not supported", unsupported },
 		{ "in use", in_use },
 		{ "objects of another context", other_context },
 	};

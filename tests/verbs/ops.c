@@ -303,7 +303,7 @@ static void refused(const void *arg)
 static void uc_without_receive(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UC };
-	long long before = counter(&hosts[1], "rx_no_receive");
+	long long before = counter(&hosts[1], "out_of_buffer");
 	struct pair pair;
 	int i;
 
@@ -315,7 +315,7 @@ static void uc_without_receive(const void *arg)
 		       .opcode = IBV_WC_SEND);
 	}
 	CHECK(quiet(pair.b.rcq));
-	CHECK(counter(&hosts[1], "rx_no_receive") >= before + 3);
+	CHECK(counter(&hosts[1], "out_of_buffer") >= before + 3);
 	works(&pair);
 	pair_down(&pair);
 }

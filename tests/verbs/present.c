@@ -117,6 +117,39 @@ static void atomics(const void *arg)
 	pair_down(&pair);
 }
 
+static int post_word(struct pair *pair, uint64_t wr_id)
+{
+	struct ibv_sge sge = piece(&pair->a, PAGE, 8);
+	struct ibv_send_wr wr = rdma_wr(&pair->b, IBV_WR_ATOMIC_WRITE, wr_id,
+					&sge, 1, 8);
+
+	return post_one(&pair->a, &wr);
+}
+
+static void atomic_write(const void *arg)
+{
+	const uint64_t value = 0x1122334455667788;
+	uint64_t *from, *to;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, 4));
+	from = (uint64_t *)(pair.a.buf + PAGE);
+	to = (uint64_t *)pair.b.buf;
+	*from = value;
+	discard(pair.b.buf, PAGE);
+	CHECK_CALL(post_word(&pair, 1), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1,
+	       .opcode = IBV_WC_ATOMIC_WRITE);
+	CHECK(!to[0] && to[1] == value && !to[2]);
+	discard(pair.a.buf + PAGE, PAGE);
+	CHECK_CALL(post_word(&pair, 2), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2,
+	       .opcode = IBV_WC_ATOMIC_WRITE);
+	CHECK(!to[1]);
+	pair_down(&pair);
+}
+
 static void shared_receives(const void *arg)
 {
 	const struct options options = { .mr_access = ON_DEMAND, .srq = 16 };
@@ -312,6 +345,7 @@ void test_present(void)
 		{ "every operation", operations },
 		{ "untouched memory", untouched },
 		{ "atomics", atomics },
+		{ "atomic WRITE", atomic_write },
 		{ "shared receive queue", shared_receives },
 		{ "sent over UC", connected_unreliably },
 		{ "received over UC", received_unreliably },

@@ -455,6 +455,31 @@ static void sqe_receives(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * Bytes of a message may appear in any order: a program that polls memory for
+ * them has to be told so, whatever the operation and whatever else it asks.
+ */
+static void order_of_bytes(const void *arg)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND, IBV_WR_SEND_WITH_IMM, IBV_WR_RDMA_WRITE,
+		IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ,
+	};
+	struct options options = { .type = *(const enum ibv_qp_type *)arg };
+	struct pair pair;
+	size_t i;
+
+	REQUIRE(pair_up(&pair, &options));
+	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
+		CHECK_CALL(ibv_query_qp_data_in_order(pair.a.qp, opcodes[i], 0),
+			   0);
+		/* Later versions of libibverbs ask for details by flags. */
+		CHECK_CALL(ibv_query_qp_data_in_order(pair.a.qp, opcodes[i], 1),
+			   0);
+	}
+	pair_down(&pair);
+}
+
 void test_queues(void)
 {
 	static const enum ibv_qp_type rc = IBV_QPT_RC, uc = IBV_QPT_UC,
@@ -480,6 +505,9 @@ void test_queues(void)
 		{ "UC: SQE in the middle of a message", sqe_in_message },
 		{ "UC: SQE still receives", sqe_receives, &uc },
 		{ "UD: SQE still receives", sqe_receives, &ud },
+		{ "RC: no order of bytes is promised", order_of_bytes, &rc },
+		{ "UC: no order of bytes is promised", order_of_bytes, &uc },
+		{ "UD: no order of bytes is promised", order_of_bytes, &ud },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

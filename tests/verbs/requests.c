@@ -33,7 +33,8 @@ static void zero_length(const void *arg)
 
 /*
  * Whatever it waits for, the receive request comes in the end.  Meanwhile the
- * sender asks less and less often: once in 1.28 ms after seven times.
+ * sender asks less and less often, once in 1.28 ms after seven times, and with
+ * one packet of the message's five.
  */
 static void rnr_then_success(const void *arg)
 {
@@ -41,6 +42,7 @@ static void rnr_then_success(const void *arg)
 	const struct options options = {
 		.rnr_retry = 7, .min_rnr_timer = *(const int *)arg,
 	};
+	long long packets = counter(&hosts[0], "tx_packets");
 	long long naks = counter(&hosts[1], "tx_nak_rnr");
 	struct pair pair;
 	int i;
@@ -56,8 +58,10 @@ static void rnr_then_success(const void *arg)
 		       .length = 5000);
 		CHECK(filled(pair.b.buf, 5000, i));
 	}
+	packets = counter(&hosts[0], "tx_packets") - packets;
 	naks = counter(&hosts[1], "tx_nak_rnr") - naks;
 	CHECK(naks >= 4);
+	CHECK(packets <= naks + 4 * 3 * 5);
 	CHECK(naks <= 4 * 8 + (long long)(now_ms() - start) * 4 / 5);
 	pair_down(&pair);
 }
@@ -66,7 +70,8 @@ static void rnr_then_success(const void *arg)
 static void peer_gone(const void *arg)
 {
 	const struct options options = { .timeout = 8, .retry_cnt = 3 };
-	long long retries = counter(&hosts[0], "tx_timeouts");
+	long long given_up = counter(&hosts[0], "req_transport_retries_exceeded");
+	long long retries = counter(&hosts[0], "local_ack_timeout_err");
 	struct pair pair;
 	int i;
 
@@ -83,7 +88,8 @@ static void peer_gone(const void *arg)
 		EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
 		       .status = IBV_WC_WR_FLUSH_ERR);
 	CHECK_CALL(state_of(&pair.a), IBV_QPS_ERR);
-	CHECK(counter(&hosts[0], "tx_timeouts") == retries + 4);
+	CHECK(counter(&hosts[0], "local_ack_timeout_err") == retries + 3);
+	CHECK(counter(&hosts[0], "req_transport_retries_exceeded") == given_up + 1);
 	works(&bystander);
 	pair_down(&pair);
 }

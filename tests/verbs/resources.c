@@ -19,6 +19,7 @@ static const struct group groups[] = {
 	{ "dmabuf", test_dmabuf },
 	{ "xrc", test_xrc },
 	{ "pages", test_pages },
+	{ "charge", test_charge },
 };
 
 int main(int argc, char **argv)

@@ -2,6 +2,13 @@
 #ifndef RESOURCES_H
 #define RESOURCES_H
 
+#include <stdint.h>
+
+struct sroce_qp_slot;
+
+/* srq.c: the words that the process shares with the kernel for a queue with @tail. */
+struct sroce_qp_slot *find_slot(uint32_t tail);
+
 /* The groups of tests of the program "resources". */
 void test_srq(void);
 void test_completion(void);
@@ -13,5 +20,6 @@ void test_sharing(void);
 void test_dmabuf(void);
 void test_xrc(void);
 void test_pages(void);
+void test_charge(void);
 
 #endif /* RESOURCES_H */

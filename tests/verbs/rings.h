@@ -46,6 +46,8 @@ struct abuser {
 
 /* Reopens hosts[0] and connects; false after complaining. */
 bool abuser_up(struct abuser *abuser);
+/* The same with other rings, of which only the doorbells are found. */
+bool abuser_doorbells(struct abuser *abuser, const struct options *options);
 void abuser_down(struct abuser *abuser);
 
 struct sroce_sqe *sqe_at(const struct abuser *abuser, uint32_t index);
@@ -57,6 +59,13 @@ bool victim_works(void);
 
 /* abuse.c */
 void test_abuse(void);
+/* flush.c */
+void test_flush(void);
+/* scribble.c: tests, and what they run */
+void test_scribble(void);
+int scribbler(unsigned long seed);
+/* endless.c */
+void test_endless(void);
 /* mappings.c */
 void test_mappings(void);
 

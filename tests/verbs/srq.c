@@ -314,8 +314,7 @@ static void basic_ex(const void *arg)
 	pair_down(&pair);
 }
 
-/* The words that the process shares with the kernel for a queue with @tail. */
-static struct sroce_qp_slot *find_slot(uint32_t tail)
+struct sroce_qp_slot *find_slot(uint32_t tail)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
 	struct sroce_qp_slot *slots, *found = NULL;

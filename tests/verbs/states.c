@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The QP state machine.
+ *
+ *	states [GROUP...]
  */
-#include <stdio.h>
-
 #include "states.h"
 
-int main(void)
+static const struct group groups[] = {
+	{ "transitions", test_transitions },
+	{ "attributes", test_attributes },
+	{ "queues", test_queues },
+};
+
+int main(int argc, char **argv)
 {
-	setvbuf(stdout, NULL, _IOLBF, 0);
-	fabric_open();
-	test_transitions();
-	test_queues();
-	return tests_done();
+	return run_groups(groups, ARRAY_SIZE(groups), argc, argv);
 }

@@ -14,6 +14,7 @@ static const struct group groups[] = {
 	{ "notify", test_notify },
 	{ "datagram", test_datagram },
 	{ "extended", test_extended },
+	{ "place", test_place },
 	{ "many", test_many },
 	{ "pacing", test_pacing },
 	{ "huge", test_huge },

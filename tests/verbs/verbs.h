@@ -10,6 +10,7 @@ void test_order(void);
 void test_notify(void);
 void test_datagram(void);
 void test_extended(void);
+void test_place(void);
 void test_many(void);
 void test_pacing(void);
 

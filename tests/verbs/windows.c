@@ -306,6 +306,28 @@ static void in_order(const void *arg)
 	pair_down(&pair);
 }
 
+/* If each waited for something when it goes, a process could not exit. */
+static void thousands(const void *arg)
+{
+	static struct ibv_mw *mws[4000];
+	struct pair pair;
+	size_t i, n;
+
+	(void)arg;
+	REQUIRE(up(&pair));
+	for (n = 0; n < ARRAY_SIZE(mws); n++) {
+		mws[n] = ibv_alloc_mw(pair.b.pd, 1 + n % 2);
+		if (!CHECK(mws[n]))
+			break;
+	}
+	if (n)
+		bind1(&pair, mws[0], 4096, LENGTH, IBV_WC_SUCCESS);
+	for (i = 0; i < n; i++)
+		CHECK_CALL(ibv_dealloc_mw(mws[i]), 0);
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
 static void bad_bind(struct pair *pair, struct ibv_mw *mw,
 		     struct ibv_mw_bind_info info)
 {
@@ -371,6 +393,7 @@ void test_windows(void)
 		{ "MW: type 2", type2 },
 		{ "MW: SEND with invalidation", send_inv },
 		{ "MW: binding and invalidating in order", in_order },
+		{ "MW: thousands", thousands },
 		{ "MW: bad use", bad_use },
 	};
 

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <rdma/sroce-abi.h>
+
 #include "move.h"
 #include "resources.h"
 
@@ -138,7 +140,7 @@ static void send_to(struct pair *pair, const struct side *to,
 	EXPECT(cq, pair->b.qp, .wr_id = ~id, .opcode = IBV_WC_RECV,
 	       .length = 3000);
 	EXPECT(pair->a.scq, pair->a.qp, .wr_id = id, .opcode = IBV_WC_SEND);
-	CHECK(filled(pair->b.buf + 8192, 3000, id));
+	CHECK(filled(to->buf + 8192, 3000, id));
 }
 
 static void several_queues(const void *arg)
@@ -229,14 +231,14 @@ static void domain_of_keys(const void *arg)
 /* What a names by now is no SRQ for b. */
 static void refused(struct pair *pair)
 {
-	long long before = counter(pair->b.host, "tx_nak_access");
+	long long before = counter(pair->b.host, "resp_remote_access_errors");
 
 	CHECK_CALL(post_send(&pair->a, 1, 0, 3000, IBV_SEND_SIGNALED), 0);
 	EXPECT(pair->a.scq, pair->a.qp, .wr_id = 1,
 	       .status = IBV_WC_REM_ACCESS_ERR);
 	CHECK(state_of(&pair->a) == IBV_QPS_ERR);
 	CHECK(state_of(&pair->b) == IBV_QPS_ERR);
-	CHECK(counter(pair->b.host, "tx_nak_access") > before);
+	CHECK(counter(pair->b.host, "resp_remote_access_errors") > before);
 	CHECK(quiet(pair->b.rcq));
 }
 
@@ -411,6 +413,91 @@ static void events(const void *arg)
 	ibv_ack_cq_events(cq, 1);
 	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 1, .opcode = IBV_WC_RECV,
 	       .length = 100);
+	pair_down(&pair);
+}
+
+/* Members of a domain */
+
+/* Side b of the pair becomes a target of that domain. */
+static bool targets(struct pair *pair, struct ibv_xrcd *xrcd)
+{
+	struct ibv_xrcd *own = pair->b.xrcd;
+	bool made;
+
+	CHECK_CALL(ibv_destroy_qp(pair->b.qp), 0);
+	pair->b.xrcd = xrcd;
+	made = side_qp(&pair->b, &pair->options) && pair_connect(pair);
+	pair->b.xrcd = own;
+	return made;
+}
+
+/*
+ * A member whose ring cannot be: who names its SRQ is refused.  Its target fails,
+ * as by a receive request without a key; other SRQs and other targets do not.
+ */
+static void bad_ring(const void *arg)
+{
+	struct options options = xrc;
+	struct sroce_qp_slot *slot;
+	struct pair pair, other;
+	struct queue q;
+	int i;
+
+	(void)arg;
+	options.srq = 256;
+	REQUIRE(pair_up(&pair, &options) && queue_up(&q, &pair, pair.b.xrcd));
+	REQUIRE(pair_create(&other, &xrc) && targets(&other, pair.b.xrcd));
+	for (i = 0; i < 213; i++)
+		CHECK_CALL(post_recv(&pair.b, i, 0, 100), 0);
+	slot = find_slot(213);
+	REQUIRE(CHECK(slot));
+	forget_events(pair.b.host->context);
+	slot->rq_tail = 0x40000000;
+	send_to(&pair, &q.side, q.cq, 1);
+	pair.a.srqn = srq_number(pair.b.srq);
+	CHECK_CALL(post_send(&pair.a, 2, 0, 100, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .status = IBV_WC_REM_OP_ERR);
+	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_ERR));
+	CHECK(wait_event(&pair.b, IBV_EVENT_QP_FATAL));
+	CHECK(state_of(&pair.b) == IBV_QPS_ERR);
+	CHECK(quiet(q.cq));
+	send_to(&other, &q.side, q.cq, 3);
+	/* The target can be had again, and so can the others' SRQs by it. */
+	REQUIRE(pair_again(&pair));
+	send_to(&pair, &q.side, q.cq, 4);
+	pair.a.srqn = srq_number(pair.b.srq);
+	CHECK_CALL(post_rdma(&pair.a, &pair.b, IBV_WR_RDMA_WRITE, 5, 0, 0, 100,
+			     IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 5, .opcode = IBV_WC_RDMA_WRITE);
+	CHECK_CALL(post_send(&pair.a, 6, 0, 100, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 6, .status = IBV_WC_REM_OP_ERR);
+	send_to(&other, &q.side, q.cq, 7);
+	CHECK_CALL(ibv_destroy_qp(other.b.qp), 0);
+	other.b.qp = NULL;
+	queue_down(&q);
+	pair_down(&other);
+	pair_down(&pair);
+}
+
+/* The same by a request that any member may post. */
+static void bad_request(const void *arg)
+{
+	struct pair pair;
+	struct queue q;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &xrc) && queue_up(&q, &pair, pair.b.xrcd));
+	pair.b.mr->lkey ^= 0x100;
+	CHECK_CALL(post_recv(&pair.b, 1, 0, 100), 0);
+	pair.b.mr->lkey ^= 0x100;
+	CHECK_CALL(post_send(&pair.a, 2, 0, 100, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .status = IBV_WC_REM_OP_ERR);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 1,
+	       .status = IBV_WC_LOC_PROT_ERR);
+	CHECK(quiet(q.cq));
+	REQUIRE(pair_again(&pair));
+	send_to(&pair, &q.side, q.cq, 3);
+	queue_down(&q);
 	pair_down(&pair);
 }
 
@@ -794,6 +881,8 @@ void test_xrc(void)
 		{ "XRC: events of the SRQ's CQ", events },
 		{ "XRC: the SRQ is destroyed under traffic",
 		  destroyed_under_traffic },
+		{ "XRC: a member's ring is impossible", bad_ring },
+		{ "XRC: a member's receive request is bad", bad_request },
 		{ "XRC: RESET and connected anew", reset_and_again },
 		{ "XRC: queries", query },
 		{ "XRC: bad SRQs", bad_srqs },

@@ -23,7 +23,7 @@ import pyverbs.enums as e
 import roce
 from peer import Peer
 from pyverbs.device import Context
-from victim import Memory, Victim
+from victim import Memory, Target, Victim
 
 CASES = []
 PATIENCE = 20
@@ -69,7 +69,7 @@ class Bench:
         """A QP in RESET; its PSN is around the wrap or not."""
         if psn is None:
             psn = self.random.choice((0, 100, 0xFFFFFF))
-        victim = Victim(self.context, transport, psn, sq_psn)
+        victim = (Target if transport == "XRC" else Victim)(self.context, transport, psn, sq_psn)
         self.victims.append(victim)
         victim.first_psn = psn
         return victim
@@ -113,11 +113,13 @@ class Bench:
         """The packet that the QP expects next, unless a field says something else."""
         fields.setdefault("qpn", victim.qpn)
         fields.setdefault("psn", victim.psn)
+        if victim.transport == "XRC":
+            fields.setdefault("srqn", victim.srqn)
         if "rkey" not in fields and victim.transport != "UD":
             fields.update(rkey=victim.memory.rkey)
             fields.setdefault("va", victim.memory.va)
         named = {name for header in roce.OPCODES[roce.CODE[opcode]][1] for name in roce.HEADERS[header][1]}
-        unused = [name for name in ("rkey", "va") if name not in named]
+        unused = [name for name in ("rkey", "va", "srqn") if name not in named]
         for name in unused:
             fields.pop(name, None)
         if "dma_len" in named:
@@ -173,15 +175,19 @@ class Bench:
         expect("answers", [packet.name for packet in found], [name])
         return found[0]
 
+    @staticmethod
+    def reliable(victim):
+        return "XRC" if victim.transport == "XRC" else "RC"
+
     def nak(self, victim, syndrome):
-        answer = self.one_answer("RC_ACKNOWLEDGE")
+        answer = self.one_answer(self.reliable(victim) + "_ACKNOWLEDGE")
         expect("syndrome", f"{answer.syndrome:#x}", f"{syndrome:#x}")
         expect("PSN of the NAK", answer.psn, victim.psn)
         return answer
 
     def acked(self, victim):
         """An ACK of all up to where the victim is."""
-        answer = self.one_answer("RC_ACKNOWLEDGE")
+        answer = self.one_answer(self.reliable(victim) + "_ACKNOWLEDGE")
         expect("class of the syndrome", answer.syndrome >> 5, 0)
         expect("PSN of the ACK", answer.psn, victim.psn - 1 & 0xFFFFFF)
         return answer
@@ -190,7 +196,7 @@ class Bench:
         """The connection goes on as if nothing had been."""
         data = os.urandom(12)
         self.send_next(victim, victim.transport + "_WRITE_ONLY", data, va=victim.memory.va + 64)
-        if victim.transport == "RC":
+        if victim.transport in ("RC", "XRC"):
             self.acked(victim)
         else:
             self.silence()

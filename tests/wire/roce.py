@@ -11,6 +11,7 @@ UDP_PORT = 4791
 # Extended headers, in their order on the wire, and what is in them
 HEADERS = {
     "deth": (">II", ("qkey", "src_qpn")),
+    "feth": (">I", ("feth",)),
     "reth": (">QII", ("va", "rkey", "dma_len")),
     "xrceth": (">I", ("srqn",)),
     "atomiceth": (">QIQQ", ("va", "rkey", "swap_add", "compare")),
@@ -44,6 +45,8 @@ OPERATIONS = {
     0x14: ("FETCH_ADD", ("atomiceth",)),
     0x16: ("SEND_LAST_INV", ("ieth",)),
     0x17: ("SEND_ONLY_INV", ("ieth",)),
+    0x1C: ("FLUSH", ("feth", "reth")),
+    0x1D: ("ATOMIC_WRITE", ("reth",)),
 }
 
 UC_OPERATIONS = range(0x00, 0x0C)

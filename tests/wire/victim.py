@@ -2,6 +2,7 @@
 """QPs of the device under test, through stock libibverbs."""
 
 import ipaddress
+import os
 import time
 
 import pyverbs.enums as e
@@ -9,8 +10,10 @@ from pyverbs.addr import GID, AHAttr, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.mr import MR
 from pyverbs.pd import PD
-from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr, QPInitAttrEx
+from pyverbs.srq import SRQ, SrqInitAttrEx
 from pyverbs.wr import SGE, RecvWR, SendWR
+from pyverbs.xrcd import XRCD, XRCDInitAttr
 
 ALL = e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE | e.IBV_ACCESS_REMOTE_READ | e.IBV_ACCESS_REMOTE_ATOMIC
 UC_ACCESS = e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE
@@ -68,18 +71,21 @@ class Victim:
         self.pd = PD(context)
         self.cq = CQ(context, 64)
         self.memory = Memory(self.pd)
-        cap = QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=2, max_recv_sge=2)
-        self.qp = QP(self.pd, QPInitAttr(qp_type=TYPES[transport], scq=self.cq, rcq=self.cq, cap=cap))
+        self.qp = self.make_qp(context)
         self.qpn = self.qp.qp_num
         self.psn = psn
         self.sq_psn = sq_psn
+
+    def make_qp(self, context):
+        cap = QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=2, max_recv_sge=2)
+        return QP(self.pd, QPInitAttr(qp_type=TYPES[self.transport], scq=self.cq, rcq=self.cq, cap=cap))
 
     def connect(self, gid_index, address, qpn, access=None, timeout=0, pkey_index=0, **path):
         """What is in path are attributes of the route, and "sl"."""
         attr = QPAttr(port_num=1)
         attr.qp_state = e.IBV_QPS_INIT
         attr.pkey_index = pkey_index
-        attr.qp_access_flags = access if access is not None else ALL if self.transport == "RC" else UC_ACCESS
+        attr.qp_access_flags = access if access is not None else ALL if self.transport in ("RC", "XRC") else UC_ACCESS
         attr.qkey = QKEY
         first = e.IBV_QP_STATE | e.IBV_QP_PKEY_INDEX | e.IBV_QP_PORT
         self.qp.modify(attr, first | (e.IBV_QP_QKEY if self.transport == "UD" else e.IBV_QP_ACCESS_FLAGS))
@@ -92,7 +98,7 @@ class Victim:
         attr.ah_attr = address_vector(gid_index, address, **path)
         connected = e.IBV_QP_AV | e.IBV_QP_PATH_MTU | e.IBV_QP_DEST_QPN | e.IBV_QP_RQ_PSN
         reliable = e.IBV_QP_MAX_DEST_RD_ATOMIC | e.IBV_QP_MIN_RNR_TIMER
-        self.qp.modify(attr, e.IBV_QP_STATE | {"RC": connected | reliable, "UC": connected, "UD": 0}[self.transport])
+        self.qp.modify(attr, e.IBV_QP_STATE | {"RC": connected | reliable, "XRC": connected | reliable, "UC": connected, "UD": 0}[self.transport])
         attr.qp_state = e.IBV_QPS_RTS
         attr.sq_psn = self.sq_psn
         attr.timeout = timeout
@@ -100,7 +106,8 @@ class Victim:
         attr.rnr_retry = 3
         attr.max_rd_atomic = READS
         reliable = e.IBV_QP_TIMEOUT | e.IBV_QP_RETRY_CNT | e.IBV_QP_RNR_RETRY | e.IBV_QP_MAX_QP_RD_ATOMIC
-        self.qp.modify(attr, e.IBV_QP_STATE | e.IBV_QP_SQ_PSN | (reliable if self.transport == "RC" else 0))
+        asking = {"RC": reliable, "XRC": e.IBV_QP_TIMEOUT}.get(self.transport, 0)
+        self.qp.modify(attr, e.IBV_QP_STATE | e.IBV_QP_SQ_PSN | asking)
 
     def close(self):
         for thing in (self.qp, self.cq, self.memory.mr, self.pd):
@@ -137,6 +144,11 @@ class Victim:
         wr.set_wr_rdma(rkey, va)
         self.qp.post_send(wr)
 
+    def atomic_write(self, offset=0, va=0x1000, rkey=0x77, wr_id=10):
+        wr = self._post(e.IBV_WR_ATOMIC_WRITE, 8, offset, wr_id)
+        wr.set_wr_rdma(rkey, va)
+        self.qp.post_send(wr)
+
     def fetch_add(self, offset=0, va=0x1000, rkey=0x77, add=1, wr_id=9):
         wr = self._post(e.IBV_WR_ATOMIC_FETCH_AND_ADD, 8, offset, wr_id)
         wr.set_wr_atomic(rkey, va, add)
@@ -158,3 +170,44 @@ class Victim:
         while (wc := self.completion(0)) is not None:
             found.append(wc)
         return found
+
+
+class Queue:
+    """An XRC SRQ of a target's domain, its completions go where the target's go."""
+
+    def __init__(self, target):
+        self.memory = target.memory
+        attr = SrqInitAttrEx(max_wr=16, max_sge=2)
+        attr.srq_type = e.IBV_SRQT_XRC
+        attr.pd, attr.xrcd, attr.cq = target.pd, target.xrcd, target.cq
+        attr.comp_mask = (e.IBV_SRQ_INIT_ATTR_TYPE | e.IBV_SRQ_INIT_ATTR_PD | e.IBV_SRQ_INIT_ATTR_CQ |
+                          e.IBV_SRQ_INIT_ATTR_XRCD)
+        self.srq = SRQ(target.context, attr)
+        self.number = self.srq.get_srq_num()
+
+    def post_recv(self, length=4096, offset=8192, wr_id=1):
+        self.srq.post_recv(RecvWR(wr_id=wr_id, num_sge=1, sg=[self.memory.sge(length, offset)]))
+
+    def close(self):
+        self.srq.close()
+
+
+class Target(Victim):
+    """The answering end of XRC, in a domain of its own with one SRQ."""
+
+    def make_qp(self, context):
+        self.context = context
+        self.xrcd = XRCD(context, XRCDInitAttr(e.IBV_XRCD_INIT_ATTR_FD | e.IBV_XRCD_INIT_ATTR_OFLAGS, os.O_CREAT, -1))
+        self.queue = Queue(self)
+        return QP(context, QPInitAttrEx(qp_type=e.IBV_QPT_XRC_RECV, comp_mask=e.IBV_QP_INIT_ATTR_XRCD, xrcd=self.xrcd))
+
+    @property
+    def srqn(self):
+        return self.queue.number
+
+    def post_recv(self, length=4096, offset=8192, wr_id=1, sge=None):
+        self.queue.post_recv(length, offset, wr_id)
+
+    def close(self):
+        for thing in (self.qp, self.queue, self.xrcd, self.cq, self.memory.mr, self.pd):
+            thing.close()

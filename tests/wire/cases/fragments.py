@@ -90,7 +90,7 @@ def wrong(b):
     ip = {"ident": 77, "fragment": 0} if ipaddress.ip_address(b.ours).version == 4 else {}
     packet = bytearray(roce.datagram(b.ours, b.theirs, body, **ip))
     packet[700] ^= 1
-    with b.counts("rx_icrc_errors"):
+    with b.counts("rx_icrc_encapsulated"):
         for piece in pieces(b, bytes(packet), 240, 77):
             b.peer.send(piece)
         b.silence()

@@ -105,7 +105,7 @@ def payload_too_much(b):
 def bad_icrc(b):
     rc = b.rc()
     packet = roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", b"bad data"))
-    with b.counts("rx_icrc_errors", 8):
+    with b.counts("rx_icrc_encapsulated", 8):
         for bit in range(8):
             b.peer.send(packet[:-4] + bytes([packet[-4] ^ 1 << bit]) + packet[-3:])
         b.silence()
@@ -117,7 +117,7 @@ def bad_icrc(b):
 def flipped(b):
     rc = b.rc()
     packet = roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", bytes(64)))
-    with b.counts("rx_icrc_errors", 64):
+    with b.counts("rx_icrc_encapsulated", 64):
         for at in range(64):
             b.peer.send(rebuild(packet, len(packet) - 5 - at, 0x20))
         b.silence()

@@ -92,11 +92,13 @@ def reserved(b):
 
 @case("the NAK codes and their completion status")
 def naks(b):
-    for syndrome, status in ((roce.NAK_INVALID, e.IBV_WC_REM_INV_REQ_ERR), (roce.NAK_ACCESS, e.IBV_WC_REM_ACCESS_ERR),
-                             (roce.NAK_OPERATION, e.IBV_WC_REM_OP_ERR)):
+    for syndrome, status, counter in ((roce.NAK_INVALID, e.IBV_WC_REM_INV_REQ_ERR, "req_remote_invalid_request"),
+                                      (roce.NAK_ACCESS, e.IBV_WC_REM_ACCESS_ERR, "req_remote_access_errors"),
+                                      (roce.NAK_OPERATION, e.IBV_WC_REM_OP_ERR, "req_remote_operation_errors")):
         rc = sent(b)
-        acknowledge(b, rc, PSN, syndrome)
-        fails(b, rc, status)
+        with b.counts(counter):
+            acknowledge(b, rc, PSN, syndrome)
+            fails(b, rc, status)
 
 
 @case("a NAK of a later request completes those before it")
@@ -114,12 +116,13 @@ def nak_later(b):
 @case("NAK sequence: sent again at once, an echo does not count")
 def sequence(b):
     rc = sent(b)
-    acknowledge(b, rc, PSN, roce.NAK_SEQUENCE)
-    again = b.outgoing("RC_SEND_ONLY")[0]
-    expect("PSN", again.psn, PSN)
-    for _ in range(5):
+    with b.counts("packet_seq_err"), b.counts("implied_nak_seq_err", 0):
         acknowledge(b, rc, PSN, roce.NAK_SEQUENCE)
-    no_completion(b, rc)
+        again = b.outgoing("RC_SEND_ONLY")[0]
+        expect("PSN", again.psn, PSN)
+        for _ in range(5):
+            acknowledge(b, rc, PSN, roce.NAK_SEQUENCE)
+        no_completion(b, rc)
     acknowledge(b, rc, PSN)
     succeeds(b, rc)
 
@@ -127,19 +130,26 @@ def sequence(b):
 @case("RNR NAK: sent again after the time it says, and no more often than rnr_retry")
 def rnr(b):
     rc = sent(b)
-    for _ in range(3):
+    with b.counts("rnr_nak_retry_err", 3), b.counts("req_rnr_retries_exceeded"):
+        for _ in range(3):
+            acknowledge(b, rc, PSN, roce.RNR | 1)
+            expect("PSN", b.wait_outgoing("RC_SEND_ONLY").psn, PSN)
         acknowledge(b, rc, PSN, roce.RNR | 1)
-        expect("PSN", b.wait_outgoing("RC_SEND_ONLY").psn, PSN)
-    acknowledge(b, rc, PSN, roce.RNR | 1)
-    fails(b, rc, e.IBV_WC_RNR_RETRY_EXC_ERR)
+        fails(b, rc, e.IBV_WC_RNR_RETRY_EXC_ERR)
 
 
 @case("no answer: sent again retry_cnt times, then RETRY_EXC_ERR")
 def timeout(b):
-    rc = sent(b, timeout=14)
-    for _ in range(3):
-        expect("PSN", b.wait_outgoing("RC_SEND_ONLY").psn, PSN)
-    fails(b, rc, e.IBV_WC_RETRY_EXC_ERR)
+    with b.counts("local_ack_timeout_err", 3), b.counts("req_transport_retries_exceeded"):
+        rc = sent(b, timeout=14)
+        wc = rc.completion()
+    expect("status", wc and wc.status, e.IBV_WC_RETRY_EXC_ERR)
+    again = b.answers()
+    expect("what was sent again", {(packet.name, packet.psn) for packet in again}, {("RC_SEND_ONLY", PSN)})
+    # Probes come between the retries, up to eight for each.
+    expect("as often as that", 3 <= len(again) <= 3 + 8 * 4, True)
+    b.silence()
+    b.state(rc, "ERR")
 
 
 @case("a READ response with a NAK syndrome (what made rxe warn)")
@@ -207,8 +217,9 @@ def wrong_kind(b):
 @case("an ACK does not stand for the data of a READ: it is asked for again")
 def acked_read(b):
     rc = asked(b, 2 * MTU)
-    acknowledge(b, rc, PSN + 1)
-    again = b.outgoing("RC_READ_REQUEST")[0]
+    with b.counts("implied_nak_seq_err"), b.counts("packet_seq_err", 0):
+        acknowledge(b, rc, PSN + 1)
+        again = b.outgoing("RC_READ_REQUEST")[0]
     expect("PSN and length", (again.psn, again.dma_len), (PSN, 2 * MTU))
     respond(b, rc, "FIRST", PSN, b"1" * MTU)
     respond(b, rc, "LAST", PSN + 1, b"2" * MTU)
@@ -218,9 +229,10 @@ def acked_read(b):
 @case("a lost READ response: the rest is asked for again")
 def lost_response(b):
     rc = asked(b)
-    respond(b, rc, "FIRST", PSN, b"1" * MTU)
-    respond(b, rc, "LAST", PSN + 2, b"3" * MTU)
-    again = b.outgoing("RC_READ_REQUEST")[0]
+    with b.counts("implied_nak_seq_err"):
+        respond(b, rc, "FIRST", PSN, b"1" * MTU)
+        respond(b, rc, "LAST", PSN + 2, b"3" * MTU)
+        again = b.outgoing("RC_READ_REQUEST")[0]
     expect("PSN, address, length", (again.psn, again.va, again.dma_len), (PSN + 1, 0x1000 + MTU, 2 * MTU))
     respond(b, rc, "FIRST", PSN + 1, b"2" * MTU)
     respond(b, rc, "LAST", PSN + 2, b"3" * MTU)

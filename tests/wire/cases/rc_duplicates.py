@@ -32,7 +32,7 @@ def send(b):
     rc.post_recv(wr_id=2)
     b.send_next(rc, "RC_SEND_ONLY", b"once")
     b.acked(rc)
-    with b.counts("rx_duplicates"):
+    with b.counts("duplicate_request"):
         b.send(rc, "RC_SEND_ONLY", b"more", psn=rc.psn - 1)
         expect("MSN", b.acked(rc).msn, 1)
     expect("completions", [wc.wr_id for wc in rc.completions()], [1])
@@ -84,7 +84,7 @@ def read(b):
     b.send_next(rc, "RC_READ_REQUEST", dma_len=4)
     expect("payload", b.one_answer("RC_READ_RESPONSE_ONLY").payload, b"then")
     rc.memory.write(b"now.")
-    with b.counts("rx_duplicates"):
+    with b.counts("duplicate_request"):
         b.send(rc, "RC_READ_REQUEST", dma_len=4, psn=rc.psn - 1)
         answer = b.one_answer("RC_READ_RESPONSE_ONLY")
     expect("payload, PSN, MSN", (answer.payload, answer.psn, answer.msn), (b"now.", rc.psn - 1 & 0xFFFFFF, 1))

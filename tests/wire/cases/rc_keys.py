@@ -8,12 +8,14 @@ from pyverbs.pd import PD
 from victim import Memory
 
 MTU = 1024
-ACCESSES = (("RC_WRITE_ONLY", b"12345678"), ("RC_READ_REQUEST", b""), ("RC_COMPARE_SWAP", b""), ("RC_FETCH_ADD", b""))
+ACCESSES = (("RC_WRITE_ONLY", b"12345678"), ("RC_READ_REQUEST", b""), ("RC_COMPARE_SWAP", b""), ("RC_FETCH_ADD", b""),
+            ("RC_ATOMIC_WRITE", b"12345678"))
 
 
 def refused(b, rc, opcode, payload=b"", **fields):
-    b.send(rc, opcode, payload, **fields)
-    b.nak(rc, roce.NAK_ACCESS)
+    with b.counts("resp_remote_access_errors"):
+        b.send(rc, opcode, payload, **fields)
+        b.nak(rc, roce.NAK_ACCESS)
     b.state(rc, "ERR")
     expect("memory", rc.memory.read(rc.memory.size).strip(b"\0"), b"")
 
@@ -44,7 +46,8 @@ def other_pd(b):
 @case("a region without the right")
 def no_right(b):
     rights = {"RC_WRITE_ONLY": e.IBV_ACCESS_REMOTE_WRITE, "RC_READ_REQUEST": e.IBV_ACCESS_REMOTE_READ,
-              "RC_COMPARE_SWAP": e.IBV_ACCESS_REMOTE_ATOMIC, "RC_FETCH_ADD": e.IBV_ACCESS_REMOTE_ATOMIC}
+              "RC_COMPARE_SWAP": e.IBV_ACCESS_REMOTE_ATOMIC, "RC_FETCH_ADD": e.IBV_ACCESS_REMOTE_ATOMIC,
+              "RC_ATOMIC_WRITE": e.IBV_ACCESS_REMOTE_WRITE}
     for opcode, payload in ACCESSES:
         rc = b.rc()
         memory = b.memory(rc, sum(set(rights.values()) - {rights[opcode]}) | e.IBV_ACCESS_LOCAL_WRITE)
@@ -56,7 +59,7 @@ def no_right(b):
 @case("addresses before, across and behind the region, and round the end of all addresses")
 def bounds(b):
     for opcode, payload in ACCESSES:
-        across = 0 if opcode in ("RC_COMPARE_SWAP", "RC_FETCH_ADD") else 4
+        across = 0 if opcode in ("RC_COMPARE_SWAP", "RC_FETCH_ADD", "RC_ATOMIC_WRITE") else 4
         for distance in (-8, -8 * 4096, 0, -across):
             rc = b.rc()
             end = rc.memory.size if distance in (0, -across) else 0

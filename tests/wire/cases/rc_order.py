@@ -48,7 +48,7 @@ def within_write(b):
 @case("a packet ahead of its turn is reported once")
 def gap(b):
     rc = b.rc()
-    with b.counts("rx_out_of_sequence"):
+    with b.counts("out_of_sequence", 6), b.counts("tx_nak_sequence"):
         for ahead in (1, 2, 3, 1, 1000, 2**23 - 1):
             b.send(rc, "RC_WRITE_ONLY", b"data", psn=rc.psn + ahead)
         b.nak(rc, roce.NAK_SEQUENCE)
@@ -74,7 +74,7 @@ def gap_within(b):
 @case("no receive posted: RNR NAK once, then silence until the packet comes again")
 def not_ready(b):
     rc = b.rc()
-    with b.counts("tx_nak_rnr"):
+    with b.counts("tx_nak_rnr"), b.counts("out_of_buffer"), b.counts("out_of_sequence", 0):
         b.send(rc, "RC_SEND_ONLY", b"first")
         b.send(rc, "RC_SEND_ONLY", b"other", psn=rc.psn + 1)
         answer = b.nak(rc, roce.RNR | 12)

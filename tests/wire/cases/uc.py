@@ -101,7 +101,7 @@ def within(b):
 @case("no receive posted: the message is lost")
 def no_receive(b):
     uc = b.qp("UC")
-    with b.counts("rx_no_receive"):
+    with b.counts("out_of_buffer"):
         dropped(b, uc, "UC_SEND_ONLY", b"data")
     b.works(uc)
 

@@ -41,7 +41,7 @@ def wrong_qkey(b):
 def too_long(b):
     ud = b.qp("UD")
     ud.post_recv(40 + 16)
-    with b.counts("rx_no_receive", 3):
+    with b.counts("resp_local_length_error", 3):
         for n in (17, 100, 1400):
             send(b, ud, b"x" * n)
         b.silence()
@@ -55,7 +55,7 @@ def no_room(b):
     for n in (1, 39, 40):
         ud = b.qp("UD")
         ud.post_recv(n)
-        with b.counts("rx_no_receive"):
+        with b.counts("resp_local_length_error"):
             send(b, ud, b"x")
             b.silence()
         expect("completions", ud.completions(), [])
@@ -66,7 +66,7 @@ def no_room(b):
 @case("no receive posted")
 def no_receive(b):
     ud = b.qp("UD")
-    with b.counts("rx_no_receive"):
+    with b.counts("out_of_buffer"):
         send(b, ud)
         b.silence()
     ud.post_recv()

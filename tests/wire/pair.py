@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""A connection that nobody attacks."""
+
+import os
+
+from bench import expect
+from pyverbs.device import Context
+from victim import Victim
+
+
+class Pair:
+    """The connection that goes on, from the other device to ours and back."""
+
+    def __init__(self, b):
+        here, there = Context(name=os.environ["D1"]), b.context
+        self.one = Victim(here, psn=99, sq_psn=77)
+        self.two = Victim(there, psn=77, sq_psn=99)
+        self.one.connect(int(os.environ["G1_6" if ":" in b.ours else "G1"]), b.theirs, self.two.qpn, timeout=17)
+        self.two.connect(b.gid, b.ours, self.one.qpn, timeout=17)
+
+    def check(self):
+        for sender, receiver in ((self.one, self.two), (self.two, self.one)):
+            data = os.urandom(3000)
+            sender.memory.write(data)
+            receiver.post_recv(3000)
+            sender.send(3000)
+            for victim in (sender, receiver):
+                wc = victim.completion(30)
+                expect("completion of the pair", wc and wc.status, 0)
+            expect("data of the pair", receiver.memory.read(3000, 8192) == data, True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.one.close()
+        self.two.close()
