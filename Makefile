@@ -1,6 +1,7 @@
 # sroce: "make help" lists what can be made.
 
-O := $(CURDIR)/build
+# From the environment only: the kernel's makefiles would take it from a command line.
+O ?= $(CURDIR)/build
 
 # Newest installed kernel headers, unless KDIR= names others
 KDIR ?= $(shell printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
@@ -12,7 +13,7 @@ MODULE = $(O)/sroce.ko
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
-.PHONY: all module tester provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug conformance bench demo shell clean help
+.PHONY: all module tester provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug conformance fuzz bench demo shell clean help
 
 ## all            module and provider, into build/ (the default)
 all: module provider
@@ -25,7 +26,7 @@ module: mirror
 mirror:
 	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-amd64 or run tests/setup" >&2; exit 1; }
 	@mkdir -p $(MIRROR)
-	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
+	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/VERSION $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
 	@find $(MIRROR) -xtype l -delete
 
 # The module of tests/kernel, beside the module that it tests
@@ -47,6 +48,12 @@ provider:
 debug-module:
 	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-debug-kernel)/build \
 		MODULE=$(O)/debug/sroce.ko UBSAN_SANITIZE=y
+
+## kcsan-module   build/kcsan/sroce.ko for the kernel that detects data races (built on first use)
+.PHONY: kcsan-module
+kcsan-module:
+	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-debug-kernel kcsan)/build \
+		MODULE=$(O)/kcsan/sroce.ko
 
 ## 6.12-module    build/6.12/sroce.ko for Debian's kernel 6.12 (downloaded on first use)
 6.%-module:
@@ -74,20 +81,42 @@ $(O)/uml-clock.so: tests/vm/uml/clock.c
 
 # --- a real host ---
 
+PREFIX ?= /usr
 MODULES = $(DESTDIR)/lib/modules/$(KVER)/updates
 PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
 
-## install        module, provider and its registration; DESTDIR= is honoured
+## install        module, provider and its registration, sroce-top, manual pages; DESTDIR= and KDIR= are honoured
 install: all
 	install -D -m 644 $(MODULE) $(MODULES)/sroce.ko
 	$(if $(DESTDIR),,depmod $(KVER))
+	install -D -m 755 tools/sroce-top $(DESTDIR)$(PREFIX)/bin/sroce-top
+	install -D -m 644 tools/sroce-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/sroce-top.1
+	install -D -m 644 packaging/man/sroce.4 $(DESTDIR)$(PREFIX)/share/man/man4/sroce.4
 	+$(PROVIDER) install
 
-## uninstall      removes what install put there
+## uninstall      removes what install put there (KDIR= as for install)
 uninstall:
-	rm -f $(MODULES)/sroce.ko
+	rm -f $(MODULES)/sroce.ko $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(PREFIX)/share/man/man1/sroce-top.1 \
+		$(DESTDIR)$(PREFIX)/share/man/man4/sroce.4
 	$(if $(DESTDIR),,depmod $(KVER))
 	+$(PROVIDER) uninstall
+
+# --- releases ---
+
+## dist           build/sroce-VERSION.tar.xz, the release: builds without git
+.PHONY: dist
+dist:
+	@packaging/dist $(O)
+
+## deb            sroce-dkms and libibverbs-sroce for this release of Debian, into build/deb
+.PHONY: deb
+deb:
+	@packaging/deb $(O)/deb
+
+## upstream-patch what would go into the kernel and into rdma-core, as patches for "git am", into build/upstream
+.PHONY: upstream-patch
+upstream-patch: setup
+	@packaging/upstream/run $(O)/upstream
 
 # --- tests ---
 
@@ -97,23 +126,51 @@ LANES ?= unit static vm
 setup:
 	@tests/setup
 
-KERNEL ?= stock
+# A distro without a kernel means its own
+SYSTEM = $(addprefix --kernel ,$(KERNEL)) $(addprefix --distro ,$(DISTRO))
 
-## check          unit, static and VM tests; SUITE=name runs one suite, LANES="unit vm" some lanes, KERNEL=6.12
+## check          unit, static and VM tests; SUITE=name runs one suite, LANES="unit vm" some lanes, KERNEL=6.12, DISTRO=trixie, MINUTES=20
 check: setup
-	@tests/check --kernel $(KERNEL) $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
+	@tests/check $(addprefix --minutes ,$(MINUTES)) $(SYSTEM) $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
 
-## check-abi      the provider's declarations against rdma-core 56.1's own headers, and its build in that tree
+## check-abi      the provider's declarations against rdma-core's own headers, 56.1 and 65.0, and its build in those trees
 check-abi: setup
 	+@$(PROVIDER) check-abi
+
+## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels
+.PHONY: check-upstream
+check-upstream: setup
+	@tests/upstream/check
+
+## check-deb      the packages: built, installed, used and purged on Debian 12 and 13; DISTRO=trixie on one of them
+.PHONY: check-deb
+check-deb: setup
+	@tests/deb/check $(or $(DISTRO),bookworm trixie)
 
 ## check-debug    the VM suites on a kernel with KASAN, lockdep, kmemleak and more; SUITE=name runs one
 check-debug: setup
 	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
 
+## check-kcsan    the VM suites on a kernel that detects data races of two processors; SUITE=name runs one
+.PHONY: check-kcsan
+check-kcsan: setup
+	@tests/check --lane kcsan $(addprefix --suite ,$(SUITE))
+
 ## conformance    Documentation/conformance.rst: rdma-core's tests on sroce and rxe, features and the tests that show them
 conformance: setup
 	@tests/conformance/generate --kernel stock --kernel 6.12
+
+SEED ?= $(shell date +%s)
+PACKETS ?= 500000
+
+## fuzz           10 million packets natively, a million in a debug guest; SEED= repeats a run
+fuzz: setup
+	@echo "SEED=$(SEED)"
+	+@$(MAKE) -s -C tests/fuzz check RUNS=1000000 SEED=$$(($(SEED) % 4294967295 + 1))
+	+@$(MAKE) --no-print-directory all programs uml-module
+	@tests/vm/guest --kernel uml --timeout 14400 --dmesg $(O)/fuzz/guest.dmesg -- \
+		env SEED=$(SEED) PACKETS=$(PACKETS) tests/suites/packets.sh
+	@! grep -E 'WARNING:|BUG:|KASAN|UBSAN|Oops' $(O)/fuzz/guest.dmesg
 
 ## bench          sroce, rxe and TCP measured side by side, into build/bench; QUICK=1, DOC=1 for performance.rst
 bench: setup
@@ -129,7 +186,7 @@ demo: setup
 ## shell          a prompt in the guest, module and provider installed; KERNEL=debug for the debug kernel
 shell: setup
 	+@$(MAKE) --no-print-directory all $(if $(filter-out stock,$(KERNEL)),$(KERNEL)-module)
-	@tests/vm/guest --kernel $(KERNEL) --shell
+	@tests/vm/guest $(SYSTEM) --shell
 
 ## clean          removes build/; the rig's cache of kernels stays
 clean:

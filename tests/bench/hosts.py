@@ -122,6 +122,11 @@ class RemoteEnd(End):
         return super().start([sys.executable, agent.__file__, self.address, *words], **keywords)
 
 
+def named(name, namespace):
+    """A netdev to be made, as ip names it."""
+    return f"name {name}" + (f" netns {namespace}" if namespace else "")
+
+
 class Veth:
     """Each competitor has a pair of veth devices."""
     name = "veth"
@@ -152,7 +157,7 @@ class Veth:
     def _namespaces(self):
         for number in (1, 2):
             run(f"ip netns add h{number}")
-        run("ip link add eth0 netns h1 type veth peer name eth0 netns h2")
+        self._join(("eth0", "h1"), ("eth0", "h2"))
         for number in (1, 2):
             inside = f"ip netns exec h{number} ip"
             run(f"{inside} link set lo up")
@@ -160,8 +165,12 @@ class Veth:
             run(f"{inside} addr add 10.8.0.{number}/24 dev eth0")
             run(f"{inside} link set eth0 up")
 
+    def _join(self, one, two):
+        """A cable between two netdevs, each (name, namespace)."""
+        run(f"ip link add {named(*one)} type veth peer {named(*two)}")
+
     def _one_namespace(self):
-        run("ip link add r1 type veth peer name r2")
+        self._join(("r1", None), ("r2", None))
         write("/proc/sys/net/ipv4/conf/all/rp_filter", 0)
         for name in ("r1", "r2"):
             for key, value in (("rp_filter", 0), ("accept_local", 1), ("arp_ignore", 1)):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""SVG plots of what was measured, by gnuplot; none where it is not installed."""
+"""SVG plots of what was measured, by gnuplot; none where it is not installed.
+
+  python3 tests/bench/plots.py    draws that of the README anew, from the tables of Documentation/performance.rst"""
 
 import os
 import re
@@ -12,6 +14,24 @@ set grid
 set style data linespoints
 """
 COMPETITORS = ("sroce", "rxe", "tcp")
+
+# The README's: of which tables of performance.rst which rows are shown, under which label
+INSTRUCTIONS = (("veth, MTU 1500", "WRITE 64 KiB bandwidth", "WRITE 64 KiB,\\nMTU 1500"),
+                ("veth, MTU 1500", "READ 64 KiB bandwidth", "READ 64 KiB,\\nMTU 1500"),
+                ("veth, MTU 9000", "WRITE 64 KiB bandwidth", "WRITE 64 KiB,\\nMTU 9000"),
+                ("one device", "WRITE 64 KiB bandwidth", "WRITE 64 KiB,\\nin one host"))
+BARS = """set terminal svg size 720,360 font "sans,12" background "white"
+set title "Instructions for each KiB that is moved, both ends together (fewer are better)"
+set bmargin 3.5
+set xrange [-0.6:3.6]
+set style data histograms
+set style histogram clustered gap 1.5
+set style fill solid 0.9 border -1
+set grid ytics
+set yrange [0:*]
+set key top right
+set ytics format "%'.0f"
+"""
 
 
 def sizes(results, job, pattern):
@@ -61,3 +81,30 @@ def write(folder, results):
         if lines:
             draw(os.path.join(folder, f"size-{job}.svg"), f"time of a WRITE, {job}", ("message", "ns"), lines,
                  "set logscale xy 2")
+
+
+def table_row(document, table, name):
+    """{competitor: median} of a row of performance.rst, instructions per KiB."""
+    part = document.split(f"Instructions, both ends together: {table}\n")[1]
+    cells = re.search(rf"^{re.escape(name)}  +insns/KiB  +(.*)$", part, re.M).group(1)
+    numbers = re.split(r"  +", cells)
+    return {who: numbers[column].split()[0].replace(",", "")
+            for who, column in (("rxe", 1), ("sroce", 0), ("TCP", 3)) if numbers[column] != "n/a"}
+
+
+def document(page, path):
+    """The plot of the README, from what the page says."""
+    with open(page, encoding="utf-8") as file:
+        text = file.read()
+    rows = [(label, table_row(text, table, name)) for table, name, label in INSTRUCTIONS]
+    colours = {"rxe": "#b0b0b0", "sroce": "#1f5fa8", "TCP": "#e0c060"}
+    data = "\n".join(" ".join([f'"{label}"', *(values.get(who, "nan") for who in colours)]) for label, values in rows)
+    bars = ", ".join(f'$data using {i + 2}:xtic(1) title "{who}" linecolor rgb "{colour}"'
+                     for i, (who, colour) in enumerate(colours.items()))
+    script = f'{BARS}set output "{path}"\n$data << EOD\n{data}\nEOD\nplot {bars}\n'
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+
+
+if __name__ == "__main__":
+    DOCUMENTATION = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../Documentation")
+    document(os.path.join(DOCUMENTATION, "performance.rst"), os.path.join(DOCUMENTATION, "instructions.svg"))

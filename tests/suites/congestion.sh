@@ -26,7 +26,7 @@ for host in h1 h2; do
 	[ $host = h1 ] || device=$D2
 	queue $host rate 100mbit burst 72kb limit 72kb
 	before=$(counter $device tx_local_drops)
-	late=$(counter $D1 tx_timeouts)
+	late=$(counter $D1 local_ack_timeout_err)
 	pressed "queue of $host full"
 	full=$(moved $device tx_local_drops "$before")
 	if [ "$full" = 0 ] && [ "${SROCE_DEBUG_KERNEL:-0}" = 1 ]; then
@@ -34,7 +34,7 @@ for host in h1 h2; do
 	else
 		ok "queue of $host full: it was" test "$full" -gt 0
 	fi
-	ok "queue of $host full: nobody noticed by a timeout" test "$(moved $D1 tx_timeouts "$late")" -lt 5
+	ok "queue of $host full: nobody noticed by a timeout" test "$(moved $D1 local_ack_timeout_err "$late")" -lt 5
 	no_queue $host
 done
 

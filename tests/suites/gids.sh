@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What becomes of connections when their address, the netdev's MTU, its MAC address or its link changes under them.
-# timeout: 300
+# What becomes of connections when their address, the netdev's MTU, its MAC address or its link changes under them: on veth,
+# then on a bridge, a bond and VLANs.
+# timeout: 400
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 
@@ -21,7 +22,7 @@ goes_on() {
 	wait_for 60 more_acks "$packets"
 }
 more_acks() { kill -0 $CLIENT && [ "$(counter $D1 rx_acks)" -gt $(($1 + 20)) ]; }
-waits() { [ "$(counter $D1 tx_timeouts)" -gt "$1" ]; }
+waits() { [ "$(counter $D1 local_ack_timeout_err)" -gt "$1" ]; }
 # Of the table's 1024 places the first ones are enough here; to look into all takes its time.
 find_gid() {
 	local index gid
@@ -35,6 +36,7 @@ no_gid() { ! has_gid "$@"; }
 saw() { grep -q "$1" "$OUTPUT.watch"; }
 at_exit rm -f "$OUTPUT.watch"
 
+NETDEV=eth0
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 on h1 ip addr add 10.0.1.1/24 dev eth0
 on h2 ip addr add 10.0.1.2/24 dev eth0
@@ -49,11 +51,11 @@ ok "a program waits for events" wait_for 20 watching
 away_and_back() {
 	local timeouts
 	ok "$1: traffic" patient
-	on h1 ip addr del 10.0.1.1/24 dev eth0
+	on h1 ip addr del 10.0.1.1/24 dev "$NETDEV"
 	ok "$1: the GID goes" wait_for 10 no_gid $D1 $IP1
-	timeouts=$(counter $D1 tx_timeouts)
+	timeouts=$(counter $D1 local_ack_timeout_err)
 	ok "$1: the connection waits" wait_for 60 waits "$timeouts"
-	on h1 ip addr add 10.0.1.1/24 dev eth0
+	on h1 ip addr add 10.0.1.1/24 dev "$NETDEV"
 	ok "$1: the GID is back" wait_for 10 has_gid $D1 $IP1
 	ok "$1: the connection goes on" goes_on
 	stop_both
@@ -113,9 +115,97 @@ gids
 
 ok "traffic" patient
 on h1 ip link set eth0 mtu 600
-timeouts=$(counter $D1 tx_timeouts)
+timeouts=$(counter $D1 local_ack_timeout_err)
 ok "an MTU below the path MTU: the connection waits" wait_for 60 waits "$timeouts"
 on h1 ip link set eth0 mtu 1500
 ok "the MTU is back: the connection goes on" goes_on
 stop_both
 stop $watch || :
+hosts_down
+
+# --- netdevs above others ---
+
+bridged() {
+	on "$1" ip link add br0 type bridge
+	on "$1" ip link set eth0 master br0 up
+}
+bonded() {
+	on "$1" ip link add bond0 type bond mode active-backup miimon 20
+	on "$1" ip link set eth0 master bond0
+}
+tagged() {
+	on "$1" ip link set eth0 up
+	on "$1" ip link add link eth0 name eth0.5 type vlan id 5
+}
+
+# hosts_on NETDEV FUNCTION [BELOW]: hosts_up, with the addresses on a netdev that the function makes on each host, and
+# the devices on it or on the one below
+hosts_on() {
+	local host n=0
+	NETDEV=$1
+	ip netns add h1
+	ip netns add h2
+	ip link add eth0 netns h1 type veth peer name eth0 netns h2
+	for host in h1 h2; do
+		n=$((n + 1))
+		on $host ip link set lo up
+		$2 $host
+		address $host "$NETDEV" $n
+		on $host ip addr add 10.0.1.$n/24 dev "$NETDEV"
+		on $host rdma link add sroce$n type sroce netdev "${3:-$NETDEV}" || return
+	done
+	gids
+}
+
+# under_change WHAT COMMAND...: the connection waits while the command has taken something away from h1, and goes on when
+# "given_back" has made good for it
+under_change() {
+	local timeouts what=$1
+	shift
+	ok "$what: traffic" patient
+	ok "$what" on h1 "$@"
+	timeouts=$(counter $D1 local_ack_timeout_err)
+	ok "$what: the connection waits" wait_for 60 waits "$timeouts"
+	given_back
+	ok "$what, and back: the connection goes on" goes_on
+	stop_both
+	gids
+}
+
+other_mac() {
+	ok "$1, another MAC address: traffic" patient
+	on h1 ip link set "$NETDEV" address 02:00:00:00:12:35
+	ok "$1, another MAC address: the connection goes on" goes_on
+	stop_both
+	gids
+}
+
+ok "bridge: two hosts" hosts_on br0 bridged
+away_and_back "bridge, address removed and added again"
+other_mac bridge
+given_back() { on h1 ip link set eth0 master br0; }
+under_change "bridge: its port leaves" ip link set eth0 nomaster
+hosts_down
+
+modprobe bonding max_bonds=0
+ok "bond: two hosts" hosts_on bond0 bonded
+away_and_back "bond, address removed and added again"
+other_mac bond
+given_back() { on h1 ip link set eth0 down && on h1 ip link set eth0 master bond0; }
+under_change "bond: its port leaves" ip link set eth0 nomaster
+hosts_down
+
+ok "VLAN: two hosts" hosts_on eth0.5 tagged
+away_and_back "VLAN, address removed and added again"
+other_mac VLAN
+hosts_down
+
+# The device is that of the netdev below and lives on; the address goes with the VLAN.
+ok "device below a VLAN: two hosts" hosts_on eth0.5 tagged eth0
+away_and_back "device below a VLAN, address removed and added again"
+given_back() {
+	on h1 ip link add link eth0 name eth0.5 type vlan id 5
+	address h1 eth0.5 1
+	on h1 ip addr add 10.0.1.1/24 dev eth0.5
+}
+under_change "device below a VLAN: the VLAN is deleted" ip link delete eth0.5

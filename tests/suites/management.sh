@@ -29,7 +29,8 @@ more_than() { [ "$(eval "$2")" -gt "$1" ]; }
 
 packets=$(counter $D1 tx_packets)
 ok "QPs of a type are counted by themselves" rdma statistic qp set link $D1/1 auto type on
-traffic 8
+# It goes on until all has been looked at, however long that takes.
+traffic 55
 ok "they count packets" wait_for 10 more_than 100 'of_qps tx_packets'
 ok "and bytes" more_than $((100 * SIZE / 4)) 'of_qps rx_bytes'
 ok "the port counts them, too" more_than $((packets + 100)) 'counter $D1 tx_packets'
@@ -41,12 +42,16 @@ is "sysfs: errors" "$(port port_rcv_errors)" 0
 
 like "a QP's send queue" "$(rdma resource show qp link $D1/1 -dd)" 'drv_sq_next_psn [0-9]+ .*drv_sq_retries_left 7'
 like "a QP's receive queue" "$(rdma resource show qp link $D1/1 -dd)" 'drv_rq_next_psn [0-9]+ drv_rq_msn [1-9]'
-like "a CQ" "$(rdma resource show cq dev $D1 -dd)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflown 0'
+like "a CQ" "$(rdma resource show cq dev $D1 -dd)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflowed 0'
 like "an MR" "$(rdma resource show mr dev $D1 -dd)" 'ib_write_lat drv_access 0x[0-9a-f]+ drv_block_size [1-9]'
+
+kill $CLIENT $SERVER
+wait $CLIENT $SERVER
 
 # --- tracepoints ---
 
 echo 1 >$TRACING/events/sroce/enable
+traffic 1
 wait $CLIENT $SERVER
 number="qp [0-9]+"
 trace=$(<$TRACING/trace)
@@ -54,6 +59,8 @@ like "trace: packets out" "$trace" "sroce_packet_out: $D1 $number opcode 0x06 ps
 like "trace: packets in" "$trace" "sroce_packet_in: $D1 $number opcode 0x0[68] psn [0-9]+ bytes"
 like "trace: completions" "$trace" "sroce_complete: $D1 $number wr_id 0x[0-9a-f]+ opcode 1 status 0 bytes $SIZE"
 
+echo 0 >$TRACING/events/sroce/enable
+echo 1 >$TRACING/events/sroce/sroce_state/enable
 : >$TRACING/trace
 traffic 1
 wait $CLIENT $SERVER
@@ -61,9 +68,28 @@ trace=$(<$TRACING/trace)
 like "trace: states of a QP" "$trace" "sroce_state: $D1 $number RTR -> RTS"
 echo 0 >$TRACING/events/sroce/enable
 
+# --- names ---
+
+# Those of hw_counters that node_exporter's collector infiniband reads and that have a meaning here
+for name in duplicate_request implied_nak_seq_err local_ack_timeout_err out_of_buffer out_of_sequence packet_seq_err \
+	req_remote_access_errors req_remote_invalid_request resp_local_length_error resp_remote_access_errors \
+	rnr_nak_retry_err rx_atomic_requests rx_icrc_encapsulated rx_read_requests rx_write_requests lifespan; do
+	like "$name is there" "$(counter $D1 $name 2>&1)" '^[0-9]+$'
+done
+ok "the WRITEs of before were counted" test "$(counter $D1 rx_write_requests)" -gt 100
+
 # --- the end of counting ---
 
 total=$(counter $D1 tx_packets)
 ok "QPs are not counted by themselves any more" rdma statistic qp set link $D1/1 auto off
 is "and nothing is forgotten" "$(counter $D1 tx_packets)" "$total"
 is "no QP has counters" "$(of_qps tx_packets)" 0
+
+# --- a name that collectors of counters look for ---
+
+rdma link delete $D1
+ok "a device called as those of a NIC" on h1 rdma link add mlx5_s0 type sroce netdev eth0
+D1=mlx5_s0
+ok "with GIDs" wait_for 10 gids
+pair_run "the provider takes it, too" 'ibv_rc_pingpong -d $D2 -g $G2 -p $PORT' 'ibv_rc_pingpong -d $D1 -g $G1 -p $PORT $IP2'
+ok "it counts" test "$(counter $D1 rx_packets)" -gt 1000

@@ -2,7 +2,7 @@
 # Network namespaces: the RDMA subsystem in shared and in exclusive mode, and namespaces that go with devices in them.
 # Exclusive mode can be chosen only while there is no namespace, so this wants a boot of its own.
 # guest: --mem 2G
-# timeout: 240
+# timeout: 300
 . "$(dirname "$0")/lib.sh"
 
 D1=sroce1 D2=sroce2
@@ -101,6 +101,38 @@ cm_listens() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
 pingpong "RC between hosts"
 ok "any namespace can open any device" on h2 ibv_devinfo -d $D1
 
+# A namespace below: it has a VLAN of the device's netdev, whose addresses are GIDs, too. Routes of IPv6 point into their
+# namespace, and the queue pair of a program elsewhere still has one when it ends. The kernel frees one namespace with the next.
+vlan5() { on "$1" ip -6 addr add "fd05::$2/64" dev vlan5 nodad && on "$1" ip link set vlan5 up; }
+no_gid() { ! find_gid "$1" "$(gid_text "$2")"; }
+if modprobe 8021q 2>/dev/null; then
+	ip netns add below
+	for host in h1 h2; do on $host ip link add link eth0 name vlan5 type vlan id 5; done
+	on h1 ip link set vlan5 netns below
+	vlan5 below 1
+	vlan5 h2 2
+	ok "its address is a GID of the device" gid $D1 fd05::1
+	ours=$(gid $D1 fd05::1) theirs=$(gid $D2 fd05::2)
+	export ours theirs
+	ok "traffic over it" endless 'ibv_rc_pingpong -d $D2 -g $theirs -e -p $PORT -n 100000000' \
+		'ibv_rc_pingpong -d $D1 -g $ours -e -p $PORT -n 100000000 $IP2'
+	kill -STOP $SERVER $CLIENT
+	sleep 0.5
+	ip netns delete below
+	ok "it ends: the GID goes" wait_for 20 no_gid $D1 fd05::1
+	for next in next1 next2; do
+		ip netns add $next
+		ip netns delete $next
+		sleep 1
+	done
+	kill -KILL $SERVER $CLIENT 2>/dev/null
+	wait $SERVER $CLIENT 2>/dev/null
+	on h2 ip link delete vlan5
+	pair_run "rping from the device's own namespace" 'rping -s -a $IP2_6 -p $PORT -C 3 -V' 'rping -c -a $IP2_6 -p $PORT -C 3 -V'
+	pingpong "RC from there"
+else
+	skip "a VLAN of the device in a namespace below" "this kernel has none"
+fi
 
 # A namespace lives as long as a program in it, and with it the device.
 PORT=$((PORT + 1))

@@ -1,6 +1,6 @@
 #!/bin/bash
 # NVMe over Fabrics: the kernel's own target and host, over fast-registered memory. A loop device on a file is the disk.
-# timeout: 300
+# timeout: 400
 # A boot of its own, since nvmet and rdma_cm of kernel 6.1 take their locks in a circle, and lockdep is off after that:
 # guest: --mem 2G
 # dmesg-allow: possible circular locking
@@ -161,6 +161,36 @@ G2=$(gid $D2 $IP2)
 target_down
 target_up $IP2
 exercise "after the target's device was deleted" $IP2 $IP1
+target_down
+
+# A device that moves to another namespace is gone for kernel users, who are all in the initial one. Devices move in exclusive
+# mode only, which has to be set before there is another namespace; "initial" is a name by which to come back.
+away() { limited 60 rdma dev set "$1" netns elsewhere; }
+back() { limited 60 ip netns exec elsewhere rdma dev set "$1" netns initial; }
+ok "exclusive mode" rdma system set netns exclusive
+at_exit wait_for 20 rdma system set netns shared
+ip netns add elsewhere
+ip netns attach initial 1
+at_exit ip netns delete elsewhere
+at_exit ip netns delete initial
+target_up $IP2
+ok "connect" connect $IP2 $IP1
+(while dd if="$BLOCK" of=/dev/null bs=64k iflag=direct; do :; done) >/dev/null 2>&1 &
+reader=$!
+ok "the host's device moves to another namespace while it reads" away $D1
+ok "its controller goes" wait_for 30 no_controllers
+wait $reader
+ok "it moves back" back $D1
+ok "and has its GID" gid $D1 $IP1
+exercise "after the host's device moved" $IP2 $IP1
+ok "connect" connect $IP2 $IP1
+ok "the target's device moves under a connection" away $D2
+ok "disconnect" disconnect
+ok "it moves back" back $D2
+ok "and has its GID" gid $D2 $IP2
+target_down
+target_up $IP2
+exercise "after the target's device moved" $IP2 $IP1
 target_down
 not_ok "no lock of ours is in such a circle" sh -c "dmesg | grep -A 30 'possible circular locking' | grep '\[sroce\]'"
 ok "the modules can be unloaded" modprobe -r nvme-rdma nvmet-rdma sroce

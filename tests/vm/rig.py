@@ -2,6 +2,7 @@
 
 import argparse
 import ctypes
+import fcntl
 import hashlib
 import os
 import platform
@@ -22,6 +23,7 @@ TOP = os.path.dirname(os.path.dirname(VM))
 BUILD = os.path.join(TOP, "build")
 CACHE = os.environ.get("SROCE_CACHE") or os.path.join(
     os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "sroce")
+DISTRO_KERNEL = re.compile(r"(bookworm|trixie|sid)(-[0-9.]+)?")  # a release's own kernel, or another series that it has
 TIMED_OUT = 124
 GUEST_DIED = 125
 
@@ -38,19 +40,37 @@ def script(name, *arguments):
     return done.stdout.strip()
 
 
+def build(*targets):
+    """Makes targets of the Makefile; what make says comes to standard error."""
+    if subprocess.run(["make", "-s", "-C", TOP, *targets], stdout=sys.stderr, check=False).returncode:
+        raise RigError("the build failed")
+
+
+def work_folder():
+    """For what a run needs: build/vm, or, for who may not write there, a folder of the user's own."""
+    if os.access(TOP, os.W_OK):
+        folder = os.path.join(BUILD, "vm")
+    else:
+        folder = os.path.join(tempfile.gettempdir(), f"sroce-{os.getuid()}")
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if os.stat(folder).st_uid != os.getuid():
+        raise RigError(f"{folder} is another user's")
+    return folder
+
+
 class Kernel:
     """A kernel folder of the cache: release, modules/, and an image."""
-    MAKERS = {"stock": ["fetch-kernel"], "debug": ["build-debug-kernel"],
+    MAKERS = {"stock": ["fetch-kernel"], "debug": ["build-debug-kernel"], "kcsan": ["build-debug-kernel", "kcsan"],
               "uml": ["build-uml-kernel"], "uml-fast": ["build-uml-kernel", "fast"]}
     IMAGES = ("vmlinux", "build/linux", "build/vmlinux")  # User Mode Linux has both of the last
 
     def __init__(self, which):
-        maker = ["fetch-kernel", which] if re.fullmatch(r"[0-9]+\.[0-9]+", which) else self.MAKERS.get(which)
+        maker = self.maker(which)
         self.folder = script(*maker) if maker else os.path.realpath(which)
         self.flavour = which if maker else os.path.basename(self.folder)
         self.uml = self.flavour.startswith("uml")
         self.fast = self.flavour.startswith("uml-fast")
-        self.debug = self.flavour.startswith("debug") or (self.uml and not self.fast)
+        self.debug = self.flavour.startswith(("debug", "kcsan")) or (self.uml and not self.fast)
         with open(os.path.join(self.folder, "release"), encoding="ascii") as file:
             self.release = file.read().strip()
         # KASAN initializes all memory at boot, kmemleak scans a part of it.
@@ -59,6 +79,15 @@ class Kernel:
         self.image = next((image for image in images if os.path.exists(image)), None)
         if not self.image:
             raise RigError(f"no kernel in {self.folder}")
+
+    @classmethod
+    def maker(cls, which):
+        """The script that gets a kernel of that name, None for a folder."""
+        if re.fullmatch(r"[0-9]+\.[0-9]+", which):
+            return ["fetch-kernel", which]
+        if DISTRO_KERNEL.fullmatch(which):
+            return ["fetch-distro", *which.split("-", 1)]
+        return cls.MAKERS.get(which)
 
     def module(self):
         """The project's module as built for this kernel."""
@@ -69,10 +98,13 @@ class Kernel:
         own = os.path.join(self.folder, "modules/lib/modules", self.release)
         if bare or not os.path.exists(self.module()):
             return own
-        root = os.path.join(BUILD, "vm", self.release)
+        root = os.path.join(work_folder(), self.release)
         folder = os.path.join(root, "lib/modules", self.release)
-        if not self._current(own, folder):
-            self._install(own, root, folder)
+        os.makedirs(root, exist_ok=True)
+        with open(os.path.join(root, ".lock"), "w", encoding="ascii") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # guests may start at the same time
+            if not self._current(own, folder):
+                self._install(own, root, folder)
         return folder
 
     def _current(self, own, folder):
@@ -150,6 +182,14 @@ class Options(argparse.Namespace):
     environment = {}
     network = None
     nic = False
+    distro = None
+
+
+def distro_root(options):
+    """The root of another release that the guest is to have, None for the host's."""
+    if not options.distro or os.path.isdir(options.distro):
+        return options.distro
+    return os.path.join(os.path.dirname(script("fetch-distro", options.distro)), "root")
 
 
 def quoted(text):
@@ -164,8 +204,8 @@ class Guest:
         self.kernel, self.qemu, self.accel, self.options = kernel, qemu, accel, options
         options.share = os.path.realpath(options.share)
         os.makedirs(options.share, exist_ok=True)
-        os.makedirs(os.path.join(BUILD, "vm"), exist_ok=True)
-        self.job = tempfile.mkdtemp(prefix="job.", dir=os.path.join(BUILD, "vm"))
+        self.root = distro_root(options)
+        self.job = tempfile.mkdtemp(prefix="job.", dir=work_folder())
         self.console = options.dmesg or os.path.join(self.job, "console")
         self.output, self.output_far = socket.socketpair()
         self.status, self.status_far = socket.socketpair()
@@ -177,6 +217,7 @@ class Guest:
         environment = {
             "HOSTNAME_IN_GUEST": self.options.name,
             "SROCE_TOP": TOP,
+            "SROCE_BUILD": os.path.join(BUILD, "" if self.root is None else os.path.basename(self.options.distro)),
             "SROCE_KERNEL": self.kernel.flavour,
             "SROCE_DEBUG_KERNEL": int(self.kernel.debug),
             "SROCE_KIND": self.KIND,
@@ -196,10 +237,17 @@ class Guest:
                 file.write(f"{quoted(os.path.join(VM, 'prepare'))} || exit\n")
             file.write("exec " + " ".join(quoted(word) for word in self.options.command) + "\n")
 
+    def _modules(self):
+        """What becomes /lib/modules/RELEASE; nothing if the root has the kernel's modules already, as an installed one."""
+        if self.root and self.options.bare and os.path.isdir(os.path.join(self.root, "lib/modules", self.kernel.release, "kernel")):
+            return ""
+        return self.kernel.modules(self.options.bare)
+
     def _cmdline(self, kind):
         """What the guest's first processes look for."""
-        return (f"{os.environ.get('GUEST_CMDLINE', '')} quiet panic=-1 rig.kind={kind} rig.modules={self.kernel.modules(self.options.bare)} "
-                f"rig.init={VM}/init rig.job={self.job} rig.out={self.options.share}")
+        return (f"{os.environ.get('GUEST_CMDLINE', '')} quiet panic=-1 rig.kind={kind} rig.modules={self._modules()} "
+                f"rig.init={VM}/init rig.job={self.job} rig.out={self.options.share}"
+                + (f" rig.host={TOP}:{CACHE}:{os.getcwd()}" if self.root else ""))
 
     def _processor(self):
         # The left-out features make string copies and page walks slower under emulation, not faster.
@@ -222,6 +270,13 @@ class Guest:
         return [*behind,
                 "-device", f"virtio-net-pci,netdev=net0,mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1)},romfile="]
 
+    def _root(self):
+        """The guest's root and, if that is not the host's, the host's, of which the guest takes what it needs."""
+        roots = {"root": self.root, "host": "/"} if self.root else {"root": "/"}
+        return [word for tag, path in roots.items() for word in (
+            "-fsdev", f"local,id={tag},path={path},security_model=none,readonly=on,multidevs=remap",
+            "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}")]
+
     def _command(self):
         cmdline = ("console=ttyS0 mitigations=off nokaslr random.trust_cpu=on tsc=reliable no_timer_check net.ifnames=0 "
                    "log_buf_len=16M secretmem.enable=1 " + self._cmdline("qemu"))
@@ -229,8 +284,7 @@ class Guest:
             *self.qemu.program, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc",
             *self._processor(), "-m", self.options.memory or self.kernel.memory,
             "-kernel", self.kernel.image, "-initrd", script("make-initramfs", self.kernel.folder), "-append", cmdline,
-            "-fsdev", "local,id=root,path=/,security_model=none,readonly=on,multidevs=remap",
-            "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+            *self._root(),
             "-fsdev", f"local,id=out,path={self.options.share},security_model=none,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=out,mount_tag=out",
             "-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console",
@@ -340,8 +394,8 @@ class UmlGuest(Guest):
     KIND = "uml"
 
     def __init__(self, kernel, options):
-        if options.shell or options.network or options.nic or options.icount:
-            raise RigError("the uml kernel has no shell, network card or instruction count here")
+        if options.shell or options.network or options.nic or options.icount or options.distro:
+            raise RigError("the uml kernel has no shell, network card, instruction count or other root here")
         options.environment = {**options.environment, **self._clock(kernel)}
         super().__init__(kernel, None, None, options)
         self.log = open(self.console, "wb")  # pylint: disable=consider-using-with
@@ -381,9 +435,14 @@ class UmlGuest(Guest):
         return {**os.environ, "TMPDIR": "/dev/shm"}  # holds the guest's memory
 
 
+def kernel_of(options):
+    """The kernel that was asked for, else that of the release whose root it is to have."""
+    return Kernel(options.kernel or options.distro or "stock")
+
+
 def boot(options):
     """A guest for these options."""
-    kernel = Kernel(options.kernel)
+    kernel = kernel_of(options)
     if kernel.uml:
         return UmlGuest(kernel, options)
     qemu = Qemu()
@@ -410,7 +469,10 @@ class RawTerminal:
 def parser(description):
     """The options that guest and pair share."""
     result = argparse.ArgumentParser(description=description)
-    result.add_argument("--kernel", default="stock", metavar="stock|6.12|debug|uml|uml-fast|DIR", help="which kernel to boot")
+    result.add_argument("--kernel", metavar="stock|6.12|trixie|trixie-7|debug|kcsan|uml|uml-fast|DIR",
+                        help="which kernel to boot: stock, or the one of --distro, if not given")
+    result.add_argument("--distro", default=Options.distro, metavar="bookworm|trixie|sid|DIR",
+                        help="the root of that release of Debian instead of the host's")
     result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
     result.add_argument("--cpus", type=int, default=Options.cpus)
     result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")

@@ -1,0 +1,23 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Every allocation of every verb fails once, and some of those of the data path: tests/verbs/exhaust.c.
+# SEED and PLACES: which allocations of "rdma link add" fail, and how many.
+# timeout: 260
+# lanes: debug smoke
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+[ -e /sys/kernel/debug/failslab ] || skip_all "this kernel has no fault injection"
+
+kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo; }
+before=$(rdma resource show)
+run_program "" 150 "$PROGRAMS/exhaust"
+start=$(kilobytes)
+run_program "again: " 150 "$PROGRAMS/exhaust"
+is "all resources are given back" "$(rdma resource show)" "$before"
+grown=$(($(kilobytes) - start))
+diag "$grown KiB more"
+ok "so is their memory" test $grown -lt 8192
+is "the module is not in use" "$(cat /sys/module/sroce/refcnt)" 0

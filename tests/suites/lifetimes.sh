@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Objects, processes, addresses, links, netdevs, namespaces and the module go while they are in use, again and again:
+# tests/verbs/lifetimes.c. ROUNDS is the number of objects, a tenth of it that of everything else.
+# timeout: 600
+# lanes: debug
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+ROUNDS=${ROUNDS:-10}
+export ROUNDS SEED=${SEED:-$((RANDOM * 32768 + RANDOM))} D1 D2 G1 G2
+diag "SEED=$SEED ROUNDS=$ROUNDS"
+
+kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo; }
+unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
+device_there() { [ -e "/sys/class/infiniband/$1" ]; }
+
+# learn: the GIDs' indices, for those who run already, too
+learn() { gids && echo "G1=$G1 G2=$G2" >"$OUTPUT.gids"; }
+at_exit rm -f "$OUTPUT.gids"
+
+# churn: processes that use both devices as long as there are any, until quiet; they leave the processor to what is done
+churn() {
+	touch "$OUTPUT.churn"
+	while [ -e "$OUTPUT.churn" ]; do
+		. "$OUTPUT.gids"
+		nice timeout -k 1 "$(seconds 20)" "$PROGRAMS/lifetimes" churn </dev/null 2>/dev/null || sleep 0.02
+	done &
+	CHURN=$!
+}
+quiet() {
+	rm -f "$OUTPUT.churn"
+	wait "$CHURN"
+}
+at_exit rm -f "$OUTPUT.churn"
+
+# moved_on BEFORE: packets have come since
+moved_on() { [ "$(counter $D2 rx_packets 2>/dev/null || echo 0)" -gt "$1" ]; }
+# busy: until there is traffic; a device that is new has counted nothing
+busy() {
+	local before
+	before=$(counter $D2 rx_packets 2>/dev/null || echo 0)
+	wait_for 20 moved_on "$before"
+}
+
+# again WHAT TIMES COMMAND...: under traffic; between any two of them there is some
+again() {
+	local what=$1 times=$2 i
+	shift 2
+	learn
+	churn
+	for ((i = 0; i < times; i++)); do
+		if ! busy || ! "$@" "$i"; then
+			fail "$what, round $i"
+			quiet
+			return
+		fi
+	done
+	quiet
+	pass "$what, $times times"
+	wait_for 20 no_users || fail "$what: all is given back"
+}
+# A device that is made anew has another number.
+resources() { rdma resource show | sed 's/^[0-9]*: //' | sort; }
+no_users() { [ "$(resources)" = "$BEFORE" ]; }
+
+works() {
+	gids
+	pair_run "$1: RC afterwards" 'ibv_rc_pingpong -d $D2 -g $G2 -n 20 -e -c -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $G1 -n 20 -e -c -p $PORT $IP2'
+}
+
+# --- what happens ---
+
+down_and_up() {
+	on h1 ip link set eth0 down
+	on h1 ip link set eth0 up
+	on h1 ip -6 addr replace fd00::1/64 dev eth0 nodad
+}
+another_mtu() { on h1 ip link set eth0 mtu $(($1 % 2 ? 1500 : 4200)); }
+# Whoever knows the old one would go on sending there for half a minute.
+another_mac() {
+	on h2 ip link set eth0 address "02:00:00:00:00:$(printf %02x $(($1 % 200)))" && on h1 ip neigh flush dev eth0
+}
+address_away() {
+	on h1 ip addr del 10.0.0.1/24 dev eth0
+	on h1 ip addr add 10.0.0.1/24 dev eth0
+	learn
+}
+link_away() {
+	rdma link delete $D1 && on h1 rdma link add $D1 type sroce netdev eth0 && learn
+}
+netdev_away() {
+	ip -n h1 link delete eth0
+	wait_for 20 eval '! device_there $D1 && ! device_there $D2' || return
+	ip link add eth0 netns h1 type veth peer name eth0 netns h2
+	address h1 eth0 1
+	address h2 eth0 2
+	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && learn
+}
+# The namespace lives on while the process does, whose netdevs it has; its name goes.
+namespace_away() {
+	hosts_down
+	ip netns add h1 && ip netns add h2 || return
+	ip link add eth0 netns h1 type veth peer name eth0 netns h2
+	on h1 ip link set lo up
+	on h2 ip link set lo up
+	address h1 eth0 1
+	address h2 eth0 2
+	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && learn
+}
+module_away() {
+	hosts_down
+	wait_for 20 rmmod sroce || return
+	namespace_away
+}
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+BEFORE=$(resources)
+run_program "" $((100 + ROUNDS)) "$PROGRAMS/lifetimes"
+is "nothing is left" "$(resources)" "$BEFORE"
+TIMES=$((ROUNDS / 10))
+start=''
+for round in 1 2; do
+	again "link down and up" $TIMES down_and_up
+	again "MTU" $TIMES another_mtu
+	again "MAC address" $TIMES another_mac
+	again "address" $TIMES address_away
+	works "changes ($round)"
+	again "rdma link delete" $TIMES link_away
+	again "netdev deleted" $TIMES netdev_away
+	again "namespace deleted" $(((TIMES + 1) / 2)) namespace_away
+	again "module unloaded" $(((TIMES + 1) / 2)) module_away
+	works "removals ($round)"
+	ok "the module is unused" wait_for 20 unused
+	# What the first round has taken for good may stay.
+	[ -n "$start" ] || start=$(kilobytes)
+done
+grown=$(($(kilobytes) - start))
+diag "$grown KiB more"
+ok "memory is given back" test $grown -lt 8192

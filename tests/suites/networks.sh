@@ -1,0 +1,70 @@
+#!/bin/bash
+# Bad networks: packets that are lost, late, twice, damaged, in the wrong order, or too many for a queue. All arrives, what is
+# lost is noticed early, and who loses much sends less at a time. In tests/verbs/pressed every byte is compared.
+# timeout: 400
+# lanes: vm debug smoke
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+modprobe -qa sch_netem sch_tbf || skip_all "no netem"
+
+# Of ARP the kernel repeats a question after a second, and modify_qp() does not wait longer.
+neighbour() { on "$1" ip neighbour replace "$2" lladdr "$(on "$3" cat /sys/class/net/eth0/address)" dev eth0 nud permanent; }
+neighbour h1 $IP2 h2
+neighbour h2 $IP1 h1
+
+# network OPTIONS...: of netem, in both directions
+network() { for host in h1 h2; do on $host tc qdisc replace dev eth0 root netem "$@"; done; }
+
+# moved DEVICE NAME BEFORE: by how much. The kernel remembers values for 10 ms.
+moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
+
+# bad WHAT OPTIONS...
+bad() {
+	network "${@:2}"
+	run_program "$1: " 200 "$PROGRAMS/pressed"
+}
+
+bad "1 % lost" limit 10000 loss 1%
+bad "10 % lost" loss 10%
+bad "lost in bursts" loss gemodel 1% 30% 70% 0.1%
+bad "in the wrong order" delay 2ms reorder 80% 50%
+bad "twice" duplicate 20%
+bad "damaged" corrupt 3%
+bad "20 ms away, 1 % lost" delay 20ms 2ms loss 1%
+
+# A timeout of 4.3 s, each message alone on its way: who waited for it would take more than a minute.
+network loss 4%
+late=$(counter $D1 local_ack_timeout_err)
+probes=$(counter $D1 tx_probes)
+pair_run "lone WRITEs get through" 'ib_write_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_write_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
+ok "their loss was noticed by probes" test "$(moved $D1 tx_probes "$probes")" -gt 0
+is "and by no timeout" "$(moved $D1 local_ack_timeout_err "$late")" 0
+pair_run "lone READs, too" 'ib_read_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_read_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
+is "by no timeout either" "$(moved $D1 local_ack_timeout_err "$late")" 0
+
+# Who is far away is not taken for lost, time after time.
+network delay 10ms limit 10000
+probes=$(counter $D1 tx_probes)
+pair_run "READs from far away" 'ib_read_bw -F -d $D2 -x $G2 -n 32 -t 1 -s 65536 -p $PORT' 'ib_read_bw -F -d $D1 -x $G1 -n 32 -t 1 -s 65536 -p $PORT $IP2' 60
+probes=$(moved $D1 tx_probes "$probes")
+diag "$probes probes"
+ok "the distance is learnt" test "$probes" -lt 16
+
+# A queue of ten packets drops most of each burst of 64, until there are no such bursts any more.
+for host in h1 h2; do on $host tc qdisc replace dev eth0 root tbf rate 200mbit burst 3kb limit 11kb; done
+
+# crosses WHAT PROGRAM DEVICE: 100 times 64 KiB, in packets of 1024 bytes, that DEVICE sends
+crosses() {
+	local packets
+	packets=$(counter $3 tx_packets)
+	pair_run "a queue of ten packets: $1" "$2 -F -d \$D2 -x \$G2 -n 100 -s 65536 -p \$PORT" \
+		"$2 -F -d \$D1 -x \$G1 -n 100 -s 65536 -p \$PORT $IP2" 60
+	packets=$(moved $3 tx_packets "$packets")
+	diag "$packets packets sent for 6400"
+	ok "few packets are sent twice" test "$packets" -lt 12800
+}
+crosses WRITEs ib_write_bw $D1
+crosses READs ib_read_bw $D2

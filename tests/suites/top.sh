@@ -1,0 +1,87 @@
+#!/bin/bash
+# sroce-top beside traffic: its figures are the kernel's, in each of its forms.
+# timeout: 400
+# lanes: vm
+. "$(dirname "$0")/lib.sh"
+
+TOP=$SROCE_TOP/tools/sroce-top
+VIEW=/run/top.json
+KEYS=/run/top.keys SCREEN=/run/top.screen
+at_exit rm -f $VIEW $KEYS $SCREEN
+
+view() { "$TOP" --json "$@" >$VIEW; }
+
+# field EXPRESSION: of the last view, which Python knows as v, its devices as d and its QPs as q
+field() {
+	python3 -c "
+import json
+with open('$VIEW') as lines:
+    v = json.loads(list(lines)[-1])
+d, q = v['devices'], v['qps']
+print($1)"
+}
+
+holds() { [ "$(field "bool($1)")" = True ]; }
+
+# on_terminal: in the background, with a pipe for the keys; what the terminal gets is in $SCREEN
+on_terminal() {
+	mkfifo $KEYS
+	TERM=xterm script -qfec "stty rows 40 cols 160; $TOP --interval 0.5" $SCREEN <$KEYS >/dev/null 2>&1 &
+	TERMINAL=$!
+	exec 9>$KEYS
+}
+
+hosts_up || { fail "two hosts"; exit 1; }
+
+ok "a view of idle devices" view --interval 0.2
+is "both of them" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
+ok "no bytes" holds "all(x['tx_bytes_per_second'] == 0 for x in d)"
+is "their GSI QPs" "$(field "' '.join(x['type'] for x in q)")" "GSI GSI"
+
+# The lowest priority, for both programs poll, and what looks at them is slow enough under emulation.
+# shellcheck disable=SC2016 # the variables are the other shell's
+endless 'nice -n 19 ib_write_bw -d $D2 -x $G2 -p $PORT -F -s 4096 --run_infinitely' \
+	'nice -n 19 ib_write_bw -d $D1 -x $G1 -p $PORT -F -s 4096 --run_infinitely $IP2' || fail "traffic"
+ok "a view beside traffic" view
+ok "bytes leave the one" holds "d[0]['tx_bytes_per_second'] > 4096"
+ok "and come to the other" holds "d[1]['rx_bytes_per_second'] > 4096"
+ok "in packets of 1024 bytes and headers" \
+	holds "1024 < d[0]['tx_bytes_per_second'] / d[0]['tx_packets_per_second'] < 1124"
+ok "without drops" holds "d[0]['drops_per_second'] == 0"
+is "the busiest QPs are those of the two programs" "$(field "sorted(x['pid'] for x in q[:2]) == sorted([$SERVER, $CLIENT])")" True
+ok "with their state and packets a second" \
+	holds "q[0]['state'] in ('RTR', 'RTS') and q[0]['type'] == 'RC' and q[0]['process'].startswith('ib_write_bw') and
+               max(q[0]['tx_packets_per_second'], q[0]['rx_packets_per_second']) > 1"
+ok "counters are the kernel's" holds "0 < d[0]['counters']['tx_packets'] <= $(counter "$D1" tx_packets)"
+ok "several views" view --interval 0.2 --count 3
+is "a line each" "$(wc -l <$VIEW)" 3
+ok "an ordinary user may look" setpriv --reuid=65534 --regid=65534 --clear-groups "$TOP" --json --interval 0.2
+
+text=$("$TOP" --count 1 --interval 0.5 --sort device | tr '\n' '|')
+like "text: devices" "$text" 'DEVICE +NETDEV +STATE +TX B/s.*\|sroce1/1 +.*ACTIVE +[0-9.]+[kM] '
+like "text: QPs" "$text" '\|sroce1 +[0-9]+ +RC +RTS +[0-9]+ +ib_write_bw\['
+on_terminal
+ok "a terminal shows it" wait_for 30 grep -q 'sort by (rate)' $SCREEN
+like "with devices and QPs" "$(tr -d '\r\n' <$SCREEN)" 'TX B/s.*ACTIVE.*ib_write_bw'
+printf s >&9
+ok "a key sorts the QPs" wait_for 30 grep -q '(\?device)' $SCREEN
+printf q >&9
+ok "a key ends it" wait $TERMINAL
+exec 9>&-
+
+# An error: packets for a QP that went, as the client goes on
+stop "$SERVER"
+ok "a view after the peer died" wait_for 20 eval 'view && holds "d[0][\"trouble\"] or d[1][\"trouble\"]"'
+like "text: what is wrong" "$("$TOP" --count 1 --interval 0.2 | tr '\n' '|')" 'COUNTER +TOTAL +PER s\|sroce[12] +[a-z_]+ +[1-9]'
+stop "$CLIENT"
+
+not_ok "an interval of nothing" "$TOP" --json --interval 0
+like "no rdma tool: it says so" "$(PATH=/nowhere /usr/bin/python3 "$TOP" --json 2>&1)" 'install iproute2'
+
+# A device that goes between two looks
+"$TOP" --json --count 4 --interval 0.5 >$VIEW &
+looker=$!
+sleep 0.7
+rdma link delete "$D1"
+ok "a device goes while it looks" wait $looker
+is "it is not in the last view" "$(field "' '.join(x['device'] for x in d)")" "sroce2"

@@ -1,0 +1,72 @@
+#!/bin/bash
+# What Documentation/tutorial.rst tells a user to type, taken from there and typed in its order.
+# timeout: 180
+# lanes: vm debug
+. "$(dirname "$0")/lib.sh"
+
+TUTORIAL=$(dirname "$0")/../../Documentation/tutorial.rst
+
+# block NAME: the literal block that follows the comment "tested: tests/suites/tutorial.sh, block NAME"
+block() {
+	awk -v mark=".. tested: tests/suites/tutorial.sh, block $1" '
+		{ text = $0; sub(/^ +/, "", text) }
+		text == mark { found = 1; next }
+		!found { next }
+		!begun { if (text == "::") begun = 1; next }
+		text == "" { if (inside) { blank = 1 }; next }
+		blank { exit }
+		{ inside = 1; print text }
+	' "$TUTORIAL"
+}
+
+# Line by line, in this shell: what one block sets, the next one uses, as in a user's terminal.
+type_in() {
+	local line
+	while IFS= read -r line; do
+		eval "$line" </dev/null || { echo "failed: $line"; return 1; }
+	done <<<"$(block "$1")"
+}
+
+typed() {
+	[ -n "$(block "$1")" ] || { fail "$2: the tutorial has no block $1"; return; }
+	ok "$2" type_in "$1"
+}
+
+# pair WHAT NAME PORT: the blocks NAME-server and NAME-client, each in a terminal of its own. The server's process is made to
+# begin in its namespace, where the rig looks if it listens.
+pair() {
+	local server status
+	export LEFT RIGHT
+	(exec ip netns exec right timeout -k 5 "$(seconds 60)" bash -euc "exec $(block "$2-server")") \
+		>"$OUTPUT.server" 2>&1 </dev/null &
+	server=$!
+	wait_server $server "$3"
+	ok "$1" timeout -k 5 "$(seconds 60)" bash -euc "$(block "$2-client")"
+	wait $server
+	status=$?
+	[ $status = 0 ] || cat "$OUTPUT.server"
+	is "$1: the server's status" $status 0
+	rm -f "$OUTPUT.server"
+}
+
+typed module "the module is there"
+typed hosts "two hosts"
+typed devices "two devices"
+like "both are active" "$(rdma link show | tr '\n' ' ')" 'left0/1 state ACTIVE .*right0/1 state ACTIVE '
+ok "their GIDs" wait_for 10 eval 'grep -q ffff:0a09:0001 /sys/class/infiniband/left0/ports/1/gids/* &&
+	grep -q ffff:0a09:0002 /sys/class/infiniband/right0/ports/1/gids/*'
+like "the look at one" "$(eval "$(block look)" | tr '\n' ' ')" 'PORT_ACTIVE .*1024 .*::ffff:10\.9\.0\.1'
+here=$PWD
+typed gids "the indices of their GIDs"
+cd "$here" || exit 1
+like "they are numbers" "$LEFT $RIGHT" '^[0-9]+ [0-9]+$'
+pair "ibv_rc_pingpong" pingpong 18515
+pair "rping" rping 7174
+pair "ib_write_bw" perftest 18515
+typed counters "counters and resources"
+ok "packets were counted" test "$(counter left0 tx_packets)" -gt 1000
+typed container "a device in a namespace without a name"
+like "its character device is found" "$(eval "$(block node)")" '/uverbs[0-9]+/ibdev$'
+like "it is active" "$(eval "$(block container-use)" 2>&1)" 'inside0.*PORT_ACTIVE'
+typed end "all is taken down"
+ok "no device is left" no_devices
