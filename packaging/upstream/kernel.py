@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""The module as the kernel's tree would have it: no compat.h, what it chose instead; a Kconfig, a Makefile, an entry in MAINTAINERS."""
+
+import re
+
+from resolve import Trouble, definitions, expand, replaced, unifdef
+
+HOME = "drivers/infiniband/sw/sroce"
+ABI = "include/uapi/rdma/sroce-abi.h"
+IDS = "include/uapi/rdma/ib_user_ioctl_verbs.h"
+TOUCHED = ["MAINTAINERS", "drivers/infiniband/Kconfig", "drivers/infiniband/sw/Makefile", IDS]
+DRIVER_ID = re.compile(r"/\* \"sroc\":.*?\*/\n#define SROCE_DRIVER_ID.*?\n\n", re.S)
+
+KCONFIG = """\
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+config RDMA_SROCE
+	tristate "Software RoCEv2 in bursts (sroce)"
+	depends on INET && IPV6 && INFINIBAND && 64BIT
+	depends on INFINIBAND_VIRT_DMA
+	select NET_UDP_TUNNEL
+	select CRC32
+	help
+	  RDMA over Converged Ethernet, version 2, on any Ethernet device:
+	  packets go to UDP port 4791 over IPv4 and IPv6, through the stack
+	  in bursts as UDP segmentation offload has them. Peers are other
+	  hosts with this driver or with rxe, and RoCEv2 NICs.
+
+	  User space needs libsroce of rdma-core. A device is made by
+
+	    rdma link add sroce0 type sroce netdev eth0
+
+	  To compile this driver as a module, choose M here: the module will
+	  be called sroce.
+"""
+
+MAKEFILE = """\
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+obj-$(CONFIG_RDMA_SROCE) += sroce.o
+
+# where define_trace.h finds trace.h again
+CFLAGS_trace.o := -I$(src)
+
+{objects}"""
+
+MESSAGE = """\
+RDMA/sroce: Add a software RoCEv2 driver that works in bursts
+
+sroce turns any Ethernet device into an RDMA device that speaks RoCEv2,
+as rxe does. What is different: packets go through the stack in bursts,
+in the form of UDP segmentation offload; queues, doorbells and
+completions are memory that is shared with the process, so that posting
+and polling seldom need a system call; sending happens in the caller's
+context and receiving in the softirq, without work queues on the way;
+payload is not copied on the way out.
+
+The protocol is in core/, without kernel types, so that it can be tested
+natively. The rest drives it: one noun or verb of verbs per file.
+
+Signed-off-by: {author}
+"""
+
+
+def is_source(path):
+    """Of the files of drivers/sroce: compat.h and the probes stay behind."""
+    return path.suffix in {".c", ".h", ".S"} and path.name != "compat.h"
+
+
+def chosen(top, probes):
+    """What compat.h says for the kernel that the probes are of: unifdef's options, its macros and includes."""
+    compat = (top / "drivers/sroce/compat.h").read_text()
+    known = set(re.findall(r"SROCE_HAVE_\w+", compat))
+    have = set(re.findall(r"#define (SROCE_HAVE_\w+)", probes))
+    options = ["-D" + name if name in have else "-U" + name for name in sorted(known)] + ["-D__KERNEL__"]
+    text = unifdef(compat, options)
+    macros = definitions(text)
+    macros.pop("SROCE_COMPAT_H")
+    left = re.sub(r"^#(define|include) (?:.*\\\n)*.*\n", "", text, flags=re.M)
+    if re.search(r"^#(?!ifndef SROCE_COMPAT_H|endif)", left, re.M):
+        raise Trouble(f"compat.h has more than definitions and includes:\n{left}")
+    return options, macros, re.findall(r"^#include <.*>$", text, re.M)
+
+
+def source(text, options, macros):
+    text = expand(unifdef(text, options), macros)
+    text = text.replace("(enum rdma_driver_id)SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
+    return text.replace("#include <sroce_ring.h>", '#include "sroce_ring.h"').replace("include/sroce_ring.h", HOME + "/sroce_ring.h")
+
+
+def abi(text, ring):
+    """The header of both sides: the driver's number is in the kernel's list, the licence as the kernel's uapi has it."""
+    text, found = DRIVER_ID.subn("", text)
+    if not found:
+        raise Trouble("sroce-abi.h has no SROCE_DRIVER_ID")
+    return replaced(text, ("GPL-2.0 OR Linux-OpenIB", "(GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB"),
+                    ("include/sroce_ring.h", ring))
+
+
+def with_includes(text, includes):
+    """env.h, with the headers that compat.h includes everywhere, in their place of the alphabet."""
+    lines = re.findall(r"^#include <linux/.*>$", text, re.M)
+    return replaced(text, ("\n".join(lines), "\n".join(sorted(lines + includes))))
+
+
+def makefile(kbuild):
+    """That of the objects, from the module's own."""
+    match = re.search(r"^sroce-y := .*?\)\n(?:sroce-\$[^\n]*\n)+", kbuild, re.M | re.S)
+    objects = re.sub(r"\$\(addprefix drivers/sroce/, \\\n\t(.*?)\)\n", r"\1\n", match.group(0), flags=re.S)
+    return MAKEFILE.format(objects=objects.replace("drivers/sroce/", ""))
+
+
+def driver_id(text):
+    """The list of drivers with ours at its end."""
+    return re.sub(r"((\tRDMA_DRIVER_\w+,\n)+)(};)", r"\1\tRDMA_DRIVER_SROCE,\n\3", text, count=1)
+
+
+def maintainers(text, author):
+    """With our section before the first one that the alphabet puts behind it."""
+    entry = (f"SROCE SOFTWARE ROCEV2 DRIVER\nM:\t{author}\nL:\tlinux-rdma@vger.kernel.org\nS:\tMaintained\n"
+             f"F:\t{HOME}/\nF:\t{ABI}\n\n")
+    titles = re.finditer(r"(?<=\n\n)S.*(?=\n[A-Z]:\t)", text)
+    start = next(match.start() for match in titles if match.group(0) > entry)
+    return text[:start] + entry + text[start:]
+
+
+def files(top, base, probes, author):
+    """All files that the patch adds or changes, as {path: text}."""
+    options, macros, includes = chosen(top, probes)
+    result = {}
+    for path in sorted((top / "drivers/sroce").rglob("*")):
+        if is_source(path):
+            result[f"{HOME}/{path.relative_to(top / 'drivers/sroce')}"] = source(path.read_text(), options, macros)
+    result[f"{HOME}/sroce_ring.h"] = source((top / "include/sroce_ring.h").read_text(), options, macros)
+    result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
+    result[f"{HOME}/main.c"] = replaced(result[f"{HOME}/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
+    result[f"{HOME}/Kconfig"] = KCONFIG
+    result[f"{HOME}/Makefile"] = makefile((top / "Kbuild").read_text())
+    result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
+    old = {path: (base / path).read_text() for path in TOUCHED}
+    result[IDS] = driver_id(old[IDS])
+    result["MAINTAINERS"] = maintainers(old["MAINTAINERS"], author)
+    line = 'source "drivers/infiniband/sw/siw/Kconfig"\n'
+    result["drivers/infiniband/Kconfig"] = replaced(old["drivers/infiniband/Kconfig"],
+                                                    (line, line + f'source "{HOME}/Kconfig"\n'))
+    line = "obj-$(CONFIG_RDMA_SIW)\t\t\t+= siw/\n"
+    result["drivers/infiniband/sw/Makefile"] = replaced(old["drivers/infiniband/sw/Makefile"],
+                                                        (line, line + "obj-$(CONFIG_RDMA_SROCE)\t\t+= sroce/\n"))
+    return result
