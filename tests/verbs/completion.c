@@ -150,11 +150,10 @@ static void reset(const void *arg)
 
 /* Moderation */
 
-/* How long it takes until the event is there, ms. */
-static long event_after(struct side *side)
+/* Milliseconds from @start until the event; -1 if there is none */
+static long event_after(struct side *side, uint64_t start)
 {
 	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
-	long start = now_ms();
 	struct ibv_cq *cq;
 	void *context;
 
@@ -175,13 +174,29 @@ static int moderate(struct ibv_cq *cq, uint16_t count, uint16_t period)
 	return ibv_modify_cq(cq, &attr);
 }
 
+/* Four completions, of which the event is to wait for 65 ms or for the fourth: how long it took, ms */
+static long event_of_four(struct pair *pair)
+{
+	uint64_t start = now_ms(), id;
+	long ms;
+
+	CHECK_CALL(ibv_req_notify_cq(pair->a.scq, 0), 0);
+	for (id = 2; id <= 5; id++)
+		CHECK(write_signaled(pair, id, 10));
+	ms = event_after(&pair->a, start);
+	for (id = 2; id <= 5; id++)
+		EXPECT(pair->a.scq, pair->a.qp, .wr_id = id,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	return ms;
+}
+
 static void moderated(const void *arg)
 {
 	struct ibv_device_attr_ex attr = {};
 	struct ibv_cq *cq;
 	struct pair pair;
-	uint64_t id;
-	long ms;
+	uint64_t start;
+	int tries = 0;
 
 	(void)arg;
 	REQUIRE(pair_up(&pair, NULL));
@@ -191,24 +206,19 @@ static void moderated(const void *arg)
 	CHECK_CALL(moderate(cq, 4, 60000), 0);
 	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
 	/* Time is up. */
+	start = now_ms();
 	CHECK(write_signaled(&pair, 1, 10));
-	ms = event_after(&pair.a);
-	CHECK(ms >= 50);
+	CHECK(event_after(&pair.a, start) >= 50);
 	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
-	/* Four are there. */
+	/* Four are there; a machine that others load has more than one try. */
 	CHECK_CALL(moderate(cq, 4, 0xffff), 0);
-	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
-	for (id = 2; id <= 5; id++)
-		CHECK(write_signaled(&pair, id, 10));
-	ms = event_after(&pair.a);
-	CHECK(ms < 60 || getenv("SROCE_DEBUG_KERNEL"));
-	for (id = 2; id <= 5; id++)
-		EXPECT(cq, pair.a.qp, .wr_id = id, .opcode = IBV_WC_RDMA_WRITE);
+	while (event_of_four(&pair) >= 60 && CHECK(++tries < 50))
+		;
 	/* Off again. */
 	CHECK_CALL(moderate(cq, 0, 0), 0);
 	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
 	CHECK(write_signaled(&pair, 6, 10));
-	CHECK(event_after(&pair.a) >= 0);
+	CHECK(event_after(&pair.a, now_ms()) >= 0);
 	EXPECT(cq, pair.a.qp, .wr_id = 6, .opcode = IBV_WC_RDMA_WRITE);
 	pair_down(&pair);
 }
@@ -229,14 +239,14 @@ static void told_once(const void *arg)
 	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
 	for (id = 1; id <= 4; id++)
 		CHECK(write_signaled(&pair, id, 10));
-	CHECK(event_after(&pair.a) >= 0);
+	CHECK(event_after(&pair.a, now_ms()) >= 0);
 	for (id = 1; id <= 4; id++)
 		EXPECT(cq, pair.a.qp, .wr_id = id, .opcode = IBV_WC_RDMA_WRITE);
 	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
 	CHECK_CALL(poll(&pollfd, 1, 120), 0);
 	/* It is still armed. */
 	CHECK(write_signaled(&pair, 5, 10));
-	CHECK(event_after(&pair.a) >= 0);
+	CHECK(event_after(&pair.a, now_ms()) >= 0);
 	EXPECT(cq, pair.a.qp, .wr_id = 5, .opcode = IBV_WC_RDMA_WRITE);
 	pair_down(&pair);
 }

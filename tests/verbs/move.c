@@ -49,13 +49,15 @@ uint64_t now_ms(void)
 static bool wc_within(struct ibv_cq *cq, struct ibv_wc *wc, unsigned int ms)
 {
 	uint64_t end = now_ms() + ms;
+	bool last;
 	int n;
 
 	do {
+		last = now_ms() >= end;
 		n = ibv_poll_cq(cq, 1, wc);
 		if (n)
 			return CHECK(n == 1);
-	} while (now_ms() < end);
+	} while (!last);
 	return false;
 }
 

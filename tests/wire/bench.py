@@ -26,7 +26,7 @@ from pyverbs.device import Context
 from victim import Memory, Target, Victim
 
 CASES = []
-PATIENCE = 20
+PATIENCE = 120
 
 
 class Failure(Exception):
