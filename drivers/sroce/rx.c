@@ -14,6 +14,7 @@
 #include <rdma/ib_cache.h>
 #include "answer.h"
 #include "crc.h"
+#include "gro.h"
 #include "loop.h"
 #include "mcast.h"
 #include "pkey.h"
@@ -296,7 +297,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	rx->net = a->net;
 	rx->ip = a->ip;
 	rx->ipv4 = a->icrc.ipv4;
-	rx->index = a->index;
+	rx->ip_id = a->icrc.id + a->index * a->icrc.id_step;
 	rx->len = len;
 	*why = SROCE_RX_MALFORMED;
 	if (!parse(rx, reader))
@@ -435,9 +436,8 @@ static void deliver_all(struct arrival *a)
 }
 
 /*
- * What a virtual device has carried whole (what GRO has joined the stack splits
- * again, for want of the UDP_TUNNEL bit), or what loop.c brings.  A
- * frag_list alone (of reassembly, or a driver) is one packet.
+ * What a virtual device has carried whole, what gro.c has joined, or what loop.c
+ * brings.  A frag_list alone (of reassembly, or a driver) is one packet.
  */
 static bool is_burst(const struct sk_buff *skb)
 {
@@ -465,7 +465,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 		return;
 	}
 	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
-	sroce_icrc_begin(&a.icrc, a.ip);
+	sroce_icrc_begin(&a.icrc, a.ip, sroce_gro_id_step(skb));
 	deliver_all(&a);
 }
 
@@ -529,6 +529,8 @@ static int open_socket(struct rx_socket *s)
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
 		.encap_rcv = receive,
+		.gro_receive = sroce_gro_receive,
+		.gro_complete = sroce_gro_complete,
 	};
 	int err = udp_sock_create(s->net, &port, &s->socket);
 

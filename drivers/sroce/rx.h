@@ -15,7 +15,7 @@ struct net;
  * @net: namespace of the socket that received it, or of the device it is from
  * @ip: IP header of the burst it came in
  * @ipv4: IPv4, else IPv6
- * @index: of the packet in the burst
+ * @ip_id: its own IPv4 identification; that in @ip is of the burst's first
  * @len: from the BTH to the end of the ICRC, bytes
  */
 struct sroce_rx {
@@ -24,7 +24,7 @@ struct sroce_rx {
 	struct net *net;
 	const u8 *ip;
 	bool ipv4;
-	u32 index;
+	u16 ip_id;
 	u32 len;
 };
 

@@ -192,7 +192,7 @@ static void sign(struct sroce_burst *burst)
 
 	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
 					 sizeof(struct udphdr));
-	sroce_icrc_begin(&icrc, skb_network_header(skb));
+	sroce_icrc_begin(&icrc, skb_network_header(skb), 1);
 	/* The trailers are in one piece, as extend() made them. */
 	sroce_crc_sign(&icrc, reader, burst->size, burst->bytes);
 }

@@ -124,6 +124,19 @@ TEST(icrc, numbers_the_ipv4_packets_of_a_burst)
 	      icrc_state(first.ip, 0, first.bth, 60));
 }
 
+/* As some network cards do. */
+TEST(icrc, numbers_of_a_burst_may_stand_still)
+{
+	struct packet p = sample(false);
+	struct sroce_icrc icrc;
+
+	sroce_icrc_begin(&icrc, p.ip, 0);
+	sroce_icrc_head(&icrc, 3, p.bth, 60);
+	EQUAL(sroce_crc32(SROCE_ICRC_AFTER_LRH, icrc.head + icrc.ip,
+			  SROCE_ICRC_END - icrc.ip),
+	      icrc_state(p.ip, 0, p.bth, 60));
+}
+
 TEST(icrc, packets_of_an_ipv6_burst_have_no_numbers)
 {
 	struct packet p = sample(true);
@@ -138,7 +151,7 @@ TEST(icrc, a_packet_leaves_nothing_to_the_next)
 	struct sroce_icrc icrc;
 	u8 other[SROCE_BTH_BYTES] = {};
 
-	sroce_icrc_begin(&icrc, p.ip);
+	sroce_icrc_begin(&icrc, p.ip, 1);
 	sroce_icrc_head(&icrc, 7, other, 1000);
 	sroce_icrc_head(&icrc, 2, p.bth, 60);
 	EQUAL(sroce_crc32(SROCE_ICRC_AFTER_LRH, icrc.head + icrc.ip,
@@ -162,7 +175,7 @@ static void compare_starts(bool ipv6)
 	u32 more, start;
 
 	memset(&icrc, 0x5a, sizeof(icrc));
-	sroce_icrc_begin(&icrc, p.ip);
+	sroce_icrc_begin(&icrc, p.ip, 1);
 	sroce_icrc_head(&icrc, 3, p.bth, 60);
 	for (more = 0; more < SROCE_ICRC_STEP; more++) {
 		memset(icrc.head + SROCE_ICRC_END, more, more);

@@ -29,7 +29,7 @@ static void mask_ipv6(u8 *p, const u8 *ip)
 	p[7] = 0xff;				/* hop limit */
 }
 
-void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip)
+void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip, u16 id_step)
 {
 	u32 ip_bytes = ip[0] >> 4 == 4 ? SROCE_ICRC_IPV4_BYTES :
 					 SROCE_ICRC_IPV6_BYTES;
@@ -44,6 +44,7 @@ void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip)
 	if (icrc->ipv4) {
 		mask_ipv4(to, ip);
 		icrc->id = get_unaligned_be16(ip + 4);
+		icrc->id_step = id_step;
 	} else {
 		mask_ipv6(to, ip);
 	}

@@ -29,12 +29,14 @@
  *	start as zero at any of these instead of as ones at the LRH
  * @ip: where the IP header begins
  * @id: IPv4 identification of the first packet of the burst
+ * @id_step: how much it grows from packet to packet
  * @ipv4: else IPv6
  */
 struct sroce_icrc {
 	u8 head[SROCE_ICRC_END + SROCE_ICRC_STEP];
 	u8 ip;
 	u16 id;
+	u16 id_step;
 	bool ipv4;
 };
 
@@ -43,14 +45,15 @@ struct sroce_icrc {
  * @icrc: to be used by sroce_icrc_head()
  * @ip: IPv4 header without options, or IPv6 header, followed by the UDP
  *	header; lengths and IPv4 header checksum in it are not looked at
+ * @id_step: 1 as of segmentation, which numbers IPv4 packets from that of the
+ *	first on; 0 if all packets have the identification of the first
  */
-void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip);
+void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip, u16 id_step);
 
 /**
  * sroce_icrc_head() - the masked headers of a packet
  * @icrc: burst
- * @index: of the packet in the burst: segmentation numbers IPv4 packets from
- *	that of the first on
+ * @index: of the packet in the burst
  * @bth: base transport header
  * @udp_len: UDP length of this packet alone, bytes
  *
@@ -68,7 +71,7 @@ static __always_inline void sroce_icrc_head(struct sroce_icrc *icrc, u32 index,
 	put_unaligned_be16(udp_len, p + SROCE_ICRC_UDP + 4);
 	if (icrc->ipv4) {
 		put_unaligned_be16(SROCE_ICRC_IPV4_BYTES + udp_len, ip + 2);
-		put_unaligned_be16(icrc->id + index, ip + 4);
+		put_unaligned_be16(icrc->id + index * icrc->id_step, ip + 4);
 	} else {
 		put_unaligned_be16(udp_len, ip + 4);
 	}

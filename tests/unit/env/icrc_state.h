@@ -10,7 +10,7 @@ static inline u32 icrc_state(const u8 *ip, u32 index, const u8 *bth,
 {
 	struct sroce_icrc icrc;
 
-	sroce_icrc_begin(&icrc, ip);
+	sroce_icrc_begin(&icrc, ip, 1);
 	sroce_icrc_head(&icrc, index, bth, udp_len);
 	return sroce_crc32(SROCE_ICRC_AFTER_LRH, icrc.head + icrc.ip,
 			   SROCE_ICRC_END - icrc.ip);

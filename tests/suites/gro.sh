@@ -1,0 +1,91 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Packets that come one by one, as from a network card, are joined by GRO: they reach us as bursts, and are the same.
+# timeout: 420
+# lanes: vm debug smoke
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+RUN=$(dirname "$0")/../wire/run
+BOTH=$(dirname "$0")/../../build/interop/both
+
+# as_cards HOST NETDEV: sends packets one by one, and joins what comes. veth asks GRO only if the other end has no TSO.
+as_cards() {
+	on "$1" ethtool -K "$2" tso off tx-gso-list off tx-udp-segmentation off
+	on "$1" ethtool -K "$2" gro on
+}
+# patience HOST NETDEV: GRO holds what it has for 2 ms, so that packets of different sends meet
+patience() {
+	on "$1" sh -c "echo 2000000 >/sys/class/net/$2/gro_flush_timeout && echo 1 >/sys/class/net/$2/napi_defer_hard_irqs"
+}
+impatience() { on "$1" sh -c "echo 0 >/sys/class/net/$2/gro_flush_timeout; echo 0 >/sys/class/net/$2/napi_defer_hard_irqs"; }
+
+# joined DEVICE COMMAND...: of the packets that come to the device meanwhile, at least four make a burst
+joined() {
+	local device=$1 packets bursts
+	shift
+	packets=$(counter $device rx_packets) bursts=$(counter $device rx_bursts)
+	"$@" || return
+	packets=$(($(counter $device rx_packets) - packets)) bursts=$(($(counter $device rx_bursts) - bursts))
+	echo "$packets packets in $bursts bursts"
+	[ $packets -gt 1000 ] && [ $((4 * bursts)) -lt $packets ]
+}
+
+# cases ARGUMENT...: of tests/wire; their lines become ours
+cases() {
+	local line before=$TESTS
+	while IFS= read -r line; do
+		case $line in
+		"ok - "*) pass "joined: ${line#ok - }" ;;
+		"not ok - "*) fail "joined: ${line#not ok - }" ;;
+		"status "[01]) ;;
+		"status "*) fail "the cases ran to the end: $line" ;;
+		"#"*) echo "$line" ;;
+		*) echo "# $line" ;;
+		esac
+	done < <(limited 300 "$RUN" "$@" 2>&1; echo "status $?")
+	[ "$TESTS" -gt "$before" ] || fail "the cases ran"
+}
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
+as_cards h1 eth0
+as_cards h2 eth0
+
+write() {
+	run_pair "ib_write_bw -F -d \$D2 -x $2 -s 65536 -n 200 -p \$PORT" \
+		"ib_write_bw -F -d \$D1 -x $1 -s 65536 -n 200 -p \$PORT \$IP2" || { show_pair; return 1; }
+}
+ok "WRITEs arrive as bursts" joined $D2 write $G1 $G2
+ok "over IPv6, too" joined $D2 write $G1_6 $G2_6
+read_back() {
+	run_pair 'ib_read_bw -F -d $D2 -x $G2 -s 65536 -n 200 -p $PORT' \
+		'ib_read_bw -F -d $D1 -x $G1 -s 65536 -n 200 -p $PORT $IP2' || { show_pair; return 1; }
+}
+ok "READ responses arrive as bursts" joined $D1 read_back
+# Not "sizes": without reliability, what veth's ring of 256 packets does not hold is lost.
+run_program "joined: " 200 "$PROGRAMS/verbs" ops order datagram place
+
+MAC1=$(on h1 cat /sys/class/net/eth0/address)
+MAC2=$(on h2 cat /sys/class/net/eth0/address)
+export MAC1 MAC2
+# Our peer sees its packets one by one.
+on h1 ethtool -K eth0 gro off
+patience h2 eth0
+cases joining a_sanity addressing malformed rc_order rc_duplicates rc_lengths uc ud
+cases --ipv6 joining rc_order
+impatience h2 eth0
+is "nothing was damaged on the way" "$(counter $D1 rx_icrc_encapsulated)" 0
+hosts_down
+
+rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }
+as_cards init rxe1e
+as_cards h2 eth0
+patience h2 eth0
+from_rxe() { limited 60 "$BOTH" $D1 $G1 $D2 $G2 1024 all 5000 && write $G1 $G2; }
+if make -s -C "$(dirname "$0")/../interop" >/dev/null; then
+	ok "rxe's packets are joined and understood" joined $D2 from_rxe
+else
+	fail "builds: make -C tests/interop"
+fi
+is "none was damaged" "$(counter $D2 rx_icrc_encapsulated)" 0

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Packets that GRO may join before we see them (tests/suites/gro.sh lets it): however they are numbered, with checksums of UDP or
+without, each is the packet that was sent."""
+
+import ipaddress
+import os
+import struct
+
+import roce
+from bench import case, expect
+from victim import MTU
+
+PACKETS, SIZE = 12, 300  # the last one shorter
+
+
+def with_checksum(datagram):
+    """The same with a UDP checksum, which the ICRC does not cover."""
+    source, target = (16, 4) if datagram[0] >> 4 == 4 else (8, 16)
+    n = 20 if source == 16 else 40
+    addresses = datagram[12:20] if n == 20 else datagram[8:40]
+    pseudo = addresses + struct.pack(">HH", 17, len(datagram) - n)
+    body = datagram[n:]
+    found = roce.checksum(pseudo + body + bytes(len(body) & 1)) or 0xFFFF
+    return datagram[:n + 6] + struct.pack(">H", found) + body[8:]
+
+
+def writes(b, rc, data, idents, checksums):
+    """WRITEs of so many bytes each, without a pause."""
+    pieces = [data[at:at + SIZE] for at in range(0, len(data), SIZE)]
+    datagrams = []
+    for i, piece in enumerate(pieces):
+        body = b.body(rc, "RC_WRITE_ONLY", piece, va=rc.memory.va + i * SIZE, ack_req=i == len(pieces) - 1)
+        b.advance(rc)
+        addresses = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
+        datagram = roce.datagram(*addresses, body, ident=idents(i))
+        datagrams.append(with_checksum(datagram) if checksums(i) else datagram)
+    for datagram in datagrams:
+        b.peer.send(datagram)
+
+
+def arrive(b, idents, checksums):
+    rc = b.rc()
+    data = os.urandom(PACKETS * SIZE - 20)
+    writes(b, rc, data, idents, checksums)
+    b.acked(rc)
+    expect("data", rc.memory.read(len(data)), data)
+    b.works(rc)
+
+
+@case("identification that counts, across its end")
+def counting(b):
+    arrive(b, lambda i: 0xFFFA + i & 0xFFFF, lambda i: False)
+
+
+@case("identification that stands still")
+def still(b):
+    arrive(b, lambda i: 0, lambda i: False)
+
+
+@case("identification that stands still, then counts, then jumps")
+def jumping(b):
+    arrive(b, lambda i: (5, 5, 5, 6, 7, 8, 20, 19, 19, 20, 400, 402)[i], lambda i: False)
+
+
+@case("packets with UDP checksums")
+def checksums(b):
+    arrive(b, lambda i: i, lambda i: True)
+
+
+@case("packets with UDP checksums and without, mixed: in order")
+def mixed(b):
+    arrive(b, lambda i: i, lambda i: i % 3 == 1)
+
+
+@case("a message of full packets")
+def message(b):
+    rc = b.rc()
+    data = os.urandom(3 * MTU + 100)
+    names = ("FIRST", "MIDDLE", "MIDDLE", "LAST")
+    for i, name in enumerate(names):
+        length = {"dma_len": len(data)} if name == "FIRST" else {}
+        b.send_next(rc, "RC_WRITE_" + name, data[i * MTU:(i + 1) * MTU], ack_req=name == "LAST", **length)
+    b.acked(rc)
+    expect("data", rc.memory.read(len(data)), data)
+
+
+@case("packets of two QPs in turn")
+def two(b):
+    first, second = b.rc(), b.rc()
+    data = os.urandom(16 * 8)
+    for i in range(8):
+        for rc in (first, second):
+            b.send_next(rc, "RC_WRITE_ONLY", data[16 * i:16 * i + 16], va=rc.memory.va + 16 * i, ack_req=i == 7)
+    # Either is acknowledged once, or twice if its last packet was not joined.
+    found = {packet.qpn for packet in b.answers()}
+    expect("who answered", found, {b.peer.qpn})
+    for rc in (first, second):
+        expect("data", rc.memory.read(len(data)), data)
+
+
+@case("one with a wrong ICRC between others: what follows waits for it")
+def wrong_icrc(b):
+    rc = b.rc()
+    bodies = [b.body(rc, "RC_WRITE_ONLY", bytes([i]) * 16, va=rc.memory.va + 16 * i, psn=rc.psn + i, ack_req=True) for i in range(3)]
+    addresses = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
+    datagrams = [bytearray(roce.datagram(*addresses, body, ident=i)) for i, body in enumerate(bodies)]
+    datagrams[1][-1] ^= 1
+    for datagram in datagrams:
+        b.peer.send(bytes(datagram))
+    found = b.answers()
+    expect("NAK", [packet.psn for packet in found if packet.syndrome >> 5 == 3], [rc.psn + 1 & 0xFFFFFF])
+    expect("data", rc.memory.read(48), bytes(48))
