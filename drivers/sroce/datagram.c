@@ -205,7 +205,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 
 /*
  * The first 40 bytes of every receive buffer: the IPv6 header, or the IPv4
- * header in the last 20 of them (A17.4.5.1), with the packet's own length.
+ * header in the last 20 of them (A17.4.5.1), as that of a packet that came alone.
  */
 static void make_grh(u8 *grh, const struct sroce_rx *rx)
 {
@@ -217,7 +217,9 @@ static void make_grh(u8 *grh, const struct sroce_rx *rx)
 		memset(grh, 0, 20);
 		memcpy(ip, rx->ip, sizeof(*ip));
 		ip->tot_len = htons(sizeof(*ip) + udp);
-		ip->id = htons(ntohs(ip->id) + rx->index);
+		ip->id = htons(rx->ip_id);
+		ip->check = 0;
+		ip->check = ip_fast_csum(ip, ip->ihl);
 	} else {
 		struct ipv6hdr *ip = (struct ipv6hdr *)grh;
 

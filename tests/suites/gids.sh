@@ -8,10 +8,13 @@
 
 # The sender waits for so many timeouts of its QP, 2^TIMEOUT * 4 us each, before it gives up.
 write_until() {
+	wait_for 10 ports_active || return
 	export TIMEOUT=$1 GA=${2:-$G1} GB=${3:-$G2}
 	endless 'ib_send_bw -F -e -d $D2 -x $GB -n 100000000 -s 4096 -p $PORT' \
 		'ib_send_bw -F -e -d $D1 -x $GA -n 100000000 -s 4096 -u $TIMEOUT -p $PORT $IP2'
 }
+# The kernel tells of the carrier of a bridge or a bond up to a second later.
+ports_active() { grep -q ACTIVE "/sys/class/infiniband/$D1/ports/1/state" && grep -q ACTIVE "/sys/class/infiniband/$D2/ports/1/state"; }
 patient() { write_until 19 "$@"; }
 impatient() { write_until 14 "$@"; }
 stop_both() { stop $CLIENT $SERVER; }

@@ -324,8 +324,15 @@ show_pair() {
 
 # --- traffic without an end ---
 
-# endless SERVER CLIENT: two programs that do not end on their own; their processes are in $SERVER and $CLIENT
+# endless SERVER CLIENT: two programs that do not end on their own; their processes are in $SERVER and $CLIENT. If there is no
+# traffic it prints what they have said.
 endless() {
+	start_endless "$@" && return 0
+	tail -n 20 "$OUTPUT.server" "$OUTPUT.client"
+	rdma link
+	return 1
+}
+start_endless() {
 	local before
 	PORT=$((PORT + 1))
 	before=$(packets_of_d1)
@@ -335,10 +342,12 @@ endless() {
 	wait_server $SERVER $PORT || return
 	(exec_on h1 bash -c "exec $2") >"$OUTPUT.client" 2>&1 &
 	CLIENT=$!
-	wait_for 20 under_way "$before"
+	wait_for 20 under_way_or_ended "$before"
+	under_way "$before"
 }
 packets_of_d1() { echo $(($(counter $D1 rx_packets) + $(counter $D1 tx_packets))); }
 under_way() { [ "$(packets_of_d1)" -gt $(($1 + 40)) ]; }
+under_way_or_ended() { under_way "$1" || ended $CLIENT || ended $SERVER; }
 at_exit rm -f "$OUTPUT.server" "$OUTPUT.client"
 
 ended() { [ ! -d "/proc/$1" ] || grep -q 'State:.*Z' "/proc/$1/status"; }

@@ -22,18 +22,25 @@ struct datagram {
 	uint32_t qkey;
 };
 
-static int post_to(struct pair *pair, uint64_t id, const struct datagram *d,
-		   struct ibv_ah *ah, uint32_t qpn)
+static struct ibv_send_wr request(uint64_t id, const struct datagram *d,
+				  struct ibv_sge *sge, struct ibv_ah *ah,
+				  uint32_t qpn)
 {
-	struct ibv_sge sge = piece(&pair->a, 0, d->length);
-	struct ibv_send_wr wr = {
-		.wr_id = id, .sg_list = &sge, .num_sge = d->length ? 1 : 0,
+	return (struct ibv_send_wr){
+		.wr_id = id, .sg_list = sge, .num_sge = d->length ? 1 : 0,
 		.opcode = d->with_imm ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
 		.send_flags = IBV_SEND_SIGNALED | d->flags,
 		.imm_data = htonl(d->imm),
 		.wr.ud.ah = ah, .wr.ud.remote_qpn = qpn,
 		.wr.ud.remote_qkey = d->qkey ? d->qkey : QKEY,
 	};
+}
+
+static int post_to(struct pair *pair, uint64_t id, const struct datagram *d,
+		   struct ibv_ah *ah, uint32_t qpn)
+{
+	struct ibv_sge sge = piece(&pair->a, 0, d->length);
+	struct ibv_send_wr wr = request(id, d, &sge, ah, qpn);
 
 	return post_one(&pair->a, &wr);
 }
@@ -231,7 +238,60 @@ static void too_long(const void *arg)
 	pair_down(&pair);
 }
 
-/* A hundred in a row, each with its own contents, none lost on one machine. */
+#define IN_A_ROW	32
+
+static void post_list(struct pair *pair, const struct datagram *d)
+{
+	struct ibv_sge sge = piece(&pair->a, 0, d->length);
+	struct ibv_send_wr wrs[IN_A_ROW], *bad;
+	int i;
+
+	for (i = 0; i < IN_A_ROW; i++) {
+		wrs[i] = request(i, d, &sge, pair->a.ah, pair->b.qp->qp_num);
+		wrs[i].next = i + 1 < IN_A_ROW ? &wrs[i + 1] : NULL;
+	}
+	CHECK_CALL(ibv_post_send(pair->a.qp, wrs, &bad), 0);
+}
+
+static bool sum_is_right(const struct iphdr *ip)
+{
+	const uint16_t *words = (const uint16_t *)ip;
+	uint32_t sum = 0;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		sum += words[i];
+	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
+/* Of a burst, too: each header is that of its own packet. */
+static void listed(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	const struct iphdr *ip;
+	struct pair pair;
+	int i, first = 0;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	for (i = 0; i < IN_A_ROW; i++)
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 1024 * i, 1024), 0);
+	fill(pair.a.buf, 500, 3);
+	post_list(&pair, &d);
+	for (i = 0; i < IN_A_ROW; i++) {
+		arrives(&pair, i, &d);
+		CHECK(filled(pair.b.buf + 1024 * i + GRH, 500, 3));
+		ip = (const struct iphdr *)(pair.b.buf + 1024 * i + 20);
+		if (!mapped(&hosts[0].gid))
+			continue;
+		first = i ? first : ntohs(ip->id);
+		CHECK(ntohs(ip->id) == (uint16_t)(first + i));
+		CHECK(sum_is_right(ip));
+	}
+	pair_down(&pair);
+}
+
+/* Many in a row, each with its own contents, none lost on one machine. */
 static void stream(const void *arg)
 {
 	const struct datagram d = { .length = 500 };
@@ -257,6 +317,7 @@ void test_datagram(void)
 	static const struct test tests[] = {
 		{ "UD: all sizes, immediate data, inline", sizes },
 		{ "UD: the GRH", grh },
+		{ "UD: the GRHs of a list", listed },
 		{ "UD: an answer to the sender", answer },
 		{ "UD: wrong Q_Key", wrong_qkey },
 		{ "UD: the QP's own Q_Key", own_qkey },
