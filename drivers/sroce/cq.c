@@ -41,16 +41,18 @@ static bool cq_has_room(struct sroce_cq *cq)
 	return true;
 }
 
+/* A process that writes here, too, has only its own CQ to lose: data_race(). */
 static void cq_write(struct sroce_cq *cq, const struct sroce_cqe *from)
 {
+	u64 stamp = cq->stamped ? ktime_get_raw_ns() : 0;
 	struct sroce_cqe *to = &cq->cqes[cq->tail & (cq->entries - 1)];
 
 	lockdep_assert_held(&cq->lock);
-	memcpy(to, from, offsetof(struct sroce_cqe, cookie));
-	to->timestamp = cq->stamped ? ktime_get_raw_ns() : 0;
+	data_race(memcpy(to, from, offsetof(struct sroce_cqe, cookie)));
+	data_race(to->timestamp = stamp);
 	/* A kernel pointer, not for the eyes of a process. */
-	to->cookie = cq_of_kernel(cq) ? from->cookie : 0;
-	to->reserved2 = 0;
+	data_race(to->cookie = cq_of_kernel(cq) ? from->cookie : 0);
+	data_race(to->reserved2 = 0);
 	sroce_store_release(&to->phase,				/* (G) */
 			    sroce_cqe_phase(cq->tail, cq->entries));
 	cq->tail++;
