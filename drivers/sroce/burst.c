@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/if_ether.h>
+#include <linux/ip.h>
 #include <linux/netdevice.h>
 #include <linux/page_ref.h>
 #include <linux/udp.h>
@@ -38,6 +40,13 @@ static u32 most_bytes(const struct sroce_burst *burst)
 	return burst->av->loopback ? SROCE_LOOP_BYTES : SROCE_BURST_BYTES;
 }
 
+/*
+ * A frame that Ethernet pads is not for GRO at the peer, and may overtake there
+ * what came before it.  It goes alone, without a UDP checksum.
+ */
+#define SHORTEST	(ETH_ZLEN - ETH_HLEN - sizeof(struct iphdr) - \
+			 sizeof(struct udphdr))
+
 bool sroce_burst_fits(const struct sroce_burst *burst,
 		      const struct sroce_pkt *pkt)
 {
@@ -46,16 +55,21 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 	if (!burst->head)
 		return true;
 	return burst->bytes == burst->packets * burst->size &&
-	       bytes <= burst->size &&
+	       bytes <= burst->size && bytes >= SHORTEST &&
 	       burst->packets < SROCE_BURST_PACKETS &&
 	       burst->bytes + bytes <= most_bytes(burst) &&
 	       (burst->chains || has_frags(burst->tail, pkt->payload));
 }
 
-/* A device that segments by itself shall do so: then no frag_list. */
+/*
+ * A device that segments by itself shall do so: then no frag_list.  A virtual
+ * one that passes everything on has GSO_FRAGLIST as well.
+ */
 static bool takes_chains(const struct net_device *dev)
 {
-	return dev->features & NETIF_F_FRAGLIST ||
+	const netdev_features_t whole = NETIF_F_FRAGLIST | NETIF_F_GSO_FRAGLIST;
+
+	return (dev->features & whole) == whole ||
 	       !(dev->features & NETIF_F_GSO_UDP_L4);
 }
 

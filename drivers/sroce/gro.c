@@ -6,9 +6,11 @@
  * has checked the IP header and found no options, and the UDP checksum if there
  * is one.
  */
+#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <net/addrconf.h>
 #include <net/gro.h>
 #include <net/ip6_checksum.h>
 #include "core/wire.h"
@@ -82,10 +84,13 @@ static u16 id_step(const struct sk_buff *p, u16 next)
 	return next - ntohs(ip_hdr(p)->id);
 }
 
+/* Who segments again lets only what is not to be fragmented stand still. */
 static bool id_follows(const struct sk_buff *p, u16 id)
 {
 	u16 step = id_step(p, id);
 
+	if (!step && !(ip_hdr(p)->frag_off & htons(IP_DF)))
+		return false;
 	return step <= 1 && id == (u16)(ntohs(ip_hdr(p)->id) +
 					NAPI_GRO_CB(p)->count * step);
 }
@@ -119,6 +124,7 @@ static bool follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
 	return NAPI_GRO_CB(p)->same_flow && !NAPI_GRO_CB(p)->flush &&
 	       !NAPI_GRO_CB(skb)->flush && !skb_cloned(p) &&
 	       !skb_zcopy(p) && !skb_zcopy(skb) &&
+	       !skb_sec_path(p) && !skb_sec_path(skb) &&
 	       bytes >= SROCE_BTH_BYTES + SROCE_ICRC_BYTES &&
 	       bytes <= skb_shinfo(p)->gso_size &&
 	       bytes + sizeof(struct udphdr) == ntohs(udp_of(ip)->len) &&
@@ -144,22 +150,49 @@ static void append(struct sk_buff *p, struct sk_buff *skb)
 	NAPI_GRO_CB(skb)->same_flow = 1;
 }
 
+/*
+ * The IP header, right before that of UDP; NULL if there is something between.
+ * A socket is of one family.
+ */
+static const u8 *find_ip(const struct sock *sk, struct sk_buff *skb)
+{
+	u32 n = sk->sk_family == AF_INET ? sizeof(struct iphdr) :
+					   sizeof(struct ipv6hdr);
+	u32 offset = skb_network_offset(skb);
+
+	if (skb_gro_offset(skb) != offset + n + sizeof(struct udphdr))
+		return NULL;
+	return skb_gro_header(skb, skb_gro_offset(skb), offset);
+}
+
+/*
+ * The sockets are of any address.  What this host only forwards is none of our
+ * business, and may go where a burst is misunderstood.
+ */
+static bool is_local(const struct sk_buff *skb, const u8 *ip)
+{
+	struct net *net = dev_net(skb->dev);
+
+	if (is_ipv4(ip))
+		return __ip_dev_find(net, ((const struct iphdr *)ip)->daddr,
+				     false);
+	return ipv6_chk_addr(net, &((const struct ipv6hdr *)ip)->daddr, NULL,
+			     0);
+}
+
 struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
 				  struct sk_buff *skb)
 {
-	const u8 *ip = skb_gro_network_header(skb);
+	const u8 *ip = find_ip(sk, skb);
 	struct sk_buff *p;
 	bool last;
 
-	/* Behind an extension header nobody looked for us. */
-	if (skb_gro_offset(skb) != skb_network_offset(skb) +
-				   network_bytes(ip) + sizeof(struct udphdr)) {
-		NAPI_GRO_CB(skb)->flush = 1;
+	p = ip ? find(held, skb, ip) : NULL;
+	if (!p) {
+		if (!ip || !is_local(skb, ip))
+			NAPI_GRO_CB(skb)->flush = 1;
 		return NULL;
 	}
-	p = find(held, skb, ip);
-	if (!p)
-		return NULL;
 	if (!follows(p, skb, ip))
 		return p;
 	last = skb_gro_len(skb) < skb_shinfo(p)->gso_size;

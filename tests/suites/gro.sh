@@ -63,6 +63,22 @@ read_back() {
 		'ib_read_bw -F -d $D1 -x $G1 -s 65536 -n 200 -p $PORT $IP2' || { show_pair; return 1; }
 }
 ok "READ responses arrive as bursts" joined $D1 read_back
+# GRO passes what comes in a tunnel twice.
+for n in 1 2; do
+	on h$n ip link add vx0 type vxlan id 7 remote 10.0.0.$((3 - n)) dstport 4789 dev eth0
+	on h$n ip addr add 10.0.9.$n/24 dev vx0
+	on h$n ip link set vx0 up
+	on h$n rdma link add over$n type sroce netdev vx0
+done
+through() (
+	D1=over1 D2=over2 IP2=10.0.9.2
+	write "$(gid over1 10.0.9.1)" "$(gid over2 10.0.9.2)"
+)
+ok "WRITEs through VXLAN" through
+is "none was damaged in it" "$(counter over2 rx_icrc_encapsulated)" 0
+on h1 ip link delete vx0
+on h2 ip link delete vx0
+
 # Not "sizes": without reliability, what veth's ring of 256 packets does not hold is lost.
 run_program "joined: " 200 "$PROGRAMS/verbs" ops order datagram place
 

@@ -24,7 +24,7 @@ def with_checksum(datagram):
     return datagram[:n + 6] + struct.pack(">H", found) + body[8:]
 
 
-def writes(b, rc, data, idents, checksums):
+def writes(b, rc, data, idents, checksums, **ip):
     """WRITEs of so many bytes each, without a pause."""
     pieces = [data[at:at + SIZE] for at in range(0, len(data), SIZE)]
     datagrams = []
@@ -32,16 +32,16 @@ def writes(b, rc, data, idents, checksums):
         body = b.body(rc, "RC_WRITE_ONLY", piece, va=rc.memory.va + i * SIZE, ack_req=i == len(pieces) - 1)
         b.advance(rc)
         addresses = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
-        datagram = roce.datagram(*addresses, body, ident=idents(i))
+        datagram = roce.datagram(*addresses, body, ident=idents(i), **ip)
         datagrams.append(with_checksum(datagram) if checksums(i) else datagram)
     for datagram in datagrams:
         b.peer.send(datagram)
 
 
-def arrive(b, idents, checksums):
+def arrive(b, idents, checksums, **ip):
     rc = b.rc()
     data = os.urandom(PACKETS * SIZE - 20)
-    writes(b, rc, data, idents, checksums)
+    writes(b, rc, data, idents, checksums, **ip)
     b.acked(rc)
     expect("data", rc.memory.read(len(data)), data)
     b.works(rc)
@@ -55,6 +55,11 @@ def counting(b):
 @case("identification that stands still")
 def still(b):
     arrive(b, lambda i: 0, lambda i: False)
+
+
+@case("the same of packets that might be fragmented", ipv4_only=True)
+def fragmentable(b):
+    arrive(b, lambda i: 7, lambda i: False, fragment=0)
 
 
 @case("identification that stands still, then counts, then jumps")
