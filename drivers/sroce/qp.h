@@ -65,6 +65,7 @@ struct sroce_path {
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued
+ * @lazy: how much later than @deadline it may fire, ns
  * @gather: runs while posts are gathered, see sroce_gather_kick()
  * @gathering: @gather is queued
  * @gathered: entries fetched when it was
@@ -119,6 +120,7 @@ struct sroce_sendq {
 	struct hrtimer gather;
 	u32 polled;
 	u32 gathered;
+	u32 lazy;
 	u8 unpolled;
 	u8 idle_gathers;
 	bool gathering;

@@ -57,6 +57,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.rtt = (struct sroce_rtt) {};
 	qp->sq.timing = false;
 	qp->sq.probe = false;
+	qp->sq.lazy = 0;
 	qp->sq.unpolled = 0;
 	qp->sq.idle_gathers = 0;
 	qp->sq.broken = false;

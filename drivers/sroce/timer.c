@@ -15,6 +15,21 @@
 #define MOST_PROBES	8
 
 /*
+ * As long as there is progress the timer fires in vain, each round trip or two.
+ * Each time it becomes later, up to this, ns; what is lost then is noticed so
+ * much later.
+ */
+#define LAZY		(64 * NSEC_PER_USEC)
+#define MOST_LAZY	NSEC_PER_MSEC
+
+static void start(struct sroce_sendq *sq)
+{
+	sq->timer_runs = true;
+	hrtimer_start(&sq->timer, ktime_add_ns(sq->deadline, sq->lazy),
+		      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
+/*
  * The timer is left running when its deadline moves away, and looks at the
  * deadline when it fires: progress costs a store, not a timer operation.
  */
@@ -24,16 +39,16 @@ static void arm(struct sroce_qp *qp, ktime_t deadline)
 
 	sq->deadline = deadline;
 	sq->armed = true;
-	if (sq->timer_runs &&
-	    ktime_compare(hrtimer_get_expires(&sq->timer), sq->deadline) <= 0)
-		return;
-	sq->timer_runs = true;
-	hrtimer_start(&sq->timer, sq->deadline, HRTIMER_MODE_ABS_PINNED_SOFT);
+	if (!sq->timer_runs ||
+	    ktime_after(hrtimer_get_expires(&sq->timer),
+			ktime_add_ns(deadline, sq->lazy)))
+		start(sq);
 }
 
 void sroce_timer_arm(struct sroce_qp *qp, u64 ns)
 {
 	lockdep_assert_held(&qp->sq.lock);
+	qp->sq.lazy = 0;
 	qp->sq.expires = ktime_add_ns(ktime_get(), ns);
 	arm(qp, qp->sq.expires);
 }
@@ -167,6 +182,7 @@ static void expired(struct sroce_qp *qp)
 	struct sroce_sendq *sq = &qp->sq;
 
 	sq->armed = false;
+	sq->lazy = 0;
 	if (!sroce_send_active(qp))
 		return;
 	/* Who waits for memory of this host has no reason to blame the peer. */
@@ -187,6 +203,14 @@ static void expired(struct sroce_qp *qp)
 	sroce_send_run(qp);
 }
 
+/* A timeout is never more than twice as long as the QP's attribute says. */
+static u32 lazier(const struct sroce_sendq *sq)
+{
+	u64 most = sq->timeout ? min_t(u64, MOST_LAZY, sq->timeout) : MOST_LAZY;
+
+	return min_t(u64, most, sq->lazy ? 2 * sq->lazy : LAZY);
+}
+
 enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
@@ -194,14 +218,12 @@ enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
 
 	sroce_send_lock(qp);
 	sq->timer_runs = false;
-	if (sq->armed) {
-		if (ktime_compare(ktime_get(), sq->deadline) >= 0) {
-			expired(qp);
-		} else {
-			sq->timer_runs = true;
-			hrtimer_start(timer, sq->deadline,
-				      HRTIMER_MODE_ABS_PINNED_SOFT);
-		}
+	if (sq->armed && ktime_compare(ktime_get(), sq->deadline) >= 0) {
+		expired(qp);
+	} else {
+		sq->lazy = lazier(sq);
+		if (sq->armed)
+			start(sq);
 	}
 	sroce_send_unlock(qp);
 	return HRTIMER_NORESTART;

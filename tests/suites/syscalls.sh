@@ -27,3 +27,11 @@ for size in 2 64 1024 4096; do
 done
 few_kicks "ib_send_bw of 64 bytes" 5000 "ib_send_bw -F -n 5000 -s 64"
 few_kicks "ib_read_bw of 4096 bytes" 2000 "ib_read_bw -F -n 2000 -s 4096"
+
+# Nor do timers fire for each message: a millisecond has 10 round trips and more.
+timers() { awk '$1 == "HRTIMER:" { for (i = 2; i <= NF; i++) n += $i } END { print n }' /proc/softirqs; }
+before=$(timers) began=$(date +%s%N)
+pair_run "pings of 2 bytes" 'ib_send_lat -F -n 20000 -s 2 -d $D2 -x $G2 -p $PORT' 'ib_send_lat -F -n 20000 -s 2 -d $D1 -x $G1 -p $PORT $IP2' 60
+number=$(($(timers) - before)) ms=$((($(date +%s%N) - began) / 1000000))
+diag "$number times in $ms ms"
+ok "timers fire less than five times in a millisecond" test $number -lt $((5 * ms))
