@@ -25,8 +25,9 @@
 static void start(struct sroce_sendq *sq)
 {
 	sq->timer_runs = true;
-	hrtimer_start(&sq->timer, ktime_add_ns(sq->deadline, sq->lazy),
-		      HRTIMER_MODE_ABS_PINNED_SOFT);
+	/* One interrupt serves the timers of many QPs. */
+	hrtimer_start_range_ns(&sq->timer, sq->deadline, sq->lazy,
+			       HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 /*

@@ -4,9 +4,9 @@
 # timeout: 420
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../wire/run.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
-RUN=$(dirname "$0")/../wire/run
 BOTH=$(dirname "$0")/../../build/interop/both
 
 # as_cards HOST NETDEV: sends packets one by one, and joins what comes. veth asks GRO only if the other end has no TSO.
@@ -29,22 +29,6 @@ joined() {
 	packets=$(($(counter $device rx_packets) - packets)) bursts=$(($(counter $device rx_bursts) - bursts))
 	echo "$packets packets in $bursts bursts"
 	[ $packets -gt 1000 ] && [ $((4 * bursts)) -lt $packets ]
-}
-
-# cases ARGUMENT...: of tests/wire; their lines become ours
-cases() {
-	local line before=$TESTS
-	while IFS= read -r line; do
-		case $line in
-		"ok - "*) pass "joined: ${line#ok - }" ;;
-		"not ok - "*) fail "joined: ${line#not ok - }" ;;
-		"status "[01]) ;;
-		"status "*) fail "the cases ran to the end: $line" ;;
-		"#"*) echo "$line" ;;
-		*) echo "# $line" ;;
-		esac
-	done < <(limited 300 "$RUN" "$@" 2>&1; echo "status $?")
-	[ "$TESTS" -gt "$before" ] || fail "the cases ran"
 }
 
 hosts_up 1500 || { fail "two hosts"; exit 1; }
@@ -88,8 +72,8 @@ export MAC1 MAC2
 # Our peer sees its packets one by one.
 on h1 ethtool -K eth0 gro off
 patience h2 eth0
-cases joining a_sanity addressing malformed rc_order rc_duplicates rc_lengths uc ud
-cases --ipv6 joining rc_order
+cases "joined: " joining a_sanity addressing malformed rc_order rc_duplicates rc_lengths uc ud
+cases "joined: " --ipv6 joining rc_order
 impatience h2 eth0
 is "nothing was damaged on the way" "$(counter $D1 rx_icrc_encapsulated)" 0
 hosts_down

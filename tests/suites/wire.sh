@@ -4,24 +4,7 @@
 # timeout: 420
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
-
-RUN=$(dirname "$0")/../wire/run
-
-# cases FILE...: their lines become ours
-cases() {
-	local line before=$TESTS
-	while IFS= read -r line; do
-		case $line in
-		"ok - "*) pass "${line#ok - }" ;;
-		"not ok - "*) fail "${line#not ok - }" ;;
-		"status "[01]) ;;
-		"status "*) fail "the cases ran to the end: $line" ;;
-		"#"*) echo "$line" ;;
-		*) echo "# $line" ;;
-		esac
-	done < <(limited 300 "$RUN" "$@" 2>&1; echo "status $?")
-	[ "$TESTS" -gt "$before" ] || fail "the cases ran"
-}
+. "$(dirname "$0")/../wire/run.sh"
 
 hosts_up || { fail "two hosts"; exit; }
 # Answers of several packets arrive one by one
@@ -29,6 +12,6 @@ on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
 MAC1=$(on h1 cat /sys/class/net/eth0/address)
 MAC2=$(on h2 cat /sys/class/net/eth0/address)
 export MAC1 MAC2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
-cases ${CASES-}
+cases "" ${CASES-}
 # What is above IP is the same: some of the cases over IPv6, too
-[ -n "${CASES-}" ] || cases --ipv6 a_sanity malformed addressing fragments path rc_order ud z_mutation
+[ -n "${CASES-}" ] || cases "" --ipv6 a_sanity malformed addressing fragments path rc_order ud z_mutation
