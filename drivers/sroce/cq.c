@@ -41,18 +41,19 @@ static bool cq_has_room(struct sroce_cq *cq)
 	return true;
 }
 
-/* A process that writes here, too, has only its own CQ to lose: data_race(). */
 static void cq_write(struct sroce_cq *cq, const struct sroce_cqe *from)
 {
-	u64 stamp = cq->stamped ? ktime_get_raw_ns() : 0;
 	struct sroce_cqe *to = &cq->cqes[cq->tail & (cq->entries - 1)];
+	struct sroce_cqe cqe = *from;
 
 	lockdep_assert_held(&cq->lock);
-	data_race(memcpy(to, from, offsetof(struct sroce_cqe, cookie)));
-	data_race(to->timestamp = stamp);
+	cqe.timestamp = cq->stamped ? ktime_get_raw_ns() : 0;
 	/* A kernel pointer, not for the eyes of a process. */
-	data_race(to->cookie = cq_of_kernel(cq) ? from->cookie : 0);
-	data_race(to->reserved2 = 0);
+	if (!cq_of_kernel(cq))
+		cqe.cookie = 0;
+	cqe.reserved2 = 0;
+	/* A process that writes here, too, has only its own CQ to lose. */
+	data_race(memcpy(to, &cqe, offsetof(struct sroce_cqe, phase)));
 	sroce_store_release(&to->phase,				/* (G) */
 			    sroce_cqe_phase(cq->tail, cq->entries));
 	cq->tail++;
