@@ -111,6 +111,8 @@ if modprobe 8021q 2>/dev/null; then
 	on h1 ip link set vlan5 netns below
 	vlan5 below 1
 	vlan5 h2 2
+	# The kernel tells of a VLAN's carrier up to a second later.
+	ok "it reaches the other host" wait_for 10 on h2 ping -6 -c 1 -W 1 fd05::1
 	ok "its address is a GID of the device" gid $D1 fd05::1
 	ours=$(gid $D1 fd05::1) theirs=$(gid $D2 fd05::2)
 	export ours theirs
