@@ -9,6 +9,15 @@ ok "/out is the host's" touch /out/rig-test
 not_ok "a command that fails is seen to" false
 is "a job has no standard input" "$(cat)" ""
 
+complaints() { "$SROCE_TOP/tests/vm/complaints" 'said on purpose' <<<"[  1.0] $1"; }
+for line in 'WARNING: CPU: 0 PID: 1 at drivers/sroce/qp.c:1' 'general protection fault: 0000 [#1]' \
+	'general protection fault, probably for non-canonical address 0x6b6b6b6b6b6b6b6b: 0000 [#1] SMP'; do
+	is "a complaint of the kernel: $line" "$(complaints "$line")" "$line"
+done
+for line in 'sroce: loaded' 'WARNING: said on purpose' 'traps: client[9] general protection fault ip:1 sp:2 error:0'; do
+	is "none of the kernel's: $line" "$(complaints "$line")" ""
+done
+
 # rxe with both ends on one device: its packets go round through lo
 ip link add rig0 type veth peer name rig1
 at_exit ip link delete rig0
