@@ -60,6 +60,15 @@ kcsan-module:
 	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/fetch-kernel 6.$*)/build \
 		MODULE=$(O)/6.$*/sroce.ko
 
+## trixie-module  build/trixie/sroce.ko for that release's kernel, made in a root of that release with its compiler; also
+##                bookworm, sid, and with a series of its backports: trixie-7-module
+OTHER_RELEASES = bookworm trixie sid
+.PHONY: $(OTHER_RELEASES:=-module)
+$(OTHER_RELEASES:=-module):
+	@tests/vm/build-in $(@:-module=) module tester
+$(OTHER_RELEASES:=-%-module):
+	@tests/vm/build-in $(@:-module=) module tester
+
 # What the suites run in the guest besides stock programs; built here, where a compiler is fast
 programs: tester
 	+@for folder in $(wildcard tests/verbs tests/interop tests/wire); do \
@@ -183,9 +192,10 @@ demo: setup
 	+@$(MAKE) --no-print-directory all
 	@tests/vm/guest --timeout 280 -- tests/vm/demo
 
-## shell          a prompt in the guest, module and provider installed; KERNEL=debug for the debug kernel
+## shell          a prompt in the guest, module and provider installed; KERNEL=debug, KERNEL=trixie-7, DISTRO=trixie
 shell: setup
-	+@$(MAKE) --no-print-directory all $(if $(filter-out stock,$(KERNEL)),$(KERNEL)-module)
+	+@$(MAKE) --no-print-directory all $(addsuffix -module,$(filter-out stock,$(or $(KERNEL),$(DISTRO))))
+	$(if $(DISTRO),@tests/vm/build-in $(DISTRO) provider)
 	@tests/vm/guest $(SYSTEM) --shell
 
 ## clean          removes build/; the rig's cache of kernels stays

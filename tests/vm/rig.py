@@ -334,9 +334,10 @@ class Guest:
                 selector.register(source, selectors.EVENT_READ)
             running = True
             while running:
-                ready = selector.select(max(0, end - time.monotonic()))
-                if not ready:
+                left = end - time.monotonic()
+                if left <= 0:
                     return False
+                ready = selector.select(min(left, 3600))  # it takes no more than 24 days
                 for key, _ in ready:
                     if key.fileobj is self.status:
                         running = self._read_status()
