@@ -80,6 +80,42 @@ cases "joined: " --ipv6 joining rc_order
 impatience h2 eth0
 hosts_down
 
+# What a host only forwards is left alone, also if it has a device of its own.
+routed_up() {
+	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2
+	for host in h1 r h2; do ip netns add $host || return; done
+	at_exit ip netns delete r
+	for n in 1 2; do
+		ip link add eth0 netns h$n type veth peer name port$n netns r
+		on h$n ip addr add 10.0.$n.1/24 dev eth0
+		on r ip addr add 10.0.$n.254/24 dev port$n
+		on h$n ip link set eth0 up
+		on r ip link set port$n up
+		on h$n ip route add default via 10.0.$n.254
+		as_cards h$n eth0
+		on h$n rdma link add sroce$n type sroce netdev eth0 || return
+	done
+	on r sysctl -qw net.ipv4.ip_forward=1
+	on r ethtool -K port1 gro on
+	on r rdma link add routers type sroce netdev port1
+}
+statistic() { on r cat /sys/class/net/$1/statistics/$2; }
+routed() (
+	IP2=10.0.2.1
+	wait_for 10 on h1 ping -c 1 -W 1 $IP2 && write "$(gid sroce1 10.0.1.1)" "$(gid sroce2 $IP2)"
+)
+if routed_up; then
+	came=$(statistic port1 rx_packets) went=$(statistic port2 tx_packets)
+	ok "WRITEs through a router that has a device, too" routed
+	came=$(($(statistic port1 rx_packets) - came)) went=$(($(statistic port2 tx_packets) - went))
+	ok "it forwards them as they come, $came of them" test $came -gt 10000 -a $went -ge $came
+	is "none was damaged by it" "$(counter sroce2 rx_icrc_encapsulated)" 0
+else
+	fail "two hosts and a router"
+fi
+on r rdma link delete routers
+hosts_down
+
 rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }
 as_cards init rxe1e
 as_cards h2 eth0
