@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Regions of memory that others share as dma-bufs.  It is the processor that
- * moves our bytes, so we are no device that attaches to the buffer: we ask for a
- * kernel mapping, which holds the buffer where it is, and is one piece.
+ * moves our bytes: we ask for a kernel mapping, which is one piece.  Not every
+ * exporter takes it for a reason to leave the buffer where it is, but all do
+ * that for a device that has attached, so we attach one.
  */
 #include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
 #include <linux/file.h>
 #include <linux/iosys-map.h>
 #include <linux/log2.h>
 #include <linux/module.h>
+#include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include "dmabuf.h"
@@ -18,16 +21,42 @@
 /* A piece of a region has to be less than 4 GiB (copy.c). */
 #define MAX_BLOCK_SHIFT	30
 
+/* Stands for the processor where a device is asked for. */
+static struct platform_device *importer;
+
+int sroce_dmabuf_init(void)
+{
+	int err;
+
+	importer = platform_device_register_simple("sroce", PLATFORM_DEVID_NONE,
+						   NULL, 0);
+	if (IS_ERR(importer))
+		return PTR_ERR(importer);
+	err = dma_coerce_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64));
+	if (err)
+		platform_device_unregister(importer);
+	return err;
+}
+
+void sroce_dmabuf_exit(void)
+{
+	platform_device_unregister(importer);
+}
+
 /**
  * struct dmabuf_mr - region of a dma-buf
  * @mr: first
  * @dmabuf: the buffer, referenced
+ * @attachment: of @importer, or NULL
+ * @table: if the buffer could move: its addresses for @importer
  * @map: the mapping of all of it, or a null one
  * @held: it has been told that the processor uses it
  */
 struct dmabuf_mr {
 	struct sroce_mr mr;
 	struct dma_buf *dmabuf;
+	struct dma_buf_attachment *attachment;
+	struct sg_table *table;
 	struct iosys_map map;
 	bool held;
 };
@@ -52,6 +81,11 @@ static void dmabuf_release(struct sroce_mr *mr)
 		dma_buf_end_cpu_access(d->dmabuf, direction(mr));
 	if (!iosys_map_is_null(&d->map))
 		dma_buf_vunmap_unlocked(d->dmabuf, &d->map);
+	if (d->table)
+		dma_buf_unmap_attachment_unlocked(d->attachment, d->table,
+						  DMA_BIDIRECTIONAL);
+	if (d->attachment)
+		dma_buf_detach(d->dmabuf, d->attachment);
 	if (d->dmabuf)
 		dma_buf_put(d->dmabuf);
 }
@@ -60,8 +94,13 @@ static int get_dmabuf(struct dmabuf_mr *d, int fd)
 {
 	struct dma_buf *dmabuf = dma_buf_get(fd);
 
+	/*
+	 * Programs ask with no file at all whether a GPU's memory could be
+	 * registered, and take any other answer for a yes.
+	 */
 	if (IS_ERR(dmabuf))
-		return PTR_ERR(dmabuf);
+		return PTR_ERR(dmabuf) == -EBADF ? -EOPNOTSUPP :
+						   PTR_ERR(dmabuf);
 	d->dmabuf = dmabuf;
 	if (ib_access_writable(d->mr.access) &&
 	    !(dmabuf->file->f_mode & FMODE_WRITE))
@@ -69,6 +108,25 @@ static int get_dmabuf(struct dmabuf_mr *d, int fd)
 	/* Its memory is not the processor's, or nobody has thought of us. */
 	if (!dmabuf->ops->vmap)
 		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* The buffer stays where it is.  What can move is held when it is mapped. */
+static int hold_dmabuf(struct dmabuf_mr *d)
+{
+	struct dma_buf_attachment *attachment;
+	struct sg_table *table;
+
+	attachment = dma_buf_attach(d->dmabuf, &importer->dev);
+	if (IS_ERR(attachment))
+		return PTR_ERR(attachment);
+	d->attachment = attachment;
+	if (!d->dmabuf->ops->pin)
+		return 0;
+	table = dma_buf_map_attachment_unlocked(attachment, DMA_BIDIRECTIONAL);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	d->table = table;
 	return 0;
 }
 
@@ -113,14 +171,16 @@ static int make_region(struct dmabuf_mr *d, int fd, u64 offset, u64 length,
 		       u64 iova)
 {
 	struct sroce_mr *mr = &d->mr;
+	u64 last;
 	int err;
 
 	err = get_dmabuf(d, fd);
 	if (err)
 		return err;
-	if (offset > d->dmabuf->size || length > d->dmabuf->size - offset)
+	if (!length || check_add_overflow(iova, length - 1, &last) ||
+	    offset > d->dmabuf->size || length > d->dmabuf->size - offset)
 		return -EINVAL;
-	err = map_dmabuf(d);
+	err = hold_dmabuf(d) ?: map_dmabuf(d);
 	if (err)
 		return err;
 	mr->iova = iova;
@@ -136,13 +196,10 @@ struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
 {
 	struct dmabuf_mr *d;
 	struct sroce_mr *mr;
-	u64 last;
 	int err;
 
 	if ((access & ~SROCE_MR_ACCESS) || sroce_dmah_given())
 		return ERR_PTR(-EOPNOTSUPP);
-	if (!length || check_add_overflow(iova, length - 1, &last))
-		return ERR_PTR(-EINVAL);
 	err = sroce_udata_empty(sroce_dmabuf_udata(input));
 	if (err)
 		return ERR_PTR(err);

@@ -165,6 +165,11 @@ int sroce_fault_start(struct sroce_fault *fault,
 
 	if (sroce_fault_busy(fault))
 		return 0;
+	if (fault->outdated) {
+		fault->outdated = false;
+		fault->err = 0;
+		fault->tries = 0;
+	}
 	err = want_all(fault, memory, at, len);
 	if (!err && fault->count && !worth_it(fault))
 		err = -EFAULT;

@@ -33,6 +33,7 @@ struct sroce_fault_range {
  * @work: pages in
  * @qp: the QP
  * @todo: what it does afterwards: enum sroce_todo
+ * @outdated: what came of the last attempt was before a reset; the half's
  * @busy: @work is at it, and has all below; else it is the half's, by its lock
  * @count: entries in @ranges
  * @ranges: what is wanted
@@ -44,6 +45,7 @@ struct sroce_fault {
 	struct work_struct work;
 	struct sroce_qp *qp;
 	u8 todo;
+	bool outdated;
 	bool busy;
 	u8 count;
 	struct sroce_fault_range ranges[SROCE_FAULT_RANGES];
@@ -64,6 +66,12 @@ static inline bool sroce_fault_busy(const struct sroce_fault *fault)
 {
 	/* Pairs with page_in(). */
 	return smp_load_acquire(&fault->busy);
+}
+
+/* The QP begins anew: nothing counts of what there was.  Under the half's lock. */
+static inline void sroce_fault_reset(struct sroce_fault *fault)
+{
+	fault->outdated = true;
 }
 
 /**

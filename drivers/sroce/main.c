@@ -8,6 +8,7 @@
 #include "burst.h"
 #include "crc.h"
 #include "device.h"
+#include "dmabuf.h"
 #include "fault.h"
 #include "loop.h"
 #include "qp.h"
@@ -72,9 +73,12 @@ static int __init sroce_init(void)
 	err = sroce_fault_init();
 	if (err)
 		goto err_worker;
-	err = sroce_rx_init();
+	err = sroce_dmabuf_init();
 	if (err)
 		goto err_fault;
+	err = sroce_rx_init();
+	if (err)
+		goto err_dmabuf;
 	err = register_netdevice_notifier(&netdev_notifier);
 	if (err)
 		goto err_rx;
@@ -83,6 +87,8 @@ static int __init sroce_init(void)
 
 err_rx:
 	sroce_rx_exit();
+err_dmabuf:
+	sroce_dmabuf_exit();
 err_fault:
 	sroce_fault_exit();
 err_worker:
@@ -101,6 +107,7 @@ static void __exit sroce_exit(void)
 	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
 	unregister_netdevice_notifier(&netdev_notifier);
 	sroce_rx_exit();
+	sroce_dmabuf_exit();
 	sroce_fault_exit();
 	sroce_worker_exit();
 	sroce_qp_table_exit();

@@ -137,15 +137,8 @@ struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 
 void sroce_mr_put(struct sroce_mr *mr)
 {
-	if (!refcount_dec_and_test(&mr->ref))
-		return;
-	if (mr->kind != SROCE_MR_WINDOW) {
+	if (refcount_dec_and_test(&mr->ref))
 		complete(&mr->idle);
-		return;
-	}
-	/* Nobody waits for it. */
-	sroce_mr_put(mr->parent);
-	kfree_rcu(mr, rcu);
 }
 
 struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,

@@ -66,13 +66,20 @@ static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
 	return mr;
 }
 
-/* No more windows of it; there may be users of this one for a moment. */
-static void drop_binding(struct sroce_mr *mr)
+/*
+ * One that nobody finds any more: afterwards nobody uses it.  Who has found it
+ * before is at a burst, and wants none of the caller's locks meanwhile.
+ *
+ * Context: the caller has no reference, and does not hold @slot->lock.
+ */
+static void end_binding(struct sroce_mr *mr)
 {
 	if (!mr)
 		return;
+	spin_until_cond(refcount_dec_if_one(&mr->ref));
 	atomic_dec(&mr->parent->windows);
-	sroce_mr_put(mr);
+	sroce_mr_put(mr->parent);
+	kfree_rcu(mr, rcu);
 }
 
 /* Put @mr, which may be NULL, in the place of what the window is bound to. */
@@ -88,7 +95,7 @@ static u8 replace(struct sroce_mw_slot *slot, struct sroce_mr *mr)
 		rcu_assign_pointer(slot->mr.binding, mr);
 	}
 	spin_unlock_bh(&slot->lock);
-	drop_binding(old);
+	end_binding(old);
 	return fine ? 0 : SROCE_MW_BIND_ERR;
 }
 
@@ -131,7 +138,7 @@ static u8 bind(struct sroce_mw_slot *slot, struct ib_pd *pd, u32 qpn,
 	}
 	status = replace(slot, mr);
 	if (status)
-		drop_binding(mr);
+		end_binding(mr);
 	return status;
 }
 
@@ -178,12 +185,7 @@ u8 sroce_mw_invalidate(struct ib_pd *pd, u32 qpn, u32 key)
 	rcu_read_unlock();
 	if (!old)
 		return SROCE_LOC_QP_OP_ERR;
-	/*
-	 * It is this QP's: at most its answering half is at a burst that has
-	 * found it before, and wants none of the caller's locks meanwhile.
-	 */
-	spin_until_cond(refcount_read(&old->ref) == 1);
-	drop_binding(old);
+	end_binding(old);
 	return 0;
 }
 
@@ -225,7 +227,7 @@ int sroce_dealloc_mw(struct ib_mw *ibmw)
 	old = bound(slot);
 	RCU_INIT_POINTER(slot->mr.binding, NULL);
 	spin_unlock_bh(&slot->lock);
-	drop_binding(old);
+	end_binding(old);
 	/* Who has found it finds it gone, and looks no further. */
 	kfree_rcu(slot, mr.rcu);
 	return 0;

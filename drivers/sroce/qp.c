@@ -85,7 +85,10 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter)
 	rcu_read_unlock();
 }
 
-/* One that is being destroyed has let go of them before its last reference. */
+/*
+ * One that is being destroyed has let go of them before its last reference, and
+ * is found until then.
+ */
 static void forget_routes(struct sroce_qp *qp, const struct net *net)
 {
 	if (!sroce_qp_get(qp))
@@ -287,6 +290,9 @@ static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 			     GFP_KERNEL_ACCOUNT);
 	if (!qp->rq.wqe)
 		return -ENOMEM;
+	/* A process expects one to map, also if nothing will be in it. */
+	if (!ctx && !(send + receive))
+		return 0;
 	qp->ring = sroce_ring_alloc(ctx ? &ctx->ib : NULL,
 				    max_t(u32, send + receive, 1));
 	if (IS_ERR(qp->ring)) {
@@ -423,7 +429,6 @@ static void release(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 /* Nobody finds it any more, and nobody who has found it is left. */
 static void withdraw(struct sroce_qp *qp)
 {
-	unpublish(qp);
 	sroce_qp_lock_both(qp);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	sroce_send_reset(qp);
@@ -431,6 +436,7 @@ static void withdraw(struct sroce_qp *qp)
 	sroce_path_release(&qp->sq.path);
 	sroce_path_release(&qp->rq.path);
 	sroce_qp_unlock_both(qp);
+	unpublish(qp);
 	hrtimer_cancel(&qp->sq.timer);
 	hrtimer_cancel(&qp->sq.gather);
 	hrtimer_cancel(&qp->rq.pause);

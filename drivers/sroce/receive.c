@@ -160,6 +160,7 @@ void sroce_receive_reset(struct sroce_qp *qp)
 	r->log.count = 0;
 	r->log.waiting = 0;
 	r->log.settled = 0;
+	sroce_fault_reset(&qp->rq.fault);
 	sroce_store(&qp->slot->rq_head, 0);
 }
 

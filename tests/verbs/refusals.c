@@ -72,6 +72,28 @@ static void atomic_hole(const void *arg)
 	fill_hole(&pair, local);
 }
 
+/* The peer gave up before that was known; it does not count afterwards. */
+static void forgotten_hole(const void *arg)
+{
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(with_hole(&pair, false));
+	pair.options.no_rnr_retry = true;
+	CHECK(pair_again(&pair));
+	CHECK_CALL(post_atomic(&pair.a, &pair.b, false, 1, HOLE, HOLE, 1, 0), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1,
+	       .status = IBV_WC_RNR_RETRY_EXC_ERR);
+	CHECK(quiet(pair.a.scq));
+	CHECK(map_again(pair.b.buf + HOLE, PAGE, RW));
+	pair.options.no_rnr_retry = false;
+	CHECK(pair_again(&pair));
+	CHECK_CALL(post_atomic(&pair.a, &pair.b, false, 2, HOLE, HOLE, 1, 0), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_FETCH_ADD);
+	CHECK(pair.b.buf[HOLE] == 1);
+	pair_down(&pair);
+}
+
 static void receive_hole(const void *arg)
 {
 	struct pair pair;
@@ -219,6 +241,7 @@ void test_refusals(void)
 		{ "READ from a hole", hole, &holes[3] },
 		{ "atomic with its result in a hole", atomic_hole, "local" },
 		{ "atomic on a hole", atomic_hole },
+		{ "atomic on what was a hole before RESET", forgotten_hole },
 		{ "SEND to a hole", receive_hole },
 		{ "datagram from a hole", datagram_hole },
 		{ "memory that is secret", secret },
