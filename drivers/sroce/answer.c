@@ -185,7 +185,7 @@ void sroce_answer(struct sroce_qp *qp)
 		return;
 	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
 		return;
-	if (sroce_tx_in_order(qp, &qp->rq.cpu) != SROCE_ORDER_KEPT)
+	if (sroce_tx_in_order(qp, &qp->rq.path) != SROCE_ORDER_KEPT)
 		return;
 	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
 		if (!budget--) {

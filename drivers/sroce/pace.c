@@ -14,8 +14,10 @@ void sroce_pace_limit(struct sroce_qp *qp, u32 rate)
 	lockdep_assert_held(&qp->sq.lock);
 	qp->sq.rate = rate;
 	qp->sq.free_at = ktime_get();
-	/* It may have been waiting for long by the old one. */
-	if (qp->sq.paused)
+	/* It may have been waiting for long by the old one; but an RNR NAK that
+	 * came meanwhile has a deadline of its own.
+	 */
+	if (qp->sq.paused && !qp->sq.req.rnr_wait)
 		qp->sq.armed = false;
 	qp->sq.paused = false;
 }

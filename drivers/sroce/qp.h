@@ -22,17 +22,22 @@
 #include "srq.h"
 
 /**
- * struct sroce_path - cached route to the peer; its owner's lock
- * @dst: the route, or NULL
+ * struct sroce_path - a half's way to the peer; that half's lock
+ * @dst: cached route, or NULL
  * @net: the namespace that it belongs to, and must not outlive; only compared
  * @cookie: to notice that an IPv6 route has become stale
  * @ip_id: identification of the next IPv4 packet
+ * @cpu: who transmitted last, see sroce_tx_in_order()
+ * @bursts: in qdisc, driver and the peer's backlog, or in loop.c's queue;
+ *	without a lock
  */
 struct sroce_path {
 	struct dst_entry *dst;
 	const struct net *net;
 	u32 cookie;
 	u16 ip_id;
+	int cpu;
+	atomic_t bursts;
 };
 
 /**
@@ -52,9 +57,10 @@ struct sroce_path {
  * @path: route
  * @av: datagrams: where @path leads to, referenced
  * @unasked: packets sent since one asked for an acknowledgment
- * @deadline: when the peer is to be probed, or @expires
- * @expires: when the oldest unacknowledged packet has waited too long; or
- *	the end of an RNR wait or of a pause
+ * @deadline: when the peer is to be probed, or @expires, or the end of an RNR
+ *	wait or of a pause
+ * @expires: when the peer has been silent for too long
+ * @expires_set: @expires is about what is outstanding; a pause changes nothing
  * @probes: since the last progress
  * @probe: send something that asks for an acknowledgment
  * @rtt: how long answers take
@@ -74,7 +80,6 @@ struct sroce_path {
  * @idle_gathers: times in a row that it has brought next to nothing
  * @armed: @deadline counts
  * @pauses: local drops in a row
- * @cpu: who transmitted last, see sroce_tx_in_order()
  * @progress: something was acknowledged since @deadline was set
  * @paused: local drop, @rate, or order of packets: no transmission until
  *	@deadline
@@ -126,8 +131,8 @@ struct sroce_sendq {
 	bool gathering;
 	bool timer_runs;
 	bool armed;
+	bool expires_set;
 	u8 pauses;
-	int cpu;
 	bool progress;
 	bool paused;
 	bool held_up;
@@ -160,7 +165,6 @@ struct sroce_sendq {
  * @nak_psn: the packet it is about
  * @pauses: local drops in a row
  * @ack: an acknowledgment is to be sent
- * @cpu: who transmitted last, see sroce_tx_in_order()
  * @pause: runs after a local drop of READ data
  * @min_rnr_timer: code for RNR NAKs
  * @last_told: in error: there has been the event for the last receive request
@@ -182,7 +186,6 @@ struct sroce_recvq {
 	u8 syndrome;
 	u8 pauses;
 	u32 nak_psn;
-	int cpu;
 	bool ack;
 	struct hrtimer pause;
 	u8 min_rnr_timer;
@@ -239,10 +242,8 @@ enum sroce_todo {
  * @on_agenda: bit 0: it is on a processor's agenda (worker.c)
  * @next: on that agenda
  * @post_lock: kernel users' posting; taken with interrupts off
- * @tx_bursts: in qdisc, driver and the peer's backlog, or in loop.c's queue;
- *	of both halves
- * @tx_grace: UC: of RCU, when the last of them was let go of
- * @tx_full: somebody waits for @tx_bursts to sink
+ * @tx_grace: UC: of RCU, when the last burst was let go of
+ * @tx_full: somebody waits for the bursts of a path, or of both, to be less
  * @seen: a packet has arrived since RTR (communication established)
  * @ref: one for being there, one per user of the data path
  * @idle: @ref has become 0
@@ -283,7 +284,6 @@ struct sroce_qp {
 	unsigned long on_agenda;
 	struct sroce_qp *next;
 	spinlock_t post_lock;	/* see above */
-	atomic_t tx_bursts;
 	unsigned long tx_grace;
 	bool tx_full;
 	bool seen;

@@ -7,6 +7,7 @@
 #include "receive.h"
 #include "restrack.h"
 #include "send.h"
+#include "tx.h"
 
 struct detail {
 	const char *name;
@@ -64,7 +65,7 @@ static int put_receive(struct sk_buff *msg, struct sroce_qp *qp)
 	details[n++] = (struct detail) { "rq_next_psn", r->epsn };
 	details[n++] = (struct detail) { "rq_msn", r->msn };
 	details[n++] = (struct detail) { "rq_answers_waiting", r->log.waiting };
-	details[n++] = (struct detail) { "tx_bursts", atomic_read(&qp->tx_bursts) };
+	details[n++] = (struct detail) { "tx_bursts", sroce_tx_bursts(qp) };
 	sroce_receive_unlock(qp);
 	return put_details(msg, details, n);
 }

@@ -50,6 +50,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	req->rewound = false;
 	req->hold = false;
 	qp->sq.armed = false;
+	qp->sq.expires_set = false;
 	qp->sq.paused = false;
 	qp->sq.held_up = false;
 	qp->sq.pauses = 0;
@@ -64,6 +65,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.ask_drained = false;
 	qp->sq.refetch = false;
 	qp->sq.waits = 0;
+	sroce_fault_reset(&qp->sq.fault);
 	qp->sq.rate = 0;
 	sroce_store(&qp->slot->sq_head, 0);
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
@@ -265,7 +267,7 @@ static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
 	return qp->sq.probe ||
 	       (qp->sq.unasked &&
 		(next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
-		 next == SROCE_NEXT_ALONE));
+		 next == SROCE_NEXT_ALONE || sroce_fault_busy(&qp->sq.fault)));
 }
 
 /*
@@ -309,7 +311,7 @@ static bool may_transmit(struct sroce_qp *qp)
 	if (sroce_pace_held(qp) ||
 	    (!sroce_tx_ready(qp) && sroce_tx_wait(qp)))
 		return false;
-	order = sroce_tx_in_order(qp, &qp->sq.cpu);
+	order = sroce_tx_in_order(qp, &qp->sq.path);
 	if (order == SROCE_ORDER_WAITS) {
 		qp->sq.paused = true;
 		sroce_timer_arm(qp, SROCE_ORDER_NS);
@@ -368,9 +370,12 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			break;
 		}
 	}
-	if (!burst.head && unlikely(must_ask(qp, next)))
+	if (burst.head || likely(!must_ask(qp, next))) {
+		qp->sq.probe = false;
+	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
 		ask_again(qp, &burst, next);
-	qp->sq.probe = false;
+		qp->sq.probe = false;
+	}
 	if (!flush_burst(qp, &burst, first, false))
 		next = SROCE_NEXT_WINDOW;
 	return next;
@@ -409,6 +414,8 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 	sroce_finish_done(qp);
 	if (next == SROCE_NEXT_FAULT && req->in.head == req->in.next)
 		sroce_finish_failed(qp, oldest_status(req));
+	if (qp->sq.progress)
+		qp->sq.expires_set = false;
 	if ((qp->sq.progress || !qp->sq.armed) && !req->rnr_wait &&
 	    !qp->sq.paused)
 		sroce_timer_progress(qp);
@@ -429,6 +436,7 @@ static bool refetch(struct sroce_qp *qp)
 	if (!sroce_send_active(qp) || sroce_fault_busy(&sq->fault))
 		return false;
 	sq->refetch = false;
+	sq->timing = false;
 	sq->req.rewound = true;
 	sroce_requester_rewind(&sq->req);
 	sroce_count(qp, SROCE_TX_RETRANSMITS);
@@ -505,6 +513,8 @@ static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
 		return;
 	}
 	sroce_count(qp, SROCE_RNR_NAK_RETRY_ERR);
+	qp->sq.timing = false;
+	qp->sq.expires_set = false;
 	sroce_timer_arm(qp, sroce_rnr_wait(a->rnr_timer, qp->sq.req.rnr_waits) *
 			   NSEC_PER_USEC);
 	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.rnr_left);

@@ -50,8 +50,7 @@ void sroce_timer_arm(struct sroce_qp *qp, u64 ns)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	qp->sq.lazy = 0;
-	qp->sq.expires = ktime_add_ns(ktime_get(), ns);
-	arm(qp, qp->sq.expires);
+	arm(qp, ktime_add_ns(ktime_get(), ns));
 }
 
 /*
@@ -108,6 +107,21 @@ static u64 patience(const struct sroce_sendq *sq)
 	return min(sroce_rtt_probe(&sq->rtt), sq->timeout);
 }
 
+static void expect(struct sroce_qp *qp, ktime_t now)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	ktime_t next = ktime_add_ns(now, patience(sq));
+
+	if (!sq->expires_set) {
+		sq->probes = 0;
+		sq->expires = ktime_add_ns(now, sq->timeout);
+		sq->expires_set = true;
+	}
+	if (sq->probes == MOST_PROBES || ktime_after(next, sq->expires))
+		next = sq->expires;
+	arm(qp, next);
+}
+
 void sroce_timer_progress(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
@@ -117,15 +131,14 @@ void sroce_timer_progress(struct sroce_qp *qp)
 
 	lockdep_assert_held(&sq->lock);
 	sq->armed = false;
+	if (!waits)
+		sq->expires_set = false;
 	if (!waits && !sq->timing)
 		return;
 	now = ktime_get();
 	time_flight(sq, waits, idle, now);
-	if (!waits)
-		return;
-	sq->probes = 0;
-	sq->expires = ktime_add_ns(now, sq->timeout);
-	arm(qp, ktime_add_ns(now, patience(sq)));
+	if (waits)
+		expect(qp, now);
 }
 
 /* Has a part of the oldest answer come, and then nothing more? */
@@ -168,6 +181,7 @@ void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	qp->sq.timing = false;
+	qp->sq.expires_set = false;
 	if (!sroce_completer_retry(&qp->sq.req)) {
 		sroce_count(qp, SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED);
 		sroce_finish_failed(qp, SROCE_RETRY_EXC_ERR);
@@ -178,6 +192,28 @@ void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.retry_left);
 }
 
+/* The peer has been silent until the deadline. */
+static void blame(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	/* Who waits for memory of this host has no reason to. */
+	if (sq->refetch || sroce_fault_busy(&sq->fault)) {
+		sq->expires_set = false;
+		return;
+	}
+	if (!sroce_requester_waits(&sq->req))
+		return;
+	if (ktime_before(sq->deadline, sq->expires)) {
+		if (may_probe(&sq->req))
+			probe(qp);
+		else
+			arm(qp, sq->expires);
+	} else {
+		sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
+	}
+}
+
 static void expired(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
@@ -186,18 +222,8 @@ static void expired(struct sroce_qp *qp)
 	sq->lazy = 0;
 	if (!sroce_send_active(qp))
 		return;
-	/* Who waits for memory of this host has no reason to blame the peer. */
-	if (!sq->paused && !sq->req.rnr_wait && !sq->refetch &&
-	    !sroce_fault_busy(&sq->fault) && sroce_requester_waits(&sq->req)) {
-		if (ktime_before(sq->deadline, sq->expires)) {
-			if (may_probe(&sq->req))
-				probe(qp);
-			else
-				arm(qp, sq->expires);
-		} else {
-			sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
-		}
-	}
+	if (!sq->paused && !sq->req.rnr_wait)
+		blame(qp);
 	/* One deadline serves both: the later of two pauses has set it. */
 	sq->paused = false;
 	sq->req.rnr_wait = false;

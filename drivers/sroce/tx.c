@@ -19,19 +19,36 @@ static atomic_t under_way = ATOMIC_INIT(0);
 
 /* Back-pressure */
 
-static void tx_done(struct sk_buff *skb)
+static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
+		    const struct sroce_path *other)
 {
-	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
+	u32 left;
 
 	/* For sroce_tx_in_order(): who sees the burst gone sees this, too. */
 	if (qp->type == IB_QPT_UC)
 		WRITE_ONCE(qp->tx_grace, get_state_synchronize_rcu());
-	if (atomic_dec_return(&qp->tx_bursts) <= SROCE_TX_LIMIT / 2 &&
+	/* Of two at the same time the later one sees what both have left. */
+	left = atomic_dec_return(&path->bursts);
+	if ((!left || left + atomic_read(&other->bursts) <= SROCE_TX_LIMIT / 2) &&
 	    READ_ONCE(qp->tx_full) && cmpxchg(&qp->tx_full, true, false))
 		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
 				      BIT(SROCE_TODO_ANSWER));
 	kref_put(&qp->mem, sroce_qp_free);
 	atomic_dec(&under_way);
+}
+
+static void requests_done(struct sk_buff *skb)
+{
+	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
+
+	tx_done(qp, &qp->sq.path, &qp->rq.path);
+}
+
+static void answers_done(struct sk_buff *skb)
+{
+	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
+
+	tx_done(qp, &qp->rq.path, &qp->sq.path);
 }
 
 /*
@@ -45,17 +62,18 @@ static bool delivered(const struct sroce_qp *qp)
 	       poll_state_synchronize_rcu(READ_ONCE(qp->tx_grace));
 }
 
-enum sroce_order sroce_tx_in_order(struct sroce_qp *qp, int *cpu)
+enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
+				   struct sroce_path *path)
 {
 	int here = smp_processor_id();
 
-	if (likely(*cpu == here))
+	if (likely(path->cpu == here))
 		return SROCE_ORDER_KEPT;
-	if (atomic_read(&qp->tx_bursts)) {
+	if (atomic_read(&path->bursts)) {
 		WRITE_ONCE(qp->tx_full, true);
 		/* As in sroce_tx_wait(). */
 		smp_mb();
-		if (atomic_read(&qp->tx_bursts))
+		if (atomic_read(&path->bursts))
 			return SROCE_ORDER_WAKES;
 	}
 	/* Against tx_done(), which notes the grace period before it counts. */
@@ -64,7 +82,7 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp, int *cpu)
 		start_poll_synchronize_rcu();
 		return SROCE_ORDER_WAITS;
 	}
-	*cpu = here;
+	path->cpu = here;
 	return SROCE_ORDER_KEPT;
 }
 
@@ -273,9 +291,10 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 	if (trace_sroce_packet_out_enabled())
 		trace_packets(burst);
 	skb_shinfo(skb)->destructor_arg = burst->qp;
-	skb->destructor = tx_done;
+	skb->destructor = burst->path == &burst->qp->sq.path ? requests_done :
+							       answers_done;
 	kref_get(&burst->qp->mem);
-	atomic_inc(&burst->qp->tx_bursts);
+	atomic_inc(&burst->path->bursts);
 	atomic_inc(&under_way);
 	return burst->av->loopback ? transmit_loopback(burst, skb) :
 				     transmit_ip(burst, skb);

@@ -23,10 +23,17 @@
  */
 int sroce_burst_send(struct sroce_burst *burst);
 
-/* May the QP send more, or is too much of it in the queues already? */
-static inline bool sroce_tx_ready(struct sroce_qp *qp)
+/* Of both halves, in this host's queues */
+static inline u32 sroce_tx_bursts(const struct sroce_qp *qp)
 {
-	return atomic_read(&qp->tx_bursts) < SROCE_TX_LIMIT;
+	return atomic_read(&qp->sq.path.bursts) +
+	       atomic_read(&qp->rq.path.bursts);
+}
+
+/* May the QP send more, or is too much of it in the queues already? */
+static inline bool sroce_tx_ready(const struct sroce_qp *qp)
+{
+	return sroce_tx_bursts(qp) < SROCE_TX_LIMIT;
 }
 
 enum sroce_order {
@@ -41,17 +48,19 @@ enum sroce_order {
 /**
  * sroce_tx_in_order() - may this processor transmit?
  * @qp: the QP
- * @cpu: who transmitted last; becomes this processor if it may
+ * @path: of which half; becomes this processor's if it may
  *
  * Virtual devices queue what is sent on the sender's processor, so packets
  * sent from two would overtake each other.  While packets from another
  * processor are under way, the QP's work runs where they end, which for those
  * devices is that processor.  Only UC has to wait for those that the receiving
- * side has begun with.
+ * side has begun with.  Requests and answers may overtake each other: a half
+ * that streams is no reason for the other to be silent.
  *
- * Context: bottom halves off, the lock of @cpu held.
+ * Context: bottom halves off, the lock of @path held.
  */
-enum sroce_order sroce_tx_in_order(struct sroce_qp *qp, int *cpu);
+enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
+				   struct sroce_path *path);
 
 /**
  * sroce_tx_wait() - have the QP's work run when there is room again

@@ -88,7 +88,7 @@ static struct sroce_qp *agenda_pop(struct agenda *a)
 	return qp;
 }
 
-/* Answers first: what we send keeps them waiting (sroce_tx_in_order()). */
+/* Answers first: what we send takes the queues' room (SROCE_TX_LIMIT). */
 static void go_on(struct sroce_qp *qp, unsigned long todo)
 {
 	if (todo & BIT(SROCE_TODO_ANSWER)) {

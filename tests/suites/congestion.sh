@@ -38,6 +38,15 @@ for host in h1 h2; do
 	no_queue $host
 done
 
+# It is never empty, and holds bursts as they are, like a NIC that segments them.
+if [ "$(nproc)" -gt 1 ]; then
+	queue h1 rate 200mbit burst 128kb limit 8mb
+	run_program "queue of h1 never empty: " 120 "$PROGRAMS/halves"
+	no_queue h1
+else
+	skip "queue of h1 never empty" "this takes two processors"
+fi
+
 # Bursts are cut, of each the first packets fit, and nobody is told.
 queue h2 rate 100mbit burst 5kb limit 30kb
 pressed "queue of h2 drops packets of a burst"

@@ -85,6 +85,48 @@ static void lifted(const void *arg)
 	pair_down(&pair);
 }
 
+/* The peer is not ready meanwhile, and says for how long. */
+static void lifted_while_peer_is_not_ready(const void *arg)
+{
+	const struct options options = { .min_rnr_timer = 31 };	/* 491 ms */
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(limit(pair.a.qp, 1000), 0);
+	CHECK_CALL(post_send(&pair.a, 1, 0, 1000, IBV_SEND_SIGNALED), 0);
+	CHECK(quiet(pair.a.scq));
+	CHECK_CALL(limit(pair.a.qp, UINT32_MAX), 0);
+	CHECK_CALL(post_recv(&pair.b, 2, 0, 1000), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 2, .opcode = IBV_WC_RECV,
+	       .length = 1000);
+	pair_down(&pair);
+}
+
+/* A pause is not taken for an answer. */
+static void peer_is_gone(const void *arg)
+{
+	struct pair pair;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	CHECK_CALL(limit(pair.a.qp, 1000), 0);
+	/* Until it is the limit that holds it up. */
+	for (id = 0; id < 20; id++)
+		CHECK_CALL(post_rdma(&pair.a, &pair.b, IBV_WR_RDMA_WRITE, id,
+				     0, 0, 100, IBV_SEND_SIGNALED), 0);
+	for (id = 0; id < 20; id++)
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = id,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK_CALL(to_reset(&pair.b), 0);
+	CHECK_CALL(post_atomic(&pair.a, &pair.b, false, 20, 0, 0, 1, 0), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 20,
+	       .status = IBV_WC_RETRY_EXC_ERR);
+	pair_down(&pair);
+}
+
 static void send_datagram(struct pair *pair, uint64_t wr_id)
 {
 	struct ibv_sge sge = piece(&pair->a, 0, 1000);
@@ -198,6 +240,9 @@ void test_pacing(void)
 		{ "rate limit: RC keeps it, others are not held up", keeps_rate,
 		  &rc },
 		{ "rate limit: UC keeps it", keeps_rate, &uc },
+		{ "rate limit: lifted while the peer is not ready",
+		  lifted_while_peer_is_not_ready },
+		{ "rate limit: the peer is gone", peer_is_gone },
 		{ "rate limit: UD keeps it", datagrams },
 		{ "rate limit: lifted while requests wait", lifted },
 		{ "rate limit: in which states", states },
