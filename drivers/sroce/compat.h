@@ -47,6 +47,10 @@
 #ifndef SROCE_HAVE_DMA_BUF_VMAP_UNLOCKED
 #define dma_buf_vmap_unlocked(dmabuf, map) dma_buf_vmap(dmabuf, map)
 #define dma_buf_vunmap_unlocked(dmabuf, map) dma_buf_vunmap(dmabuf, map)
+#define dma_buf_map_attachment_unlocked(attachment, direction)	\
+	dma_buf_map_attachment(attachment, direction)
+#define dma_buf_unmap_attachment_unlocked(attachment, table, direction)	\
+	dma_buf_unmap_attachment(attachment, table, direction)
 #endif
 
 #ifndef SROCE_HAVE_HRTIMER_SETUP
@@ -127,6 +131,25 @@
 #define SROCE_IBQP_AND_PORT ibqp
 #endif
 
+/* Of QPs: drivers say how large they are, and what they hold. */
+#ifdef SROCE_HAVE_COUNTER_OBJ
+#define SROCE_COUNTER_OPS						\
+	.counter_init = sroce_counter_init,				\
+	.size_rdma_counter = sizeof(struct rdma_counter),
+#else
+#define SROCE_COUNTER_OPS
+#endif
+
+/* Before, udev renamed what it could. */
+#ifndef SROCE_HAVE_NAME_ASSIGNED
+#define ib_mark_name_assigned_by_user(ibdev) do { } while (0)
+#endif
+
+/* Before, all were. */
+#ifndef SROCE_HAVE_SKB_FRAGS_READABLE
+#define skb_frags_readable(skb) true
+#endif
+
 /* Hints about the cache that registration also gets: we know none. */
 #ifdef SROCE_HAVE_DMAH
 #define SROCE_DMAH struct ib_dmah *dmah,
@@ -155,6 +178,16 @@
 #define IB_DEVICE_FLUSH_GLOBAL		0
 #define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
 #define IB_WR_ATOMIC_WRITE		15
+#endif
+
+/* Those, too, are the user API's. */
+#ifndef SROCE_HAVE_ODP_FLUSH
+#ifdef SROCE_HAVE_FLUSH
+#define IB_ODP_SUPPORT_FLUSH		BIT(6)
+#else
+#define IB_ODP_SUPPORT_FLUSH		0
+#endif
+#define IB_ODP_SUPPORT_ATOMIC_WRITE	BIT(7)
 #endif
 
 #endif /* SROCE_COMPAT_H */

@@ -58,7 +58,8 @@ static void describe_paging(struct ib_device_attr *attr)
 	caps->per_transport_caps.rc_odp_caps =
 		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
 		IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
-		IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV;
+		IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV |
+		IB_ODP_SUPPORT_FLUSH | IB_ODP_SUPPORT_ATOMIC_WRITE;
 	caps->per_transport_caps.xrc_odp_caps =
 		caps->per_transport_caps.rc_odp_caps;
 	caps->per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND;
@@ -439,6 +440,7 @@ static const struct ib_device_ops ops = {
 #endif
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_user_mr = sroce_rereg_user_mr,
+	SROCE_COUNTER_OPS
 	SROCE_DESTROY_CQ_OPS
 	SROCE_PORT_EVENT_OPS
 	SROCE_USER_CQ_OPS,
@@ -502,6 +504,9 @@ static void describe_device(struct sroce_device *dev)
 	ib->num_comp_vectors = num_possible_cpus();
 	ib->dev.parent = dev->ndev->dev.parent;
 	ib->driver_def = sroce_uapi_defs;
+	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	/* Whoever gave the link a name means it. */
+	ib_mark_name_assigned_by_user(ib);
 	strscpy(ib->node_desc, "sroce", sizeof(ib->node_desc));
 	addrconf_addr_eui48((u8 *)&ib->node_guid, dev->ndev->dev_addr);
 	dev->port_up = port_is_up(dev);

@@ -112,6 +112,21 @@ int f(struct rdma_counter *counter, struct ib_qp *qp, u32 port);
 struct ib_device_ops ops = { .counter_bind_qp = f };
 END
 
+probe COUNTER_OBJ <<END
+#include <rdma/ib_verbs.h>
+struct ib_device_ops ops = { .size_rdma_counter = 1 };
+END
+
+probe NAME_ASSIGNED <<END
+#include <rdma/ib_verbs.h>
+void f(struct ib_device *dev) { ib_mark_name_assigned_by_user(dev); }
+END
+
+probe SKB_FRAGS_READABLE <<END
+#include <linux/skbuff.h>
+bool f(const struct sk_buff *skb) { return skb_frags_readable(skb); }
+END
+
 probe DMAH <<END
 #include <rdma/ib_verbs.h>
 struct ib_mr *f(struct ib_pd *pd, u64 start, u64 length, u64 address,
@@ -129,6 +144,11 @@ struct ib_mr *g(struct ib_pd *pd, u64 offset, u64 length, u64 address, int fd,
 typedef typeof(((struct ib_device_ops *)0)->reg_user_mr_dmabuf) verb;
 _Static_assert(__builtin_types_compatible_p(verb, typeof(&f)) ||
 	       __builtin_types_compatible_p(verb, typeof(&g)), "neither");
+END
+
+probe ODP_FLUSH <<END
+#include <rdma/ib_verbs.h>
+int caps = IB_ODP_SUPPORT_FLUSH | IB_ODP_SUPPORT_ATOMIC_WRITE;
 END
 
 probe FLUSH <<END

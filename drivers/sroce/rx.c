@@ -456,6 +456,11 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 		.left = skb->len - sizeof(struct udphdr),
 	};
 
+	/* A queue that is bound to a device's memory has brought it. */
+	if (!skb_frags_readable(skb)) {
+		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
+		return;
+	}
 	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
 	/* Nothing between IP and UDP: it is not in the format of annex A17. */
 	if (skb->data - a.ip != (a.ip[0] >> 4 == 4 ? sizeof(struct iphdr) :

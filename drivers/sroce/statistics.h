@@ -13,6 +13,7 @@ struct sroce_device;
  */
 struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter);
 int sroce_counter_update_stats(struct rdma_counter *counter);
+void sroce_counter_init(struct rdma_counter *counter);
 int sroce_counter_bind_qp(struct rdma_counter *counter,
 			  struct ib_qp *SROCE_IBQP_AND_PORT);
 int sroce_counter_unbind_qp(struct ib_qp *SROCE_IBQP_AND_PORT);
