@@ -148,7 +148,7 @@ static inline int sroce_cqe_ready(const struct sroce_cqe *cqe, __u32 index,
 }
 
 /*
- * User: ask for one event; the caller polls once more afterwards. (K)  Threads
+ * User: ask for one event; the caller looks once more afterwards. (K)  Threads
  * that ask at once are told apart by the count: none undoes what another did.
  */
 static inline void sroce_cq_arm(struct sroce_cq_slot *slot, int solicited)

@@ -241,8 +241,37 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 	return 0;
 }
 
+/*
+ * Are there completions of which no event has told?  Somebody else may poll
+ * meanwhile: one event too many does no harm.
+ */
+static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
+{
+	uint32_t told = sroce_load(&cq->slot->told);
+	uint32_t i = cq->head;
+
+	if ((int32_t)(told - i) > 0)
+		i = told;
+	for (; sroce_cqe_ready(cqe_at(cq, i), i, cq->entries); i++) {
+		const struct sroce_cqe *cqe = cqe_at(cq, i);
+
+		if (!solicited_only || cqe->status ||
+		    cqe->flags & SROCE_CQE_SOLICITED)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Those who arm have to poll once more.  Not all do, and NICs raise the event
+ * also for what is there already.
+ */
 int sroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
-	sroce_cq_arm(to_sroce_cq(ibcq)->slot, solicited_only);
-	return 0;
+	struct sroce_cq *cq = to_sroce_cq(ibcq);
+
+	sroce_cq_arm(cq->slot, solicited_only);
+	if (likely(!has_untold(cq, solicited_only)))
+		return 0;
+	return ibv_cmd_req_notify_cq(ibcq, solicited_only);
 }

@@ -401,6 +401,8 @@ int sroce_destroy_qp(struct ibv_qp *ibqp)
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
+	/* As NICs do it: nobody finds completions of what is no more. */
+	clean_cqs(ibqp);
 	if (has_memory(qp))
 		sroce_unmap(ctx, &qp->memory);
 	sroce_free_to(qp->origin, qp);

@@ -114,6 +114,11 @@ static bool may_bind(const struct ibv_send_wr *wr)
 	return !wr->bind_mw.mw || wr->bind_mw.mw->type == IBV_MW_TYPE_2;
 }
 
+static bool is_local(enum ibv_wr_opcode opcode)
+{
+	return opcode == IBV_WR_LOCAL_INV || opcode == IBV_WR_BIND_MW;
+}
+
 static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 		const struct ibv_send_wr *wr)
 {
@@ -125,11 +130,16 @@ static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 		return EINVAL;
 	if (wr->opcode == IBV_WR_BIND_MW && !may_bind(wr))
 		return EINVAL;
+	if (unlikely(is_local(wr->opcode)))
+		flags &= ~IBV_SEND_INLINE;
 	sqe_begin(sqe, wr->wr_id, wr->opcode, flags | qp->sq.all_flags,
 		  imm_of(wr));
 	set_target(qp, sqe, wr);
 	if (unlikely(qp->sq.xrc))
 		sqe_srqn(sqe, wr->qp_type.xrc.remote_srqn);
+	/* Whatever the rest of the request says, there is no payload. */
+	if (unlikely(is_local(wr->opcode)))
+		return 0;
 	return set_payload(&qp->sq, sqe, wr);
 }
 

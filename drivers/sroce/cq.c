@@ -92,6 +92,7 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
 	lockdep_assert_held(&cq->lock);
 	cq->served = arm;
 	cq->told = cq->tail;
+	sroce_store(&cq->slot->told, cq->told);
 	cq->late_solicited = false;
 }
 
@@ -102,7 +103,8 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
  *
  * - we find the CQ armed: the event is raised, whoever pushed;
  * - we do not: then by (K) and (L) the user, who arms later, finds all those
- *   completions when it polls once more, so that the flags can be cleared;
+ *   completions when it polls once more, or reminds us of them (cq_remind()),
+ *   so that the flags can be cleared;
  * - it is armed for solicited ones and there was none: it stays armed, since
  *   @served does not change;
  * - there have been too few for one (modify_cq()): it stays armed, too, and the
@@ -394,6 +396,7 @@ static void move_finish(struct sroce_cq *cq, struct move *m)
 	cq->entries = m->entries;
 	cq->tail -= m->base;
 	cq->told -= m->base;
+	sroce_store(&cq->slot->told, cq->told);
 	cq->head = head;
 	cq->limit = head + m->entries;
 	sroce_store(&cq->slot->head, head);
@@ -525,6 +528,22 @@ int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 	return i;
 }
 
+/*
+ * A process that has armed has found completions that no event was raised for:
+ * by (K) and (L) nobody else raises it.
+ */
+static int cq_remind(struct sroce_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->fresh_solicited = true;
+	WRITE_ONCE(cq->fresh, true);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	sroce_cq_notify(cq);
+	return 0;
+}
+
 int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	bool solicited = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
@@ -533,7 +552,7 @@ int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	bool for_any, missed;
 
 	if (!cq_of_kernel(cq))
-		return -EOPNOTSUPP;
+		return cq_remind(cq);
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	/* Who waits for any completion is not put off to a solicited one. */
 	for_any = cq->slot->arm != cq->served &&

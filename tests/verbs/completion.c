@@ -148,6 +148,113 @@ static void reset(const void *arg)
 	pair_down(&other);
 }
 
+/* The same when a QP is destroyed: nobody is left to know what wr_id means. */
+static void destroyed(const void *arg)
+{
+	struct options options = { .cqe = 32 };
+	struct pair pair, other;
+	struct ibv_cq *cq;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options) && pair_create(&other, &options));
+	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
+	cq = other.a.scq;
+	other.a.scq = pair.a.scq;
+	REQUIRE(CHECK(side_qp(&other.a, &options)) && pair_connect(&other));
+	for (id = 1; id <= 10; id++) {
+		CHECK(write_signaled(id % 3 ? &pair : &other, id, 10));
+		settle(id % 3 ? &pair : &other);
+	}
+	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
+	other.a.qp = NULL;
+	other.a.scq = cq;
+	for (id = 1; id <= 10; id++)
+		if (id % 3)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = id,
+			       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(pair.a.scq));
+	CHECK(works(&pair));
+	pair_down(&other);
+	pair_down(&pair);
+}
+
+/* Events */
+
+static bool event_comes(struct side *side)
+{
+	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&pollfd, 1, PATIENCE_MS) != 1 ||
+	    ibv_get_cq_event(side->channel, &cq, &context))
+		return false;
+	ibv_ack_cq_events(cq, 1);
+	return true;
+}
+
+static bool no_event_comes(struct side *side)
+{
+	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
+
+	return !poll(&pollfd, 1, QUIET_MS);
+}
+
+/*
+ * Who arms and does not poll once more learns of what was there before, as with
+ * NICs; but once only.
+ */
+static void armed_late(const void *arg)
+{
+	struct pair pair;
+	struct ibv_cq *cq;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	cq = pair.a.scq;
+	CHECK(write_signaled(&pair, 1, 10));
+	settle(&pair);
+	/* That one is not solicited. */
+	CHECK_CALL(ibv_req_notify_cq(cq, 1), 0);
+	CHECK(no_event_comes(&pair.a));
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(event_comes(&pair.a));
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(no_event_comes(&pair.a));
+	CHECK(write_signaled(&pair, 2, 10));
+	CHECK(event_comes(&pair.a));
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(no_event_comes(&pair.a));
+	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	EXPECT(cq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(cq) && no_event_comes(&pair.a));
+	pair_down(&pair);
+}
+
+static void armed_late_for_solicited(const void *arg)
+{
+	struct pair pair;
+	struct ibv_wc wc;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	for (i = 0; i < 2; i++) {
+		CHECK_CALL(post_recv(&pair.b, i, 0, 100), 0);
+		CHECK_CALL(post_send(&pair.a, i, 0, 100, IBV_SEND_SIGNALED |
+				     (i ? IBV_SEND_SOLICITED : 0)), 0);
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
+		       .opcode = IBV_WC_SEND);
+	}
+	CHECK_CALL(ibv_req_notify_cq(pair.b.rcq, 1), 0);
+	CHECK(event_comes(&pair.b));
+	for (i = 0; i < 2; i++)
+		CHECK(next_wc(pair.b.rcq, &wc) && !wc.status &&
+		      wc.wr_id == (uint64_t)i);
+	pair_down(&pair);
+}
+
 /* Moderation */
 
 /* Milliseconds from @start until the event; -1 if there is none */
@@ -295,6 +402,10 @@ void test_completion(void)
 		{ "CQ: resized in the middle of traffic", resized_in_traffic },
 		{ "CQ: resized when it is armed", resized_armed },
 		{ "CQ: completions go with RESET", reset },
+		{ "CQ: completions go with their QP", destroyed },
+		{ "CQ: armed when one is there", armed_late },
+		{ "CQ: armed when a solicited one is there",
+		  armed_late_for_solicited },
 		{ "CQ: moderated", moderated },
 		{ "CQ: moderated, an event for each batch", told_once },
 		{ "CQ: overrun ignored", overrun_ignored },

@@ -166,12 +166,16 @@ static void bound2(struct side *side, struct ibv_mw *mw, uint32_t key,
 	       .opcode = IBV_WC_BIND_MW);
 }
 
+/* What a program has left in the rest of the request means nothing. */
 static int invalidate(struct side *side, uint64_t id, uint32_t key)
 {
+	struct ibv_sge sge = { .length = 8 };
 	struct ibv_send_wr wr = {
 		.wr_id = id,
 		.opcode = IBV_WR_LOCAL_INV,
-		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.send_flags = IBV_SEND_SIGNALED | (id % 2 ? IBV_SEND_INLINE : 0),
 		.invalidate_rkey = key,
 	};
 

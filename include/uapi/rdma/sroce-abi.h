@@ -39,7 +39,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 /* Reported in sysfs (abi_version) and checked by the provider. */
-#define SROCE_ABI_VERSION	20
+#define SROCE_ABI_VERSION	21
 
 /* "sroc": far away from the numbers of drivers in the kernel's tree. */
 #define SROCE_DRIVER_ID		0x73726f63
@@ -276,13 +276,19 @@ struct sroce_qp_slot {
  * struct sroce_cq_slot - doorbell slot of a CQ
  * @head: user: completions taken so far
  * @arm: user: bit 0 asks for solicited completions only, the bits above are a
- *	count; a new value asks for one event
+ *	count; a new value asks for one event.  Of completions that were there
+ *	before, and come after @told, the user reminds the kernel by
+ *	IB_USER_VERBS_CMD_REQ_NOTIFY_CQ
  * @reserved: zero
+ * @told: kernel: completions written when it raised the last event
+ * @reserved2: zero
  */
 struct sroce_cq_slot {
 	__u32	head;
 	__u32	arm;
-	__u32	reserved[30];
+	__u32	reserved[14];
+	__u32	told;
+	__u32	reserved2[15];
 };
 
 #define SROCE_ARM_SOLICITED	1u
