@@ -17,5 +17,6 @@ pyverbs() {
 	shift 3
 	where=(--where "$kind" --where "$(uname -r | cut -d. -f1-2)")
 	[ "$SROCE_KIND" != uml ] || where+=(--where uml)
+	where+=(--where "rdma-core-$(dpkg-query -W -f '${Version}' rdma-core | cut -d. -f1)")
 	limited 500 "$PYVERBS/run" --expect "$PYVERBS/expected" "${where[@]}" --dev "$device" --gid "$gid" "$@" 2>&1 || FAILED=1
 }

@@ -5,7 +5,7 @@ SUITE_PACKAGES=(
 	gcc make libc6-dev libibverbs-dev librdmacm-dev pkg-config
 	# what the suites run
 	iputils-ping ethtool nftables procps strace tshark iperf3 busybox-static xz-utils python3
-	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs
+	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs qperf
 )
 
 # As on the machine that we are on, whichever mirror that is

@@ -19,7 +19,7 @@ import random
 import subprocess
 import time
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from peer import Peer
 from pyverbs.device import Context

@@ -5,7 +5,7 @@ import ipaddress
 import os
 import time
 
-import pyverbs.enums as e
+import constants as e
 from pyverbs.addr import GID, AHAttr, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.mr import MR
@@ -29,7 +29,7 @@ def gid_text(address):
     """The GID of an IP address."""
     if ipaddress.ip_address(address).version == 4:
         address = "::ffff:" + address
-    return ipaddress.IPv6Address(address).exploded
+    return ipaddress.IPv6Address(address).packed.hex(":", 2)
 
 
 def address_vector(gid_index, address, sl=0, **route):
