@@ -40,10 +40,12 @@ is "sysfs: errors" "$(port port_rcv_errors)" 0
 
 # --- resources ---
 
-like "a QP's send queue" "$(rdma resource show qp link $D1/1 -dd)" 'drv_sq_next_psn [0-9]+ .*drv_sq_retries_left 7'
-like "a QP's receive queue" "$(rdma resource show qp link $D1/1 -dd)" 'drv_rq_next_psn [0-9]+ drv_rq_msn [1-9]'
-like "a CQ" "$(rdma resource show cq dev $D1 -dd)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflowed 0'
-like "an MR" "$(rdma resource show mr dev $D1 -dd)" 'ib_write_lat drv_access 0x[0-9a-f]+ drv_block_size [1-9]'
+# Newer versions of rdma have several lines for each.
+resources() { rdma resource show "$@" -dd | tr -s ' \n' ' '; }
+like "a QP's send queue" "$(resources qp link $D1/1)" 'drv_sq_next_psn [0-9]+ .*drv_sq_retries_left 7'
+like "a QP's receive queue" "$(resources qp link $D1/1)" 'drv_rq_next_psn [0-9]+ drv_rq_msn [1-9]'
+like "a CQ" "$(resources cq dev $D1)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflowed 0'
+like "an MR" "$(resources mr dev $D1)" 'ib_write_lat drv_access 0x[0-9a-f]+ drv_block_size [1-9]'
 
 kill $CLIENT $SERVER
 wait $CLIENT $SERVER
