@@ -92,13 +92,15 @@ $(O)/uml-clock.so: tests/vm/uml/clock.c
 
 PREFIX ?= /usr
 MODULES = $(DESTDIR)/lib/modules/$(KVER)/updates
+RULES = 60-rdma-persistent-naming.rules
 PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
 
-## install        module, provider and its registration, sroce-top, manual pages; DESTDIR= and KDIR= are honoured
+## install        module, provider and its registration, sroce-top, udev rule, manual pages; DESTDIR= and KDIR= are honoured
 install: all
 	install -D -m 644 $(MODULE) $(MODULES)/sroce.ko
 	$(if $(DESTDIR),,depmod $(KVER))
 	install -D -m 755 tools/sroce-top $(DESTDIR)$(PREFIX)/bin/sroce-top
+	install -D -m 644 -t $(DESTDIR)/etc/udev/rules.d packaging/udev/$(RULES)
 	install -D -m 644 tools/sroce-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/sroce-top.1
 	install -D -m 644 packaging/man/sroce.4 $(DESTDIR)$(PREFIX)/share/man/man4/sroce.4
 	+$(PROVIDER) install
@@ -106,7 +108,7 @@ install: all
 ## uninstall      removes what install put there (KDIR= as for install)
 uninstall:
 	rm -f $(MODULES)/sroce.ko $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(PREFIX)/share/man/man1/sroce-top.1 \
-		$(DESTDIR)$(PREFIX)/share/man/man4/sroce.4
+		$(DESTDIR)$(PREFIX)/share/man/man4/sroce.4 $(DESTDIR)/etc/udev/rules.d/$(RULES)
 	$(if $(DESTDIR),,depmod $(KVER))
 	+$(PROVIDER) uninstall
 

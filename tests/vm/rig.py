@@ -181,7 +181,7 @@ class Options(argparse.Namespace):
     name = "guest"
     environment = {}
     network = None
-    nic = False
+    nic = None
     distro = None
 
 
@@ -268,7 +268,8 @@ class Guest:
         else:
             return []
         return [*behind,
-                "-device", f"virtio-net-pci,netdev=net0,mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1)},romfile="]
+                "-device", f"{self.options.nic or 'virtio-net-pci'},netdev=net0,"
+                           f"mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1)},romfile="]
 
     def _root(self):
         """The guest's root and, if that is not the host's, the host's, of which the guest takes what it needs."""

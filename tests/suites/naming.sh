@@ -1,0 +1,24 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A device on a PCI card, where udev is at work: it keeps the name that it was given.
+# timeout: 60
+# guest: --nic e1000e
+# lanes: vm
+. "$(dirname "$0")/lib.sh"
+
+RULES=60-rdma-persistent-naming.rules
+
+# Before udev, which would call the card's netdev by its place, too.
+ok "there is a card" eval 'modprobe e1000e && wait_for 10 test -d /sys/class/net/eth0'
+cp "$SROCE_TOP/packaging/udev/$RULES" /etc/udev/rules.d/
+for udevd in /usr/lib/systemd/systemd-udevd /lib/systemd/systemd-udevd; do [ ! -x $udevd ] || break; done
+at_exit pkill systemd-udevd
+ok "udev runs" sh -c "$udevd --daemon && udevadm control --ping"
+ok "its rules are rdma-core's, and ours in their place" test -e "/usr/lib/udev/rules.d/$RULES" -o -e "/lib/udev/rules.d/$RULES"
+ip addr add 10.0.0.1/24 dev eth0
+ip link set eth0 up
+ok "a device on it" rdma link add given type sroce netdev eth0
+udevadm settle -t "$(seconds 20)"
+like "its parent is the card" "$(readlink -f /sys/class/infiniband/given/device)" '^/sys/devices/pci'
+is "its name is the one it was given" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
+ok "it can be deleted by that name" rdma link delete given
