@@ -12,9 +12,9 @@
 #include <linux/udp.h>
 #include <net/addrconf.h>
 #include <net/gro.h>
-#include <net/ip6_checksum.h>
 #include "core/wire.h"
 #include "gro.h"
+#include "tx.h"
 
 #define MOST_PACKETS	64
 
@@ -202,31 +202,6 @@ struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
 	return last || NAPI_GRO_CB(p)->count == MOST_PACKETS ? p : NULL;
 }
 
-/*
- * The checksum is as of a burst about to be segmented, in case somebody
- * forwards this one: see start_checksum() in tx.c.
- */
-static void start_checksum(struct sk_buff *skb, const u8 *ip,
-			   struct udphdr *udp)
-{
-	u32 len = ntohs(udp->len);
-
-	skb->ip_summed = CHECKSUM_PARTIAL;
-	skb->csum_start = (u8 *)udp - skb->head;
-	skb->csum_offset = offsetof(struct udphdr, check);
-	if (is_ipv4(ip)) {
-		const struct iphdr *h = (const struct iphdr *)ip;
-
-		udp->check = ~csum_tcpudp_magic(h->saddr, h->daddr, len,
-						IPPROTO_UDP, 0);
-	} else {
-		const struct ipv6hdr *h = (const struct ipv6hdr *)ip;
-
-		udp->check = ~csum_ipv6_magic(&h->saddr, &h->daddr, len,
-					      IPPROTO_UDP, 0);
-	}
-}
-
 int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
@@ -241,6 +216,7 @@ int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset)
 	skb->encapsulation = 0;
 	if (is_ipv4(ip) && !id_step(skb, 0))
 		shared->gso_type |= SKB_GSO_TCP_FIXEDID;
-	start_checksum(skb, ip, (struct udphdr *)udp);
+	/* In case somebody forwards this one, which is segmented again then. */
+	sroce_tx_start_checksum(skb, ip, (struct udphdr *)udp);
 	return 0;
 }

@@ -179,27 +179,25 @@ static void make_gso(struct sroce_burst *burst)
 		shared->gso_type |= SKB_GSO_UDP_TUNNEL;
 }
 
-/*
- * As for any UDP segmentation: the checksum is that of the pseudo header, and
- * who segments completes it.  It is masked in the ICRC.
- */
-static void start_checksum(struct sroce_burst *burst)
+void sroce_tx_start_checksum(struct sk_buff *skb, const u8 *ip,
+			     struct udphdr *udp)
 {
-	struct sk_buff *skb = burst->head;
-	struct udphdr *udp = udp_hdr(skb);
-	u32 len = sizeof(*udp) + burst->bytes;
+	u32 len = ntohs(udp->len);
 
 	skb->ip_summed = CHECKSUM_PARTIAL;
-	skb->csum_start = skb_transport_header(skb) - skb->head;
+	skb->csum_start = (u8 *)udp - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
-	if (burst->av->ipv4)
-		udp->check = ~csum_tcpudp_magic(ip_hdr(skb)->saddr,
-						ip_hdr(skb)->daddr, len,
+	if (ip[0] >> 4 == 4) {
+		const struct iphdr *h = (const struct iphdr *)ip;
+
+		udp->check = ~csum_tcpudp_magic(h->saddr, h->daddr, len,
 						IPPROTO_UDP, 0);
-	else
-		udp->check = ~csum_ipv6_magic(&ipv6_hdr(skb)->saddr,
-					      &ipv6_hdr(skb)->daddr, len,
+	} else {
+		const struct ipv6hdr *h = (const struct ipv6hdr *)ip;
+
+		udp->check = ~csum_ipv6_magic(&h->saddr, &h->daddr, len,
 					      IPPROTO_UDP, 0);
+	}
 }
 
 static void sign(struct sroce_burst *burst)
@@ -231,7 +229,8 @@ static void finish(struct sroce_burst *burst)
 	if (burst->av->loopback)
 		return;
 	if (burst->packets > 1)
-		start_checksum(burst);
+		sroce_tx_start_checksum(skb, skb_network_header(skb),
+					udp_hdr(skb));
 	else
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	sign(burst);
