@@ -11,6 +11,16 @@ figures() {
 		<<<"$CLIENT_OUTPUT"
 }
 
+# measured SERVER CLIENT LIMIT: both finish. Again if perftest says that it could not find out how fast the processor's clock
+# is, as where others have most of the machine: its figures are 0 then.
+measured() {
+	local tries
+	for tries in 1 2 3; do
+		run_pair "$@" || return
+		[[ $CLIENT_OUTPUT == *"Correlation coefficient"* ]] || break
+	done
+}
+
 # path_mtu OPTIONS...: the client has the path MTU that was asked for, or the one that fits
 path_mtu() {
 	local mtu=$MTU
@@ -31,7 +41,7 @@ perf() {
 		[[ " $* " != *" -c UD "* ]] || sizes=12
 	fi
 	pair=("$1 -F -d \$D2 -x $gid2 -p \$PORT ${*:2}" "$1 -F -d \$D1 -x $gid1 -p \$PORT ${*:2} $IP2")
-	if run_pair "${pair[@]}" $limit && figures $sizes && path_mtu "$@"; then
+	if measured "${pair[@]}" $limit && figures $sizes && path_mtu "$@"; then
 		pass "$what"
 	else
 		fail "$what"

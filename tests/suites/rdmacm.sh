@@ -61,12 +61,12 @@ for name in tx_packets rx_packets tx_acks rx_acks; do ok "$name moved" test "$(c
 # The one of newer rdma-core is another program, for many peers and with a controller.
 if cmtime -h 2>&1 | grep -q controller_address; then
 	serve cmtime -c 5 -L -b $IP2 -C $IP2
-	client="-b $IP1 -C $IP2" colon=
+	client="-b $IP1 -C $IP2"
 else
 	serve cmtime -c 5
-	client="-s $IP2" colon=:
+	client="-s $IP2"
 fi
 ok "cmtime's server listens" wait_server $SERVER $PORT
-like "cmtime connects 5 times" "$(on h1 timeout 60 cmtime -p $PORT -c 5 $client 2>&1)" "connect +$colon.*disconnect +$colon"
+like "cmtime connects 5 times" "$(on h1 timeout 60 cmtime -p $PORT -c 5 $client 2>&1)" 'connect +:? *[0-9].*disconnect +:? *[0-9]'
 served
 like "nobody listens there: refused" "$(on h1 timeout 60 rping -c -a $IP2 -p 9 -C 1 2>&1)" 'REJECTED, error 8'
