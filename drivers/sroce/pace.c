@@ -14,7 +14,8 @@ void sroce_pace_limit(struct sroce_qp *qp, u32 rate)
 	lockdep_assert_held(&qp->sq.lock);
 	qp->sq.rate = rate;
 	qp->sq.free_at = ktime_get();
-	/* It may have been waiting for long by the old one; but an RNR NAK that
+	/*
+	 * It may have been waiting for long by the old one; but an RNR NAK that
 	 * came meanwhile has a deadline of its own.
 	 */
 	if (qp->sq.paused && !qp->sq.req.rnr_wait)

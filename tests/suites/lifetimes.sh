@@ -15,16 +15,12 @@ kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { pr
 unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
 device_there() { [ -e "/sys/class/infiniband/$1" ]; }
 
-# learn: the GIDs' indices, for those who run already, too
-learn() { gids && echo "G1=$G1 G2=$G2" >"$OUTPUT.gids"; }
-at_exit rm -f "$OUTPUT.gids"
-
-# churn: processes that use both devices as long as there are any, until quiet; they leave the processor to what is done
+# churn: processes that use both devices as long as there are any, until quiet; they leave the processor to what is done. With
+# another MAC address, too, GIDs may have another index.
 churn() {
 	touch "$OUTPUT.churn"
 	while [ -e "$OUTPUT.churn" ]; do
-		. "$OUTPUT.gids"
-		nice timeout -k 1 "$(seconds 20)" "$PROGRAMS/lifetimes" churn </dev/null 2>/dev/null || sleep 0.02
+		gids && nice timeout -k 1 "$(seconds 20)" "$PROGRAMS/lifetimes" churn </dev/null 2>/dev/null || sleep 0.02
 	done &
 	CHURN=$!
 }
@@ -47,7 +43,6 @@ busy() {
 again() {
 	local what=$1 times=$2 i
 	shift 2
-	learn
 	churn
 	for ((i = 0; i < times; i++)); do
 		if ! busy || ! "$@" "$i"; then
@@ -85,10 +80,9 @@ another_mac() {
 address_away() {
 	on h1 ip addr del 10.0.0.1/24 dev eth0
 	on h1 ip addr add 10.0.0.1/24 dev eth0
-	learn
 }
 link_away() {
-	rdma link delete $D1 && on h1 rdma link add $D1 type sroce netdev eth0 && learn
+	rdma link delete $D1 && on h1 rdma link add $D1 type sroce netdev eth0
 }
 netdev_away() {
 	ip -n h1 link delete eth0
@@ -96,7 +90,7 @@ netdev_away() {
 	ip link add eth0 netns h1 type veth peer name eth0 netns h2
 	address h1 eth0 1
 	address h2 eth0 2
-	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && learn
+	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0
 }
 # The namespace lives on while the process does, whose netdevs it has; its name goes.
 namespace_away() {
@@ -107,7 +101,7 @@ namespace_away() {
 	on h2 ip link set lo up
 	address h1 eth0 1
 	address h2 eth0 2
-	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && learn
+	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0
 }
 module_away() {
 	hosts_down

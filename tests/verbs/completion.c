@@ -116,24 +116,38 @@ static void resized_armed(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * Two pairs whose senders share a completion queue, which nobody has polled: of
+ * ten completions every third is the other's.  @own: its own queue, unused.
+ */
+static bool share_cq(struct pair *pair, struct pair *other, struct ibv_cq **own)
+{
+	struct options options = { .cqe = 32 };
+	uint64_t id;
+
+	if (!pair_up(pair, &options) || !pair_create(other, &options))
+		return false;
+	CHECK_CALL(ibv_destroy_qp(other->a.qp), 0);
+	*own = other->a.scq;
+	other->a.scq = pair->a.scq;
+	if (!CHECK(side_qp(&other->a, &options)) || !pair_connect(other))
+		return false;
+	for (id = 1; id <= 10; id++) {
+		CHECK(write_signaled(id % 3 ? pair : other, id, 10));
+		settle(id % 3 ? pair : other);
+	}
+	return true;
+}
+
 /* What was not polled of a QP goes with RESET, and what others left stays. */
 static void reset(const void *arg)
 {
-	struct options options = { .cqe = 32 };
 	struct pair pair, other;
 	struct ibv_cq *cq;
 	uint64_t id;
 
 	(void)arg;
-	REQUIRE(pair_up(&pair, &options) && pair_create(&other, &options));
-	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
-	cq = other.a.scq;
-	other.a.scq = pair.a.scq;
-	REQUIRE(CHECK(side_qp(&other.a, &options)) && pair_connect(&other));
-	for (id = 1; id <= 10; id++) {
-		CHECK(write_signaled(id % 3 ? &pair : &other, id, 10));
-		settle(id % 3 ? &pair : &other);
-	}
+	REQUIRE(share_cq(&pair, &other, &cq));
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
 	CHECK_CALL(to_reset(&pair.a), 0);
 	for (id = 3; id <= 9; id += 3)
@@ -151,21 +165,12 @@ static void reset(const void *arg)
 /* The same when a QP is destroyed: nobody is left to know what wr_id means. */
 static void destroyed(const void *arg)
 {
-	struct options options = { .cqe = 32 };
 	struct pair pair, other;
 	struct ibv_cq *cq;
 	uint64_t id;
 
 	(void)arg;
-	REQUIRE(pair_up(&pair, &options) && pair_create(&other, &options));
-	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
-	cq = other.a.scq;
-	other.a.scq = pair.a.scq;
-	REQUIRE(CHECK(side_qp(&other.a, &options)) && pair_connect(&other));
-	for (id = 1; id <= 10; id++) {
-		CHECK(write_signaled(id % 3 ? &pair : &other, id, 10));
-		settle(id % 3 ? &pair : &other);
-	}
+	REQUIRE(share_cq(&pair, &other, &cq));
 	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
 	other.a.qp = NULL;
 	other.a.scq = cq;
