@@ -32,6 +32,26 @@ static void settle(struct pair *pair)
 	       .with_imm = true);
 }
 
+static bool event_comes(struct side *side, const struct ibv_cq *armed)
+{
+	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&pollfd, 1, PATIENCE_MS) != 1 ||
+	    ibv_get_cq_event(side->channel, &cq, &context))
+		return false;
+	ibv_ack_cq_events(cq, 1);
+	return cq == armed;
+}
+
+static bool no_event_comes(struct side *side)
+{
+	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
+
+	return !poll(&pollfd, 1, QUIET_MS);
+}
+
 static void resized(const void *arg)
 {
 	static const int sizes[] = { 8, 64, 9, 3000, 16, 8, 100000, 8 };
@@ -98,20 +118,13 @@ static void resized_in_traffic(const void *arg)
 static void resized_armed(const void *arg)
 {
 	struct pair pair;
-	struct ibv_cq *cq;
-	void *context;
-	struct pollfd pollfd;
 
 	(void)arg;
 	REQUIRE(pair_up(&pair, NULL));
 	CHECK_CALL(ibv_req_notify_cq(pair.a.scq, 0), 0);
 	CHECK_CALL(ibv_resize_cq(pair.a.scq, 1000), 0);
 	CHECK(write_signaled(&pair, 1, 100));
-	pollfd = (struct pollfd) { .fd = pair.a.channel->fd, .events = POLLIN };
-	CHECK(poll(&pollfd, 1, PATIENCE_MS) == 1);
-	CHECK_CALL(ibv_get_cq_event(pair.a.channel, &cq, &context), 0);
-	CHECK(cq == pair.a.scq);
-	ibv_ack_cq_events(cq, 1);
+	CHECK(event_comes(&pair.a, pair.a.scq));
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
 	pair_down(&pair);
 }
@@ -186,26 +199,6 @@ static void destroyed(const void *arg)
 
 /* Events */
 
-static bool event_comes(struct side *side)
-{
-	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
-	struct ibv_cq *cq;
-	void *context;
-
-	if (poll(&pollfd, 1, PATIENCE_MS) != 1 ||
-	    ibv_get_cq_event(side->channel, &cq, &context))
-		return false;
-	ibv_ack_cq_events(cq, 1);
-	return true;
-}
-
-static bool no_event_comes(struct side *side)
-{
-	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
-
-	return !poll(&pollfd, 1, QUIET_MS);
-}
-
 /*
  * Who arms and does not poll once more learns of what was there before, as with
  * NICs; but once only.
@@ -224,11 +217,11 @@ static void armed_late(const void *arg)
 	CHECK_CALL(ibv_req_notify_cq(cq, 1), 0);
 	CHECK(no_event_comes(&pair.a));
 	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
-	CHECK(event_comes(&pair.a));
+	CHECK(event_comes(&pair.a, pair.a.scq));
 	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
 	CHECK(no_event_comes(&pair.a));
 	CHECK(write_signaled(&pair, 2, 10));
-	CHECK(event_comes(&pair.a));
+	CHECK(event_comes(&pair.a, pair.a.scq));
 	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
 	CHECK(no_event_comes(&pair.a));
 	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
@@ -253,7 +246,7 @@ static void armed_late_for_solicited(const void *arg)
 		       .opcode = IBV_WC_SEND);
 	}
 	CHECK_CALL(ibv_req_notify_cq(pair.b.rcq, 1), 0);
-	CHECK(event_comes(&pair.b));
+	CHECK(event_comes(&pair.b, pair.b.rcq));
 	for (i = 0; i < 2; i++)
 		CHECK(next_wc(pair.b.rcq, &wc) && !wc.status &&
 		      wc.wr_id == (uint64_t)i);
@@ -265,15 +258,8 @@ static void armed_late_for_solicited(const void *arg)
 /* Milliseconds from @start until the event; -1 if there is none */
 static long event_after(struct side *side, uint64_t start)
 {
-	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
-	struct ibv_cq *cq;
-	void *context;
-
-	if (!CHECK(poll(&pollfd, 1, PATIENCE_MS) == 1) ||
-	    !CHECK_CALL(ibv_get_cq_event(side->channel, &cq, &context), 0))
-		return -1;
-	ibv_ack_cq_events(cq, 1);
-	return now_ms() - start;
+	return CHECK(event_comes(side, side->scq)) ?
+	       (long)(now_ms() - start) : -1;
 }
 
 static int moderate(struct ibv_cq *cq, uint16_t count, uint16_t period)
