@@ -9,7 +9,7 @@
 #include "qp.h"
 #include "worker.h"
 
-/* Whoever takes memory away so many times in a row does not want it used. */
+/* Memory is short, and was so many times in a row. */
 #define MAX_TRIES	1000
 
 /* Advice of all processes that is followed at a time; QPs do not wait for it. */
@@ -58,7 +58,6 @@ static void page_in(struct work_struct *work)
 	struct sroce_qp *qp = fault->qp;
 	u8 i;
 
-	fault->failed = fault->ranges[0];
 	fault->err = 0;
 	for (i = 0; i < fault->count; i++) {
 		struct sroce_fault_range *r = &fault->ranges[i];
@@ -67,7 +66,7 @@ static void page_in(struct work_struct *work)
 					  r->write ? SROCE_ODP_WRITE :
 						     SROCE_ODP_READ);
 
-		if (!fault->err && hopeless(err)) {
+		if (!fault->err && err) {
 			fault->err = err;
 			fault->failed = *r;
 		}
@@ -142,20 +141,29 @@ static int want_all(struct sroce_fault *fault,
 	return err;
 }
 
-/* Is there hope?  Looks at what came of the last attempt. */
-static bool worth_it(struct sroce_fault *fault)
+/* Was it this that could not be had the last time? */
+static bool failed_before(const struct sroce_fault *fault)
 {
 	u8 i;
 
-	if (!fault->err) {
-		fault->tries = same(&fault->ranges[0], &fault->failed) ?
-			       fault->tries + 1 : 0;
-		return fault->tries <= MAX_TRIES;
-	}
 	for (i = 0; i < fault->count; i++)
 		if (same(&fault->ranges[i], &fault->failed))
-			return false;
-	return true;
+			return true;
+	return false;
+}
+
+/*
+ * Is there hope?  Looks at what came of the last attempt.  Memory that was
+ * there and has gone again may go as often as its process likes: that costs
+ * the process as much as us, and whether the peer waits is up to the peer.
+ */
+static bool worth_it(struct sroce_fault *fault)
+{
+	if (!fault->err || !failed_before(fault)) {
+		fault->tries = 0;
+		return true;
+	}
+	return !hopeless(fault->err) && ++fault->tries <= MAX_TRIES;
 }
 
 int sroce_fault_start(struct sroce_fault *fault,

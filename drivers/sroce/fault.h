@@ -38,8 +38,8 @@ struct sroce_fault_range {
  * @count: entries in @ranges
  * @ranges: what is wanted
  * @err: why the last attempt has failed, or 0
- * @failed: where; or, without @err, what was wanted first
- * @tries: attempts for the same in a row
+ * @failed: where
+ * @tries: such attempts for the same in a row
  */
 struct sroce_fault {
 	struct work_struct work;
@@ -82,8 +82,8 @@ static inline void sroce_fault_reset(struct sroce_fault *fault)
  * @len: bytes
  *
  * When it is there, or cannot be, the QP's work goes on and tries again.  If it
- * could not be had for the very same a moment ago, or it was there too many
- * times and had always gone again, that is told here.
+ * could not be had for the very same a moment ago, that is told here; but if
+ * memory is short that may change, and it takes many attempts until it is told.
  *
  * Return: 0, also if that half waits already; EFAULT if a key is refused or
  * the process has no such memory.

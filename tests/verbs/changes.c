@@ -137,12 +137,43 @@ static bool shared_file(struct side *side)
 	return CHECK(at == side->buf);
 }
 
-/* A thread that takes pages away; those of a file come back as they were. */
+/* However often it was gone, it is there when it is used. */
+static void discarded_often(const void *arg)
+{
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, 1));
+	for (i = 0; i < 1200; i++) {
+		discard(pair.b.buf, PAGE);
+		if (!transferred(&pair, IBV_WR_RDMA_READ, 8))
+			break;
+	}
+	for (i = 0; i < 1200; i++) {
+		discard(pair.a.buf, PAGE);
+		if (!transferred(&pair, IBV_WR_RDMA_READ, 8))
+			break;
+	}
+	pair_down(&pair);
+}
+
+/*
+ * A thread that takes pages away; those of a file come back as they were.  It
+ * may be faster than any transfer: so often, and it waits for the next one.
+ */
 struct thief {
 	pthread_t thread;
 	struct side *sides[2];
+	int left;
 	bool stop;
 };
+
+static void thief_go(struct thief *thief, const struct pair *pair)
+{
+	__atomic_store_n(&thief->left, 25 * pair->a.size / PAGE,
+			 __ATOMIC_RELAXED);
+}
 
 static void *steal(void *arg)
 {
@@ -153,6 +184,10 @@ static void *steal(void *arg)
 		struct side *side = thief->sides[rand_r(&seed) % 2];
 		size_t page = rand_r(&seed) % (side->size / PAGE);
 
+		if (__atomic_fetch_sub(&thief->left, 1, __ATOMIC_RELAXED) <= 0) {
+			usleep(100);
+			continue;
+		}
 		madvise(side->buf + page * PAGE, PAGE, MADV_DONTNEED);
 		if (!(rand_r(&seed) % 64))
 			madvise(side->buf, side->size, MADV_DONTNEED);
@@ -167,6 +202,7 @@ static bool thief_start(struct thief *thief, struct pair *pair)
 {
 	thief->sides[0] = &pair->a;
 	thief->sides[1] = &pair->b;
+	thief_go(thief, pair);
 	thief->stop = false;
 	return CHECK(!pthread_create(&thief->thread, NULL, steal, thief));
 }
@@ -191,7 +227,8 @@ static void stolen(const void *arg)
 	REQUIRE(paging_up(&pair, 16));
 	REQUIRE(shared_file(&pair.a) && shared_file(&pair.b));
 	REQUIRE(thief_start(&thief, &pair));
-	for (i = 0; i < 200; i++)
+	for (i = 0; i < 200; i++) {
+		thief_go(&thief, &pair);
 		if (!CHECK(move(&pair, &(const struct move) {
 				.opcode = opcodes[i % ARRAY_SIZE(opcodes)],
 				.length = 1 + i * 211,
@@ -199,6 +236,7 @@ static void stolen(const void *arg)
 				.pieces = 1 + i % 4,
 			})))
 			break;
+	}
 	thief_stop(&thief);
 	pair_down(&pair);
 }
@@ -389,6 +427,7 @@ void test_changes(void)
 {
 	static const struct test tests[] = {
 		{ "discarded between transfers", discarded },
+		{ "discarded more than a thousand times", discarded_often },
 		{ "mapped anew between transfers", remapped },
 		{ "protected between transfers", protected },
 		{ "shared with a child", forked },
