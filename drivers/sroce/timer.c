@@ -91,8 +91,8 @@ static bool may_probe(const struct sroce_requester *req)
 
 /*
  * In a stream the packets that follow tell of a loss.  Where none may follow,
- * at its end, when the window has become small or the peer was not ready, a
- * probe asks (see RFC 8985 for the same of TCP).  The timeout stays what the
+ * at its end, when the window has become small, the peer was not ready, or the
+ * rest of a READ waits for its first part, a probe asks (see RFC 8985 for the same of TCP).  The timeout stays what the
  * QP's attribute says.
  */
 static u64 patience(const struct sroce_sendq *sq)
@@ -100,7 +100,7 @@ static u64 patience(const struct sroce_sendq *sq)
 	const struct sroce_requester *req = &sq->req;
 
 	if (req->in.next != req->in.tail && req->window == req->max_window &&
-	    !req->rnr_waits)
+	    !req->rnr_waits && !req->reads)
 		return sq->timeout;
 	if (!may_probe(req))
 		return sq->timeout;

@@ -15,8 +15,13 @@ neighbour() { on "$1" ip neighbour replace "$2" lladdr "$(on "$3" cat /sys/class
 neighbour h1 $IP2 h2
 neighbour h2 $IP1 h1
 
-# network OPTIONS...: of netem, in both directions
-network() { for host in h1 h2; do on $host tc qdisc replace dev eth0 root netem "$@"; done; }
+# network OPTIONS...: of netem, in both directions. Changed instead, it would keep some of those it had.
+network() {
+	for host in h1 h2; do
+		on $host tc qdisc delete dev eth0 root 2>/dev/null
+		on $host tc qdisc add dev eth0 root netem "$@"
+	done
+}
 
 # moved DEVICE NAME BEFORE: by how much. The kernel remembers values for 10 ms.
 moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
@@ -52,6 +57,15 @@ pair_run "READs from far away" 'ib_read_bw -F -d $D2 -x $G2 -n 32 -t 1 -s 65536 
 probes=$(moved $D1 tx_probes "$probes")
 diag "$probes probes"
 ok "the distance is learnt" test "$probes" -lt 16
+
+# A peer may be asked for much at once, but not for more than fits between: 128 READs are 384 bursts.
+network delay 20ms limit 40
+drops=$(counter $D2 tx_local_drops)
+again=$(counter $D1 tx_retransmits)
+pair_run "many READs from far away" 'ib_read_bw -F -d $D2 -x $G2 -n 300 -t 128 -s 65536 -u 20 -p $PORT' \
+	'ib_read_bw -F -d $D1 -x $G1 -n 300 -t 128 -s 65536 -u 20 -p $PORT $IP2' 60
+is "no answer found the queue full" "$(moved $D2 tx_local_drops "$drops")" 0
+is "none was lost" "$(moved $D1 tx_retransmits "$again")" 0
 
 # A queue of ten packets drops most of each burst of 64, until there are no such bursts any more.
 for host in h1 h2; do on $host tc qdisc replace dev eth0 root tbf rate 200mbit burst 3kb limit 11kb; done

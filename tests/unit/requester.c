@@ -260,25 +260,41 @@ TEST(requester, a_window_of_one_stays)
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 }
 
-TEST(requester, without_losses_answers_of_reads_are_not_in_the_window)
+TEST(requester, without_losses_what_is_sent_waits_for_no_answers)
 {
 	u32 i;
 
 	sender_init(&s, 0);
-	set_window(3);
-	post(&s, SROCE_OP_READ, 100 * MTU);
+	set_window(40);
 	post(&s, SROCE_OP_READ, 100 * MTU);
 	post(&s, SROCE_OP_SEND, 50 * MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
-	EQUAL(s.r.sent, 203);
+	EQUAL(s.r.sent, 140);
 	/* Nor do they open it when they arrive. */
-	for (i = 1; i <= 200; i++) {
+	for (i = 1; i <= 100; i++) {
 		acknowledge(&s, i);
 		next_is(SROCE_NEXT_WINDOW);
 	}
-	acknowledge(&s, 201);
+	acknowledge(&s, 101);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
-	EQUAL(s.r.sent, 204);
+	EQUAL(s.r.sent, 141);
+}
+
+TEST(requester, reads_wait_for_answers)
+{
+	sender_init(&s, 0);
+	s.r.max_reads = 10;
+	set_window(40);
+	post(&s, SROCE_OP_READ, 30 * MTU);
+	post(&s, SROCE_OP_READ, 30 * MTU);
+	post(&s, SROCE_OP_READ, 30 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.sent, 60);
+	acknowledge(&s, 20);
+	next_is(SROCE_NEXT_WINDOW);
+	acknowledge(&s, 21);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	EQUAL(s.r.sent, 90);
 }
 
 static void slow_down(u32 window)
@@ -312,6 +328,21 @@ TEST(requester, after_losses_reads_are_asked_for_in_parts)
 	next_is(SROCE_NEXT_NOTHING);
 	EQUAL(s.r.reads, 0);
 	EQUAL(s.r.read_packets, 0);
+}
+
+TEST(requester, a_long_read_is_asked_for_in_parts)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_READ, 600 * MTU);
+	ASK(0, 256);
+	acknowledge(&s, 255);
+	next_is(SROCE_NEXT_WINDOW);
+	acknowledge(&s, 256);
+	ASK(256, 256);
+	acknowledge(&s, 512);
+	ASK(512, 88);
+	EQUAL(acknowledge(&s, 600), 1);
+	next_is(SROCE_NEXT_NOTHING);
 }
 
 TEST(requester, several_reads_share_a_small_window)
@@ -381,8 +412,8 @@ TEST(requester, parts_cannot_be_cut_without_end)
 TEST(requester, answers_of_reads_slow_down_as_well)
 {
 	sender_init(&s, 0);
-	post(&s, SROCE_OP_READ, 1000 * MTU);
-	ASK(0, 1000);
+	post(&s, SROCE_OP_READ, 200 * MTU);
+	ASK(0, 200);
 	lose(10);
 	EQUAL(s.r.window, 48);
 	ASK(10, 48);
@@ -501,6 +532,7 @@ TEST(requester, psn_window_is_half_the_space)
 	sender_init(&s, 0xabcdef);
 	s.r.max_reads = 10;
 	s.r.mtu = 256;
+	set_window(1 << 23);
 	post(&s, SROCE_OP_READ, 1 << 30);
 	post(&s, SROCE_OP_READ, 1 << 30);
 	EQUAL(sroce_inflight_wr(&s.r.in, -2)->packets, SROCE_MAX_PACKETS);

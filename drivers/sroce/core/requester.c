@@ -10,6 +10,11 @@
 #define LEAST_WINDOW	2u
 /* So many packets must be acknowledged for one more in the window. */
 #define GROWTH		16
+/*
+ * So many windows of a READ are asked for at once: waiting for the end of each
+ * part costs little, and there is an end to what nobody can stop.
+ */
+#define LARGE_PART	4
 
 /* The BTH operation of each place of a message. */
 struct operations {
@@ -53,15 +58,18 @@ static bool slowed(const struct sroce_requester *r)
 }
 
 /*
- * What the window limits.  Of a READ that is partly answered only the rest is
- * between @una and @psn.
+ * What the window limits.  A READ waits for everything: the answers of all that
+ * a peer may be asked for would be a flood, in which requests drown.  What is
+ * sent waits for answers only after losses.  Of a READ that is partly answered
+ * only the rest is between @una and @psn.
  */
-static s32 outstanding(const struct sroce_requester *r)
+static s32 outstanding(const struct sroce_requester *r,
+		       const struct sroce_wr *wr)
 {
 	s32 flight = sroce_psn_diff(r->psn, r->una);
 
-	return slowed(r) ? flight :
-			   flight + answered(r) - (s32)r->read_packets;
+	return slowed(r) || wr->opcode == SROCE_OP_READ ?
+	       flight : flight + answered(r) - (s32)r->read_packets;
 }
 
 /* To a peer that was not ready one packet is enough to find out if it is. */
@@ -104,8 +112,10 @@ static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 	s32 room = (s32)r->window - sroce_psn_diff(r->psn, r->una);
 	u32 part = max(room, 1);
 
-	if (!slowed(r) || parts_ahead(r) == SROCE_PARTS)
+	if (parts_ahead(r) == SROCE_PARTS)
 		return limit;
+	if (!slowed(r))
+		return min(limit, LARGE_PART * r->max_window);
 	return min(part, limit);
 }
 
@@ -246,7 +256,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 		out->wr = wr;
 		return may_do(r, wr);
 	}
-	if (outstanding(r) >= window(r) || part_waits(r, wr))
+	if (outstanding(r, wr) >= window(r) || part_waits(r, wr))
 		return SROCE_NEXT_WINDOW;
 	verdict = may_start(r, wr);
 	if (verdict != SROCE_NEXT_PACKET)
@@ -272,7 +282,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 u32 sroce_requester_more(const struct sroce_requester *r,
 			 const struct sroce_outgoing *out)
 {
-	s32 room = window(r) - outstanding(r) - 1;
+	s32 room = window(r) - outstanding(r, out->wr) - 1;
 
 	if (sroce_wr_reads(out->wr) || !r->packet ||
 	    r->packet + 2 >= out->wr->packets || room <= 0)

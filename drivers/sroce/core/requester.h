@@ -20,7 +20,7 @@
  * @packet: next packet within the request @in.next
  * @mtu: path MTU, bytes
  * @window: packets that may be unacknowledged; at most @max_window, less after
- *	losses, and then the answers of READs count, too
+ *	losses.  The answers of READs count for READs, and after losses for all
  * @max_window: and without any
  * @grown: packets acknowledged since the window grew
  * @read_packets: PSNs of the requests in @reads
