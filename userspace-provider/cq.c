@@ -92,6 +92,7 @@ static struct sroce_cq *cq_new(struct ibv_context *context,
 		return NULL;
 	cq->origin = origin;
 	sroce_lock_init(&cq->lock, !cq_single_threaded(context, attr));
+	sroce_lock_init(&cq->place, cq->lock.needed);
 	err = cq_create(context, attr, cq);
 	if (err) {
 		sroce_free_to(origin, cq);
@@ -188,6 +189,23 @@ int sroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
 }
 
+/* Nobody who arms may look at the old ring any more. */
+static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
+{
+	int err;
+
+	sroce_lock_long(&cq->place);
+	err = sroce_map_again(to_sroce_context(cq->vcq.cq.context), &to->map,
+			      &cq->memory);
+	if (!err) {
+		cq->ring = cq->memory.ring;
+		cq->entries = to->entries;
+		cq->head = 0;
+	}
+	sroce_unlock_long(&cq->place);
+	return err;
+}
+
 /*
  * The kernel moves what is there to a new ring, where indices begin at 0.
  * Nobody may poll meanwhile.  If that ring cannot be mapped, the old one shows
@@ -204,16 +222,7 @@ static int cq_resize(struct sroce_cq *cq, int cqe)
 
 	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd, sizeof(cmd),
 				&resp.ibv, sizeof(resp));
-	if (err)
-		return err;
-	err = sroce_map_again(to_sroce_context(cq->vcq.cq.context),
-			      &resp.drv.map, &cq->memory);
-	if (err)
-		return err;
-	cq->ring = cq->memory.ring;
-	cq->entries = resp.drv.entries;
-	cq->head = 0;
-	return 0;
+	return err ?: cq_move(cq, &resp.drv);
 }
 
 int sroce_resize_cq(struct ibv_cq *ibcq, int cqe)
@@ -243,7 +252,7 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 
 /*
  * Are there completions of which no event has told?  Somebody else may poll
- * meanwhile: one event too many does no harm.
+ * meanwhile, or this thread be about to: one event too many does no harm.
  */
 static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
 {
@@ -269,9 +278,13 @@ static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
 int sroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
+	bool untold;
 
 	sroce_cq_arm(cq->slot, solicited_only);
-	if (likely(!has_untold(cq, solicited_only)))
+	sroce_lock_long(&cq->place);
+	untold = has_untold(cq, solicited_only);
+	sroce_unlock_long(&cq->place);
+	if (likely(!untold))
 		return 0;
 	return ibv_cmd_req_notify_cq(ibcq, solicited_only);
 }

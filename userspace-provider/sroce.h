@@ -134,6 +134,8 @@ struct sroce_ah {
 
 /**
  * struct sroce_cq - completion queue
+ * @lock: polling
+ * @place: inside @lock: @ring and @entries change, or are looked at without it
  * @head: completions taken
  * @current: what the extended interface reads from, between start and end
  */
@@ -148,6 +150,7 @@ struct sroce_cq {
 	const struct sroce_cqe *current;
 	struct sroce_cq_slot *slot;
 
+	struct sroce_lock place;
 	struct sroce_memory memory;
 };
 

@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -123,6 +124,43 @@ static void resized_armed(const void *arg)
 	REQUIRE(pair_up(&pair, NULL));
 	CHECK_CALL(ibv_req_notify_cq(pair.a.scq, 0), 0);
 	CHECK_CALL(ibv_resize_cq(pair.a.scq, 1000), 0);
+	CHECK(write_signaled(&pair, 1, 100));
+	CHECK(event_comes(&pair.a, pair.a.scq));
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+struct armer {
+	pthread_t thread;
+	struct ibv_cq *cq;
+	bool stop;
+};
+
+static void *keep_arming(void *arg)
+{
+	struct armer *armer = arg;
+
+	while (!__atomic_load_n(&armer->stop, __ATOMIC_RELAXED))
+		CHECK_CALL(ibv_req_notify_cq(armer->cq, 0), 0);
+	return NULL;
+}
+
+/* Who arms looks into the ring, and that goes. */
+static void resized_while_armed(const void *arg)
+{
+	struct armer armer = {};
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	armer.cq = pair.a.scq;
+	REQUIRE(CHECK(!pthread_create(&armer.thread, NULL, keep_arming,
+				      &armer)));
+	for (i = 0; i < 300; i++)
+		CHECK_CALL(ibv_resize_cq(pair.a.scq, i % 2 ? 100 : 20000), 0);
+	__atomic_store_n(&armer.stop, true, __ATOMIC_RELAXED);
+	pthread_join(armer.thread, NULL);
 	CHECK(write_signaled(&pair, 1, 100));
 	CHECK(event_comes(&pair.a, pair.a.scq));
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
@@ -392,6 +430,7 @@ void test_completion(void)
 		{ "CQ: resized, nothing lost", resized },
 		{ "CQ: resized in the middle of traffic", resized_in_traffic },
 		{ "CQ: resized when it is armed", resized_armed },
+		{ "CQ: resized while somebody arms it", resized_while_armed },
 		{ "CQ: completions go with RESET", reset },
 		{ "CQ: completions go with their QP", destroyed },
 		{ "CQ: armed when one is there", armed_late },
