@@ -17,7 +17,6 @@
 
 /* A field of PortCounters or PortCountersExtended, and what it adds up. */
 struct field {
-	__be16 select;
 	u8 offset;
 	u8 bytes;
 	u8 shift;			/* data are counted in words */
@@ -26,17 +25,15 @@ struct field {
 
 #define NO_COUNTER SROCE_COUNTERS
 
-#define SHORT(name, bit, shift, first, second)				\
+#define SHORT(name, shift, first, second)				\
 	{								\
-		IB_PMA_SEL_##bit,					\
 		offsetof(struct ib_pma_portcounters, name),		\
 		sizeof_field(struct ib_pma_portcounters, name),		\
 		shift, { first, second }				\
 	}
 
-#define LONG(name, bit, shift, first)					\
+#define LONG(name, shift, first)					\
 	{								\
-		IB_PMA_SELX_##bit,					\
 		offsetof(struct ib_pma_portcounters_ext, name),		\
 		sizeof_field(struct ib_pma_portcounters_ext, name),	\
 		shift, { first, NO_COUNTER }				\
@@ -44,40 +41,33 @@ struct field {
 
 /* Of 16.1.3.5; what is not here stays 0. */
 static const struct field short_fields[] = {
-	SHORT(port_rcv_errors, PORT_RCV_ERRORS, 0, SROCE_RX_ICRC_ENCAPSULATED,
+	SHORT(port_rcv_errors, 0, SROCE_RX_ICRC_ENCAPSULATED,
 	      SROCE_RX_MALFORMED),
-	SHORT(port_xmit_discards, PORT_XMIT_DISCARDS, 0, SROCE_TX_LOCAL_DROPS,
-	      NO_COUNTER),
-	SHORT(port_xmit_data, PORT_XMIT_DATA, 2, SROCE_TX_BYTES, NO_COUNTER),
-	SHORT(port_rcv_data, PORT_RCV_DATA, 2, SROCE_RX_BYTES, NO_COUNTER),
-	SHORT(port_xmit_packets, PORT_XMIT_PACKETS, 0, SROCE_TX_PACKETS,
-	      NO_COUNTER),
-	SHORT(port_rcv_packets, PORT_RCV_PACKETS, 0, SROCE_RX_PACKETS,
-	      NO_COUNTER),
+	SHORT(port_xmit_discards, 0, SROCE_TX_LOCAL_DROPS, NO_COUNTER),
+	SHORT(port_xmit_data, 2, SROCE_TX_BYTES, NO_COUNTER),
+	SHORT(port_rcv_data, 2, SROCE_RX_BYTES, NO_COUNTER),
+	SHORT(port_xmit_packets, 0, SROCE_TX_PACKETS, NO_COUNTER),
+	SHORT(port_rcv_packets, 0, SROCE_RX_PACKETS, NO_COUNTER),
 };
 
 /* Of 16.1.4.11; multicast is not counted apart. */
 static const struct field long_fields[] = {
-	LONG(port_xmit_data, PORT_XMIT_DATA, 2, SROCE_TX_BYTES),
-	LONG(port_rcv_data, PORT_RCV_DATA, 2, SROCE_RX_BYTES),
-	LONG(port_xmit_packets, PORT_XMIT_PACKETS, 0, SROCE_TX_PACKETS),
-	LONG(port_rcv_packets, PORT_RCV_PACKETS, 0, SROCE_RX_PACKETS),
-	LONG(port_unicast_xmit_packets, PORT_UNI_XMIT_PACKETS, 0,
-	     SROCE_TX_PACKETS),
-	LONG(port_unicast_rcv_packets, PORT_UNI_RCV_PACKETS, 0,
-	     SROCE_RX_PACKETS),
+	LONG(port_xmit_data, 2, SROCE_TX_BYTES),
+	LONG(port_rcv_data, 2, SROCE_RX_BYTES),
+	LONG(port_xmit_packets, 0, SROCE_TX_PACKETS),
+	LONG(port_rcv_packets, 0, SROCE_RX_PACKETS),
+	LONG(port_unicast_xmit_packets, 0, SROCE_TX_PACKETS),
+	LONG(port_unicast_rcv_packets, 0, SROCE_RX_PACKETS),
 };
 
-static u64 value(const struct field *f, const struct sroce_counters *now,
-		 const struct sroce_counters *base)
+static u64 value(const struct field *f, const struct sroce_counters *now)
 {
 	u64 sum = 0;
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(f->counters); i++)
 		if (f->counters[i] != NO_COUNTER)
-			sum += now->value[f->counters[i]] -
-			       READ_ONCE(base->value[f->counters[i]]);
+			sum += now->value[f->counters[i]];
 	return sum >> f->shift;
 }
 
@@ -103,25 +93,10 @@ static void get_fields(struct sroce_device *dev, const struct field *f, u32 n,
 
 	sroce_statistics_total(dev, &now);
 	for (; n--; f++)
-		put(to + f->offset, f, value(f, &now, &dev->pma_base));
+		put(to + f->offset, f, value(f, &now));
 }
 
-/* A manager can set them to 0, which is all that the specification asks for. */
-static void set_fields(struct sroce_device *dev, const struct field *f, u32 n,
-		       __be16 select)
-{
-	struct sroce_counters now;
-	u32 i;
-
-	sroce_statistics_total(dev, &now);
-	for (; n--; f++)
-		for (i = 0; i < ARRAY_SIZE(f->counters); i++)
-			if (f->select & select && f->counters[i] != NO_COUNTER)
-				WRITE_ONCE(dev->pma_base.value[f->counters[i]],
-					   now.value[f->counters[i]]);
-}
-
-static __be16 port_counters(struct sroce_device *dev, bool set,
+static __be16 port_counters(struct sroce_device *dev,
 			    const struct field *fields, u32 n,
 			    const u8 *in, u8 *out)
 {
@@ -133,18 +108,14 @@ static __be16 port_counters(struct sroce_device *dev, bool set,
 		return BAD_VALUE;
 	memcpy(out, in, offsetof(struct ib_pma_portcounters,
 				 symbol_error_counter));
-	if (set)
-		set_fields(dev, fields, n, query->counter_select);
 	get_fields(dev, fields, n, out);
 	return 0;
 }
 
-static __be16 class_port_info(bool set, u8 *out)
+static __be16 class_port_info(u8 *out)
 {
 	struct ib_class_port_info *info = (struct ib_class_port_info *)out;
 
-	if (set)
-		return BAD_METHOD;
 	info->base_version = IB_MGMT_BASE_VERSION;
 	info->class_version = 1;
 	info->capability_mask = IB_PMA_CLASS_CAP_ALLPORTSELECT |
@@ -153,18 +124,24 @@ static __be16 class_port_info(bool set, u8 *out)
 	return 0;
 }
 
-static __be16 answer(struct sroce_device *dev, bool set,
-		     const struct ib_pma_mad *in, struct ib_pma_mad *out)
+/*
+ * Whoever reaches the GSI may look.  Nobody may set anything: a RoCE network has
+ * no manager, and no key that a stranger lacks.
+ */
+static __be16 answer(struct sroce_device *dev, const struct ib_pma_mad *in,
+		     struct ib_pma_mad *out)
 {
+	if (in->mad_hdr.method != IB_MGMT_METHOD_GET)
+		return BAD_METHOD;
 	switch (in->mad_hdr.attr_id) {
 	case IB_PMA_CLASS_PORT_INFO:
-		return class_port_info(set, out->data);
+		return class_port_info(out->data);
 	case IB_PMA_PORT_COUNTERS:
-		return port_counters(dev, set, short_fields,
+		return port_counters(dev, short_fields,
 				     ARRAY_SIZE(short_fields), in->data,
 				     out->data);
 	case IB_PMA_PORT_COUNTERS_EXT:
-		return port_counters(dev, set, long_fields,
+		return port_counters(dev, long_fields,
 				     ARRAY_SIZE(long_fields), in->data,
 				     out->data);
 	default:
@@ -178,16 +155,16 @@ int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
 		      size_t *out_size, u16 *out_pkey_index)
 {
 	const struct ib_mad_hdr *asked = &in->mad_hdr;
-	bool set = asked->method == IB_MGMT_METHOD_SET;
 
 	if (asked->mgmt_class != IB_MGMT_CLASS_PERF_MGMT ||
 	    asked->class_version != 1 ||
-	    (asked->method != IB_MGMT_METHOD_GET && !set))
+	    (asked->method != IB_MGMT_METHOD_GET &&
+	     asked->method != IB_MGMT_METHOD_SET))
 		return IB_MAD_RESULT_SUCCESS;
 	memset(out, 0, sizeof(*out));
 	out->mad_hdr = *asked;
 	out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
-	out->mad_hdr.status = answer(sroce_device(ibdev), set,
+	out->mad_hdr.status = answer(sroce_device(ibdev),
 				     (const struct ib_pma_mad *)in,
 				     (struct ib_pma_mad *)out);
 	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
