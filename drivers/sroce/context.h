@@ -27,6 +27,7 @@ struct sroce_kicked {
  * @lock: serializes slot allocation; protects @pages and @num_pages
  * @pages: doorbell pages by number; those with a free slot are marked
  * @num_pages: of them; a page stays until the context goes
+ * @num_members: of multicast groups; mcast.c's lock
  * @kicked: whom the kick file leads to
  */
 struct sroce_ucontext {
@@ -34,6 +35,7 @@ struct sroce_ucontext {
 	struct mutex lock; /* slot allocation */
 	struct xarray pages;
 	u32 num_pages;
+	u32 num_members;
 	struct sroce_kicked *kicked;
 };
 

@@ -21,6 +21,8 @@
 #define SROCE_MAX_PD		0x100000
 #define SROCE_MAX_MCAST_ATTACH	0x4000
 #define SROCE_MAX_MCAST_QP	64
+/* Of these, what one open device of a process may join. */
+#define SROCE_MAX_MCAST_CONTEXT	0x400
 #define SROCE_MAX_RD_ATOMIC	128
 #define SROCE_GID_TABLE		1024
 #define SROCE_PKEY_TABLE	32
@@ -32,7 +34,6 @@
  * @counters: per CPU
  * @statistics: struct sroce_counters of chosen QPs, by number (statistics.c)
  * @retired: what those of them had counted that are gone; @statistics' lock
- * @pma_base: the totals when a manager set the port's counters to 0 (pma.c)
  * @num_qps: up to SROCE_MAX_QP (qp.c)
  * @num_srqs: up to SROCE_MAX_SRQ (srq.c)
  * @mrs: struct sroce_mr by key index (mr.c)
@@ -40,6 +41,7 @@
  * @ahs: struct sroce_av by the number that user space knows (ah.c); RCU
  * @pkeys: P_Keys, 0 if empty; read and written without a lock (pkey.c)
  * @ah_next: where the search for a free number goes on
+ * @num_members: of multicast groups; mcast.c's lock
  * @port_up: the state that was last told; rtnl
  */
 struct sroce_device {
@@ -48,7 +50,6 @@ struct sroce_device {
 	struct sroce_counters __percpu *counters;
 	struct xarray statistics;
 	struct sroce_counters retired;
-	struct sroce_counters pma_base;
 	atomic_t num_qps;
 	atomic_t num_srqs;
 	struct rhashtable mrs;
@@ -56,6 +57,7 @@ struct sroce_device {
 	struct xarray ahs;
 	u16 pkeys[SROCE_PKEY_TABLE];
 	u32 ah_next;
+	u32 num_members;
 	bool port_up;
 };
 

@@ -13,6 +13,7 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
+#include "context.h"
 #include "mcast.h"
 
 /**
@@ -34,7 +35,6 @@ struct member {
 /* Members of all groups of all devices; RCU, writers under the lock. */
 static DEFINE_HASHTABLE(members, 8);
 static DEFINE_SPINLOCK(members_lock);
-static u32 num_members;
 
 /* A seed of this boot's: nobody can choose groups that share a bucket. */
 static u32 hash(const struct in6_addr *group)
@@ -150,6 +150,22 @@ static bool is_full(const struct member *one)
 	return n >= SROCE_MAX_MCAST_QP;
 }
 
+/* A process that joins as many as it can leaves some to others. */
+static bool may_join(const struct sroce_qp *qp)
+{
+	lockdep_assert_held(&members_lock);
+	return qp->dev->num_members < SROCE_MAX_MCAST_ATTACH &&
+	       (!qp->ctx || qp->ctx->num_members < SROCE_MAX_MCAST_CONTEXT);
+}
+
+static void count_member(struct sroce_qp *qp, int more)
+{
+	lockdep_assert_held(&members_lock);
+	qp->dev->num_members += more;
+	if (qp->ctx)
+		qp->ctx->num_members += more;
+}
+
 static int publish(struct member *m)
 {
 	int err = 0;
@@ -157,12 +173,12 @@ static int publish(struct member *m)
 	spin_lock(&members_lock);
 	if (find(m->qp, &m->group))
 		err = -EEXIST;
-	else if (num_members == SROCE_MAX_MCAST_ATTACH || is_full(m))
+	else if (!may_join(m->qp) || is_full(m))
 		err = -ENOSPC;
-	else
-		num_members++;
-	if (!err)
+	if (!err) {
+		count_member(m->qp, 1);
 		hash_add_rcu(members, &m->node, hash(&m->group));
+	}
 	spin_unlock(&members_lock);
 	return err;
 }
@@ -200,7 +216,7 @@ int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	m = find(sroce_qp(ibqp), group);
 	if (m) {
 		hash_del_rcu(&m->node);
-		num_members--;
+		count_member(m->qp, -1);
 	}
 	spin_unlock(&members_lock);
 	if (!m)

@@ -238,6 +238,45 @@ static void crowd(const void *arg)
 	pair_down(&pair);
 }
 
+static union ibv_gid numbered(int number)
+{
+	union ibv_gid gid = group(number & 0xff);
+
+	gid.raw[14] = 16 + (number >> 8);
+	return gid;
+}
+
+/* Who joins all the groups that it may leaves some to others. */
+static void greedy(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	struct host own = hosts[0];
+	struct pair pair, other;
+	union ibv_gid gid;
+	int err = 0, n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (n = 0; n < 20000 && !err; n++) {
+		gid = numbered(n);
+		err = ibv_attach_mcast(pair.a.qp, &gid, 0);
+	}
+	CHECK_CALL(err, ENOSPC);
+	CHECK(n > 1000);
+	REQUIRE(host_open(&hosts[0], own.name, own.gid_index));
+	REQUIRE(pair_up(&other, &options));
+	CHECK_CALL(ibv_attach_mcast(other.a.qp, &gid, 0), 0);
+	CHECK_CALL(ibv_detach_mcast(other.a.qp, &gid, 0), 0);
+	pair_down(&other);
+	CHECK_CALL(ibv_close_device(hosts[0].context), 0);
+	hosts[0] = own;
+	for (n -= 2; n >= 0; n--) {
+		gid = numbered(n);
+		CHECK_CALL(ibv_detach_mcast(pair.a.qp, &gid, 0), 0);
+	}
+	pair_down(&pair);
+}
+
 static void bad_use(const void *arg)
 {
 	const struct options ud = { .type = IBV_QPT_UD };
@@ -267,6 +306,7 @@ void test_multicast(void)
 		{ "multicast: posted, and the address is gone, too",
 		  posted_and_gone, "" },
 		{ "multicast: no more QPs in a group than the device says", crowd },
+		{ "multicast: as many groups as one may have", greedy },
 		{ "multicast: bad use", bad_use },
 	};
 
