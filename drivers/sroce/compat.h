@@ -6,6 +6,14 @@
 #ifndef SROCE_COMPAT_H
 #define SROCE_COMPAT_H
 
+#include <linux/version.h>
+
+/* What is a CPU's is protected by bottom halves being off. */
+#if defined(CONFIG_PREEMPT_RT) && !defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK) && \
+	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#error "sroce needs CONFIG_PREEMPT_RT_NEEDS_BH_LOCK on PREEMPT_RT"
+#endif
+
 #ifdef SROCE_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
@@ -105,10 +113,7 @@
 #define sroce_cqe_count int
 #endif
 
-/*
- * Without them ib_free_cq() may be overtaken by an event that is on its way
- * when the last QP of the CQ has gone.
- */
+/* Without them cq.c has to see to it when a QP goes; see sroce_cq_settle(). */
 #ifdef SROCE_HAVE_POST_DESTROY_CQ
 #define SROCE_DESTROY_CQ_OPS					\
 	.post_destroy_cq = sroce_post_destroy_cq,		\

@@ -303,6 +303,17 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
+void sroce_cq_settle(struct sroce_cq *cq)
+{
+	u32 tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		if (!hrtimer_active(&cq->timer) && !READ_ONCE(cq->caller.state))
+			return;
+		usleep_range(10, 100);
+	}
+}
+
 /* The timer raises events, and the tasklet calls for those of kernel users. */
 int sroce_pre_destroy_cq(struct ib_cq *ibcq)
 {

@@ -102,6 +102,18 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe);
  */
 void sroce_cq_notify(struct sroce_cq *cq);
 
+/**
+ * sroce_cq_settle() - wait for the events of a QP that has gone
+ * @cq: of a kernel user
+ *
+ * ib_free_cq() takes it that there are none without QPs, and before 6.16 asks
+ * no driver before it frees what the handler uses.  A CQ whose other QPs keep it
+ * busy is not waited for without end.
+ *
+ * Context: process, may sleep.
+ */
+void sroce_cq_settle(struct sroce_cq *cq);
+
 /* ib_device_ops */
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct sroce_cq_input *input);

@@ -13,6 +13,7 @@
 #include "send.h"
 #include "trace.h"
 #include "tx.h"
+#include "udata.h"
 #include "worker.h"
 
 /* Packets that may be unacknowledged: 512 KiB at a path MTU of 1024. */
@@ -169,12 +170,8 @@ static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		r->log.mtu = r->mtu;
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		swap(r->log.reads, change->reads);
-		r->log.size = change->num_reads;
-		r->log.first = 0;
-		r->log.count = 0;
-		r->log.waiting = 0;
-		r->log.settled = 0;
+		change->reads = sroce_rdlog_move(&r->log, change->reads,
+						 change->num_reads);
 	}
 }
 
@@ -388,6 +385,9 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	u8 now;
 	int err;
 
+	err = sroce_udata_empty(udata);
+	if (err)
+		return err;
 	mutex_lock(&qp->mutex);
 	now = READ_ONCE(qp->state);
 	err = check_modify(qp, attr, mask, now) ?:
@@ -407,9 +407,12 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		   struct ib_qp_init_attr *init)
 {
-	struct sroce_qp *qp = sroce_qp(ibqp);
-	struct sroce_requester *req = &qp->sq.req;
+	struct sroce_qp *qp = sroce_qp_hold(ibqp);
+	struct sroce_requester *req;
 
+	if (!qp)
+		return -EINVAL;
+	req = &qp->sq.req;
 	mutex_lock(&qp->mutex);
 	*attr = qp->attr;
 	mutex_unlock(&qp->mutex);
@@ -434,5 +437,6 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->sq_sig_type = qp->sq.signal_all ? IB_SIGNAL_ALL_WR :
 						IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
+	sroce_qp_put(qp);
 	return 0;
 }

@@ -52,6 +52,22 @@ struct sroce_qp *sroce_qp_lookup(u32 qpn)
 	return qp && sroce_qp_get(qp) ? qp : NULL;
 }
 
+struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp)
+{
+	struct sroce_qp *qp;
+
+	/* The core's own, which it makes and ends itself; it has no number. */
+	if (ibqp->qp_type == IB_QPT_GSI)
+		return sroce_qp_get(sroce_qp(ibqp)) ? sroce_qp(ibqp) : NULL;
+	rcu_read_lock();
+	qp = sroce_qp_lookup(ibqp->qp_num);
+	rcu_read_unlock();
+	if (!qp || qp->ib == ibqp)
+		return qp;
+	sroce_qp_put(qp);
+	return NULL;
+}
+
 struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
 						   void *arg), void *arg)
 {
@@ -501,6 +517,10 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (READ_ONCE(qp->sq.gathering))
 		sroce_qp_kick(qp);
 	withdraw(qp);
+	if (!ctx && !sroce_qp_target(qp)) {
+		sroce_cq_settle(qp->sq.cq);
+		sroce_cq_settle(qp->rq.cq);
+	}
 	if (qp->sq.av)
 		sroce_av_put(qp->sq.av);
 	if (qp->av)

@@ -341,6 +341,15 @@ void sroce_qp_table_exit(void);
 struct sroce_qp *sroce_qp_lookup(u32 qpn);
 
 /**
+ * sroce_qp_hold() - the QP behind what the RDMA core knows
+ * @ibqp: not freed, but on kernels without rdma_restrack_begin_del() netlink
+ *	asks also for one that has been destroyed
+ *
+ * Context: process.  Return: a QP with a reference, or NULL if it has gone.
+ */
+struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp);
+
+/**
  * sroce_qp_find_gsi() - find the GSI QP that a packet is for
  * @matches: called for each of them
  * @arg: for @matches

@@ -70,23 +70,9 @@ static int put_receive(struct sk_buff *msg, struct sroce_qp *qp)
 	return put_details(msg, details, n);
 }
 
-/* By its number: on some kernels it may be on its way out. */
-static struct sroce_qp *find(struct ib_qp *ibqp)
-{
-	struct sroce_qp *qp;
-
-	rcu_read_lock();
-	qp = sroce_qp_lookup(ibqp->qp_num);
-	rcu_read_unlock();
-	if (!qp || qp->ib == ibqp)
-		return qp;
-	sroce_qp_put(qp);
-	return NULL;
-}
-
 int sroce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
-	struct sroce_qp *qp = find(ibqp);
+	struct sroce_qp *qp = sroce_qp_hold(ibqp);
 	struct nlattr *table;
 	int err = -EMSGSIZE;
 

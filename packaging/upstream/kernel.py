@@ -17,6 +17,7 @@ config RDMA_SROCE
 	tristate "Software RoCEv2 in bursts (sroce)"
 	depends on INET && IPV6 && INFINIBAND && 64BIT
 	depends on INFINIBAND_VIRT_DMA
+	depends on !PREEMPT_RT || PREEMPT_RT_NEEDS_BH_LOCK
 	select NET_UDP_TUNNEL
 	select CRC32
 	help

@@ -266,3 +266,28 @@ TEST(rdlog, largest_message)
 	answer(SROCE_READ_RESPONSE_ONLY, 0x3fffef, 256, (1u << 30) - 256);
 	CHECK(!sroce_rdlog_pending(&log));
 }
+
+TEST(rdlog, another_size_keeps_the_newest)
+{
+	struct sroce_read more[8], fewer[2];
+
+	setup(3);
+	add(read_request(10, 0, 2 * MTU), 0, 1);
+	drain();
+	add(read_request(12, 0x1000, 3 * MTU), 0, 2);
+	add(read_request(15, 0x2000, MTU), 0, 3);
+	answer(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
+	CHECK(sroce_rdlog_move(&log, more, 8) == reads);
+	EQUAL(log.size, 8);
+	answer(SROCE_READ_RESPONSE_MIDDLE, 13, MTU, MTU);
+	CHECK(repeat(read_request(10, 0, 2 * MTU)));
+	drain();
+	CHECK(sroce_rdlog_move(&log, fewer, 2) == more);
+	CHECK(!repeat(read_request(10, 0, 2 * MTU)));
+	CHECK(repeat(read_request(12, 0x1000, 3 * MTU)));
+	drain();
+	CHECK(repeat(read_request(15, 0x2000, MTU)));
+	answer(SROCE_READ_RESPONSE_ONLY, 15, MTU, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(sroce_rdlog_room(&log));
+}

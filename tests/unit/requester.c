@@ -436,6 +436,24 @@ TEST(requester, max_rd_atomic)
 	EQUAL(s.r.sent, 4);
 }
 
+/* SQD lets those before it end, and then the limit becomes 0. */
+TEST(requester, no_reads_allowed_any_more)
+{
+	sender_init(&s, 0);
+	s.r.max_reads = 1;
+	post(&s, SROCE_OP_READ, MTU);
+	post(&s, SROCE_OP_READ, MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_READS);
+	s.r.hold = true;
+	EQUAL(acknowledge(&s, 1), 1);
+	s.r.max_reads = 0;
+	next_is(SROCE_NEXT_HOLD);
+	s.r.hold = false;
+	next_is(SROCE_NEXT_FAULT);
+	EQUAL(sroce_inflight_wr(&s.r.in, s.r.in.next)->status,
+	      SROCE_LOC_QP_OP_ERR);
+}
+
 TEST(requester, fence_waits_for_reads_and_atomics_only)
 {
 	sender_init(&s, 0);

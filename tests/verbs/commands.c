@@ -30,6 +30,7 @@ struct raw {
 		struct ib_uverbs_create_ah create_ah;
 		struct ib_uverbs_create_srq create_srq;
 		struct ib_uverbs_modify_srq modify_srq;
+		struct ib_uverbs_modify_qp modify_qp;
 	};
 } __attribute__((packed, aligned(4)));
 
@@ -251,6 +252,14 @@ static void special(struct things *t)
 	raw.words[size / 8] = (uintptr_t)answer;
 	REFUSED("command \"resize SRQ\"", "more behind sroce's part", EINVAL,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 16, 0));
+	raw = (struct raw) { .modify_qp = {
+		.qp_handle = t->qp->handle, .attr_mask = IBV_QP_STATE,
+		.qp_state = IBV_QPS_RESET,
+	} };
+	raw.words[sizeof(raw.modify_qp) / 8] = 1;
+	REFUSED("command \"modify QP\"", "what has no meaning yet", EOPNOTSUPP,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_QP,
+			 sizeof(raw.modify_qp) + 8, 0));
 	raw = (struct raw) { .reg_mr = {
 		.response = (uintptr_t)answer, .pd_handle = t->pd->handle,
 		.start = (uintptr_t)t->buf, .hca_va = (uintptr_t)t->buf,

@@ -35,6 +35,22 @@ static void forget_oldest(struct sroce_rdlog *log)
 	log->count--;
 }
 
+struct sroce_read *sroce_rdlog_move(struct sroce_rdlog *log,
+				    struct sroce_read *reads, u32 size)
+{
+	struct sroce_read *old = log->reads;
+	u32 i;
+
+	while (log->count > size)
+		forget_oldest(log);
+	for (i = 0; i < log->count; i++)
+		reads[i] = *entry(log, i);
+	log->reads = reads;
+	log->size = size;
+	log->first = 0;
+	return old;
+}
+
 void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
 		     u64 original, u32 msn)
 {

@@ -88,6 +88,19 @@ struct sroce_rdlog {
 bool sroce_rdlog_room(const struct sroce_rdlog *log);
 
 /**
+ * sroce_rdlog_move() - change the number of places
+ * @log: the log
+ * @reads: its places from now on
+ * @size: how many; of what is noted the newest so many stay
+ *
+ * A QP may change this in SQD, while its peer goes on.
+ *
+ * Return: the places that it had.
+ */
+struct sroce_read *sroce_rdlog_move(struct sroce_rdlog *log,
+				    struct sroce_read *reads, u32 size);
+
+/**
  * sroce_rdlog_add() - note a request that has just been executed
  * @log: the log; sroce_rdlog_room() said yes
  * @pkt: of a kind from SROCE_KIND_ANSWERED on

@@ -4,6 +4,7 @@
  * the requester to it (go-back-N); PSNs that a request got when it started
  * stay with it.
  */
+#include "errors.h"
 #include "requester.h"
 #include "rdlog.h"
 
@@ -239,6 +240,12 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 	return SROCE_NEXT_LOCAL;
 }
 
+/* It met the limit when it was posted, and then that became 0 (SQD). */
+static bool forbidden(const struct sroce_requester *r, const struct sroce_wr *wr)
+{
+	return sroce_wr_reads(wr) && !wr->started && !r->max_reads;
+}
+
 enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 				     struct sroce_outgoing *out)
 {
@@ -247,6 +254,8 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 
 	if (r->in.next == r->in.tail)
 		return SROCE_NEXT_NOTHING;
+	if (forbidden(r, wr))
+		wr->status = SROCE_LOC_QP_OP_ERR;
 	if (wr->status)
 		return r->hold && !wr->started ? SROCE_NEXT_HOLD :
 						 SROCE_NEXT_FAULT;

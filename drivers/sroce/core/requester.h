@@ -29,7 +29,7 @@
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @parts: entries of @ends
  * @reads: requests started and not completed for which sroce_wr_reads() holds
- * @max_reads: max_rd_atomic, not 0 if there are such requests
+ * @max_reads: max_rd_atomic; with 0 such requests fail
  * @retry_count: attribute of the QP
  * @retry_left: retries left without progress
  * @rnr_retry: attribute of the QP, 7 is without limit
