@@ -117,9 +117,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 	if (err == -EFAULT || err == -EMSGSIZE) {
 		sroce_burst_drop(&burst);
 		log->waiting = 0;
-		sroce_receive_refuse(qp, SROCE_RKEY_REFUSED);
-		/* About the first packet that the peer will miss. */
-		qp->rq.nak_psn = sroce_psn_add(read->psn, first);
+		sroce_receive_refuse_answer(qp, sroce_psn_add(read->psn, first));
 		return true;
 	}
 	if (err)

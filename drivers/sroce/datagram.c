@@ -280,8 +280,10 @@ static bool take(struct sroce_qp *qp)
 		qp->rq.wqe_taken = true;
 		return true;
 	case SROCE_FETCHED_BAD:
-	case SROCE_FETCHED_BROKEN:
 		sroce_receive_fail(qp, SROCE_LOC_QP_OP_ERR);
+		return false;
+	case SROCE_FETCHED_BROKEN:
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 		return false;
 	default:
 		sroce_count(qp, SROCE_OUT_OF_BUFFER);

@@ -37,20 +37,28 @@ static int write_registration(struct sroce_sqe *sqe, const struct ib_reg_wr *wr)
 	return 0;
 }
 
+static int write_datagram(struct sroce_qp *qp, struct sroce_sqe *sqe,
+			  const struct ib_send_wr *wr)
+{
+	const struct ib_ud_wr *ud = ud_wr(wr);
+
+	/* ib_drain_sq() posts a WRITE, to be flushed, whatever the QP is. */
+	if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM)
+		return READ_ONCE(qp->state) == IB_QPS_ERR ? 0 : -EINVAL;
+	sqe->ud.remote_qpn = ud->remote_qpn;
+	sqe->ud.remote_qkey = ud->remote_qkey;
+	/* Of the GSI; datagram.c knows. */
+	sqe->ud.ah = ud->pkey_index;
+	/* Not reachable for processes; fetch.c knows. */
+	sqe->atomic.compare_add = (uintptr_t)sroce_ah(ud->ah)->av;
+	return 0;
+}
+
 static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 			  const struct ib_send_wr *wr)
 {
-	if (!sroce_qp_connected(qp)) {
-		const struct ib_ud_wr *ud = ud_wr(wr);
-
-		sqe->ud.remote_qpn = ud->remote_qpn;
-		sqe->ud.remote_qkey = ud->remote_qkey;
-		/* Of the GSI; datagram.c knows. */
-		sqe->ud.ah = ud->pkey_index;
-		/* Not reachable for processes; fetch.c knows. */
-		sqe->atomic.compare_add = (uintptr_t)sroce_ah(ud->ah)->av;
-		return 0;
-	}
+	if (!sroce_qp_connected(qp))
+		return write_datagram(qp, sqe, wr);
 	switch ((int)wr->opcode) {
 	case IB_WR_RDMA_WRITE:
 	case IB_WR_RDMA_WRITE_WITH_IMM:

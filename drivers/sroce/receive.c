@@ -240,6 +240,17 @@ void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason)
 	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
 }
 
+void sroce_receive_refuse_answer(struct sroce_qp *qp, u32 psn)
+{
+	const struct sroce_failure *failure =
+		&sroce_failures[SROCE_RKEY_REFUSED];
+
+	count_failure(qp, failure);
+	nak(qp, failure->syndrome);
+	qp->rq.nak_psn = psn;
+	sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
+}
+
 /* Executing */
 
 struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
@@ -424,11 +435,11 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 		return;
 	}
 	if (req->take) {
+		/* Also if what is taken, or this packet, is refused. */
+		r->srqn = rx->pkt.srqn;
 		if (!take(qp))
 			return;
 		r->taken = true;
-		/* Also if this packet, the only one, is refused. */
-		r->srqn = rx->pkt.srqn;
 	}
 	reason = move(qp, rx, req, &original);
 	if (unlikely(reason)) {

@@ -106,6 +106,16 @@ void sroce_receive_fail(struct sroce_qp *qp, u8 status);
 void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason);
 
 /**
+ * sroce_receive_refuse_answer() - the memory of a READ has gone
+ * @qp: reliable; rq.lock held
+ * @psn: of the first packet that the peer will miss
+ *
+ * The request was accepted some time ago: what is being received now has
+ * nothing to do with it.
+ */
+void sroce_receive_refuse_answer(struct sroce_qp *qp, u32 psn);
+
+/**
  * sroce_receive_failing() - settle what is to be flushed
  * @qp: the QP, rq.lock held; nothing happens if it is not in error
  *
