@@ -6,11 +6,12 @@
 #ifndef SROCE_COMPAT_H
 #define SROCE_COMPAT_H
 
-#include <linux/version.h>
-
-/* What is a CPU's is protected by bottom halves being off. */
-#if defined(CONFIG_PREEMPT_RT) && !defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK) && \
-	LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+/*
+ * What is a CPU's is protected by bottom halves being off, which keeps others
+ * out.  With PREEMPT_RT that has become a choice, about when this came.
+ */
+#if defined(CONFIG_PREEMPT_RT) && defined(SROCE_HAVE_WQ_PERCPU) && \
+	!defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK)
 #error "sroce needs CONFIG_PREEMPT_RT_NEEDS_BH_LOCK on PREEMPT_RT"
 #endif
 
