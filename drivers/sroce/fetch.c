@@ -239,7 +239,7 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 		sroce_count(qp, SROCE_BAD_WQES);
 }
 
-bool sroce_fetch_send(struct sroce_qp *qp)
+bool sroce_fetch_send(struct sroce_qp *qp, u32 most)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
 	u32 tail;
@@ -254,7 +254,7 @@ bool sroce_fetch_send(struct sroce_qp *qp)
 		sroce_count(qp, SROCE_BAD_WQES);
 		return false;
 	}
-	while (in->tail != tail)
+	for (; in->tail != tail && most; most--)
 		fetch_one(qp, in->tail++);
 	return true;
 }

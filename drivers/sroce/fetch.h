@@ -28,15 +28,16 @@ int sroce_fetch_alloc(struct sroce_qp *qp);
 void sroce_fetch_free(struct sroce_qp *qp);
 
 /**
- * sroce_fetch_send() - copy all new entries out of the send ring
+ * sroce_fetch_send() - copy new entries out of the send ring
  * @qp: the QP, sq.lock held
+ * @most: so many of them
  *
  * An entry that makes no sense is copied as a request that fails with the
  * status for it.
  *
  * Return: false if the tail is impossible: the QP must fail.
  */
-bool sroce_fetch_send(struct sroce_qp *qp);
+bool sroce_fetch_send(struct sroce_qp *qp, u32 most);
 
 /* SGE list or inline data of a request in flight */
 static inline void *sroce_fetch_list(const struct sroce_qp *qp, u32 index)

@@ -122,7 +122,7 @@ void sroce_finish_failing(struct sroce_qp *qp)
 		sroce_ring_error(qp->slot);
 	else
 		sroce_ring_idle(qp->slot);
-	sroce_fetch_send(qp);
+	sroce_fetch_send(qp, U32_MAX);
 }
 
 bool sroce_finish_flush(struct sroce_qp *qp)

@@ -20,6 +20,8 @@
 
 /* Local operations before the rest is left to the work item. */
 #define LOCAL_BUDGET	256
+/* Requests copied at a time; each may have a kilobyte in it. */
+#define FETCH_BUDGET	512
 /*
  * With so many packets unacknowledged an answer is sure to come soon, and it
  * makes us look at the ring: no kick is needed.
@@ -449,6 +451,7 @@ void sroce_send_run(struct sroce_qp *qp)
 	struct sroce_inflight *in = &qp->sq.req.in;
 	u32 rounds = SROCE_SEND_BUDGET;
 	enum sroce_next next;
+	u32 tail;
 
 	lockdep_assert_held(&qp->sq.lock);
 	if (!in->wrs || (unlikely(qp->sq.refetch) && !refetch(qp)))
@@ -460,7 +463,8 @@ void sroce_send_run(struct sroce_qp *qp)
 			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
 			break;
 		}
-		if (!sroce_fetch_send(qp)) {
+		tail = in->tail;
+		if (!sroce_fetch_send(qp, FETCH_BUDGET)) {
 			sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 			break;
 		}
@@ -470,7 +474,7 @@ void sroce_send_run(struct sroce_qp *qp)
 			check_drained(qp);
 		if (next != SROCE_NEXT_NOTHING)
 			break;
-		if (qp->sq.gathering) {
+		if (qp->sq.gathering && in->tail - tail < FETCH_BUDGET) {
 			sroce_ring_later(qp->slot,
 					 in->tail + SROCE_GATHER_POSTS);
 			break;
