@@ -108,7 +108,8 @@ if routed_up; then
 	came=$(statistic port1 rx_packets) went=$(statistic port2 tx_packets)
 	ok "WRITEs through a router that has a device, too" routed
 	came=$(($(statistic port1 rx_packets) - came)) went=$(($(statistic port2 tx_packets) - went))
-	ok "it forwards them as they come, $came of them" test $came -gt 10000 -a $went -ge $came
+	# Some are for the router itself: ARP and the like.
+	ok "it forwards them as they come, $came of them" test $came -gt 10000 -a $went -gt $((came - 50))
 	is "none was damaged by it" "$(counter sroce2 rx_icrc_encapsulated)" 0
 else
 	fail "two hosts and a router"
