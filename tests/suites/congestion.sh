@@ -20,17 +20,21 @@ moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
 
 pressed "nothing in the way"
 
-# One burst (64 packets) may go, one may wait, the next is refused: the sender learns of it and pauses.
+# One burst (64 packets) may go, one may wait, the next is refused: the sender learns of it and pauses. The rate is one that
+# slow machines exceed, too: what is sent takes a second. Who takes half a minute for it may not have filled the queue; at a
+# much lower rate it would wait in the queue for so long that timeouts are near.
 for host in h1 h2; do
 	device=$D1
 	[ $host = h1 ] || device=$D2
-	queue $host rate 100mbit burst 72kb limit 72kb
+	queue $host rate 40mbit burst 72kb limit 72kb
 	before=$(counter $device tx_local_drops)
 	late=$(counter $D1 local_ack_timeout_err)
+	began=$SECONDS
 	pressed "queue of $host full"
+	took=$((SECONDS - began))
 	full=$(moved $device tx_local_drops "$before")
-	if [ "$full" = 0 ] && [ "${SROCE_DEBUG_KERNEL:-0}" = 1 ]; then
-		skip "queue of $host full: it was" "this kernel is too slow for that"
+	if [ "$full" = 0 ] && [ $took -gt 30 ]; then
+		skip "queue of $host full: it was" "this machine is too slow for that"
 	else
 		ok "queue of $host full: it was" test "$full" -gt 0
 	fi

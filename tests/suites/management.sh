@@ -32,10 +32,10 @@ ok "QPs of a type are counted by themselves" rdma statistic qp set link $D1/1 au
 # It goes on until all has been looked at, however long that takes.
 traffic 55
 ok "they count packets" wait_for 10 more_than 100 'of_qps tx_packets'
-ok "and bytes" more_than $((100 * SIZE / 4)) 'of_qps rx_bytes'
-ok "the port counts them, too" more_than $((packets + 100)) 'counter $D1 tx_packets'
-ok "sysfs: packets" more_than 100 'port port_xmit_packets'
-ok "sysfs: words of data" more_than $((100 * SIZE / 16)) 'port port_rcv_data'
+ok "and bytes" wait_for 10 more_than $((100 * SIZE / 4)) 'of_qps rx_bytes'
+ok "the port counts them, too" wait_for 10 more_than $((packets + 100)) 'counter $D1 tx_packets'
+ok "sysfs: packets" wait_for 10 more_than 100 'port port_xmit_packets'
+ok "sysfs: words of data" wait_for 10 more_than $((100 * SIZE / 16)) 'port port_rcv_data'
 is "sysfs: errors" "$(port port_rcv_errors)" 0
 
 # --- resources ---

@@ -51,6 +51,7 @@ is "it is still there" "$(devices)" s8
 
 # State, as programs and administrators see it
 saw() { grep -q "$1" "$OUTPUT.watch"; }
+saw_two() { [ "$(grep -c "$1" "$OUTPUT.watch")" -ge 2 ]; }
 ip link set eth8 down
 ok "link down: rdma link says so" wait_for 10 link_shows s8 'state DOWN physical_state DISABLED'
 ok "the program got the event" wait_for 10 saw PORT_ERR
@@ -59,8 +60,11 @@ ok "link up: rdma link says so" wait_for 10 link_shows s8 'state ACTIVE physical
 ok "the program got the event" wait_for 10 saw PORT_ACTIVE
 ip link set eth9 down
 ok "the peer's end down: no carrier" wait_for 10 link_shows s8 'state DOWN'
+# Events come later than the state: the one has to be there before the next is caused.
+wait_for 10 saw_two PORT_ERR
 ip link set eth9 up
 ok "and up" wait_for 10 link_shows s8 'state ACTIVE'
+wait_for 10 saw_two PORT_ACTIVE
 is "two events each" "$(grep -c PORT_ACTIVE "$OUTPUT.watch") $(grep -c PORT_ERR "$OUTPUT.watch")" "2 2"
 
 for want in 256:256 351:256 352:256 608:512 1500:1024 2143:1024 2144:2048 4191:2048 4192:4096 9000:4096; do

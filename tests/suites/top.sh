@@ -58,7 +58,7 @@ is "a line each" "$(wc -l <$VIEW)" 3
 ok "an ordinary user may look" setpriv --reuid=65534 --regid=65534 --clear-groups "$TOP" --json --interval 0.2
 
 text=$("$TOP" --count 1 --interval 0.5 --sort device | tr '\n' '|')
-like "text: devices" "$text" 'DEVICE +NETDEV +STATE +TX B/s.*\|sroce1/1 +.*ACTIVE +[0-9.]+[kM] '
+like "text: devices" "$text" 'DEVICE +NETDEV +STATE +TX B/s.*\|sroce1/1 +.*ACTIVE +[1-9][0-9.]*[kMGT]? '
 like "text: QPs" "$text" '\|sroce1 +[0-9]+ +RC +RTS +[0-9]+ +ib_write_bw\['
 on_terminal
 ok "a terminal shows it" wait_for 30 grep -q 'sort by (rate)' $SCREEN

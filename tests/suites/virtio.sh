@@ -23,6 +23,7 @@ wait_for 10 grep -q "async event FD" "$OUTPUT.watch"
 echo 1 >"$CARD/remove"
 ok "the device goes with its card" wait_for 20 test ! -e /sys/class/infiniband/sroce1
 ok "and so does the netdev" wait_for 20 test ! -e /sys/class/net/eth0
+wait_for 20 grep -q DEVICE_FATAL "$OUTPUT.watch"
 kill $WATCH 2>/dev/null
 wait $WATCH 2>/dev/null
 like "the process was told" "$(<"$OUTPUT.watch")" 'DEVICE_FATAL'

@@ -106,10 +106,13 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* As often as a coin would show heads, give or take five deviations. */
+/*
+ * As often as a coin would show heads, give or take 6.5 deviations: there are
+ * 312 such questions, so that one run in 4 * 10^7 fails by chance.
+ */
 static bool fair(int heads, int throws)
 {
-	return abs(2 * heads - throws) < 5 * sqrt(throws) + 1;
+	return abs(2 * heads - throws) < 6.5 * sqrt(throws) + 1;
 }
 
 /* Each bit, and each bit's change from one number to the next. */
