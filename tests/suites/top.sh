@@ -78,6 +78,42 @@ stop "$CLIENT"
 not_ok "an interval of nothing" "$TOP" --json --interval 0
 like "no rdma tool: it says so" "$(PATH=/nowhere /usr/bin/python3 "$TOP" --json 2>&1)" 'install iproute2'
 
+# Terminals without colours or a cursor that can be hidden
+for kind in vt100 dumb ansi; do
+	ok "a terminal of kind $kind" env TERM=$kind script -qec "$TOP --interval 0.2 --count 1" /dev/null </dev/null
+done
+like "a terminal that nobody knows: it says so" \
+	"$(TERM=nobody script -qec "$TOP --count 1" /dev/null </dev/null)" 'sroce-top: the terminal: '
+
+# A program whose name a terminal would obey, and which is no text
+name=$'q\e[7m\xff'
+cp "$(command -v ibv_rc_pingpong)" "/run/$name"
+at_exit rm "/run/$name"
+(exec_on h1 "/run/$name" -d $D1 -g "$G1" -p 19999) >/dev/null 2>&1 &
+named=$!
+ok "a QP of a process with a strange name" wait_for 20 eval "view --interval 0.1 && holds \"any(x['pid'] == $named for x in q)\""
+text=$("$TOP" --count 1 --interval 0.2)
+like "text: its name without them" "$text" "  q\?\[7m.\[$named\]"
+stop $named
+
+# rdma that fails, as it does when a device goes while it lists them
+FAKE=/run/top.fake
+mkdir $FAKE
+at_exit rm -r $FAKE
+cat >$FAKE/rdma <<-END
+	#!/bin/sh
+	for file in $FAKE/left.*; do
+		[ ! -e "\$file" ] || { rm "\$file"; echo 'error: No such device' >&2; exit 1; }
+	done
+	exec $(command -v rdma) "\$@"
+END
+chmod +x $FAKE/rdma
+touch $FAKE/left.1 $FAKE/left.2
+ok "rdma that fails twice is asked again" env PATH="$FAKE:$PATH" "$TOP" --json --interval 0.2
+touch $FAKE/left.1 $FAKE/left.2 $FAKE/left.3
+is "rdma that goes on to fail: it says so" "$(PATH=$FAKE:$PATH "$TOP" --json 2>&1)" \
+	"sroce-top: rdma -j statistic show: error: No such device"
+
 # A device that goes between two looks
 "$TOP" --json --count 4 --interval 0.5 >$VIEW &
 looker=$!
