@@ -26,6 +26,7 @@ CACHE = os.environ.get("SROCE_CACHE") or os.path.join(
 DISTRO_KERNEL = re.compile(r"(bookworm|trixie|sid)(-[0-9.]+)?")  # a release's own kernel, or another series that it has
 TIMED_OUT = 124
 GUEST_DIED = 125
+DRAIN = 10  # seconds without output that a guest still owes
 
 
 class RigError(Exception):
@@ -196,6 +197,11 @@ def quoted(text):
     return "'" + str(text).replace("'", "'\\''") + "'"
 
 
+def in_option(path):
+    """As a value in one of QEMU's options, which commas would end."""
+    return path.replace(",", ",,")
+
+
 class Guest:
     """One boot: a job folder, a QEMU process and two channels (output, status)."""
     KIND = "qemu"
@@ -211,6 +217,7 @@ class Guest:
         self.status, self.status_far = socket.socketpair()
         self.process = None
         self.answer = b""
+        self.received = 0  # bytes of output
         self._write_job()
 
     def _write_job(self):
@@ -229,9 +236,9 @@ class Guest:
         if self.options.shell:
             size = shutil.get_terminal_size()
             environment.update(COLUMNS_ON_HOST=size.columns, ROWS=size.lines)
-        with open(os.path.join(self.job, "environment"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.job, "environment"), "w", encoding="utf-8", errors="surrogateescape") as file:
             file.writelines(f"{name}={quoted(value)}\n" for name, value in environment.items())
-        with open(os.path.join(self.job, "command"), "w", encoding="utf-8") as file:
+        with open(os.path.join(self.job, "command"), "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(f"cd {quoted(os.getcwd())}\n")
             if not self.options.bare:
                 file.write(f"{quoted(os.path.join(VM, 'prepare'))} || exit\n")
@@ -275,7 +282,7 @@ class Guest:
         """The guest's root and, if that is not the host's, the host's, of which the guest takes what it needs."""
         roots = {"root": self.root, "host": "/"} if self.root else {"root": "/"}
         return [word for tag, path in roots.items() for word in (
-            "-fsdev", f"local,id={tag},path={path},security_model=none,readonly=on,multidevs=remap",
+            "-fsdev", f"local,id={tag},path={in_option(path)},security_model=none,readonly=on,multidevs=remap",
             "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}")]
 
     def _command(self):
@@ -286,9 +293,9 @@ class Guest:
             *self._processor(), "-m", self.options.memory or self.kernel.memory,
             "-kernel", self.kernel.image, "-initrd", script("make-initramfs", self.kernel.folder), "-append", cmdline,
             *self._root(),
-            "-fsdev", f"local,id=out,path={self.options.share},security_model=none,multidevs=remap",
+            "-fsdev", f"local,id=out,path={in_option(self.options.share)},security_model=none,multidevs=remap",
             "-device", "virtio-9p-pci,fsdev=out,mount_tag=out",
-            "-chardev", f"file,id=console,path={self.console}", "-serial", "chardev:console",
+            "-chardev", f"file,id=console,path={in_option(self.console)}", "-serial", "chardev:console",
             "-device", "virtio-serial-pci",
             "-chardev", f"socket,id=output,fd={self.output_far.fileno()}",
             "-device", ("virtconsole" if self.options.shell else "virtserialport") + ",chardev=output,name=output",
@@ -318,12 +325,19 @@ class Guest:
         self.answer += data
         return bool(data) and not self.answer.endswith(b"\n")
 
+    def _read_output(self, sink):
+        data = self.output.recv(65536)
+        self.received += len(data)
+        sink(data)
+        return bool(data)
+
     def _drain(self, sink):
-        """What the guest had written before it sent its status may still be on the way."""
-        self.output.settimeout(0.05)
+        """What the guest had written before it sent its status may still be on the way; all but UML's tell how much that was."""
+        sent = int(b"".join(self.answer.split()[2:]) or -1)
+        self.output.settimeout(0.05 if sent < 0 else DRAIN)
         try:
-            while data := self.output.recv(65536):
-                sink(data)
+            while self.received != sent and self._read_output(sink):
+                pass
         except (TimeoutError, ConnectionError):
             pass
 
@@ -343,9 +357,7 @@ class Guest:
                     if key.fileobj is self.status:
                         running = self._read_status()
                     elif key.fileobj is self.output:
-                        data = self.output.recv(65536)
-                        running = running and bool(data)
-                        sink(data)
+                        running = self._read_output(sink) and running
                     else:
                         self.output.sendall(os.read(keyboard.fileno(), 1024))
         self._drain(sink)
@@ -365,7 +377,7 @@ class Guest:
     def verdict(self, in_time):
         """The job's exit status, or why there is none."""
         words = self.answer.split()
-        if len(words) == 2:
+        if len(words) >= 2:
             return int(words[1])
         if not in_time:
             return TIMED_OUT
@@ -452,8 +464,13 @@ def boot(options):
 
 
 def to_stdout(data):
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    """Ends the run when nobody reads any more, as a shell does it."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python tries once more at its end
+        sys.exit(128 + signal.SIGPIPE)
 
 
 class RawTerminal:
@@ -490,8 +507,10 @@ def command_of(options):
 
 
 def exit_on_signals():
-    """SIGTERM ends a run like Ctrl-C does: through the finally blocks, leaving no QEMU behind."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    """SIGTERM, and SIGHUP but with nohup, end a run like Ctrl-C does: through the finally blocks, leaving no QEMU behind."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
 
 
 def main(name, function):
