@@ -3,6 +3,10 @@
 # From the environment only: the kernel's makefiles would take it from a command line.
 O ?= $(CURDIR)/build
 
+ifneq ($(words $(CURDIR)) $(words $(O)),1 1)
+$(error the kernel's makefiles can have no spaces in paths, but there are some in "$(CURDIR)" or O="$(O)")
+endif
+
 # Newest installed kernel headers, unless KDIR= names others
 KDIR ?= $(shell printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
 KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
@@ -92,7 +96,11 @@ $(O)/uml-clock.so: tests/vm/uml/clock.c
 
 PREFIX ?= /usr
 MODULES = $(DESTDIR)/lib/modules/$(KVER)/updates
-RULES = 60-rdma-persistent-naming.rules
+MAN = $(PREFIX)/share/man
+# The administrator's place, too: what is not ours stays as it is.
+RULES = packaging/udev/60-rdma-persistent-naming.rules
+INSTALLED_RULES = $(DESTDIR)/etc/udev/rules.d/$(notdir $(RULES))
+OUR_RULES = grep -sqF "$$(sed -n 2p $(RULES))" $(INSTALLED_RULES)
 PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
 
 ## install        module, provider and its registration, sroce-top, udev rule, manual pages; DESTDIR= and KDIR= are honoured
@@ -100,17 +108,19 @@ install: all
 	install -D -m 644 $(MODULE) $(MODULES)/sroce.ko
 	$(if $(DESTDIR),,depmod $(KVER))
 	install -D -m 755 tools/sroce-top $(DESTDIR)$(PREFIX)/bin/sroce-top
-	install -D -m 644 -t $(DESTDIR)/etc/udev/rules.d packaging/udev/$(RULES)
-	install -D -m 644 tools/sroce-top.1 $(DESTDIR)$(PREFIX)/share/man/man1/sroce-top.1
-	install -D -m 644 packaging/man/sroce.4 $(DESTDIR)$(PREFIX)/share/man/man4/sroce.4
-	+$(PROVIDER) install
+	@if [ ! -e $(INSTALLED_RULES) ] || $(OUR_RULES); then install -v -D -m 644 $(RULES) $(INSTALLED_RULES); else \
+		echo "$(INSTALLED_RULES) is not ours, and stays: it decides how udev calls devices" >&2; fi
+	install -D -m 644 tools/sroce-top.1 $(DESTDIR)$(MAN)/man1/sroce-top.1
+	install -D -m 644 packaging/man/sroce.4 $(DESTDIR)$(MAN)/man4/sroce.4
+	+$(PROVIDER) install mandir=$(MAN)
 
 ## uninstall      removes what install put there (KDIR= as for install)
 uninstall:
-	rm -f $(MODULES)/sroce.ko $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(PREFIX)/share/man/man1/sroce-top.1 \
-		$(DESTDIR)$(PREFIX)/share/man/man4/sroce.4 $(DESTDIR)/etc/udev/rules.d/$(RULES)
+	rm -f $(MODULES)/sroce.ko $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(MAN)/man1/sroce-top.1 $(DESTDIR)$(MAN)/man4/sroce.4
+	@if cmp -s $(RULES) $(INSTALLED_RULES); then rm -v $(INSTALLED_RULES); elif [ -e $(INSTALLED_RULES) ]; then \
+		echo "$(INSTALLED_RULES) is not as it was installed, and stays" >&2; fi
 	$(if $(DESTDIR),,depmod $(KVER))
-	+$(PROVIDER) uninstall
+	+$(PROVIDER) uninstall mandir=$(MAN)
 
 # --- releases ---
 
