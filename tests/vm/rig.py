@@ -386,7 +386,7 @@ class Guest:
 
     def _explain(self):
         print(f"{self.options.name}: the guest died; its last words:", file=sys.stderr)
-        for path in (os.path.join(self.job, "qemu.log"), self.console):
+        for path in filter(os.path.exists, (os.path.join(self.job, "qemu.log"), self.console)):
             with open(path, encoding="utf-8", errors="replace") as file:
                 sys.stderr.writelines(file.readlines()[-25:])
 
