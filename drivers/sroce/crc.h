@@ -6,8 +6,13 @@
 #include "core/icrc.h"
 #include "reader.h"
 
-/* Choose by what this processor has.  Context: loading the module. */
-void sroce_crc_init(void);
+/**
+ * sroce_crc_init() - choose how CRCs are computed, if the user has not
+ *
+ * Context: loading the module.
+ * Return: 0, -ENOMEM, or -EOPNOTSUPP if the processor has not what was chosen.
+ */
+int sroce_crc_init(void);
 
 /**
  * sroce_crc_sign() - write the ICRC of each packet, as it will be on the wire

@@ -59,7 +59,9 @@ static int __init sroce_init(void)
 {
 	int err;
 
-	sroce_crc_init();
+	err = sroce_crc_init();
+	if (err)
+		return err;
 	sroce_bulk_init();
 	err = sroce_qp_table_init();
 	if (err)

@@ -68,6 +68,20 @@ static inline __le32 cpu_to_le32(u32 v)
 	return htole32(v);
 }
 
+static inline u64 get_unaligned_le64(const void *p)
+{
+	u64 v;
+
+	memcpy(&v, p, sizeof(v));
+	return le64toh(v);
+}
+
+static inline void put_unaligned_le64(u64 v, void *p)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
 /* CRC-32 of IEEE 802.3, reflected, without the inversions. */
 u32 sroce_crc32(u32 crc, const void *p, size_t len);
 

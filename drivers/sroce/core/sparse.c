@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * CRC-32 of IEEE 802.3 by shifts and additions.
+ *
+ * One multiple of the CRC's polynomial has five terms only and is of a low
+ * degree (S. Russell, "Chorba: A novel CRC32 implementation", arXiv:2412.16398):
+ *
+ *	x^300 + x^155 + x^117 + x^89 + 1
+ *
+ * So the remainder stays the same if a bit of the message is taken away and
+ * added 145, 183, 211 and 300 bits further on instead.  Done with all words but
+ * the last five, that leaves five words to compute the CRC of.  The nearest of
+ * the four places is two words away, so neighbours do not wait for each other.
+ *
+ * The first bit of the message is the lowest of a word: further on is left.
+ */
+#include "sparse.h"
+
+#define WORD	sizeof(u64)
+/* Words that a word is added to, and itself: 300 bits are no more. */
+#define WORDS	5
+
+/* Move the first word, and what has been added to it, to the others. */
+static __always_inline void move(const u8 *p, u64 *first, u64 *third,
+				 u64 *fourth, u64 *fifth)
+{
+	u64 word = get_unaligned_le64(p) ^ *first;
+
+	*third ^= word << (145 - 128) ^ word << (183 - 128);
+	*fourth ^= word >> (192 - 145) ^ word >> (192 - 183) ^
+		   word << (211 - 192);
+	*fifth ^= word >> (256 - 211) ^ word << (300 - 256);
+	/* The sixth, nothing was added to that before. */
+	*first = word >> (320 - 300);
+}
+
+/* What has to be added to the five words after the @n bytes at @p. */
+static __always_inline void move_all(u64 *sum, const u8 *p, size_t n)
+{
+	u64 a = sum[0], b = sum[1], c = sum[2], d = sum[3], e = sum[4], sixth;
+
+	for (; n >= WORDS * WORD; n -= WORDS * WORD, p += WORDS * WORD) {
+		move(p, &a, &c, &d, &e);
+		move(p + WORD, &b, &d, &e, &a);
+		move(p + 2 * WORD, &c, &e, &a, &b);
+		move(p + 3 * WORD, &d, &a, &b, &c);
+		move(p + 4 * WORD, &e, &b, &c, &d);
+	}
+	for (; n; n -= WORD, p += WORD) {
+		move(p, &a, &c, &d, &e);
+		sixth = a;
+		a = b;
+		b = c;
+		c = d;
+		d = e;
+		e = sixth;
+	}
+	sum[0] = a;
+	sum[1] = b;
+	sum[2] = c;
+	sum[3] = d;
+	sum[4] = e;
+}
+
+u32 sroce_sparse(const void *head, const void *p, size_t len, size_t n)
+{
+	u64 sum[WORDS] = {};
+	u8 last[WORDS * WORD];
+	size_t i;
+
+	if (len < sizeof(last))
+		return sroce_crc32(sroce_crc32(0, head, n), p, len);
+	move_all(sum, head, n);
+	len -= sizeof(last);
+	move_all(sum, p, len);
+	for (i = 0; i < sizeof(last); i += WORD)
+		put_unaligned_le64(get_unaligned_le64(p + len + i) ^
+				   sum[i / WORD], last + i);
+	return sroce_crc32(0, last, sizeof(last));
+}

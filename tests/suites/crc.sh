@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Each way to compute ICRCs, with rxe at the other end, which has the kernel's: messages of many lengths, data checked.
+# timeout: 420
+# lanes: vm
+. "$(dirname "$0")/lib.sh"
+
+CHOSEN=/sys/module/sroce/parameters/crc
+
+# with WAY: the module anew
+with() {
+	hosts_down
+	modprobe -r sroce
+	modprobe sroce crc=$1 && rxe_up 4200 || { fail "crc=$1: the module and its hosts"; exit 1; }
+}
+# pingpong WHAT OPTIONS...: both ends send, so both compute and check
+pingpong() {
+	local what=$1
+	shift
+	pair_run "$what" "ibv_rc_pingpong -d \$D2 -g \$G2${GIDS:+_6} -n 20 -c -p \$PORT $*" \
+		"ibv_rc_pingpong -d \$D1 -g \$G1${GIDS:+_6} -n 20 -c -p \$PORT $* $IP2"
+}
+
+modprobe -r sroce
+not_ok "a way that there is not is refused" modprobe sroce crc=fast
+not_ok "and the module not loaded" test -e $CHOSEN
+modprobe sroce
+like "without one it chooses itself" "$(cat $CHOSEN)" '^(library|sparse|clmul)$'
+ways="library sparse"
+grep -q pclmulqdq /proc/cpuinfo && grep -qw avx /proc/cpuinfo && ways+=" clmul"
+if [ "$ways" = "library sparse" ]; then
+	modprobe -r sroce
+	not_ok "what the processor has not is refused" modprobe sroce crc=clmul
+fi
+for way in $ways; do
+	with $way
+	is "crc=$way is what is used" "$(cat $CHOSEN)" $way
+	for size in 1 37 118 1024 65543; do
+		for mtu in 1024 4096; do
+			pingpong "$way: messages of $size bytes, path MTU $mtu" -s $size -m $mtu
+		done
+	done
+	GIDS=6 pingpong "$way: IPv6" -s 20011 -m 2048
+	is "$way: no errors counted" "$(error_counters $D2)" ""
+done
