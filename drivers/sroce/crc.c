@@ -1,42 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/cache.h>
+#include <linux/init.h>
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
 #include <linux/random.h>
-#include <linux/slab.h>
+#include <linux/sysfs.h>
 #include <linux/udp.h>
+#include "core/chorba.h"
 #include "core/icrc.h"
-#include "core/sparse.h"
 #include "crc.h"
 
 /**
  * enum crc_way - how CRCs are computed
  * @CRC_AUTO: to be found out
- * @CRC_LIBRARY: the kernel's crc32_le(); always for a few bytes
- * @CRC_SPARSE: sroce_sparse()
- * @CRC_CLMUL: carry-less multiplication of vectors, fold.S
+ * @CRC_LIBRARY: the kernel's crc32_le(), which is always used for a few bytes
+ * @CRC_CHORBA: sroce_chorba()
+ * @CRC_CLMUL: carry-less multiplication of vectors, fold.S; in short bursts as
+ *	CRC_CHORBA
  */
-enum crc_way { CRC_AUTO, CRC_LIBRARY, CRC_SPARSE, CRC_CLMUL };
+enum crc_way { CRC_AUTO, CRC_LIBRARY, CRC_CHORBA, CRC_CLMUL };
 
 static const char * const names[] = {
 	[CRC_AUTO] = "auto",
 	[CRC_LIBRARY] = "library",
-	[CRC_SPARSE] = "sparse",
+	[CRC_CHORBA] = "chorba",
 	[CRC_CLMUL] = "clmul",
 };
 
-static enum crc_way chosen = CRC_AUTO;
+static enum crc_way chosen __ro_after_init = CRC_AUTO;
 
-/* Bytes of a burst from which on a way is taken, the lower one first. */
-static u32 clmul_from __ro_after_init = U32_MAX;
-static u32 sparse_from __ro_after_init = U32_MAX;
+/* In shorter bursts it is not worth saving the caller's vector registers. */
+#define CLMUL_BYTES	512
+/* The library is as good at less. */
+#define CHORBA_BYTES	128
 
-/* Less than this is not worth saving the caller's vector registers for. */
-#define CLMUL_FROM	512
-/* The kernel's way is as good for less than this. */
-#define SPARSE_FROM	128
-
-/* The first bytes that sroce_fold() and sroce_sparse() need at least */
+/* The first bytes that sroce_fold() needs at least */
 #define LEAST_HEAD	48
 
 #ifdef CONFIG_X86_64
@@ -56,7 +55,7 @@ asmlinkage u32 sroce_fold_wide(const void *head, const void *p, size_t len,
 			       size_t n);
 
 /* The kernel clears the feature bits of registers that it does not save. */
-static bool clmul_init(void)
+static bool __init clmul_init(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_AVX) ||
 	    !boot_cpu_has(X86_FEATURE_PCLMULQDQ))
@@ -88,9 +87,9 @@ static __always_inline u32 clmul(const void *head, const void *p, u32 len,
 	return sroce_fold(head, p, len, n);
 }
 
-#else /* other processors have the library's */
+#else /* no other processor's way is our own */
 
-static bool clmul_init(void)
+static bool __init clmul_init(void)
 {
 	return false;
 }
@@ -117,9 +116,9 @@ static u32 clmul(const void *head, const void *p, u32 len, u32 n)
  */
 static enum crc_way begin(u32 bytes)
 {
-	if (bytes >= clmul_from && clmul_begin())
-		return CRC_CLMUL;
-	return bytes >= sparse_from ? CRC_SPARSE : CRC_LIBRARY;
+	if (chosen != CRC_CLMUL)
+		return chosen;
+	return bytes >= CLMUL_BYTES && clmul_begin() ? CRC_CLMUL : CRC_CHORBA;
 }
 
 static void end(enum crc_way way)
@@ -128,11 +127,17 @@ static void end(enum crc_way way)
 		clmul_end();
 }
 
-static __always_inline u32 fold(enum crc_way way, const void *head,
-				const void *p, u32 len, u32 n)
+static __always_inline bool is_library(enum crc_way way, u32 len)
 {
-	if (way == CRC_SPARSE)
-		return sroce_sparse(head, p, len, n);
+	return way == CRC_LIBRARY || (way == CRC_CHORBA && len < CHORBA_BYTES);
+}
+
+/* From zero, of @n bytes at @head and @len at @p. */
+static __always_inline u32 crc_steps(enum crc_way way, const void *head,
+				     const void *p, u32 len, u32 n)
+{
+	if (way == CRC_CHORBA)
+		return sroce_chorba(head, p, len, n);
 	return clmul(head, p, len, n);
 }
 
@@ -143,7 +148,7 @@ static __always_inline u32 crc_head(enum crc_way way, struct sroce_icrc *icrc,
 	u32 odd = len % SROCE_ICRC_STEP;
 	u32 start;
 
-	if (way == CRC_LIBRARY)
+	if (is_library(way, len))
 		return sroce_crc32(sroce_crc32(SROCE_ICRC_AFTER_LRH,
 					       icrc->head + icrc->ip,
 					       SROCE_ICRC_END - icrc->ip),
@@ -153,25 +158,26 @@ static __always_inline u32 crc_head(enum crc_way way, struct sroce_icrc *icrc,
 		memcpy(icrc->head + SROCE_ICRC_END, p, SROCE_ICRC_STEP);
 	else if (odd)
 		memcpy(icrc->head + SROCE_ICRC_END, p, odd);
-	return fold(way, icrc->head + start, p + odd, len - odd,
-		    SROCE_ICRC_END + odd - start);
+	return crc_steps(way, icrc->head + start, p + odd, len - odd,
+			 SROCE_ICRC_END + odd - start);
 }
 
 /* Zeros in front of the first bytes, and the state in them. */
 static u32 crc_more(enum crc_way way, u32 state, const u8 *p, u32 len)
 {
-	u32 odd = way == CRC_LIBRARY ? len : len % SROCE_ICRC_STEP;
-	u32 head[LEAST_HEAD / sizeof(u32)] = {};
-	u32 *first = head + ARRAY_SIZE(head) - SROCE_ICRC_STEP / sizeof(u32);
+	u32 odd = is_library(way, len) ? len : len % SROCE_ICRC_STEP;
+	__le32 head[LEAST_HEAD / sizeof(__le32)] = {};
+	__le32 *first = head + ARRAY_SIZE(head) -
+			SROCE_ICRC_STEP / sizeof(__le32);
 
 	if (odd)
 		state = sroce_crc32(state, p, odd);
 	if (len == odd)
 		return state;
 	memcpy(first, p + odd, SROCE_ICRC_STEP);
-	*first ^= state;
-	return fold(way, head, p + odd + SROCE_ICRC_STEP,
-		    len - odd - SROCE_ICRC_STEP, sizeof(head));
+	*first ^= cpu_to_le32(state);
+	return crc_steps(way, head, p + odd + SROCE_ICRC_STEP,
+			 len - odd - SROCE_ICRC_STEP, sizeof(head));
 }
 
 /* Of a packet in other pieces than our own: its CRC, @r moved to its trailer. */
@@ -300,87 +306,65 @@ static const struct kernel_param_ops way_ops = {
 };
 
 module_param_cb(crc, &way_ops, NULL, 0444);
-MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest), library, sparse, clmul");
+MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest), library, chorba, clmul");
 
-/* A burst like many others, to measure with. */
-#define TRIAL_PACKETS	16
+/* A large burst, to measure with */
+#define TRIAL_PACKETS	64
 #define TRIAL_BYTES	1024
 #define TRIALS		8
 
-static bool try(enum crc_way way, struct sroce_icrc *icrc, const u8 *p)
-{
-	u32 i;
+static u8 trial[TRIAL_BYTES] __initdata;
 
-	if (way == CRC_CLMUL && !clmul_begin())
-		return false;
-	/* A way that nobody looks at the results of would be left out. */
-	for (i = 0; i < TRIAL_PACKETS; i++)
-		WRITE_ONCE(*(u32 *)icrc->head,
-			   crc_head(way, icrc, p, TRIAL_BYTES));
-	end(way);
-	return true;
-}
-
-/* The best of a few, as interrupts and hypervisors take their time. */
-static u64 time_of(enum crc_way way, const u8 *p)
+static u64 __init time_of(enum crc_way way)
 {
 	struct sroce_icrc icrc = {
 		.ip = SROCE_ICRC_UDP - SROCE_ICRC_IPV4_BYTES,
 	};
-	u64 start, least = U64_MAX;
+	u64 start = ktime_get_ns();
+	u32 i, state;
+
+	if (way == CRC_CLMUL && !clmul_begin())
+		return U64_MAX;
+	for (i = 0; i < TRIAL_PACKETS; i++) {
+		state = crc_head(way, &icrc, trial, TRIAL_BYTES);
+		/* crc32_le() is a pure function, and would be called once. */
+		memcpy(trial, &state, sizeof(state));
+	}
+	end(way);
+	return ktime_get_ns() - start;
+}
+
+/*
+ * Not by what the processor has, but by what is fast: an emulator has
+ * everything.  Others take their time, too, and clocks change, so it is the
+ * best of a few in turn; multiplication is left only for what is a third faster.
+ */
+static enum crc_way __init fastest(bool has_clmul)
+{
+	u64 best[ARRAY_SIZE(names)];
+	enum crc_way way;
 	u32 i;
 
-	for (i = 0; i < TRIALS; i++) {
-		start = ktime_get_ns();
-		if (try(way, &icrc, p))
-			least = min(least, ktime_get_ns() - start);
-	}
-	return least;
+	get_random_bytes(trial, sizeof(trial));
+	memset(best, 0xff, sizeof(best));
+	for (i = 0; i < TRIALS; i++)
+		for (way = CRC_LIBRARY; way <= CRC_CLMUL; way++)
+			if (way != CRC_CLMUL || has_clmul)
+				best[way] = min(best[way], time_of(way));
+	way = best[CRC_CHORBA] < best[CRC_LIBRARY] ? CRC_CHORBA : CRC_LIBRARY;
+	if (has_clmul && best[CRC_CLMUL] / 4 <= best[way] / 3)
+		way = CRC_CLMUL;
+	return way;
 }
 
-/* Not what the processor has, but what is fast: an emulator has everything. */
-static void choose(bool has_clmul, const u8 *p)
-{
-	u64 library = time_of(CRC_LIBRARY, p);
-	u64 sparse = time_of(CRC_SPARSE, p);
-
-	chosen = CRC_LIBRARY;
-	if (sparse < library) {
-		sparse_from = SPARSE_FROM;
-		chosen = CRC_SPARSE;
-	}
-	if (has_clmul && time_of(CRC_CLMUL, p) < min(library, sparse)) {
-		clmul_from = CLMUL_FROM;
-		chosen = CRC_CLMUL;
-	}
-}
-
-int __init sroce_crc_init(void)
+void __init sroce_crc_init(void)
 {
 	bool has_clmul = clmul_init();
-	u8 *p;
 
-	switch (chosen) {
-	case CRC_AUTO:
-		p = kmalloc(TRIAL_BYTES, GFP_KERNEL);
-		if (!p)
-			return -ENOMEM;
-		get_random_bytes(p, TRIAL_BYTES);
-		choose(has_clmul, p);
-		kfree(p);
-		break;
-	case CRC_LIBRARY:
-		break;
-	case CRC_SPARSE:
-		sparse_from = 0;
-		break;
-	case CRC_CLMUL:
-		if (!has_clmul) {
-			pr_err("crc=clmul: this processor cannot multiply vectors without carries\n");
-			return -EOPNOTSUPP;
-		}
-		clmul_from = CLMUL_FROM;
-		break;
+	if (chosen == CRC_CLMUL && !has_clmul) {
+		pr_warn("sroce: crc=clmul: not with this processor\n");
+		chosen = CRC_AUTO;
 	}
-	return 0;
+	if (chosen == CRC_AUTO)
+		chosen = fastest(has_clmul);
 }

@@ -6,13 +6,8 @@
 #include "core/icrc.h"
 #include "reader.h"
 
-/**
- * sroce_crc_init() - choose how CRCs are computed, if the user has not
- *
- * Context: loading the module.
- * Return: 0, -ENOMEM, or -EOPNOTSUPP if the processor has not what was chosen.
- */
-int sroce_crc_init(void);
+/* Choose how CRCs are computed, if nobody has.  Context: loading the module. */
+void sroce_crc_init(void);
 
 /**
  * sroce_crc_sign() - write the ICRC of each packet, as it will be on the wire

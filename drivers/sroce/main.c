@@ -59,9 +59,7 @@ static int __init sroce_init(void)
 {
 	int err;
 
-	err = sroce_crc_init();
-	if (err)
-		return err;
+	sroce_crc_init();
 	sroce_bulk_init();
 	err = sroce_qp_table_init();
 	if (err)

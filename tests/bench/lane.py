@@ -17,6 +17,7 @@ import hosts
 
 SCALE = os.path.join(os.environ["SROCE_TOP"], "build/bench/scale")
 UNSUPPORTED = 77
+CRC_WAY = "/sys/module/sroce/parameters/crc"
 LANES = ("smp", "icount", "uml")
 # A measurement should take so long: enough for steady figures, short enough for many.
 SECONDS = {False: 0.5, True: 0.25}
@@ -193,7 +194,7 @@ class Bench:
     def __init__(self, options):
         self.options = options
         self.topology = hosts.TOPOLOGIES[options.topology](options.mtu)
-        self.results, self.troubles = self.earlier(), []
+        self.results, self.troubles, self.crc = self.earlier(), [], ""
 
     def earlier(self):
         """Some cases measured again join what there is of the others."""
@@ -248,8 +249,12 @@ class Bench:
 
     def save(self):
         o = self.options
+        # With two guests the module is loaded only while it is measured.
+        if os.path.exists(CRC_WAY):
+            self.crc = hosts.read(CRC_WAY).strip()
         everything = {"lane": o.lane, "topology": o.topology, "mtu": o.mtu, "rounds": o.rounds, "quick": o.quick,
-                      "kernel": os.uname().release, "cpus": os.cpu_count(), "troubles": self.troubles, "cases": self.results}
+                      "kernel": os.uname().release, "cpus": os.cpu_count(), "troubles": self.troubles,
+                      "crc": self.crc, "cases": self.results}
         hosts.write(f"/out/{o.name}.json", json.dumps(everything, indent=1))
 
 

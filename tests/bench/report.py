@@ -295,6 +295,7 @@ def machine(results):
             ("host", f"{os.cpu_count()} processors, {model[1] if model else platform.machine()}"),
             ("emulator", f"{qemu_version()}, {rig.accelerator(rig.Qemu()).upper()}"),
             ("guest kernel", all_of("kernel")),
+            ("sroce's CRCs", ", ".join(sorted({f"{job['lane']}: {job['crc']}" for job in results.jobs.values() if job.get("crc")}))),
             ("perftest, iperf3", ", ".join(output_of(["dpkg-query", "-W", "-f", "${Version}\n", "perftest", "iperf3"]).split()))]
 
 

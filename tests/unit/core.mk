@@ -19,9 +19,9 @@ core-objects = $(addprefix $(1)/core/,crc32.o $(CORE_SOURCES:.c=.o))
 define core-rules
 $(1)/core/%.o: $(CORE)/%.c
 	$$(call say,CC,$$@)
-	@$$(CC) $$(NATIVE_CFLAGS) -MMD -c -o $$@ $$<
+	@$$(CC) $$(NATIVE_CFLAGS) -MMD -MP -c -o $$@ $$<
 
 $(1)/core/crc32.o: $(HERE)env/crc32.c
 	$$(call say,CC,$$@)
-	@$$(CC) $$(NATIVE_CFLAGS) -MMD -c -o $$@ $$<
+	@$$(CC) $$(NATIVE_CFLAGS) -MMD -MP -c -o $$@ $$<
 endef

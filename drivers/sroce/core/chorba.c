@@ -3,7 +3,8 @@
  * CRC-32 of IEEE 802.3 by shifts and additions.
  *
  * One multiple of the CRC's polynomial has five terms only and is of a low
- * degree (S. Russell, "Chorba: A novel CRC32 implementation", arXiv:2412.16398):
+ * degree (S. Russell, "Chorba: A novel CRC32 implementation",
+ * arXiv:2412.16398):
  *
  *	x^300 + x^155 + x^117 + x^89 + 1
  *
@@ -14,11 +15,14 @@
  *
  * The first bit of the message is the lowest of a word: further on is left.
  */
-#include "sparse.h"
+#include "chorba.h"
 
 #define WORD	sizeof(u64)
-/* Words that a word is added to, and itself: 300 bits are no more. */
-#define WORDS	5
+/*
+ * Words that something has been added to: the next ones.  The sixth, which a
+ * word's last bits go to, takes the place of that word.
+ */
+#define WORDS	(SROCE_CHORBA_BYTES / WORD)
 
 /* Move the first word, and what has been added to it, to the others. */
 static __always_inline void move(const u8 *p, u64 *first, u64 *third,
@@ -62,14 +66,12 @@ static __always_inline void move_all(u64 *sum, const u8 *p, size_t n)
 	sum[4] = e;
 }
 
-u32 sroce_sparse(const void *head, const void *p, size_t len, size_t n)
+u32 sroce_chorba(const void *head, const void *p, size_t len, size_t n)
 {
 	u64 sum[WORDS] = {};
-	u8 last[WORDS * WORD];
+	u8 last[SROCE_CHORBA_BYTES];
 	size_t i;
 
-	if (len < sizeof(last))
-		return sroce_crc32(sroce_crc32(0, head, n), p, len);
 	move_all(sum, head, n);
 	len -= sizeof(last);
 	move_all(sum, p, len);
