@@ -12,10 +12,8 @@
 /* Memory is short, and was so many times in a row. */
 #define MAX_TRIES	1000
 
-/* Advice of all processes that is followed at a time; QPs do not wait for it. */
-#define MAX_ADVICE	4
-
 static struct workqueue_struct *queue;
+/* QPs do not wait for advice. */
 static struct workqueue_struct *advice_queue;
 
 int sroce_fault_init(void)
@@ -24,7 +22,8 @@ int sroce_fault_init(void)
 				WQ_MAX_ACTIVE);
 	if (!queue)
 		return -ENOMEM;
-	advice_queue = alloc_workqueue("sroce_advice", WQ_UNBOUND, MAX_ADVICE);
+	advice_queue = alloc_workqueue("sroce_advice", WQ_UNBOUND,
+				       WQ_MAX_ACTIVE);
 	if (advice_queue)
 		return 0;
 	destroy_workqueue(queue);
@@ -54,7 +53,7 @@ static bool hopeless(int err)
 static void page_in(struct work_struct *work)
 {
 	struct sroce_fault *fault = container_of(work, struct sroce_fault,
-						 work);
+						 turn.work);
 	struct sroce_qp *qp = fault->qp;
 	u8 i;
 
@@ -73,6 +72,7 @@ static void page_in(struct work_struct *work)
 		sroce_odp_release(r->odp);
 	}
 	fault->count = 0;
+	sroce_turn_over(&fault->turn);
 	/* Then it is the half's again; pairs with sroce_fault_busy(). */
 	smp_store_release(&fault->busy, false);
 	sroce_worker_wake(qp, BIT(fault->todo));
@@ -83,7 +83,7 @@ void sroce_fault_setup(struct sroce_fault *fault, struct sroce_qp *qp, u8 todo)
 {
 	fault->qp = qp;
 	fault->todo = todo;
-	INIT_WORK(&fault->work, page_in);
+	sroce_turn_init(&fault->turn, queue, SROCE_TURN_FAULT, page_in);
 }
 
 /* The region may be gone by now; a softirq must not drop the last reference. */
@@ -92,6 +92,16 @@ static void forget(struct sroce_fault *fault)
 	while (fault->count)
 		sroce_odp_release_later(fault->ranges[--fault->count].odp,
 					queue);
+}
+
+void sroce_fault_reset(struct sroce_fault *fault)
+{
+	fault->outdated = true;
+	if (!sroce_fault_busy(fault) || !sroce_turn_cancel(&fault->turn))
+		return;
+	forget(fault);
+	fault->busy = false;
+	kref_put(&fault->qp->mem, sroce_qp_free);
 }
 
 /* One entry of a list; if it is on demand and not present it is to be. */
@@ -194,7 +204,8 @@ int sroce_fault_start(struct sroce_fault *fault,
 	}
 	kref_get(&fault->qp->mem);
 	fault->busy = true;
-	queue_work(queue, &fault->work);
+	/* Who shares a domain with others shares their fate. */
+	sroce_turn_take(&fault->turn, sroce_odp_turns(fault->ranges[0].odp));
 	return 0;
 }
 
@@ -202,13 +213,13 @@ int sroce_fault_start(struct sroce_fault *fault,
 
 /**
  * struct advice - what an advised prefetch has still to do
- * @work: does it later
+ * @turn: does it later
  * @why: enum sroce_odp_why
  * @count: entries in @ranges
  * @ranges: to page in
  */
 struct advice {
-	struct work_struct work;
+	struct sroce_turn turn;
 	enum sroce_odp_why why;
 	u32 count;
 	struct sroce_fault_range ranges[];
@@ -234,9 +245,10 @@ static int follow(struct advice *a)
 
 static void follow_later(struct work_struct *work)
 {
-	struct advice *a = container_of(work, struct advice, work);
+	struct advice *a = container_of(work, struct advice, turn.work);
 
 	follow(a);
+	sroce_turn_over(&a->turn);
 	free_advice(a);
 }
 
@@ -337,12 +349,13 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	a = kvzalloc(struct_size(a, ranges, num_sge), GFP_KERNEL_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
-	INIT_WORK(&a->work, follow_later);
+	sroce_turn_init(&a->turn, advice_queue, SROCE_TURN_ADVICE,
+			follow_later);
 	a->why = why;
 	for (i = 0; i < num_sge && !err; i++)
 		err = take_sge(a, pd, &sges[i]);
-	if (!err && !(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
-		queue_work(advice_queue, &a->work);
+	if (!err && a->count && !(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
+		sroce_turn_take(&a->turn, sroce_odp_turns(a->ranges[0].odp));
 		return 0;
 	}
 	if (!err)

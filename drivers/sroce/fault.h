@@ -2,8 +2,8 @@
 #ifndef SROCE_FAULT_H
 #define SROCE_FAULT_H
 
-#include <linux/workqueue.h>
 #include "copy.h"
+#include "turns.h"
 
 struct sroce_qp;
 
@@ -30,11 +30,11 @@ struct sroce_fault_range {
 
 /**
  * struct sroce_fault - a half of a QP waits for memory
- * @work: pages in
+ * @turn: pages in
  * @qp: the QP
  * @todo: what it does afterwards: enum sroce_todo
  * @outdated: what came of the last attempt was before a reset; the half's
- * @busy: @work is at it, and has all below; else it is the half's, by its lock
+ * @busy: @turn is at it or waits, and has all below; else it is the half's, by its lock
  * @count: entries in @ranges
  * @ranges: what is wanted
  * @err: why the last attempt has failed, or 0
@@ -42,7 +42,7 @@ struct sroce_fault_range {
  * @tries: such attempts for the same in a row
  */
 struct sroce_fault {
-	struct work_struct work;
+	struct sroce_turn turn;
 	struct sroce_qp *qp;
 	u8 todo;
 	bool outdated;
@@ -68,11 +68,11 @@ static inline bool sroce_fault_busy(const struct sroce_fault *fault)
 	return smp_load_acquire(&fault->busy);
 }
 
-/* The QP begins anew: nothing counts of what there was.  Under the half's lock. */
-static inline void sroce_fault_reset(struct sroce_fault *fault)
-{
-	fault->outdated = true;
-}
+/*
+ * The QP begins anew or goes: nothing counts of what there was, and what has
+ * not begun is left.  Under the half's lock; the caller has a reference.
+ */
+void sroce_fault_reset(struct sroce_fault *fault);
 
 /**
  * sroce_fault_start() - have memory paged in

@@ -24,6 +24,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "odp.h"
+#include "turns.h"
 
 /* A page here and a page there shall not cost large tables. */
 #define CHUNK_PAGES	256
@@ -45,6 +46,7 @@
  * @ref: the structure
  * @work: frees it, where it cannot be done at once
  * @mm: the address space; its structure alone is referenced
+ * @turns: at paging in, the user's
  * @lock: chunks coming and going; outside of mmap_lock
  * @chunks: by address / CHUNK_BYTES; RCU
  * @count: how many
@@ -58,6 +60,7 @@ struct sroce_odp {
 	refcount_t ref;
 	struct work_struct work;
 	struct mm_struct *mm;
+	struct sroce_turns *turns;
 	struct mutex lock;	/* see above */
 	struct xarray chunks;
 	u32 count;
@@ -318,7 +321,8 @@ struct sroce_odp *sroce_odp_open(void)
 	xa_init(&odp->chunks);
 	odp->mm = current->mm;
 	mmgrab(odp->mm);
-	chunk = get_chunk(odp, 0);
+	odp->turns = sroce_turns_get();
+	chunk = odp->turns ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(chunk)) {
 		sroce_odp_close(odp);
 		return ERR_CAST(chunk);
@@ -344,6 +348,11 @@ void sroce_odp_close(struct sroce_odp *odp)
 	sroce_odp_release(odp);
 }
 
+struct sroce_turns *sroce_odp_turns(const struct sroce_odp *odp)
+{
+	return odp->turns;
+}
+
 void sroce_odp_hold(struct sroce_odp *odp)
 {
 	refcount_inc(&odp->ref);
@@ -352,6 +361,7 @@ void sroce_odp_hold(struct sroce_odp *odp)
 static void free_odp(struct sroce_odp *odp)
 {
 	xa_destroy(&odp->chunks);
+	sroce_turns_put(odp->turns);
 	mmdrop(odp->mm);
 	kfree(odp);
 }

@@ -8,6 +8,7 @@
 struct mm_struct;
 struct sroce_odp;
 struct sroce_odp_chunk;
+struct sroce_turns;
 struct workqueue_struct;
 
 /* Why pages are wanted. */
@@ -63,6 +64,9 @@ struct sroce_odp *sroce_odp_open(void);
  * Waits for sroce_odp_put() of everything that sroce_odp_get() has found.
  */
 void sroce_odp_close(struct sroce_odp *odp);
+
+/* Of the user who has opened it; as long as @odp is held.  Context: any. */
+struct sroce_turns *sroce_odp_turns(const struct sroce_odp *odp);
 
 /* References that keep the structure, and nothing but the structure. */
 void sroce_odp_hold(struct sroce_odp *odp);
@@ -128,6 +132,11 @@ static inline struct sroce_odp *sroce_odp_open(void)
 
 static inline void sroce_odp_close(struct sroce_odp *odp)
 {
+}
+
+static inline struct sroce_turns *sroce_odp_turns(const struct sroce_odp *odp)
+{
+	return NULL;
 }
 
 static inline void sroce_odp_hold(struct sroce_odp *odp)

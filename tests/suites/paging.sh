@@ -22,3 +22,39 @@ for options in -o "-o -P" "-o -O" "-o -O -P"; do
 	pair_run "ibv_rc_pingpong $options" "ibv_rc_pingpong -d \$D2 -g \$G2 -p \$PORT -n 50 -c -s 70000 $options" \
 		"ibv_rc_pingpong -d \$D1 -g \$G1 -p \$PORT -n 50 -c -s 70000 $options \$IP2"
 done
+
+# A user who serves the file that the memory is of, and answers no question, waits for it alone: there are more QPs that wait
+# than the kernel runs work items at a time (512, later 2,048).
+WAITING=2100
+has_mount() { mountpoint -q "$1"; }
+said() { grep -q "^$WAITING wait" "$OUTPUT.stuck" || ended "$1"; }
+stuck_qps() { rdma resource show qp >"$OUTPUT.qps" && grep -c "comm stuck" "$OUTPUT.qps"; }
+no_stuck_qps() { [ "$(stuck_qps)" = 0 ]; }
+others() {
+	pair_run "$1" "$2ibv_rc_pingpong -d \$D2 -g \$G2 -p \$PORT -n 50 -c -s 70000 -o" \
+		"$2ibv_rc_pingpong -d \$D1 -g \$G1 -p \$PORT -n 50 -c -s 70000 -o \$IP2"
+}
+if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
+	AT=$(mktemp -d)
+	at_exit rmdir "$AT"
+	"$PROGRAMS/stuck" serve "$AT" &
+	server=$!
+	at_exit umount -l "$AT"
+	at_exit stop $server
+	ok "a file that cannot be read" wait_for 10 has_mount "$AT"
+	(exec_on h1 setpriv --reuid 1001 --clear-groups "$PROGRAMS/stuck" send "$AT/file" $WAITING) >"$OUTPUT.stuck" 2>&1 &
+	hostile=$!
+	at_exit rm -f "$OUTPUT.stuck" "$OUTPUT.qps"
+	wait_for 60 said $hostile
+	like "$WAITING QPs wait for it" "$(cat "$OUTPUT.stuck")" "^$WAITING wait"
+	is "all are there" "$(stuck_qps)" $WAITING
+	others "another user's memory is paged in" "setpriv --reuid 1002 --clear-groups "
+	not_ok "nothing was sent from the file" grep -q status "$OUTPUT.stuck"
+	kill -9 $hostile
+	ok "their process can be killed" wait_for 30 ended $hostile
+	ok "its QPs go" wait_for 30 no_stuck_qps
+	stop $server
+	others "and paging goes on" ""
+else
+	skip "memory that never comes" "no FUSE"
+fi

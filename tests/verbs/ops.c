@@ -3,6 +3,7 @@
  * One operation at a time: opcodes, sizes, lists, inline data.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "move.h"
@@ -81,15 +82,24 @@ void test_sizes(void)
 	sizes_of_type(IBV_QPT_UC, OPS_UC);
 }
 
+/* 64 unless the environment says otherwise */
+static uint32_t huge_mib(void)
+{
+	const char *text = getenv("MIB");
+
+	return text ? strtoul(text, NULL, 0) : 64;
+}
+
 static void huge(const void *arg)
 {
-	const struct options options = { .size = (64 << 20) + 4096 };
+	const uint32_t length = huge_mib() << 20;
+	const struct options options = { .size = length + 4096ul };
 	struct pair pair;
 
 	REQUIRE(pair_up(&pair, &options));
 	move(&pair, &(const struct move) {
 		.opcode = *(const enum ibv_wr_opcode *)arg,
-		.length = 64 << 20, .offset = 777, .remote = 999,
+		.length = length, .offset = 777, .remote = 999,
 	});
 	pair_down(&pair);
 }
@@ -99,8 +109,8 @@ void test_huge(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(opcodes); i += 2)
-		run_test(huge, &opcodes[i].opcode, "%s of 64 MiB",
-			 opcodes[i].name);
+		run_test(huge, &opcodes[i].opcode, "%s of %u MiB",
+			 opcodes[i].name, huge_mib());
 }
 
 /* Lists */
