@@ -519,7 +519,8 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	withdraw(qp);
 	if (!ctx && !sroce_qp_target(qp)) {
 		sroce_cq_settle(qp->sq.cq);
-		sroce_cq_settle(qp->rq.cq);
+		if (qp->rq.cq != qp->sq.cq)
+			sroce_cq_settle(qp->rq.cq);
 	}
 	if (qp->sq.av)
 		sroce_av_put(qp->sq.av);
