@@ -53,13 +53,13 @@ int side_open(struct side *s, const char *name, int gid)
 	return PTR_ERR_OR_ZERO(s->cq);
 }
 
-int side_qp(struct side *s)
+static int create_qp(struct side *s, enum ib_qp_type type)
 {
 	struct ib_qp_init_attr init = {
 		.send_cq = s->cq,
 		.recv_cq = s->cq,
 		.srq = s->srq,
-		.qp_type = IB_QPT_RC,
+		.qp_type = type,
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.cap.max_send_wr = DEPTH,
 		.cap.max_recv_wr = s->srq ? 0 : DEPTH,
@@ -69,6 +69,46 @@ int side_qp(struct side *s)
 
 	s->qp = ib_create_qp(s->pd, &init);
 	return PTR_ERR_OR_ZERO(s->qp);
+}
+
+int side_qp(struct side *s)
+{
+	return create_qp(s, IB_QPT_RC);
+}
+
+int side_datagram_qp(struct side *s)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = PORT,
+		.qkey = QKEY,
+	};
+	int err = create_qp(s, IB_QPT_UD);
+
+	err = err ?: ib_modify_qp(s->qp, &attr, IB_QP_STATE | IB_QP_PORT |
+				  IB_QP_PKEY_INDEX | IB_QP_QKEY);
+	attr.qp_state = IB_QPS_RTR;
+	err = err ?: ib_modify_qp(s->qp, &attr, IB_QP_STATE);
+	attr.qp_state = IB_QPS_RTS;
+	return err ?: ib_modify_qp(s->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+}
+
+static void path_to(struct rdma_ah_attr *attr, const struct side *from,
+		    const struct side *to)
+{
+	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
+	rdma_ah_set_port_num(attr, PORT);
+	rdma_ah_set_grh(attr, (union ib_gid *)&to->gid->gid, 0,
+			from->gid->index, 64, 0);
+	ether_addr_copy(attr->roce.dmac, to->mac);
+}
+
+struct ib_ah *side_address(struct side *s, const struct side *peer)
+{
+	struct rdma_ah_attr attr = {};
+
+	path_to(&attr, s, peer);
+	return rdma_create_ah(s->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 
 void side_close(struct side *s)
@@ -113,14 +153,10 @@ static int to_rts(struct side *s, const struct side *peer)
 		.timeout = 14,
 		.retry_cnt = 7,
 		.rnr_retry = 7,
-		.ah_attr.type = RDMA_AH_ATTR_TYPE_ROCE,
 	};
 	int err;
 
-	rdma_ah_set_port_num(&attr.ah_attr, PORT);
-	rdma_ah_set_grh(&attr.ah_attr, (union ib_gid *)&peer->gid->gid, 0,
-			s->gid->index, 64, 0);
-	ether_addr_copy(attr.ah_attr.roce.dmac, peer->mac);
+	path_to(&attr.ah_attr, s, peer);
 	err = ib_modify_qp(s->qp, &attr, IB_QP_STATE | IB_QP_AV |
 			   IB_QP_PATH_MTU | IB_QP_DEST_QPN | IB_QP_RQ_PSN |
 			   IB_QP_MAX_DEST_RD_ATOMIC | IB_QP_MIN_RNR_TIMER);

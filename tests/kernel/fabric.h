@@ -8,6 +8,7 @@
 
 #define MAX_PIECES	16
 #define DEPTH		64
+#define QKEY		0x11111111
 
 /**
  * struct side - one end of a connection
@@ -65,6 +66,10 @@ bool test_check(bool fine, const char *what, const char *file, int line);
 
 int side_open(struct side *s, const char *device, int gid);
 int side_qp(struct side *s);
+/* One for datagrams instead, which is ready to send. */
+int side_datagram_qp(struct side *s);
+/* Leads to the peer; or an ERR_PTR(). */
+struct ib_ah *side_address(struct side *s, const struct side *peer);
 void side_close(struct side *s);
 /* RESET to RTS, both; what is left in the CQs is forgotten. */
 int connect_sides(void);
@@ -104,5 +109,7 @@ static inline struct ib_sge sge_of(struct side *s, struct memory *m, u32 bytes)
 void test_regions(void);
 void test_contexts(void);
 void test_queues(void);
+void test_datagrams(void);
+void test_events(void);
 
 #endif /* SROCE_TEST_FABRIC_H */

@@ -51,6 +51,8 @@ static int __init test_init(void)
 		test_regions();
 		test_contexts();
 		test_queues();
+		test_datagrams();
+		test_events();
 		pr_info("1..%d\n", tests);
 	}
 	side_close(&near);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Shared receive queues and whatever else verbs offer besides queue pairs: tests/verbs.
+# Shared receive queues and whatever else verbs offer besides queue pairs, and very many of all: tests/verbs.
+# CONTEXTS and QPS: how many of them at once.
 # timeout: 400
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -18,6 +19,10 @@ run_program "" 150 "$PROGRAMS/resources"
 D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/resources"
 IBV_FORK_SAFE=1 RDMAV_HUGEPAGES_SAFE=1 run_program "fork safe: " 60 "$PROGRAMS/resources" pages
 G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/resources" multicast
+
+# A debug kernel sees as much with fewer of them
+[ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || export CONTEXTS=${CONTEXTS-100} QPS=${QPS-1000}
+run_program "" 60 "$PROGRAMS/crowds"
 
 # mckey_pair: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends: rdma_cm and sroce each
 # have then joined the group once

@@ -320,6 +320,107 @@ static void bad_receive_tail(const void *arg)
 	abuser_down(&abuser);
 }
 
+/* The same with datagrams, where no peer asks for anything. */
+
+static bool datagrams_up(struct abuser *abuser)
+{
+	const struct options options = { .type = IBV_QPT_UD, .wr = ENTRIES };
+
+	return abuser_doorbells(abuser, &options);
+}
+
+static int post_datagram(struct side *from, const struct side *to, uint64_t id)
+{
+	struct ibv_sge sge = piece(from, 0, 8);
+	struct ibv_send_wr wr = {
+		.wr_id = id,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud.ah = from->ah,
+		.wr.ud.remote_qpn = to->qp->qp_num,
+		.wr.ud.remote_qkey = QKEY,
+	};
+
+	return post_one(from, &wr);
+}
+
+/* With the 40 bytes before its data */
+static void datagram_arrives(struct side *from, struct side *to)
+{
+	CHECK_CALL(post_recv(to, 5, 64, 64), 0);
+	CHECK_CALL(post_datagram(from, to, 6), 0);
+	EXPECT(from->scq, from->qp, .wr_id = 6, .opcode = IBV_WC_SEND);
+	EXPECT(to->rcq, to->qp, .wr_id = 5, .opcode = IBV_WC_RECV,
+	       .length = 48, .src_qp = from->qp->qp_num);
+}
+
+/* The QP has failed, and completes nothing that nobody has posted. */
+static bool broken_by_tail(struct abuser *abuser)
+{
+	struct side *a = &abuser->pair.a;
+
+	return CHECK(wait_event(a, IBV_EVENT_QP_FATAL)) &&
+	       CHECK_CALL(state_of(a), IBV_QPS_ERR) && CHECK(quiet(a->scq)) &&
+	       CHECK(quiet(a->rcq));
+}
+
+static void datagrams_down(struct abuser *abuser)
+{
+	REQUIRE(pair_again(&abuser->pair));
+	datagram_arrives(&abuser->pair.a, &abuser->pair.b);
+	datagram_arrives(&abuser->pair.b, &abuser->pair.a);
+	abuser_down(abuser);
+}
+
+static void bad_datagram_send_tail(const void *arg)
+{
+	struct abuser abuser;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(datagrams_up(&abuser));
+	for (i = 0; i < ARRAY_SIZE(bad_tails); i++) {
+		REQUIRE(pair_again(&abuser.pair));
+		/* The tail that is impossible is not the first. */
+		if (i % 2)
+			datagram_arrives(&abuser.pair.a, &abuser.pair.b);
+		forget_events(hosts[0].context);
+		abuser.slot->sq_tail += bad_tails[i];
+		CHECK_CALL(kick(&abuser), 0);
+		if (!broken_by_tail(&abuser))
+			break;
+		victim_works();
+	}
+	datagrams_down(&abuser);
+}
+
+static void bad_datagram_receive_tail(const void *arg)
+{
+	struct abuser abuser;
+	struct pair *pair = &abuser.pair;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(datagrams_up(&abuser));
+	for (i = 0; i < ARRAY_SIZE(bad_tails); i++) {
+		REQUIRE(pair_again(pair));
+		if (i % 2)
+			datagram_arrives(&pair->b, &pair->a);
+		forget_events(hosts[0].context);
+		abuser.slot->rq_tail += bad_tails[i];
+		CHECK_CALL(post_datagram(&pair->b, &pair->a, 3), 0);
+		EXPECT(pair->b.scq, pair->b.qp, .wr_id = 3,
+		       .opcode = IBV_WC_SEND);
+		if (!broken_by_tail(&abuser))
+			break;
+		CHECK_CALL(state_of(&pair->b), IBV_QPS_RTS);
+		victim_works();
+	}
+	datagrams_down(&abuser);
+}
+
 static bool cq_error(void)
 {
 	struct ibv_async_event event;
@@ -476,6 +577,10 @@ void test_abuse(void)
 		{ "receive entries", bad_rqe },
 		{ "impossible tails of the send queue", bad_send_tail },
 		{ "impossible tails of the receive queue", bad_receive_tail },
+		{ "impossible tails of a UD QP's send queue",
+		  bad_datagram_send_tail },
+		{ "impossible tails of a UD QP's receive queue",
+		  bad_datagram_receive_tail },
 		{ "impossible head of a completion queue", bad_cq_head },
 		{ "the kernel's own words and completions", kernel_words },
 	};

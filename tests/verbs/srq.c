@@ -361,6 +361,31 @@ static void bad_tail(const void *arg)
 	pair_down(&other);
 }
 
+/* A stranger's datagram that finds that out completes nothing. */
+static void bad_tail_datagram(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD, .srq = 256 };
+	struct sroce_qp_slot *slot;
+	struct pair pair, other;
+
+	(void)arg;
+	REQUIRE(pair_up(&other, NULL) && pair_up(&pair, &options));
+	CHECK(post_many(&pair, 1, 217));
+	slot = find_slot(217);
+	REQUIRE(CHECK(slot));
+	forget_events(pair.b.host->context);
+	slot->rq_tail = 0x40000000;
+	CHECK_CALL(post_datagram(&pair, 1, 100), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_ERR));
+	CHECK(wait_event(&pair.b, IBV_EVENT_QP_FATAL));
+	CHECK(state_of(&pair.b) == IBV_QPS_ERR);
+	CHECK(quiet(pair.b.rcq));
+	CHECK(works(&other));
+	pair_down(&pair);
+	pair_down(&other);
+}
+
 void test_srq(void)
 {
 	static const enum ibv_qp_type rc = IBV_QPT_RC, uc = IBV_QPT_UC;
@@ -377,6 +402,7 @@ void test_srq(void)
 		{ "SRQ: bad use", bad_use },
 		{ "SRQ: ibv_create_srq_ex(), basic", basic_ex },
 		{ "SRQ: an impossible tail", bad_tail },
+		{ "SRQ: an impossible tail, UD", bad_tail_datagram },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

@@ -501,6 +501,85 @@ static void bad_request(const void *arg)
 	pair_down(&pair);
 }
 
+/* The place in a ring of the only receive request with that number. */
+static struct sroce_rqe *find_request(uint64_t id)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	struct sroce_rqe *found = NULL;
+	unsigned long at, to;
+	char line[512];
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		if (!strstr(line, "uverbs") ||
+		    sscanf(line, "%lx-%lx", &at, &to) != 2)
+			continue;
+		for (; at < to && !found; at += 2 * SROCE_RQE_HEADER)
+			if (((struct sroce_rqe *)at)->wr_id == id)
+				found = (struct sroce_rqe *)at;
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* A request that was changed in the ring takes its target with it. */
+static bool send_for_malformed(struct pair *pair, uint64_t id, uint32_t num_sge,
+			       uint32_t reserved)
+{
+	struct sroce_rqe *rqe;
+
+	CHECK_CALL(post_recv(&pair->b, id, 0, 100), 0);
+	rqe = find_request(id);
+	if (!CHECK(rqe))
+		return false;
+	rqe->num_sge = num_sge;
+	rqe->reserved = reserved;
+	pair->a.srqn = srq_number(pair->b.srq);
+	CHECK_CALL(post_send(&pair->a, 2, 0, 100, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair->a.scq, pair->a.qp, .wr_id = 2,
+	       .status = IBV_WC_REM_OP_ERR);
+	/* It does not get lost, wherever the message before went. */
+	return EXPECT(pair->b.rcq, pair->b.qp, .wr_id = id,
+		      .status = IBV_WC_LOC_QP_OP_ERR) &&
+	       CHECK(state_of(&pair->b) == IBV_QPS_ERR);
+}
+
+static void malformed_request(const void *arg)
+{
+	static const struct {
+		uint32_t num_sge;
+		uint32_t reserved;
+	} bad[] = {
+		{ 8, 0 }, { 33, 0 }, { 0x10000001, 0 }, { 0xffffffff, 0 },
+		{ 0, 1 }, { 1, 0x80000000 },
+	};
+	struct pair pair;
+	struct queue q;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &xrc) && queue_up(&q, &pair, pair.b.xrcd));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		/* The first message of all, and one behind another SRQ's */
+		if (i)
+			send_to(&pair, &q.side, q.cq, i);
+		REQUIRE(send_for_malformed(&pair, 0xbad0bad000000000 + i,
+					   bad[i].num_sge, bad[i].reserved));
+		CHECK(quiet(q.cq));
+		REQUIRE(pair_again(&pair));
+	}
+	/* And one behind a message for the same SRQ */
+	send_to(&pair, &pair.b, pair.b.rcq, 100);
+	REQUIRE(send_for_malformed(&pair, 0xbad0bad0000000ff, 33, 0));
+	CHECK(quiet(q.cq));
+	REQUIRE(pair_again(&pair));
+	send_to(&pair, &pair.b, pair.b.rcq, 101);
+	send_to(&pair, &q.side, q.cq, 102);
+	CHECK(quiet(pair.b.rcq));
+	queue_down(&q);
+	pair_down(&pair);
+}
+
 /* What has a receive request when its SRQ goes, comes to nothing. */
 static void destroyed_under_traffic(const void *arg)
 {
@@ -883,6 +962,8 @@ void test_xrc(void)
 		  destroyed_under_traffic },
 		{ "XRC: a member's ring is impossible", bad_ring },
 		{ "XRC: a member's receive request is bad", bad_request },
+		{ "XRC: a member's receive request is malformed",
+		  malformed_request },
 		{ "XRC: RESET and connected anew", reset_and_again },
 		{ "XRC: queries", query },
 		{ "XRC: bad SRQs", bad_srqs },

@@ -27,6 +27,8 @@ from victim import Memory, Target, Victim
 
 CASES = []
 PATIENCE = 120
+# What a QP of sroce may have in the queue: SROCE_TX_LIMIT of drivers/sroce/tx.h
+TX_LIMIT = 32
 
 
 class Failure(Exception):
@@ -206,6 +208,15 @@ class Bench:
     def state(self, victim, wanted):
         expect("state", victim.state, wanted)
 
+    @staticmethod
+    def wait_for(what, condition):
+        """For what no answer tells."""
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > end:
+                raise Failure(f"never: {what}")
+            time.sleep(0.01)
+
     def outgoing(self, *names):
         """The requests that the device sent up to now."""
         found = self.answers()
@@ -231,6 +242,15 @@ class Bench:
             yield
             self.tc("change", "tbf", "rate", "100mbit", *rest)
             time.sleep(2)  # the change comes with the timer of the packet before
+        finally:
+            self.tc("delete")
+
+    @contextlib.contextmanager
+    def stuck_queue(self):
+        """What the device sends stays in its queue, but for a packet or two, and at the end it is lost."""
+        self.tc("replace", "tbf", "rate", "80bit", "burst", "1600", "limit", "1000000")
+        try:
+            yield
         finally:
             self.tc("delete")
 

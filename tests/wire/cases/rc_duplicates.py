@@ -6,12 +6,10 @@ import os
 import struct
 
 import roce
-from bench import case, expect
+from bench import TX_LIMIT, case, expect
 from victim import READS
 
 MTU = 1024
-# What a QP of sroce may have in the queue: SROCE_TX_LIMIT of drivers/sroce/tx.h
-TX_LIMIT = 32
 
 
 def number(rc, offset=0):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Keys, rights and bounds of remote memory (IBTA vol. 1, 9.7.4.1.5): NAK remote access error, QP in error, nothing touched."""
 
+import os
+
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from bench import PATIENCE, TX_LIMIT, case, expect
 from pyverbs.pd import PD
 from victim import Memory
 
@@ -101,6 +103,39 @@ def deregistered(b):
     b.send(rc, "RC_WRITE_MIDDLE", b"2" * MTU)
     b.nak(rc, roce.NAK_ACCESS)
     b.state(rc, "ERR")
+
+
+@case("a key that goes away between a READ and its answer: the SEND that is being received by then is not what fails")
+def deregistered_unanswered(b):
+    # With XRC what has not been taken is the SRQ's, and stays there.
+    for transport, flushed in (("RC", (1, 2)), ("XRC", (1,))):
+        victim, data = b.qp(transport), os.urandom(MTU)
+        b.works(victim)
+        memory = b.memory(victim, e.IBV_ACCESS_REMOTE_READ)
+        for wr_id in (1, 2):
+            victim.post_recv(wr_id=wr_id)
+        with b.counts("resp_remote_access_errors"):
+            with b.stuck_queue():
+                # The answers to so many fill the queue, and no more than may wait are left for the next one.
+                for _ in range(TX_LIMIT + 3):
+                    b.send_next(victim, transport + "_READ_REQUEST", dma_len=1000)
+                psn = victim.psn
+                b.send_next(victim, transport + "_READ_REQUEST", va=memory.va, rkey=memory.rkey, dma_len=1000)
+                b.send_next(victim, transport + "_SEND_FIRST", data, ack_req=False)
+                b.wait_for("the SEND's data", lambda: victim.memory.read(MTU, 8192) == data)
+                memory.mr.close()
+                b.state(victim, "RTS")
+            answer = b.wait_outgoing(None)
+            while answer.name == transport + "_READ_RESPONSE_ONLY":
+                answer = b.wait_outgoing(None)
+        expect("answer", answer.name, transport + "_ACKNOWLEDGE")
+        expect("syndrome", f"{answer.syndrome:#x}", f"{roce.NAK_ACCESS:#x}")
+        expect("PSN of the NAK", answer.psn, psn)
+        b.state(victim, "ERR")
+        got = [victim.completion(PATIENCE) for _ in flushed] + victim.completions()
+        expect("completions", [wc and (wc.wr_id, wc.status) for wc in got],
+               [(wr_id, e.IBV_WC_WR_FLUSH_ERR) for wr_id in flushed])
+        b.clean()
 
 
 @case("atomics that are not aligned")

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * More than a program should ever have: a thousand contexts, ten thousand QPs.
+ * What is used of them works, and all is given back.
+ *
+ *	crowds [GROUP...]
+ *
+ *	CONTEXTS, QPS (how many)
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "move.h"
+
+static unsigned int number(const char *name, unsigned int usual)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoul(text, NULL, 0) : usual;
+}
+
+/* How many objects of a kind there are, on all devices together */
+static long used(const char *kind)
+{
+	FILE *file = popen("rdma resource show", "r");
+	long sum = 0, n;
+	char word[80];
+
+	while (file && fscanf(file, "%79s", word) == 1)
+		if (!strcmp(word, kind) && fscanf(file, "%ld", &n) == 1)
+			sum += n;
+	if (file)
+		pclose(file);
+	return sum;
+}
+
+static const char *const kinds[] = { "ctx", "pd", "cq", "qp", "mr" };
+
+struct usage {
+	long of[ARRAY_SIZE(kinds)];
+};
+
+static struct usage usage(void)
+{
+	struct usage u;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		u.of[i] = used(kinds[i]);
+	return u;
+}
+
+/* So many more than @before: in the order of kinds[]. */
+static void used_since(const struct usage *before, const struct usage *more)
+{
+	struct usage now = usage();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (!CHECK_CALL(now.of[i] - before->of[i], more->of[i]))
+			diag("that was %s", kinds[i]);
+}
+
+/* A context has three files, and a side a completion channel. */
+static bool allow_files(unsigned int contexts)
+{
+	rlim_t files = 4 * contexts + 256;
+	struct rlimit limit;
+
+	if (!CHECK(!getrlimit(RLIMIT_NOFILE, &limit)))
+		return false;
+	if (limit.rlim_cur < files)
+		limit.rlim_cur = files;
+	if (limit.rlim_max < files)
+		limit.rlim_max = files;
+	return CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+}
+
+/* Contexts: one of each device makes a pair. */
+
+/**
+ * struct couple - two contexts and what they have
+ * @hosts: they
+ * @pair: a QP of each
+ */
+struct couple {
+	struct host hosts[2];
+	struct pair pair;
+};
+
+/* Every so many couples, and the last */
+#define COUPLES_APART	50
+
+static const struct options small = { .wr = 8, .sge = 1, .size = 8192 };
+
+static bool open_again(struct host *host, const struct host *model)
+{
+	*host = *model;
+	host->context = ibv_open_device(model->context->device);
+	return CHECK(host->context);
+}
+
+static bool couple_up(struct couple *c)
+{
+	c->pair.options = small;
+	return open_again(&c->hosts[0], &hosts[0]) &&
+	       open_again(&c->hosts[1], &hosts[1]) &&
+	       side_create(&c->pair.a, &c->hosts[0], &small, false) &&
+	       side_create(&c->pair.b, &c->hosts[1], &small, false);
+}
+
+static void couple_down(struct couple *c)
+{
+	pair_down(&c->pair);
+	CHECK_CALL(ibv_close_device(c->hosts[0].context), 0);
+	CHECK_CALL(ibv_close_device(c->hosts[1].context), 0);
+}
+
+static void some_work(struct couple *couples, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i += COUPLES_APART)
+		REQUIRE(works(&couples[i].pair));
+	REQUIRE(works(&couples[n - 1].pair));
+}
+
+static bool some_connect(struct couple *couples, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < n; i += COUPLES_APART)
+		if (!pair_connect(&couples[i].pair))
+			return false;
+	return pair_connect(&couples[n - 1].pair);
+}
+
+/* Those that work go last, and work while the others are gone. */
+static void leave(struct couple *couples, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i + 1 < n; i++)
+		if (i % COUPLES_APART)
+			couple_down(&couples[i]);
+	some_work(couples, n);
+	for (i = 0; i + 1 < n; i += COUPLES_APART)
+		couple_down(&couples[i]);
+	couple_down(&couples[n - 1]);
+}
+
+static void contexts(const void *arg)
+{
+	unsigned int n = *(const unsigned int *)arg / 2, i;
+	struct couple *couples = calloc(n, sizeof(*couples));
+	const struct usage nothing = {}, all = {
+		{ 2 * n, 2 * n, 4 * n, 2 * n, 2 * n }
+	};
+	struct usage before = usage();
+
+	REQUIRE(CHECK(couples && n) && allow_files(2 * n));
+	for (i = 0; i < n; i++)
+		REQUIRE(couple_up(&couples[i]));
+	used_since(&before, &all);
+	REQUIRE(some_connect(couples, n));
+	some_work(couples, n);
+	leave(couples, n);
+	used_since(&before, &nothing);
+	free(couples);
+}
+
+/* QPs, of one context */
+
+#define STOPS	64
+#define BLOCK	3001
+
+/**
+ * struct crowd - many QPs with all else in common
+ * @host: their context
+ * @one: what they have in common, and a QP of its own
+ * @sides: of each QP
+ * @n: how many
+ */
+struct crowd {
+	struct host host;
+	struct side one;
+	struct side *sides;
+	unsigned int n;
+};
+
+static const struct options tiny = {
+	.wr = 1, .sge = 1, .cqe = 16, .size = (STOPS + 1) * BLOCK,
+};
+
+static bool join(struct side *side, const struct side *model)
+{
+	*side = *model;
+	return side_qp(side, &tiny);
+}
+
+static bool crowd_up(struct crowd *c, unsigned int n)
+{
+	c->sides = calloc(n, sizeof(*c->sides));
+	if (!CHECK(c->sides) || !open_again(&c->host, &hosts[0]) ||
+	    !side_create(&c->one, &c->host, &tiny, false))
+		return false;
+	for (c->n = 0; c->n < n; c->n++)
+		if (!join(&c->sides[c->n], &c->one))
+			return false;
+	return true;
+}
+
+/* Not in the order in which they were made */
+static void crowd_down(struct crowd *c)
+{
+	unsigned int i, first;
+
+	for (first = 0; first < 7; first++)
+		for (i = first; i < c->n; i += 7)
+			if (!CHECK_CALL(ibv_destroy_qp(c->sides[i].qp), 0))
+				return;
+	side_destroy(&c->one);
+	CHECK_CALL(ibv_close_device(c->host.context), 0);
+	free(c->sides);
+}
+
+/* Two neighbours, from the first of all to the last */
+static struct pair stop(const struct crowd *c, unsigned int i)
+{
+	unsigned int at = (unsigned long)(c->n - 2) * i / (STOPS - 1);
+
+	return (struct pair) {
+		.a = c->sides[at], .b = c->sides[at + 1], .options = tiny,
+	};
+}
+
+/* A block of data goes from place to place, by a WRITE of another QP each. */
+static void write_round(struct crowd *c, uint32_t seed)
+{
+	struct pair pair;
+	unsigned int i;
+
+	memset(c->one.buf, 0, c->one.size);
+	fill(c->one.buf, BLOCK, seed);
+	for (i = 0; i < STOPS; i++) {
+		pair = stop(c, i);
+		REQUIRE(CHECK_CALL(post_rdma(&pair.a, &pair.b,
+					     IBV_WR_RDMA_WRITE, i, i * BLOCK,
+					     (i + 1) * BLOCK, BLOCK,
+					     IBV_SEND_SIGNALED), 0));
+		REQUIRE(EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
+			       .opcode = IBV_WC_RDMA_WRITE));
+	}
+	for (i = 0; i <= STOPS; i++)
+		REQUIRE(CHECK(filled(c->one.buf + i * BLOCK, BLOCK, seed)));
+}
+
+static bool connect_stops(const struct crowd *c)
+{
+	struct pair pair;
+	unsigned int i;
+
+	for (i = 0; i < STOPS; i++) {
+		pair = stop(c, i);
+		if (!pair_connect(&pair))
+			return false;
+	}
+	return true;
+}
+
+static void queue_pairs(const void *arg)
+{
+	unsigned int n = *(const unsigned int *)arg;
+	const struct usage nothing = {}, all = { { 1, 1, 2, n + 1, 1 } };
+	struct usage before = usage();
+	struct crowd crowd = {};
+
+	/* So that no QP is at two stops. */
+	REQUIRE(CHECK(n > 2 * STOPS) && crowd_up(&crowd, n));
+	used_since(&before, &all);
+	REQUIRE(connect_stops(&crowd));
+	write_round(&crowd, 1);
+	write_round(&crowd, 2);
+	crowd_down(&crowd);
+	used_since(&before, &nothing);
+}
+
+static void test_contexts(void)
+{
+	unsigned int n = number("CONTEXTS", 1000);
+
+	run_test(contexts, &n, "%u contexts at once", n);
+}
+
+static void test_queue_pairs(void)
+{
+	unsigned int n = number("QPS", 10000);
+
+	run_test(queue_pairs, &n, "%u QPs in a context", n);
+}
+
+static const struct group groups[] = {
+	{ "contexts", test_contexts },
+	{ "queue-pairs", test_queue_pairs },
+};
+
+int main(int argc, char **argv)
+{
+	return run_groups(groups, ARRAY_SIZE(groups), argc, argv);
+}
