@@ -14,8 +14,8 @@
 /**
  * enum crc_way - how CRCs are computed
  * @CRC_AUTO: to be found out
- * @CRC_LIBRARY: the kernel's crc32_le(), which is always used for a few bytes
- * @CRC_CHORBA: sroce_chorba()
+ * @CRC_LIBRARY: the kernel's crc32_le()
+ * @CRC_CHORBA: sroce_chorba(), and crc32_le() for a few bytes
  * @CRC_CLMUL: carry-less multiplication of vectors, fold.S; in short bursts as
  *	CRC_CHORBA
  */

@@ -69,8 +69,8 @@ static inline bool sroce_fault_busy(const struct sroce_fault *fault)
 }
 
 /*
- * The QP begins anew or goes: nothing counts of what there was, and what has
- * not begun is left.  Under the half's lock; the caller has a reference.
+ * The QP begins anew or goes: nothing counts of what there was, and what still
+ * waits for its turn is left.  Under the half's lock; the caller has a reference.
  */
 void sroce_fault_reset(struct sroce_fault *fault);
 

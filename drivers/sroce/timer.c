@@ -92,8 +92,8 @@ static bool may_probe(const struct sroce_requester *req)
 /*
  * In a stream the packets that follow tell of a loss.  Where none may follow,
  * at its end, when the window has become small, the peer was not ready, or the
- * rest of a READ waits for its first part, a probe asks (see RFC 8985 for the same of TCP).  The timeout stays what the
- * QP's attribute says.
+ * rest of a READ waits for its first part, a probe asks (see RFC 8985 for the
+ * same of TCP).  The timeout stays what the QP's attribute says.
  */
 static u64 patience(const struct sroce_sendq *sq)
 {

@@ -21,7 +21,7 @@ static const u32 most[] = {
  * struct sroce_turns - the work items of a user
  * @node: among all that there are
  * @uid: the user
- * @users: references, one for each work item that has or waits for a turn
+ * @users: address spaces, and work items that have or wait for a turn
  * @running: how many of a kind are on their queue
  * @waiting: struct sroce_turn.list of the others
  */

@@ -109,7 +109,7 @@ static void hold_back(u32 round)
 
 	INIT_WORK_ONSTACK(&p.work, post_and_hold_back);
 	init_completion(&p.posted);
-	/* If there is one. */
+	/* If there is one; else it comes in time. */
 	if (cpu < nr_cpu_ids)
 		schedule_work_on(cpu, &p.work);
 	else
