@@ -329,28 +329,11 @@ static bool datagrams_up(struct abuser *abuser)
 	return abuser_doorbells(abuser, &options);
 }
 
-static int post_datagram(struct side *from, const struct side *to, uint64_t id)
-{
-	struct ibv_sge sge = piece(from, 0, 8);
-	struct ibv_send_wr wr = {
-		.wr_id = id,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud.ah = from->ah,
-		.wr.ud.remote_qpn = to->qp->qp_num,
-		.wr.ud.remote_qkey = QKEY,
-	};
-
-	return post_one(from, &wr);
-}
-
 /* With the 40 bytes before its data */
 static void datagram_arrives(struct side *from, struct side *to)
 {
 	CHECK_CALL(post_recv(to, 5, 64, 64), 0);
-	CHECK_CALL(post_datagram(from, to, 6), 0);
+	CHECK_CALL(post_datagram(from, to, 6, 8), 0);
 	EXPECT(from->scq, from->qp, .wr_id = 6, .opcode = IBV_WC_SEND);
 	EXPECT(to->rcq, to->qp, .wr_id = 5, .opcode = IBV_WC_RECV,
 	       .length = 48, .src_qp = from->qp->qp_num);
@@ -410,7 +393,7 @@ static void bad_datagram_receive_tail(const void *arg)
 			datagram_arrives(&pair->b, &pair->a);
 		forget_events(hosts[0].context);
 		abuser.slot->rq_tail += bad_tails[i];
-		CHECK_CALL(post_datagram(&pair->b, &pair->a, 3), 0);
+		CHECK_CALL(post_datagram(&pair->b, &pair->a, 3, 8), 0);
 		EXPECT(pair->b.scq, pair->b.qp, .wr_id = 3,
 		       .opcode = IBV_WC_SEND);
 		if (!broken_by_tail(&abuser))

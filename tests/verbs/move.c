@@ -192,6 +192,24 @@ int post_send(struct side *side, uint64_t wr_id, size_t offset,
 	return post_one(side, &wr);
 }
 
+int post_datagram(struct side *side, const struct side *peer, uint64_t wr_id,
+		  uint32_t length)
+{
+	struct ibv_sge sge = piece(side, 0, length);
+	struct ibv_send_wr wr = {
+		.wr_id = wr_id,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud.ah = side->ah,
+		.wr.ud.remote_qpn = peer->qp->qp_num,
+		.wr.ud.remote_qkey = QKEY,
+	};
+
+	return post_one(side, &wr);
+}
+
 struct ibv_send_wr rdma_wr(const struct side *peer, enum ibv_wr_opcode opcode,
 			   uint64_t wr_id, struct ibv_sge *sge, int num_sge,
 			   size_t remote)

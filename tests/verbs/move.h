@@ -59,6 +59,9 @@ int post_recv(struct side *side, uint64_t wr_id, size_t offset,
 int post_recv_sge(struct side *side, uint64_t wr_id, struct ibv_sge *sge, int n);
 int post_send(struct side *side, uint64_t wr_id, size_t offset,
 	      uint32_t length, unsigned int flags);
+/* To a UD QP, from the first bytes of the buffer. */
+int post_datagram(struct side *side, const struct side *peer, uint64_t wr_id,
+		  uint32_t length);
 /* WRITE or READ at the same or another offset of the peer's buffer. */
 int post_rdma(struct side *side, const struct side *peer,
 	      enum ibv_wr_opcode opcode, uint64_t wr_id, size_t offset,

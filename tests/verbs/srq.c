@@ -54,23 +54,6 @@ static void all_operations(const void *arg)
 
 #define GRH	40
 
-static int post_datagram(struct pair *pair, uint64_t id, uint32_t length)
-{
-	struct ibv_sge sge = piece(&pair->a, 0, length);
-	struct ibv_send_wr wr = {
-		.wr_id = id,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud.ah = pair->a.ah,
-		.wr.ud.remote_qpn = pair->b.qp->qp_num,
-		.wr.ud.remote_qkey = QKEY,
-	};
-
-	return post_one(&pair->a, &wr);
-}
-
 static void datagrams(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD, .srq = ENTRIES };
@@ -82,7 +65,7 @@ static void datagrams(const void *arg)
 	CHECK(post_many(&pair, 1, ENTRIES));
 	for (id = 1; id <= ENTRIES; id++) {
 		fill(pair.a.buf, 700, id);
-		CHECK_CALL(post_datagram(&pair, id, 700), 0);
+		CHECK_CALL(post_datagram(&pair.a, &pair.b, id, 700), 0);
 		EXPECT(pair.b.rcq, pair.b.qp, .wr_id = id,
 		       .opcode = IBV_WC_RECV, .length = GRH + 700,
 		       .src_qp = pair.a.qp->qp_num);
@@ -375,7 +358,7 @@ static void bad_tail_datagram(const void *arg)
 	REQUIRE(CHECK(slot));
 	forget_events(pair.b.host->context);
 	slot->rq_tail = 0x40000000;
-	CHECK_CALL(post_datagram(&pair, 1, 100), 0);
+	CHECK_CALL(post_datagram(&pair.a, &pair.b, 1, 100), 0);
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
 	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_ERR));
 	CHECK(wait_event(&pair.b, IBV_EVENT_QP_FATAL));
