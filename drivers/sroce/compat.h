@@ -10,9 +10,10 @@
  * What is a CPU's is protected by bottom halves being off, which keeps others
  * out.  With PREEMPT_RT that has become a choice, about when this came.
  */
-#if defined(CONFIG_PREEMPT_RT) && defined(SROCE_HAVE_WQ_PERCPU) && \
-	!defined(CONFIG_PREEMPT_RT_NEEDS_BH_LOCK)
+#if defined(CONFIG_PREEMPT_RT) && defined(SROCE_HAVE_WQ_PERCPU)
+#ifndef CONFIG_PREEMPT_RT_NEEDS_BH_LOCK
 #error "sroce needs CONFIG_PREEMPT_RT_NEEDS_BH_LOCK on PREEMPT_RT"
+#endif
 #endif
 
 #ifdef SROCE_HAVE_LINUX_UNALIGNED

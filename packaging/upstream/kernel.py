@@ -72,7 +72,8 @@ def chosen(top, probes):
     known = set(re.findall(r"SROCE_HAVE_\w+", compat))
     have = set(re.findall(r"#define (SROCE_HAVE_\w+)", probes))
     options = ["-D" + name if name in have else "-U" + name for name in sorted(known)] + ["-D__KERNEL__"]
-    text = unifdef(compat, options)
+    # What a configuration has to have is in Kconfig there.
+    text = unifdef(compat, options + ["-UCONFIG_PREEMPT_RT"])
     macros = definitions(text)
     macros.pop("SROCE_COMPAT_H")
     left = re.sub(r"^#(define|include) (?:.*\\\n)*.*\n", "", text, flags=re.M)
