@@ -34,7 +34,8 @@ struct sroce_fault_range {
  * @qp: the QP
  * @todo: what it does afterwards: enum sroce_todo
  * @outdated: what came of the last attempt was before a reset; the half's
- * @busy: @turn is at it or waits, and has all below; else it is the half's, by its lock
+ * @busy: @turn is at it or waits, and has all below; else it is the half's, by
+ *	its lock
  * @count: entries in @ranges
  * @ranges: what is wanted
  * @err: why the last attempt has failed, or 0
