@@ -6,35 +6,12 @@
  */
 #include <linux/slab.h>
 #include "fault.h"
+#include "pager.h"
 #include "qp.h"
 #include "worker.h"
 
 /* Memory is short, and was so many times in a row. */
 #define MAX_TRIES	1000
-
-static struct workqueue_struct *queue;
-/* QPs do not wait for advice. */
-static struct workqueue_struct *advice_queue;
-
-int sroce_fault_init(void)
-{
-	queue = alloc_workqueue("sroce_fault", WQ_UNBOUND | WQ_HIGHPRI,
-				WQ_MAX_ACTIVE);
-	if (!queue)
-		return -ENOMEM;
-	advice_queue = alloc_workqueue("sroce_advice", WQ_UNBOUND,
-				       WQ_MAX_ACTIVE);
-	if (advice_queue)
-		return 0;
-	destroy_workqueue(queue);
-	return -ENOMEM;
-}
-
-void sroce_fault_exit(void)
-{
-	destroy_workqueue(advice_queue);
-	destroy_workqueue(queue);
-}
 
 /* Of a QP */
 
@@ -53,7 +30,7 @@ static bool hopeless(int err)
 static void page_in(struct work_struct *work)
 {
 	struct sroce_fault *fault = container_of(work, struct sroce_fault,
-						 turn.work);
+						 work);
 	struct sroce_qp *qp = fault->qp;
 	u8 i;
 
@@ -72,7 +49,6 @@ static void page_in(struct work_struct *work)
 		sroce_odp_release(r->odp);
 	}
 	fault->count = 0;
-	sroce_turn_over(&fault->turn);
 	/* Then it is the half's again; pairs with sroce_fault_busy(). */
 	smp_store_release(&fault->busy, false);
 	sroce_worker_wake(qp, BIT(fault->todo));
@@ -83,21 +59,20 @@ void sroce_fault_setup(struct sroce_fault *fault, struct sroce_qp *qp, u8 todo)
 {
 	fault->qp = qp;
 	fault->todo = todo;
-	sroce_turn_init(&fault->turn, queue, SROCE_TURN_FAULT, page_in);
+	INIT_WORK(&fault->work, page_in);
 }
 
 /* The region may be gone by now; a softirq must not drop the last reference. */
 static void forget(struct sroce_fault *fault)
 {
 	while (fault->count)
-		sroce_odp_release_later(fault->ranges[--fault->count].odp,
-					queue);
+		sroce_odp_release_later(fault->ranges[--fault->count].odp);
 }
 
 void sroce_fault_reset(struct sroce_fault *fault)
 {
 	fault->outdated = true;
-	if (!sroce_fault_busy(fault) || !sroce_turn_cancel(&fault->turn))
+	if (!sroce_fault_busy(fault) || !cancel_work(&fault->work))
 		return;
 	forget(fault);
 	fault->busy = false;
@@ -205,7 +180,7 @@ int sroce_fault_start(struct sroce_fault *fault,
 	kref_get(&fault->qp->mem);
 	fault->busy = true;
 	/* Who shares a domain with others shares their fate. */
-	sroce_turn_take(&fault->turn, sroce_odp_turns(fault->ranges[0].odp));
+	queue_work(sroce_odp_pager(fault->ranges[0].odp)->faults, &fault->work);
 	return 0;
 }
 
@@ -213,13 +188,13 @@ int sroce_fault_start(struct sroce_fault *fault,
 
 /**
  * struct advice - what an advised prefetch has still to do
- * @turn: does it later
+ * @work: does it later
  * @why: enum sroce_odp_why
  * @count: entries in @ranges
  * @ranges: to page in
  */
 struct advice {
-	struct sroce_turn turn;
+	struct work_struct work;
 	enum sroce_odp_why why;
 	u32 count;
 	struct sroce_fault_range ranges[];
@@ -245,10 +220,9 @@ static int follow(struct advice *a)
 
 static void follow_later(struct work_struct *work)
 {
-	struct advice *a = container_of(work, struct advice, turn.work);
+	struct advice *a = container_of(work, struct advice, work);
 
 	follow(a);
-	sroce_turn_over(&a->turn);
 	free_advice(a);
 }
 
@@ -349,13 +323,12 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	a = kvzalloc(struct_size(a, ranges, num_sge), GFP_KERNEL_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
-	sroce_turn_init(&a->turn, advice_queue, SROCE_TURN_ADVICE,
-			follow_later);
+	INIT_WORK(&a->work, follow_later);
 	a->why = why;
 	for (i = 0; i < num_sge && !err; i++)
 		err = take_sge(a, pd, &sges[i]);
 	if (!err && a->count && !(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
-		sroce_turn_take(&a->turn, sroce_odp_turns(a->ranges[0].odp));
+		queue_work(sroce_odp_pager(a->ranges[0].odp)->advice, &a->work);
 		return 0;
 	}
 	if (!err)

@@ -2,8 +2,8 @@
 #ifndef SROCE_FAULT_H
 #define SROCE_FAULT_H
 
+#include <linux/workqueue.h>
 #include "copy.h"
-#include "turns.h"
 
 struct sroce_qp;
 
@@ -30,11 +30,11 @@ struct sroce_fault_range {
 
 /**
  * struct sroce_fault - a half of a QP waits for memory
- * @turn: pages in
+ * @work: pages in
  * @qp: the QP
  * @todo: what it does afterwards: enum sroce_todo
  * @outdated: what came of the last attempt was before a reset; the half's
- * @busy: @turn is at it or waits, and has all below; else it is the half's, by
+ * @busy: @work is at it or waits, and has all below; else it is the half's, by
  *	its lock
  * @count: entries in @ranges
  * @ranges: what is wanted
@@ -43,7 +43,7 @@ struct sroce_fault_range {
  * @tries: such attempts for the same in a row
  */
 struct sroce_fault {
-	struct sroce_turn turn;
+	struct work_struct work;
 	struct sroce_qp *qp;
 	u8 todo;
 	bool outdated;
@@ -54,10 +54,6 @@ struct sroce_fault {
 	struct sroce_fault_range failed;
 	u32 tries;
 };
-
-int sroce_fault_init(void);
-/* Waits for what is under way; no QP is left. */
-void sroce_fault_exit(void);
 
 /* Prepare @fault of a half of @qp; @todo: enum sroce_todo, for afterwards. */
 void sroce_fault_setup(struct sroce_fault *fault, struct sroce_qp *qp, u8 todo);
@@ -71,7 +67,7 @@ static inline bool sroce_fault_busy(const struct sroce_fault *fault)
 
 /*
  * The QP begins anew or goes: nothing counts of what there was, and what still
- * waits for its turn is left.  Under the half's lock; the caller has a reference.
+ * waits for a thread is left.  Under the half's lock; the caller has a reference.
  */
 void sroce_fault_reset(struct sroce_fault *fault);
 

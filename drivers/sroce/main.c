@@ -9,8 +9,8 @@
 #include "crc.h"
 #include "device.h"
 #include "dmabuf.h"
-#include "fault.h"
 #include "loop.h"
+#include "pager.h"
 #include "qp.h"
 #include "rx.h"
 #include "worker.h"
@@ -70,12 +70,12 @@ static int __init sroce_init(void)
 	err = sroce_worker_init();
 	if (err)
 		goto err_xrc;
-	err = sroce_fault_init();
+	err = sroce_pager_init();
 	if (err)
 		goto err_worker;
 	err = sroce_dmabuf_init();
 	if (err)
-		goto err_fault;
+		goto err_pager;
 	err = sroce_rx_init();
 	if (err)
 		goto err_dmabuf;
@@ -89,8 +89,8 @@ err_rx:
 	sroce_rx_exit();
 err_dmabuf:
 	sroce_dmabuf_exit();
-err_fault:
-	sroce_fault_exit();
+err_pager:
+	sroce_pager_exit();
 err_worker:
 	sroce_worker_exit();
 err_xrc:
@@ -108,7 +108,7 @@ static void __exit sroce_exit(void)
 	unregister_netdevice_notifier(&netdev_notifier);
 	sroce_rx_exit();
 	sroce_dmabuf_exit();
-	sroce_fault_exit();
+	sroce_pager_exit();
 	sroce_worker_exit();
 	sroce_qp_table_exit();
 	sroce_xrc_table_exit();

@@ -24,7 +24,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "odp.h"
-#include "turns.h"
+#include "pager.h"
 
 /* A page here and a page there shall not cost large tables. */
 #define CHUNK_PAGES	256
@@ -46,7 +46,7 @@
  * @ref: the structure
  * @work: frees it, where it cannot be done at once
  * @mm: the address space; its structure alone is referenced
- * @turns: at paging in, the user's
+ * @pager: the user's
  * @lock: chunks coming and going; outside of mmap_lock
  * @chunks: by address / CHUNK_BYTES; RCU
  * @count: how many
@@ -60,7 +60,7 @@ struct sroce_odp {
 	refcount_t ref;
 	struct work_struct work;
 	struct mm_struct *mm;
-	struct sroce_turns *turns;
+	struct sroce_pager *pager;
 	struct mutex lock;	/* see above */
 	struct xarray chunks;
 	u32 count;
@@ -321,8 +321,8 @@ struct sroce_odp *sroce_odp_open(void)
 	xa_init(&odp->chunks);
 	odp->mm = current->mm;
 	mmgrab(odp->mm);
-	odp->turns = sroce_turns_get();
-	chunk = odp->turns ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
+	odp->pager = sroce_pager_get();
+	chunk = odp->pager ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(chunk)) {
 		sroce_odp_close(odp);
 		return ERR_CAST(chunk);
@@ -348,9 +348,9 @@ void sroce_odp_close(struct sroce_odp *odp)
 	sroce_odp_release(odp);
 }
 
-struct sroce_turns *sroce_odp_turns(const struct sroce_odp *odp)
+struct sroce_pager *sroce_odp_pager(const struct sroce_odp *odp)
 {
-	return odp->turns;
+	return odp->pager;
 }
 
 void sroce_odp_hold(struct sroce_odp *odp)
@@ -361,7 +361,7 @@ void sroce_odp_hold(struct sroce_odp *odp)
 static void free_odp(struct sroce_odp *odp)
 {
 	xa_destroy(&odp->chunks);
-	sroce_turns_put(odp->turns);
+	sroce_pager_put(odp->pager);
 	mmdrop(odp->mm);
 	kfree(odp);
 }
@@ -377,13 +377,12 @@ static void free_later(struct work_struct *work)
 	free_odp(container_of(work, struct sroce_odp, work));
 }
 
-void sroce_odp_release_later(struct sroce_odp *odp,
-			     struct workqueue_struct *queue)
+void sroce_odp_release_later(struct sroce_odp *odp)
 {
 	if (!refcount_dec_and_test(&odp->ref))
 		return;
 	INIT_WORK(&odp->work, free_later);
-	queue_work(queue, &odp->work);
+	sroce_pager_later(&odp->work);
 }
 
 /* Looking up */

@@ -8,8 +8,7 @@
 struct mm_struct;
 struct sroce_odp;
 struct sroce_odp_chunk;
-struct sroce_turns;
-struct workqueue_struct;
+struct sroce_pager;
 
 /* Why pages are wanted. */
 enum sroce_odp_why {
@@ -66,7 +65,7 @@ struct sroce_odp *sroce_odp_open(void);
 void sroce_odp_close(struct sroce_odp *odp);
 
 /* Of the user who has opened it; as long as @odp is held.  Context: any. */
-struct sroce_turns *sroce_odp_turns(const struct sroce_odp *odp);
+struct sroce_pager *sroce_odp_pager(const struct sroce_odp *odp);
 
 /* References that keep the structure, and nothing but the structure. */
 void sroce_odp_hold(struct sroce_odp *odp);
@@ -75,9 +74,8 @@ void sroce_odp_hold(struct sroce_odp *odp);
  * also drops the process's mm_struct.  Context: process.
  */
 void sroce_odp_release(struct sroce_odp *odp);
-/* The same by a work item of @queue.  Context: any. */
-void sroce_odp_release_later(struct sroce_odp *odp,
-			     struct workqueue_struct *queue);
+/* The same, later.  Context: any. */
+void sroce_odp_release_later(struct sroce_odp *odp);
 
 /**
  * sroce_odp_get() - find memory that is present
@@ -134,7 +132,7 @@ static inline void sroce_odp_close(struct sroce_odp *odp)
 {
 }
 
-static inline struct sroce_turns *sroce_odp_turns(const struct sroce_odp *odp)
+static inline struct sroce_pager *sroce_odp_pager(const struct sroce_odp *odp)
 {
 	return NULL;
 }
@@ -147,8 +145,7 @@ static inline void sroce_odp_release(struct sroce_odp *odp)
 {
 }
 
-static inline void sroce_odp_release_later(struct sroce_odp *odp,
-					   struct workqueue_struct *queue)
+static inline void sroce_odp_release_later(struct sroce_odp *odp)
 {
 }
 

@@ -23,11 +23,13 @@ for options in -o "-o -P" "-o -O" "-o -O -P"; do
 		"ibv_rc_pingpong -d \$D1 -g \$G1 -p \$PORT -n 50 -c -s 70000 $options \$IP2"
 done
 
-# A user whose memory is of a file that somebody serves who answers no question waits for it alone: there are more QPs that wait
-# than the kernel runs work items at a time (512, later 2,048).
-WAITING=2100
+# Users whose memory is of a file that somebody serves who answers no question wait for it alone: there are more QPs that wait
+# than the kernel runs work items of one queue at a time (512, later 2,048), and more of each user than that has threads (64).
+USERS=33
+EACH=66
+WAITING=$((USERS * EACH))
 has_mount() { mountpoint -q "$1"; }
-said() { grep -q "^$WAITING wait" "$OUTPUT.stuck" || ended "$1"; }
+said() { [ "$(cat "$OUTPUT".stuck.* | grep -c "^$EACH wait")" = $USERS ]; }
 stuck_qps() { rdma resource show qp >"$OUTPUT.qps" && grep -c "comm stuck" "$OUTPUT.qps"; }
 no_stuck_qps() { [ "$(stuck_qps)" = 0 ]; }
 others() {
@@ -48,18 +50,22 @@ if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 	at_exit umount -l "$AT"
 	at_exit stop $server
 	ok "a file that cannot be read" wait_for 10 has_mount "$AT"
-	(exec_on h1 setpriv --reuid 1001 --clear-groups "$PROGRAMS/stuck" send "$AT/file" $WAITING) >"$OUTPUT.stuck" 2>&1 &
-	hostile=$!
-	at_exit stop $hostile
-	at_exit rm -f "$OUTPUT.stuck" "$OUTPUT.qps"
-	wait_for 60 said $hostile
-	like "$WAITING QPs wait for it" "$(cat "$OUTPUT.stuck")" "^$WAITING wait"
+	hostile=()
+	for ((i = 0; i < USERS; i++)); do
+		(exec_on h1 setpriv --reuid $((1001 + i)) --clear-groups "$PROGRAMS/stuck" send "$AT/file" $EACH) >"$OUTPUT.stuck.$i" 2>&1 &
+		hostile+=($!)
+		at_exit stop $!
+	done
+	at_exit rm -f "$OUTPUT".stuck.* "$OUTPUT.qps"
+	ok "$USERS users' QPs wait for it" wait_for 120 said
 	is "all are there" "$(stuck_qps)" $WAITING
-	others "another user's memory is paged in" "setpriv --reuid 1002 --clear-groups "
-	not_ok "nothing was sent from the file" grep -q status "$OUTPUT.stuck"
-	kill -9 $hostile
-	ok "their process can be killed" wait_for 30 ended $hostile
-	ok "its QPs go" wait_for 30 no_stuck_qps
+	others "another user's memory is paged in" "setpriv --reuid 1000 --clear-groups "
+	not_ok "nothing was sent from the file" grep -q status "$OUTPUT".stuck.*
+	kill -9 "${hostile[@]}"
+	for process in "${hostile[@]}"; do
+		wait_for 30 ended "$process" || fail "a process cannot be killed"
+	done
+	ok "their QPs go" wait_for 30 no_stuck_qps
 	stop $server
 	others "and paging goes on" ""
 else
