@@ -68,6 +68,9 @@ struct sroce_path {
  * @timed_at: and when it was sent
  * @timing: it is
  * @untimed: flights before another one is timed
+ * @doubtful: what @rtt has, or is about to get, is how long it takes at most
+ * @resent: packets before @resent_to went out twice; nobody knows which of them
+ *	an answer is to
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued
@@ -116,6 +119,9 @@ struct sroce_sendq {
 	ktime_t held_until;
 	struct sroce_rtt rtt;
 	u32 timed;
+	u32 resent_to;
+	bool resent;
+	bool doubtful;
 	u8 untimed;
 	u8 probes;
 	bool timing;

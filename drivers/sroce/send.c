@@ -59,6 +59,8 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.unasked = 0;
 	qp->sq.rtt = (struct sroce_rtt) {};
 	qp->sq.timing = false;
+	qp->sq.resent = false;
+	qp->sq.doubtful = false;
 	qp->sq.probe = false;
 	qp->sq.lazy = 0;
 	qp->sq.unpolled = 0;
@@ -438,7 +440,7 @@ static bool refetch(struct sroce_qp *qp)
 	if (!sroce_send_active(qp) || sroce_fault_busy(&sq->fault))
 		return false;
 	sq->refetch = false;
-	sq->timing = false;
+	sroce_timer_resend(qp);
 	sq->req.rewound = true;
 	sroce_requester_rewind(&sq->req);
 	sroce_count(qp, SROCE_TX_RETRANSMITS);

@@ -13,6 +13,8 @@
 #define UNTIMED		15
 /* Each waits twice as long as the one before. */
 #define MOST_PROBES	8
+/* So many times twice as long. */
+#define SHY		3
 
 /*
  * As long as there is progress the timer fires in vain, each round trip or two.
@@ -53,6 +55,20 @@ void sroce_timer_arm(struct sroce_qp *qp, u64 ns)
 	arm(qp, ktime_add_ns(ktime_get(), ns));
 }
 
+/* The first time may have been doubtful: then the second one replaces it. */
+static void take_time(struct sroce_sendq *sq, ktime_t now)
+{
+	bool doubtful = sq->doubtful && !sq->rtt.smooth;
+
+	if (sq->doubtful && !doubtful) {
+		sq->rtt = (struct sroce_rtt) {};
+		sq->doubtful = false;
+	}
+	sroce_rtt_add(&sq->rtt, ktime_to_ns(ktime_sub(now, sq->timed_at)));
+	sq->timing = false;
+	sq->untimed = doubtful ? 0 : UNTIMED;
+}
+
 /*
  * One flight in so many is timed, and none of which a part was sent again.  Of
  * READs and atomics the first answer, and only if nothing was ahead of it.
@@ -62,13 +78,11 @@ static void time_flight(struct sroce_sendq *sq, bool waits, bool idle,
 {
 	const struct sroce_requester *req = &sq->req;
 
-	if (sq->timing && !sroce_psn_before(req->una, sq->timed)) {
-		sroce_rtt_add(&sq->rtt, ktime_to_ns(ktime_sub(now,
-							      sq->timed_at)));
-		sq->timing = false;
-		sq->untimed = UNTIMED;
-	}
-	if (sq->timing || !waits || req->rewound || (req->reads && !idle))
+	if (sq->timing && !sroce_psn_before(req->una, sq->timed))
+		take_time(sq, now);
+	if (sq->resent && !sroce_psn_before(req->una, sq->resent_to))
+		sq->resent = false;
+	if (sq->timing || !waits || sq->resent || (req->reads && !idle))
 		return;
 	if (sq->rtt.smooth && sq->untimed) {
 		sq->untimed--;
@@ -79,21 +93,50 @@ static void time_flight(struct sroce_sendq *sq, bool waits, bool idle,
 	sq->timed_at = now;
 }
 
-/*
- * A READ or an atomic is asked for again only if it is alone: otherwise the
- * answer that is on its way, and a refusal of the second question, would come
- * in an order that nobody can make sense of.
- */
-static bool may_probe(const struct sroce_requester *req)
+void sroce_timer_resend(struct sroce_qp *qp)
 {
-	return !req->reads || req->in.next + !!req->packet - req->in.head == 1;
+	struct sroce_sendq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	sq->resent = true;
+	sq->resent_to = sq->req.sent;
+	/* Before anything is known a peer far away must not look like losses. */
+	if (sq->rtt.smooth)
+		sq->timing = false;
+	else
+		sq->doubtful = true;
+}
+
+/*
+ * Between one and four times what the QP's attribute says (IBTA vol. 1,
+ * 9.7.6.1.3): a peer may be further away than who has set it thought.
+ */
+static u64 timeout(const struct sroce_sendq *sq)
+{
+	if (!sq->rtt.smooth)
+		return sq->timeout;
+	return clamp(sroce_rtt_probe(&sq->rtt), sq->timeout, 4 * sq->timeout);
+}
+
+/*
+ * An answer that is on its way and that to the second question come in an order
+ * that is hard to make sense of if the peer refuses the latter.  With several
+ * READs or atomics under way that is likelier, so they are given more time.
+ */
+static u64 probe_after(const struct sroce_sendq *sq)
+{
+	const struct sroce_requester *req = &sq->req;
+	bool alone = req->in.next + !!req->packet - req->in.head == 1;
+	bool shy = req->reads && !alone && sq->rtt.smooth;
+
+	return sroce_rtt_probe(&sq->rtt) << (shy ? SHY : 0);
 }
 
 /*
  * In a stream the packets that follow tell of a loss.  Where none may follow,
  * at its end, when the window has become small, the peer was not ready, or the
  * rest of a READ waits for its first part, a probe asks (see RFC 8985 for the
- * same of TCP).  The timeout stays what the QP's attribute says.
+ * same of TCP).
  */
 static u64 patience(const struct sroce_sendq *sq)
 {
@@ -101,10 +144,8 @@ static u64 patience(const struct sroce_sendq *sq)
 
 	if (req->in.next != req->in.tail && req->window == req->max_window &&
 	    !req->rnr_waits && !req->reads)
-		return sq->timeout;
-	if (!may_probe(req))
-		return sq->timeout;
-	return min(sroce_rtt_probe(&sq->rtt), sq->timeout);
+		return timeout(sq);
+	return min(probe_after(sq), timeout(sq));
 }
 
 static void expect(struct sroce_qp *qp, ktime_t now)
@@ -114,7 +155,7 @@ static void expect(struct sroce_qp *qp, ktime_t now)
 
 	if (!sq->expires_set) {
 		sq->probes = 0;
-		sq->expires = ktime_add_ns(now, sq->timeout);
+		sq->expires = ktime_add_ns(now, timeout(sq));
 		sq->expires_set = true;
 	}
 	if (sq->probes == MOST_PROBES || ktime_after(next, sq->expires))
@@ -157,13 +198,11 @@ static bool broke_off(const struct sroce_requester *req)
 static void probe(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
-	u64 after = sroce_rtt_probe(&sq->rtt) << ++sq->probes;
+	u64 after = probe_after(sq) << ++sq->probes;
 	ktime_t next = ktime_add_ns(ktime_get(), after);
 
 	sroce_count(qp, SROCE_TX_PROBES);
-	/* Before anything is known a peer far away must not look like losses. */
-	if (sq->rtt.smooth)
-		sq->timing = false;
+	sroce_timer_resend(qp);
 	if (sq->req.reads) {
 		sq->req.rewound = true;
 		if (broke_off(&sq->req))
@@ -179,8 +218,7 @@ static void probe(struct sroce_qp *qp)
 
 void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 {
-	lockdep_assert_held(&qp->sq.lock);
-	qp->sq.timing = false;
+	sroce_timer_resend(qp);
 	qp->sq.expires_set = false;
 	if (!sroce_completer_retry(&qp->sq.req)) {
 		sroce_count(qp, SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED);
@@ -204,14 +242,10 @@ static void blame(struct sroce_qp *qp)
 	}
 	if (!sroce_requester_waits(&sq->req))
 		return;
-	if (ktime_before(sq->deadline, sq->expires)) {
-		if (may_probe(&sq->req))
-			probe(qp);
-		else
-			arm(qp, sq->expires);
-	} else {
+	if (ktime_before(sq->deadline, sq->expires))
+		probe(qp);
+	else
 		sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
-	}
 }
 
 static void expired(struct sroce_qp *qp)
@@ -230,7 +264,7 @@ static void expired(struct sroce_qp *qp)
 	sroce_send_run(qp);
 }
 
-/* A timeout is never more than twice as long as the QP's attribute says. */
+/* A timeout is at most twice as long for that. */
 static u32 lazier(const struct sroce_sendq *sq)
 {
 	u64 most = sq->timeout ? min_t(u64, MOST_LAZY, sq->timeout) : MOST_LAZY;

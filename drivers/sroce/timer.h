@@ -21,6 +21,14 @@ void sroce_timer_arm(struct sroce_qp *qp, u64 ns);
 void sroce_timer_progress(struct sroce_qp *qp);
 
 /**
+ * sroce_timer_resend() - what has been sent goes out once more
+ * @qp: connected; sq.lock held
+ *
+ * How long its answers take says nothing then.
+ */
+void sroce_timer_resend(struct sroce_qp *qp);
+
+/**
  * sroce_timer_retry() - something was lost: go back, or fail
  * @qp: connected; sq.lock held; sroce_send_run() follows
  * @why: what to count if a retry is left

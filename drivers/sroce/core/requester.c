@@ -319,6 +319,7 @@ void sroce_requester_sent(struct sroce_requester *r,
 	r->psn = sroce_psn_add(r->psn, n);
 	if (sroce_psn_before(r->sent, r->psn))
 		r->sent = r->psn;
+	r->flight = sroce_psn_diff(r->psn, r->una);
 	if (r->packet == wr->packets) {
 		r->in.next++;
 		r->packet = 0;
@@ -353,8 +354,7 @@ static void seek(struct sroce_requester *r, u32 psn)
 void sroce_requester_slow(struct sroce_requester *r)
 {
 	u32 least = min(LEAST_WINDOW, r->max_window);
-	u32 flight = clamp(sroce_psn_diff(r->psn, r->una), (s32)least,
-			   (s32)r->window);
+	u32 flight = clamp(r->flight, least, r->window);
 
 	r->window = max(flight - (flight + 3) / 4, least);
 	r->grown = 0;

@@ -23,6 +23,7 @@
  *	losses.  The answers of READs count for READs, and after losses for all
  * @max_window: and without any
  * @grown: packets acknowledged since the window grew
+ * @flight: unacknowledged packets when the last one was sent
  * @read_packets: PSNs of the requests in @reads
  * @ends: where parts of READs end that have been asked for and are not
  *	answered: each before the one before it in the array
@@ -50,6 +51,7 @@ struct sroce_requester {
 	u32 window;
 	u32 max_window;
 	u32 grown;
+	u32 flight;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
 	u8 parts;
