@@ -91,6 +91,24 @@ static int page_in(struct sroce_qp *qp, const struct sroce_read *read)
 }
 
 /*
+ * Who asks again may have had the answer, and said so to the owner of the
+ * memory, who has taken the key back by now: a SEND with invalidate does both.
+ * That is no reason to end the connection.
+ */
+static void refuse(struct sroce_qp *qp, struct sroce_read *read, u32 first)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+
+	if (read->told) {
+		sroce_rdlog_sent(log, read, read->end - read->next);
+		sroce_count(qp, SROCE_RX_IGNORED);
+		return;
+	}
+	log->waiting = 0;
+	sroce_receive_refuse_answer(qp, sroce_psn_add(read->psn, first));
+}
+
+/*
  * One burst of the answer to one request, so that a burst that our own queue
  * refuses can be made again.  Returns false if the rest has to wait.
  */
@@ -116,8 +134,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 	}
 	if (err == -EFAULT || err == -EMSGSIZE) {
 		sroce_burst_drop(&burst);
-		log->waiting = 0;
-		sroce_receive_refuse_answer(qp, sroce_psn_add(read->psn, first));
+		refuse(qp, read, first);
 		return true;
 	}
 	if (err)
@@ -131,6 +148,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		return false;
 	}
 	qp->rq.pauses = 0;
+	read->told |= read->next == read->packets;
 	return true;
 }
 

@@ -74,6 +74,7 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
 	read->stop = read->length;
 	read->kind = pkt->op->kind;
 	read->again = false;
+	read->told = false;
 	log->waiting++;
 }
 
@@ -115,6 +116,12 @@ static bool repeat(const struct sroce_rdlog *log, struct sroce_read *read,
 	return true;
 }
 
+/* Can what waits of @later come right behind the answer to the duplicate? */
+static bool follows(const struct sroce_read *read, const struct sroce_read *later)
+{
+	return read->end == read->packets && later->next == later->from;
+}
+
 bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt)
 {
 	u32 i, j;
@@ -128,7 +135,7 @@ bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt)
 	log->waiting = 0;
 	log->settled = 0;
 	for (j = 0; j < log->count; j++) {
-		if (j > i)
+		if (j > i && !follows(entry(log, i), entry(log, j)))
 			entry(log, j)->next = entry(log, j)->end;
 		if (!answered(entry(log, j)))
 			log->waiting++;

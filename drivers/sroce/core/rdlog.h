@@ -35,6 +35,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  *	that asked for less
  * @kind: SROCE_KIND_READ, ATOMIC, ATOMIC_WRITE or FLUSH
  * @again: an answer to a duplicate
+ * @told: the end of the answer has been sent
  */
 struct sroce_read {
 	u64 va;
@@ -51,6 +52,7 @@ struct sroce_read {
 	u32 stop;
 	u8 kind;
 	bool again;
+	bool told;
 };
 
 /**
@@ -115,8 +117,11 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
  * @log: the log
  * @pkt: such a request, with a PSN before the expected one
  *
- * The peer starts over from this request (go-back-N), so answers to later
- * requests that are still waiting are dropped: it will ask for them again.
+ * The rest of an answer to a later request is dropped: the peer, that starts
+ * over from here (go-back-N), would take that for another loss, and asks for it
+ * again.  So are all such answers if the peer asks but for a part.  But the
+ * network may have made the duplicate, and then nobody asks for what has not
+ * been answered at all: that stays.
  *
  * Return: false if no such request is on record; it is ignored then.
  */

@@ -166,7 +166,7 @@ def other_kind(b):
     b.works(rc)
 
 
-@case("a READ again after its key has gone: no data leaves")
+@case("a READ again after its key has gone: no data leaves, and the connection goes on")
 def read_without_key(b):
     rc = b.rc()
     memory = b.memory(rc, 7)
@@ -174,8 +174,10 @@ def read_without_key(b):
     b.send_next(rc, "RC_READ_REQUEST", va=va, rkey=rkey, dma_len=8)
     ask(b, rc, "RC_READ_RESPONSE_ONLY")
     memory.mr.close()
-    b.send(rc, "RC_READ_REQUEST", va=va, rkey=rkey, dma_len=8, psn=rc.psn - 1)
-    expect("answers", {p.name for p in b.answers()} <= {"RC_ACKNOWLEDGE"}, True)
+    with b.counts("rx_ignored"):
+        b.send(rc, "RC_READ_REQUEST", va=va, rkey=rkey, dma_len=8, psn=rc.psn - 1)
+        b.silence()
+    b.works(rc)
 
 
 @case("more READs than max_dest_rd_atomic before the first is answered")

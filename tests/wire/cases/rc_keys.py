@@ -120,6 +120,8 @@ def deregistered_unanswered(b):
                 for _ in range(TX_LIMIT + 3):
                     b.send_next(victim, transport + "_READ_REQUEST", dma_len=1000)
                 psn = victim.psn
+                # Twice, as by a peer that is impatient: it has had no answer yet.
+                b.send(victim, transport + "_READ_REQUEST", va=memory.va, rkey=memory.rkey, dma_len=1000)
                 b.send_next(victim, transport + "_READ_REQUEST", va=memory.va, rkey=memory.rkey, dma_len=1000)
                 b.send_next(victim, transport + "_SEND_FIRST", data, ack_req=False)
                 b.wait_for("the SEND's data", lambda: victim.memory.read(MTU, 8192) == data)

@@ -281,3 +281,18 @@ def afterwards(b):
         b.acked(target)
         expect("length", target.completion().byte_len, 3 * MTU)
         expect("data", target.memory.read(3 * MTU, 8192), data)
+
+
+@attack("a READ again after its SRQ has gone: silence, and the domain's other SRQ goes on")
+def repeated_without_queue(b):
+    target = b.qp("XRC")
+    other = Queue(target)
+    fields = {"va": target.memory.va, "rkey": target.memory.rkey}
+    b.send_next(target, "XRC_READ_REQUEST", srqn=other.number, dma_len=8, **fields)
+    b.one_answer("XRC_READ_RESPONSE_ONLY")
+    gone = other.number
+    other.close()
+    with b.counts("rx_ignored"):
+        b.send(target, "XRC_READ_REQUEST", srqn=gone, dma_len=8, psn=target.psn - 1, **fields)
+        b.silence()
+    b.works(target)
