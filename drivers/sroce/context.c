@@ -224,15 +224,17 @@ static struct sroce_qp *next_qp(struct sroce_ucontext *ctx,
 
 /*
  * Datagrams that were posted in a stream may wait for a timer, without a kick:
- * their addresses are looked up only then.
+ * their addresses are looked up only then.  A process that is gone posts
+ * nothing: it may have had very many QPs, and very many addresses.
  */
 static void send_posted(struct sroce_ucontext *ctx)
 {
 	unsigned long number = 0;
 	struct sroce_qp *qp;
 
-	for (; (qp = next_qp(ctx, &number)); number++) {
-		if (!sroce_qp_connected(qp) && READ_ONCE(qp->sq.gathering))
+	for (; atomic_read(&ctx->gathering) && (qp = next_qp(ctx, &number));
+	     number++) {
+		if (!sroce_qp_connected(qp))
 			sroce_qp_kick(qp);
 		sroce_qp_put(qp);
 		cond_resched();

@@ -28,6 +28,7 @@ struct sroce_kicked {
  * @pages: doorbell pages by number; those with a free slot are marked
  * @num_pages: of them; a page stays until the context goes
  * @num_members: of multicast groups; mcast.c's lock
+ * @gathering: QPs of datagrams that gather posts
  * @kicked: whom the kick file leads to
  */
 struct sroce_ucontext {
@@ -36,6 +37,7 @@ struct sroce_ucontext {
 	struct xarray pages;
 	u32 num_pages;
 	u32 num_members;
+	atomic_t gathering;
 	struct sroce_kicked *kicked;
 };
 

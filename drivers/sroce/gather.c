@@ -3,6 +3,7 @@
  * The doorbell.  What a process posts in a stream is gathered, so that it has
  * to kick less often.
  */
+#include "context.h"
 #include "gather.h"
 #include "send.h"
 
@@ -39,10 +40,20 @@ static bool posts_stream(struct sroce_qp *qp)
 	return lying > STREAM_REQUESTS || sq->unpolled == STREAM_KICKS;
 }
 
-/* Nothing is fetched before somebody ends that, who looks at the tail, too. */
+/*
+ * Nothing is fetched without a queue, nor before somebody ends those, who looks
+ * at the tail, too.
+ */
 static bool waits(const struct sroce_sendq *sq)
 {
-	return sq->paused || sq->refetch;
+	return !sq->req.in.wrs || sq->paused || sq->refetch;
+}
+
+/* Addresses of datagrams are looked up when they are sent. */
+static void count(const struct sroce_qp *qp, int n)
+{
+	if (qp->ctx && !sroce_qp_connected(qp))
+		atomic_add(n, &qp->ctx->gathering);
 }
 
 static void gather(struct sroce_qp *qp)
@@ -51,6 +62,7 @@ static void gather(struct sroce_qp *qp)
 	if (qp->sq.gathering || !sroce_send_active(qp) || waits(&qp->sq))
 		return;
 	qp->sq.gathering = true;
+	count(qp, 1);
 	qp->sq.gathered = qp->sq.req.in.tail;
 	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
@@ -79,6 +91,16 @@ enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
 	if (sq->idle_gathers < IDLE_GATHERS)
 		gather(qp);
 	sroce_send_run(qp);
+	/* Not before it is sent. */
+	count(qp, -1);
 	sroce_send_unlock(qp);
 	return HRTIMER_NORESTART;
+}
+
+void sroce_gather_cancel(struct sroce_qp *qp)
+{
+	hrtimer_cancel(&qp->sq.gather);
+	if (qp->sq.gathering)
+		count(qp, -1);
+	qp->sq.gathering = false;
 }

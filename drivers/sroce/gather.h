@@ -19,4 +19,7 @@ void sroce_gather_kick(struct sroce_qp *qp);
 /* Send what was gathered.  @timer: sq.gather.  Context: softirq, no lock. */
 enum hrtimer_restart sroce_gather_end(struct hrtimer *timer);
 
+/* Nothing is gathered any more.  @qp: in RESET.  Context: process. */
+void sroce_gather_cancel(struct sroce_qp *qp);
+
 #endif /* SROCE_GATHER_H */

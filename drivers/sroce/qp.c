@@ -454,7 +454,7 @@ static void withdraw(struct sroce_qp *qp)
 	sroce_qp_unlock_both(qp);
 	unpublish(qp);
 	hrtimer_cancel(&qp->sq.timer);
-	hrtimer_cancel(&qp->sq.gather);
+	sroce_gather_cancel(qp);
 	hrtimer_cancel(&qp->rq.pause);
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->idle);
