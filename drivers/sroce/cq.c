@@ -541,15 +541,18 @@ int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 
 /*
  * A process that has armed has found completions that no event was raised for:
- * by (K) and (L) nobody else raises it.
+ * by (K) and (L) nobody else raises it.  Without any there is none: the RDMA
+ * core keeps events for as long as they are not read.
  */
 static int cq_remind(struct sroce_cq *cq)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	cq->fresh_solicited = true;
-	WRITE_ONCE(cq->fresh, true);
+	if (cq->tail != cq->told) {
+		cq->fresh_solicited = true;
+		WRITE_ONCE(cq->fresh, true);
+	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	sroce_cq_notify(cq);
 	return 0;
