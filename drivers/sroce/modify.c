@@ -377,6 +377,16 @@ static void carry_on(struct sroce_qp *qp)
 	}
 }
 
+/*
+ * The RDMA core would take a reference to the GID now, and drop that to the one
+ * before; without a lock, so that two threads drop the same one.  Our address
+ * vectors have their own.
+ */
+static void hide_gid(struct ib_qp_attr *attr)
+{
+	rdma_ah_set_ah_flags(&attr->ah_attr, 0);
+}
+
 int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
@@ -401,6 +411,8 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		carry_on(qp);
 	finish(&change);
 	mutex_unlock(&qp->mutex);
+	if (!err && mask & IB_QP_AV)
+		hide_gid(attr);
 	return err;
 }
 
