@@ -245,20 +245,9 @@ void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
 	ib_dispatch_event(&told);
 }
 
-/*
- * A GID keeps a socket open in the namespace that its netdev had when it was
- * added.  @net is NULL once the netdev has left and the socket is closed.
- */
-struct gid {
-	struct list_head list;
-	const struct net_device *ndev;
-	struct net *net;
-	bool ipv4;
-};
-
-/* All GIDs of all devices.  Taken with and without rtnl; rx.c's lock nests. */
-static LIST_HEAD(gids);
-static DEFINE_MUTEX(gids_lock);
+/* Of all devices.  Taken with and without rtnl; rx.c's lock nests. */
+static LIST_HEAD(listeners);
+static DEFINE_MUTEX(listeners_lock);
 
 /*
  * A netdev on its way out of a namespace is taken off the namespace's list,
@@ -269,7 +258,7 @@ static struct net *net_of_listed(struct net_device *ndev)
 {
 	struct net *net;
 
-	lockdep_assert_held(&gids_lock);
+	lockdep_assert_held(&listeners_lock);
 	rcu_read_lock();
 	net = dev_net(ndev);
 	if (dev_get_by_index_rcu(net, ndev->ifindex) != ndev)
@@ -278,80 +267,105 @@ static struct net *net_of_listed(struct net_device *ndev)
 	return net;
 }
 
-static int gid_open(struct gid *gid, struct net_device *ndev)
+static int listen(struct sroce_listener *l, struct net_device *ndev, bool ipv4)
 {
 	struct net *net;
 	int err = -ENODEV;
 
-	mutex_lock(&gids_lock);
+	mutex_lock(&listeners_lock);
 	net = net_of_listed(ndev);
 	if (net)
-		err = sroce_rx_open(net, gid->ipv4);
+		err = sroce_rx_open(net, ipv4);
 	if (!err) {
-		gid->net = net;
-		gid->ndev = ndev;
-		list_add(&gid->list, &gids);
+		l->net = net;
+		l->ndev = ndev;
+		l->ipv4 = ipv4;
+		list_add(&l->list, &listeners);
 	}
-	mutex_unlock(&gids_lock);
+	mutex_unlock(&listeners_lock);
 	return err;
 }
 
-static void gid_close(struct gid *gid)
+static void stop(struct sroce_listener *l)
 {
-	lockdep_assert_held(&gids_lock);
-	if (gid->net)
-		sroce_rx_close(gid->net, gid->ipv4);
-	gid->net = NULL;
+	lockdep_assert_held(&listeners_lock);
+	if (l->net)
+		sroce_rx_close(l->net, l->ipv4);
+	l->net = NULL;
+}
+
+static void forget(struct sroce_listener *l)
+{
+	mutex_lock(&listeners_lock);
+	stop(l);
+	list_del(&l->list);
+	mutex_unlock(&listeners_lock);
 }
 
 static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 {
+	bool ipv4 = rdma_gid_attr_network_type(attr) == RDMA_NETWORK_IPV4;
+	struct sroce_listener *l;
 	struct net_device *ndev;
-	struct gid *gid;
 	int err;
 
 	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
 		return -EOPNOTSUPP;
-	gid = kzalloc_obj(*gid, GFP_KERNEL);
-	if (!gid)
+	l = kzalloc_obj(*l, GFP_KERNEL);
+	if (!l)
 		return -ENOMEM;
-	gid->ipv4 = rdma_gid_attr_network_type(attr) == RDMA_NETWORK_IPV4;
 
 	rcu_read_lock();
 	ndev = rcu_dereference(attr->ndev);
 	dev_hold(ndev);
 	rcu_read_unlock();
-	err = ndev ? gid_open(gid, ndev) : -ENODEV;
+	err = ndev ? listen(l, ndev, ipv4) : -ENODEV;
 	dev_put(ndev);
 	if (err)
-		kfree(gid);
+		kfree(l);
 	else
-		*context = gid;
+		*context = l;
 	return err;
 }
 
 static int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
 {
-	struct gid *gid = *context;
-
-	mutex_lock(&gids_lock);
-	gid_close(gid);
-	list_del(&gid->list);
-	mutex_unlock(&gids_lock);
-	kfree(gid);
+	forget(*context);
+	kfree(*context);
 	return 0;
 }
 
 void sroce_device_netdev_gone(struct net_device *ndev)
 {
-	struct gid *gid;
+	struct sroce_listener *l;
 
 	ASSERT_RTNL();
-	mutex_lock(&gids_lock);
-	list_for_each_entry(gid, &gids, list)
-		if (gid->ndev == ndev)
-			gid_close(gid);
-	mutex_unlock(&gids_lock);
+	mutex_lock(&listeners_lock);
+	list_for_each_entry(l, &listeners, list)
+		if (l->ndev == ndev)
+			stop(l);
+	mutex_unlock(&listeners_lock);
+}
+
+/*
+ * A device without an address keeps the port, too, or any process could take
+ * it before the address comes.
+ */
+static int listen_always(struct sroce_device *dev, struct net_device *ndev)
+{
+	int err = listen(&dev->ipv4, ndev, true);
+
+	if (err)
+		goto err;
+	err = listen(&dev->ipv6, ndev, false);
+	if (!err || err == -EAFNOSUPPORT)
+		return 0;
+	forget(&dev->ipv4);
+err:
+	if (err == -EADDRINUSE)
+		netdev_err(ndev, "sroce: UDP port %d is in use in this network namespace; is rxe loaded?\n",
+			   ROCE_V2_UDP_DPORT);
+	return err;
 }
 
 /* Undo init_device(), after all objects of the device are gone. */
@@ -359,6 +373,8 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 {
 	struct sroce_device *dev = sroce_device(ibdev);
 
+	forget(&dev->ipv6);
+	forget(&dev->ipv4);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->statistics);
 	sroce_mr_table_exit(dev);
@@ -481,10 +497,12 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 	if (!dev->counters)
 		return -ENOMEM;
 	err = sroce_mr_table_init(dev);
-	if (err) {
-		free_percpu(dev->counters);
-		return err;
-	}
+	if (err)
+		goto err_counters;
+	INIT_LIST_HEAD(&dev->ipv6.list);
+	err = listen_always(dev, ndev);
+	if (err)
+		goto err_mrs;
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1);
 	dev_hold(ndev);
@@ -493,6 +511,12 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 	if (is_vlan_dev(ndev))
 		ib_set_device_ops(&dev->ib, &vlan_ops);
 	return 0;
+
+err_mrs:
+	sroce_mr_table_exit(dev);
+err_counters:
+	free_percpu(dev->counters);
+	return err;
 }
 
 static void describe_device(struct sroce_device *dev)
@@ -578,49 +602,17 @@ static int check_netdev(struct net_device *ndev)
 	return 0;
 }
 
-/* Can we have the UDP port?  GIDs keep it open, once there are some. */
-static int probe_open(struct net_device *ndev, struct net *net, bool *ipv6)
-{
-	int err = sroce_rx_open(net, true);
-
-	if (err)
-		goto err;
-	err = sroce_rx_open(net, false);
-	*ipv6 = !err;
-	if (!err || err == -EAFNOSUPPORT)
-		return 0;
-	sroce_rx_close(net, true);
-err:
-	if (err == -EADDRINUSE)
-		netdev_err(ndev, "sroce: UDP port %d is in use in this network namespace; is rxe loaded?\n",
-			   ROCE_V2_UDP_DPORT);
-	return err;
-}
-
 static int add_device(const char *name, struct net_device *ndev,
 		      struct net *net)
 {
 	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
-	bool ipv6;
-	int err;
 
 	if (dev) {
 		ib_device_put(&dev->ib);
 		return -EEXIST;
 	}
-	err = check_netdev(ndev);
-	if (err)
-		return err;
-	err = probe_open(ndev, net, &ipv6);
-	if (err)
-		return err;
-	err = create_device(name, ndev);
-	if (!err)
-		err = settle_device(ndev, net);
-	sroce_rx_close(net, true);
-	if (ipv6)
-		sroce_rx_close(net, false);
-	return err;
+	return check_netdev(ndev) ?: create_device(name, ndev) ?:
+	       settle_device(ndev, net);
 }
 
 int sroce_device_add(const char *name, struct net_device *ndev)

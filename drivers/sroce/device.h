@@ -28,6 +28,20 @@
 #define SROCE_PKEY_TABLE	32
 
 /**
+ * struct sroce_listener - keeps a socket open
+ * @list: of all listeners; device.c's lock, which protects the rest, too
+ * @ndev: why: of a GID, or of a device
+ * @net: where: the namespace that @ndev had then; NULL once it has left
+ * @ipv4: address family
+ */
+struct sroce_listener {
+	struct list_head list;
+	const struct net_device *ndev;
+	struct net *net;
+	bool ipv4;
+};
+
+/**
  * struct sroce_device - one ib_device on one netdev
  * @ib: what the RDMA core sees; first
  * @ndev: the netdev; the device goes before it does (main.c's notifier)
@@ -43,6 +57,8 @@
  * @ah_next: where the search for a free number goes on
  * @num_members: of multicast groups; mcast.c's lock
  * @port_up: the state that was last told; rtnl
+ * @ipv4: keeps the UDP port, whatever addresses @ndev has
+ * @ipv6: likewise
  */
 struct sroce_device {
 	struct ib_device ib;
@@ -59,6 +75,8 @@ struct sroce_device {
 	u32 ah_next;
 	u32 num_members;
 	bool port_up;
+	struct sroce_listener ipv4;
+	struct sroce_listener ipv6;
 };
 
 static inline struct sroce_device *sroce_device(struct ib_device *ibdev)

@@ -91,6 +91,19 @@ on h1 ip addr del 10.0.1.3/24 dev eth0
 on h1 ip addr add 10.0.1.1/24 dev eth0
 gids
 
+# The port stays the kernel's even without an address: whoever had it then would keep the next address from working.
+take_port() {
+	on h1 setpriv --reuid 65534 --clear-groups python3 -c \
+		'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).bind(("127.0.0.2", 4791))' 2>/dev/null
+}
+on h1 ip -4 addr flush dev eth0
+ok "no IPv4 address: no GID" wait_for 10 no_gid $D1 $IP1
+not_ok "no IPv4 address: the UDP port is not to be had" take_port
+on h1 ip addr add 10.0.0.1/24 dev eth0
+on h1 ip addr add 10.0.1.1/24 dev eth0
+ok "an IPv4 address again: the GID is there" wait_for 10 has_gid $D1 $IP1
+gids
+
 ok "traffic over IPv6" patient "$G1_6" "$G2_6"
 on h1 ip -6 addr del fd00::1/64 dev eth0
 ok "IPv6: the GID goes" wait_for 10 no_gid $D1 $IP1_6
@@ -124,6 +137,18 @@ on h1 ip link set eth0 mtu 1500
 ok "the MTU is back: the connection goes on" goes_on
 stop_both
 stop $watch || :
+hosts_down
+
+# --- routes ---
+
+ok "two hosts, large packets" hosts_up 4400
+on h1 ip route replace $IP2 dev eth0 mtu 600
+on h1 ip -6 route replace $IP2_6 dev eth0 mtu 1280
+like "a route that is said to carry little" "$(on h1 ip route get $IP2)" "mtu 600"
+pair_run "it carries what the netdev does" 'ib_write_bw -F -d $D2 -x $G2 -p $PORT -m 4096 -n 300' \
+	'ib_write_bw -F -d $D1 -x $G1 -p $PORT -m 4096 -n 300 $IP2'
+pair_run "it carries what the netdev does, IPv6" 'ib_write_bw -F -d $D2 -x $G2_6 -p $PORT -m 4096 -n 300' \
+	'ib_write_bw -F -d $D1 -x $G1_6 -p $PORT -m 4096 -n 300 $IP2'
 hosts_down
 
 # --- netdevs above others ---
