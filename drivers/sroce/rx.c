@@ -8,7 +8,10 @@
 #include <linux/ipv6.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rculist.h>
 #include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
@@ -113,6 +116,7 @@ static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx,
 		      const struct in6_addr *from, const struct in6_addr *to)
 {
 	return qp->av && qp->av->net_cookie == rx->net->net_cookie &&
+	       qp->av->loopback == rx->looped &&
 	       ipv6_addr_equal(&qp->av->saddr, to) &&
 	       ipv6_addr_equal(&qp->av->daddr, from);
 }
@@ -295,6 +299,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 {
 	rx->payload = reader;
 	rx->net = a->net;
+	rx->looped = a->looped;
 	rx->ip = a->ip;
 	rx->ipv4 = a->icrc.ipv4;
 	rx->ip_id = a->icrc.id + a->index * a->icrc.id_step;
@@ -445,6 +450,19 @@ static bool is_burst(const struct sk_buff *skb)
 	       skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
 }
 
+/* A queue that is bound to a device's memory brings what we cannot read. */
+static bool readable(const struct sk_buff *skb)
+{
+	const struct sk_buff *frag;
+
+	if (!skb_frags_readable(skb))
+		return false;
+	skb_walk_frags(skb, frag)
+		if (!skb_frags_readable(frag))
+			return false;
+	return true;
+}
+
 /* From the UDP header on. */
 static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 {
@@ -456,8 +474,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 		.left = skb->len - sizeof(struct udphdr),
 	};
 
-	/* A queue that is bound to a device's memory has brought it. */
-	if (!skb_frags_readable(skb)) {
+	if (!readable(skb)) {
 		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
 		return;
 	}
@@ -508,9 +525,11 @@ struct rx_socket {
 	bool ipv4;
 	u32 users;
 	struct socket *socket;
+	struct sock *sk;
+	struct rcu_head rcu;
 };
 
-/* Protects the list and everything in it. */
+/* Writers of the list, which is RCU, and all that is in it. */
 static DEFINE_MUTEX(sockets_lock);
 static LIST_HEAD(sockets);
 
@@ -541,9 +560,25 @@ static int open_socket(struct rx_socket *s)
 
 	if (err)
 		return err;
+	s->sk = s->socket->sk;
 	setup_udp_tunnel_sock(s->net, sroce_tunnel_sock(s->socket), &tunnel);
-	udp_allow_gso(s->socket->sk);
+	udp_allow_gso(s->sk);
+	/* See sroce_rx_sock(). */
+	if (s->ipv4)
+		ip_sock_set_mtu_discover(s->sk, IP_PMTUDISC_INTERFACE);
+	else
+		inet6_sk(s->sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
 	return 0;
+}
+
+struct sock *sroce_rx_sock(const struct net *net, bool ipv4)
+{
+	struct rx_socket *s;
+
+	list_for_each_entry_rcu(s, &sockets, list)
+		if (s->net == net && s->ipv4 == ipv4)
+			return s->sk;
+	return NULL;
 }
 
 static int add_socket(struct net *net, bool ipv4)
@@ -560,15 +595,15 @@ static int add_socket(struct net *net, bool ipv4)
 	if (err)
 		kfree(s);
 	else
-		list_add(&s->list, &sockets);
+		list_add_rcu(&s->list, &sockets);
 	return err;
 }
 
 static void close_socket(struct rx_socket *s)
 {
-	list_del(&s->list);
+	list_del_rcu(&s->list);
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
-	kfree(s);
+	kfree_rcu(s, rcu);
 }
 
 int sroce_rx_open(struct net *net, bool ipv4)

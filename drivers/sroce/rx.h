@@ -7,12 +7,14 @@
 #include "reader.h"
 
 struct net;
+struct sock;
 
 /**
  * struct sroce_rx - a packet that has arrived
  * @pkt: its headers
  * @payload: reads it from the first byte of the payload on
  * @net: namespace of the socket that received it, or of the device it is from
+ * @looped: it has not left its device
  * @ip: IP header of the burst it came in
  * @ipv4: IPv4, else IPv6
  * @ip_id: its own IPv4 identification; that in @ip is of the burst's first
@@ -23,6 +25,7 @@ struct sroce_rx {
 	struct sroce_reader *payload;
 	struct net *net;
 	const u8 *ip;
+	bool looped;
 	bool ipv4;
 	u16 ip_id;
 	u32 len;
@@ -41,6 +44,21 @@ struct sroce_rx {
 int sroce_rx_open(struct net *net, bool ipv4);
 /* Undo one sroce_rx_open(); the last closes the socket.  Context: as there. */
 void sroce_rx_close(struct net *net, bool ipv4);
+
+/**
+ * sroce_rx_sock() - a socket to send by, whatever the path is said to carry
+ * @net: the namespace
+ * @ipv4: address family
+ *
+ * Anybody on the net can make this host believe, by an ICMP message, that only
+ * small packets get to a peer.  Ours cannot be made smaller, since the path MTU
+ * is agreed upon, and those of hardware ask nobody.  IP takes what the netdev
+ * carries with a socket that asks for that (IP_PMTUDISC_INTERFACE).
+ *
+ * Context: RCU read side, which keeps it.  Return: the socket, or NULL if there
+ * is none in that namespace.
+ */
+struct sock *sroce_rx_sock(const struct net *net, bool ipv4);
 
 /* Context: loading the module.  Return: 0 or an errno. */
 int sroce_rx_init(void);

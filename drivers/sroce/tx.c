@@ -8,8 +8,10 @@
 #include <net/ip6_checksum.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
 #include "crc.h"
 #include "loop.h"
+#include "rx.h"
 #include "trace.h"
 #include "tx.h"
 #include "worker.h"
@@ -37,10 +39,18 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 	atomic_dec(&under_way);
 }
 
+/* That of insist() */
+static void put_sock(const struct sk_buff *skb)
+{
+	if (unlikely(skb->sk))
+		sock_put(skb->sk);
+}
+
 static void requests_done(struct sk_buff *skb)
 {
 	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
 
+	put_sock(skb);
 	tx_done(qp, &qp->sq.path, &qp->rq.path);
 }
 
@@ -48,6 +58,7 @@ static void answers_done(struct sk_buff *skb)
 {
 	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
 
+	put_sock(skb);
 	tx_done(qp, &qp->rq.path, &qp->sq.path);
 }
 
@@ -236,17 +247,39 @@ static void finish(struct sroce_burst *burst)
 	sign(burst);
 }
 
+/*
+ * The path is said to carry less than the netdev: see sroce_rx_sock().  IPv6
+ * asks the packet for its socket, which then has a reference.
+ */
+static struct sock *insist(struct net *net, struct sk_buff *skb, bool ipv4)
+{
+	struct sock *sk = sroce_rx_sock(net, ipv4);
+
+	if (sk && !ipv4) {
+		if (!refcount_inc_not_zero(&sk->sk_refcnt))
+			return NULL;
+		skb->sk = sk;
+	}
+	return sk;
+}
+
 static int transmit_ip(struct sroce_burst *burst, struct sk_buff *skb)
 {
 	struct dst_entry *dst = burst->path->dst;
 	struct net *net = dev_net(dst->dev);
+	bool ipv4 = burst->av->ipv4;
+	struct sock *sk = NULL;
+	int err;
 
 	skb->priority = burst->av->sl;
 	skb_set_hash(skb, burst->av->sport, PKT_HASH_TYPE_L4);
 	skb_dst_set(skb, dst_clone(dst));
-	if (burst->av->ipv4)
-		return ip_local_out(net, NULL, skb);
-	return ip6_local_out(net, NULL, skb);
+	rcu_read_lock();
+	if (unlikely(dst_mtu(dst) < READ_ONCE(dst->dev->mtu)))
+		sk = insist(net, skb, ipv4);
+	err = ipv4 ? ip_local_out(net, sk, skb) : ip6_local_out(net, sk, skb);
+	rcu_read_unlock();
+	return err;
 }
 
 static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)

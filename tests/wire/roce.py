@@ -123,13 +123,22 @@ def checksum(data):
 DF = 0x4000
 
 
-def ip_header(source, target, length, ident=0, fragment=DF):
-    """IP header in front of that many bytes of UDP; identification and flags are for IPv4."""
+def ip_header(source, target, length, ident=0, fragment=DF, protocol=17):
+    """IP header in front of that many bytes of UDP; the other fields are for IPv4."""
     if source.version == 4:
-        head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, ident, fragment, 64, 17, 0)
+        head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, ident, fragment, 64, protocol, 0)
         head += source.packed + target.packed
         return head[:10] + struct.pack(">H", checksum(head)) + head[12:]
     return struct.pack(">IHBB", 6 << 28, length, 17, 64) + source.packed + target.packed
+
+
+def too_big(router, sender, destination, mtu):
+    """The ICMP message of a router that it carries no more than that to that destination; quotes an echo reply."""
+    router, sender, destination = (ipaddress.IPv4Address(address) for address in (router, sender, destination))
+    quoted = ip_header(sender, destination, 8, protocol=1) + bytes(8)
+    message = struct.pack(">BBHHH", 3, 4, 0, 0, mtu) + quoted
+    message = message[:2] + struct.pack(">H", checksum(message)) + message[4:]
+    return ip_header(router, sender, len(message), protocol=1) + message
 
 
 def datagram(source, target, body, sport=0xC123, **ip):

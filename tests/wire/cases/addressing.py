@@ -87,3 +87,14 @@ def in_error(b):
         for name in ("RC_WRITE_ONLY", "RC_READ_REQUEST", "RC_ACKNOWLEDGE"):
             b.send(rc, name)
         b.silence()
+
+
+@case("from the network, with the address of the QP's own device, to one that is connected to that: its peer's come another way")
+def from_ourselves(b):
+    victim = b.unconnected()
+    victim.connect(b.gid, b.theirs, b.peer.qpn)
+    # Of IPv4 it is a martian, which the kernel drops itself.
+    with b.counts("rx_bad_address", int(b.ipv6)):
+        b.raw(b.body(victim, "RC_WRITE_ONLY", b"data"), source=b.theirs)
+        b.silence()
+    expect("memory", victim.memory.read(4), bytes(4))

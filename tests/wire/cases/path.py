@@ -7,6 +7,7 @@ import contextlib
 import os
 import subprocess
 
+import roce
 from bench import case, expect
 from pyverbs.addr import AH
 from pyverbs.base import PyverbsRDMAError
@@ -168,3 +169,21 @@ def priorities(b):
             expect(f"tag of a datagram, service level {sl}", b.outgoing("UD_SEND_ONLY")[0].vlan, wanted)
             handle.close()
             b.clean()
+
+
+@case("an ICMP message that the path carries next to nothing: anybody can send it, and what is sent arrives all the same",
+      ipv4_only=True)
+def too_big(b):
+    rc = b.rc()
+    b.works(rc)
+    b.peer.send(roce.too_big(b.stranger, b.theirs, b.ours, 552))
+    route = ["ip", "netns", "exec", "h2", "ip", "route", "get", b.ours]
+    try:
+        b.wait_for("a small MTU of the route", lambda: "mtu 552" in subprocess.check_output(route, text=True))
+        b.send(rc, "RC_READ_REQUEST", dma_len=2500)
+        expect("answers", [packet.name[17:] for packet in b.answers()], ["FIRST", "MIDDLE", "LAST"])
+        b.advance(rc, 3)
+        rc.send(2500)
+        b.outgoing("RC_SEND_FIRST", "RC_SEND_MIDDLE", "RC_SEND_LAST")
+    finally:
+        subprocess.run(["ip", "netns", "exec", "h2", "ip", "route", "flush", "cache"], check=True)
