@@ -141,6 +141,7 @@ hosts_down
 
 # --- routes ---
 
+IP1=10.0.0.1 IP2=10.0.0.2
 ok "two hosts, large packets" hosts_up 4400
 on h1 ip route replace $IP2 dev eth0 mtu 600
 on h1 ip -6 route replace $IP2_6 dev eth0 mtu 1280
@@ -150,6 +151,7 @@ pair_run "it carries what the netdev does" 'ib_write_bw -F -d $D2 -x $G2 -p $POR
 pair_run "it carries what the netdev does, IPv6" 'ib_write_bw -F -d $D2 -x $G2_6 -p $PORT -m 4096 -n 300' \
 	'ib_write_bw -F -d $D1 -x $G1_6 -p $PORT -m 4096 -n 300 $IP2'
 hosts_down
+IP1=10.0.1.1 IP2=10.0.1.2
 
 # --- netdevs above others ---
 

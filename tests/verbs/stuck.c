@@ -227,7 +227,7 @@ static int send_all(const char *file, unsigned long number)
 	dprintf(1, "%lu wait\n", number);
 	/* Whatever becomes of one of them, it is not its success. */
 	do {
-		usleep(1000);
+		usleep(100000);
 		n = ibv_poll_cq(cq, 1, &wc);
 	} while (!n);
 	dprintf(1, "status %d\n", n < 0 ? n : (int)wc.status);
