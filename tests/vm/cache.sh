@@ -5,6 +5,8 @@ SROCE_CACHE=${SROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sroce}
 VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$VM/../.." && pwd)
 mkdir -p "$SROCE_CACHE"
+# Where depmod and modprobe are; Debian gives it to root alone.
+PATH=$PATH:/usr/sbin:/sbin
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
