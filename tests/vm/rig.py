@@ -1,6 +1,7 @@
 """The guest rig: finds kernels and QEMU, boots guests, relays what they say. Used by guest and pair."""
 
 import argparse
+import contextlib
 import ctypes
 import fcntl
 import hashlib
@@ -11,6 +12,7 @@ import selectors
 import shutil
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -47,16 +49,32 @@ def build(*targets):
         raise RigError("the build failed")
 
 
+def own_folder(folder):
+    """Makes it for this user alone; False if somebody else has made it, may write there, or it cannot be made."""
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        found = os.lstat(folder)  # not what a link of somebody else's leads to
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
 def work_folder():
-    """For what a run needs: build/vm, or, for who may not write there, a folder of the user's own."""
-    if os.access(TOP, os.W_OK):
-        folder = os.path.join(BUILD, "vm")
-    else:
-        folder = os.path.join(tempfile.gettempdir(), f"sroce-{os.getuid()}")
-    os.makedirs(folder, mode=0o700, exist_ok=True)
-    if os.stat(folder).st_uid != os.getuid():
-        raise RigError(f"{folder} is another user's")
+    """For what a run needs: build/vm, or, where that cannot be the user's own, a folder that is."""
+    folders = [os.path.join(BUILD, "vm")] if os.access(TOP, os.W_OK) else []
+    folders += [os.path.join(tempfile.gettempdir(), f"sroce-{os.getuid()}"), os.path.join(CACHE, "work")]
+    folder = next(filter(own_folder, folders), None)
+    if not folder:
+        raise RigError("no folder to work in: none of these is this user's alone: " + " ".join(folders))
     return folder
+
+
+def default_share():
+    """What becomes /out if nothing else is asked for: build/vm-out, if this user may write there."""
+    folder = os.path.join(BUILD, "vm-out")
+    with contextlib.suppress(OSError):
+        os.makedirs(folder, exist_ok=True)
+    return folder if os.access(folder, os.W_OK) else os.path.join(work_folder(), "out")
 
 
 class Kernel:
@@ -175,7 +193,7 @@ class Options(argparse.Namespace):
     memory = None
     cpus = 2
     icount = False
-    share = os.path.join(BUILD, "vm-out")
+    share = None
     dmesg = None
     bare = False
     shell = False
@@ -208,7 +226,7 @@ class Guest:
 
     def __init__(self, kernel, qemu, accel, options):
         self.kernel, self.qemu, self.accel, self.options = kernel, qemu, accel, options
-        options.share = os.path.realpath(options.share)
+        options.share = os.path.realpath(options.share or default_share())
         os.makedirs(options.share, exist_ok=True)
         self.root = distro_root(options)
         self.job = tempfile.mkdtemp(prefix="job.", dir=work_folder())
@@ -254,7 +272,12 @@ class Guest:
         """What the guest's first processes look for."""
         return (f"{os.environ.get('GUEST_CMDLINE', '')} quiet panic=-1 rig.kind={kind} rig.modules={self._modules()} "
                 f"rig.init={VM}/init rig.job={self.job} rig.out={self.options.share}"
-                + (f" rig.host={TOP}:{CACHE}:{os.getcwd()}" if self.root else ""))
+                + (f" rig.host={TOP}:{CACHE}:{os.getcwd()}{self._elsewhere()}" if self.root else ""))
+
+    def _elsewhere(self):
+        """The job's folder, if it is in none of the project's."""
+        folder = os.path.dirname(self.job)
+        return "" if folder.startswith((TOP + "/", CACHE + "/")) else ":" + folder
 
     def _processor(self):
         # The left-out features make string copies and page walks slower under emulation, not faster.
@@ -495,7 +518,7 @@ def parser(description):
     result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
     result.add_argument("--cpus", type=int, default=Options.cpus)
     result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")
-    result.add_argument("--share", default=Options.share, metavar="DIR", help="the host folder that is /out")
+    result.add_argument("--share", default=Options.share, metavar="DIR", help="the host folder that is /out (build/vm-out)")
     result.add_argument("--dmesg", metavar="FILE", help="keep the kernel's messages there")
     result.add_argument("--bare", action="store_true", help="do not install the project's build in the guest")
     result.add_argument("command", nargs=argparse.REMAINDER, metavar="-- COMMAND...")
