@@ -43,6 +43,14 @@ def script(name, *arguments):
     return done.stdout.strip()
 
 
+def find_program(name):
+    """Its path; also of those that Debian has where only root looks."""
+    found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    if not found:
+        raise RigError(f"{name} is missing on this machine")
+    return found
+
+
 def build(*targets):
     """Makes targets of the Makefile; what make says comes to standard error."""
     if subprocess.run(["make", "-s", "-C", TOP, *targets], stdout=sys.stderr, check=False).returncode:
@@ -145,7 +153,7 @@ class Kernel:
         for name in ("modules.order", "modules.builtin", "modules.builtin.modinfo"):
             shutil.copy(os.path.join(own, name), folder)
         shutil.copy2(self.module(), os.path.join(folder, "updates/sroce.ko"))
-        subprocess.run(["/sbin/depmod", "-b", root, self.release], check=True)
+        subprocess.run([find_program("depmod"), "-b", root, self.release], check=True)
 
 
 class Qemu:
@@ -162,7 +170,7 @@ class Qemu:
             for data in ("qemu", "seabios"):
                 self.program += ["-L", os.path.join(self.prefix, "usr/share", data)]
         else:
-            self.program = ["qemu-system-x86_64"]
+            self.program = [find_program("qemu-system-x86_64")]
 
     def key(self):
         """What the verdict on KVM depends on."""
@@ -393,7 +401,8 @@ class Guest:
 
     def stop(self):
         self.kill()
-        self.process.wait()
+        if self.process:
+            self.process.wait()
         self.output.close()
         self.status.close()
 
@@ -415,8 +424,8 @@ class Guest:
 
     def run(self, timeout, sink, keyboard=None, linger=lambda: None):
         """Boots, relays, ends the guest whatever happens; returns the exit status."""
-        self.start()
         try:
+            self.start()
             in_time = self.relay(timeout, sink, keyboard)
             linger()
             self.stop()
