@@ -47,7 +47,7 @@ def find_program(name):
     """Its path; also of those that Debian has where only root looks."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not found:
-        raise RigError(f"{name} is missing on this machine")
+        raise RigError(f"{name} is missing on this machine: run tests/setup --run")
     return found
 
 
@@ -119,6 +119,12 @@ class Kernel:
     def module(self):
         """The project's module as built for this kernel."""
         return os.path.join(BUILD, "" if self.flavour == "stock" else self.flavour, "sroce.ko")
+
+    def built_for(self):
+        """The release that it was built for."""
+        done = subprocess.run([find_program("modinfo"), "-F", "vermagic", self.module()],
+                              stdout=subprocess.PIPE, text=True, check=False)
+        return done.stdout.split(" ", 1)[0]
 
     def modules(self, bare):
         """The folder that becomes /lib/modules/RELEASE: the kernel's own, or with the project's module added."""
