@@ -143,9 +143,13 @@ upstream-patch: setup
 
 LANES ?= unit static vm
 
-## setup          the packages that building and testing need (Debian 12)
+## setup          the packages that building and testing need (Debian); setup-run: only those for demo, shell and sroce-run
 setup:
 	@tests/setup
+
+.PHONY: setup-run
+setup-run:
+	@tests/setup --run
 
 # A distro without a kernel means its own
 SYSTEM = $(addprefix --kernel ,$(KERNEL)) $(addprefix --distro ,$(DISTRO))
@@ -199,13 +203,13 @@ bench: setup
 	@tests/bench/run $(if $(QUICK),--quick) $(if $(DOC),--doc) $(if $(UML),--uml)
 
 ## demo           two hosts in a VM: pingpong, bandwidth, latency and rping over sroce, with a short report
-demo: setup
+demo: setup-run
 	@echo "building module and provider"
 	+@$(MAKE) --no-print-directory all
 	@tests/vm/guest --timeout 280 -- tests/vm/demo
 
 ## shell          a prompt in the guest, module and provider installed; KERNEL=debug, KERNEL=trixie-7, DISTRO=trixie
-shell: setup
+shell: $(if $(KERNEL)$(DISTRO),setup,setup-run)
 	+@$(MAKE) --no-print-directory all $(addsuffix -module,$(filter-out stock,$(or $(KERNEL),$(DISTRO))))
 	$(if $(DISTRO),@tests/vm/build-in $(DISTRO) provider)
 	@tests/vm/guest $(SYSTEM) --shell

@@ -27,20 +27,27 @@ headers_release() {
 
 package_version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null; }
 
+# The oldest that is installed: what is built from it is made for 6.1, that of Debian 12.
+source_package() {
+	{ dpkg-query -W -f '${db:Status-Status} ${Package}\n' 'linux-source-[0-9]*' 2>/dev/null || true; } |
+		sed -n 's/^installed //p' | sort -V | head -n 1
+}
+
+# unpack_source FOLDER PACKAGE
 unpack_source() {
 	[ -e "$1/.unpacked" ] && return
 	rm -rf "$1" && mkdir -p "$1"
-	nice tar -C "$1" --strip-components=1 -xf /usr/src/linux-source-6.1.tar.xz
+	nice tar -C "$1" --strip-components=1 -xf "/usr/src/$2.tar.xz"
 	touch "$1/.unpacked"
 }
 
 # Unpacks Debian's kernel source once; prints the folder.
 kernel_source() {
-	local version dir
-	version=$(package_version linux-source-6.1)
-	[ -n "$version" ] || die "linux-source-6.1 is not installed: run tests/setup"
-	dir=$SROCE_CACHE/linux-source-$version
-	locked source unpack_source "$dir"
+	local package dir
+	package=$(source_package)
+	[ -n "$package" ] || die "linux-source is not installed: run tests/setup"
+	dir=$SROCE_CACHE/linux-source-$(package_version "$package")
+	locked source unpack_source "$dir" "$package"
 	echo "$dir"
 }
 
@@ -48,5 +55,5 @@ kernel_source() {
 fragments_key() {
 	local sum
 	sum=$(sed -e '/^# CONFIG_/b' -e '/^#/d' "$@" | sort | sha256sum | cut -c 1-10)
-	echo "$(package_version linux-source-6.1)-$sum"
+	echo "$(package_version "$(source_package)")-$sum"
 }
