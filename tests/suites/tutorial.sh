@@ -19,11 +19,14 @@ block() {
 	' "$TUTORIAL"
 }
 
-# Line by line, in this shell: what one block sets, the next one uses, as in a user's terminal.
+# Command by command, in this shell: what one block sets, the next one uses, as in a user's terminal.
 type_in() {
-	local line
+	local line command=''
 	while IFS= read -r line; do
-		eval "$line" </dev/null || { echo "failed: $line"; return 1; }
+		command+=$line$'\n'
+		[[ $line != *\\ ]] || continue
+		eval "$command" </dev/null || { echo "failed: $command"; return 1; }
+		command=''
 	done <<<"$(block "$1")"
 }
 
@@ -32,16 +35,20 @@ typed() {
 	ok "$2" type_in "$1"
 }
 
-# pair WHAT NAME PORT: the blocks NAME-server and NAME-client, each in a terminal of its own. The server's process is made to
-# begin in its namespace, where the rig looks if it listens.
+# On the host "right"
+listens() {
+	ip netns exec right cat /proc/net/tcp /proc/net/tcp6 | grep -q "$(printf ':%04X .* 0A ' "$1")" || cm_listens "$1"
+}
+
+# pair WHAT NAME PORT: the blocks NAME-server and NAME-client, in the one terminal. Nothing is exported: a user does not do it.
 pair() {
-	local server status
-	export LEFT RIGHT
-	(exec ip netns exec right timeout -k 5 "$(seconds 60)" bash -euc "exec $(block "$2-server")") \
-		>"$OUTPUT.server" 2>&1 </dev/null &
+	local server failed=$FAILED status
+	type_in "$2-server" >"$OUTPUT.server" 2>&1
 	server=$!
-	wait_server $server "$3"
-	ok "$1" timeout -k 5 "$(seconds 60)" bash -euc "$(block "$2-client")"
+	ok "$1: the server listens" wait_for 20 listens "$3"
+	ok "$1" type_in "$2-client"
+	# shellcheck disable=SC2046 # a word each
+	[ $FAILED = "$failed" ] || kill $(ip netns pids right)
 	wait $server
 	status=$?
 	[ $status = 0 ] || cat "$OUTPUT.server"
