@@ -89,26 +89,57 @@ static void packet_addresses(const struct sroce_rx *rx, struct in6_addr *from,
 	}
 }
 
+/*
+ * Each link has a space of such addresses, and a host may have the same one on
+ * several: then the netdev tells them apart.
+ */
+static bool of_a_link(const struct in6_addr *addr)
+{
+	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+}
+
+/* The one that has the address, below a VRF.  RCU. */
+static struct net_device *arrived_at(const struct sroce_rx *rx)
+{
+	int slave = rx->looped ? 0 : inet6_sdif(rx->skb);
+
+	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->skb->dev;
+}
+
+static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
+{
+	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
+
+	return !IS_ERR(ndev) && net_eq(dev_net(ndev), net);
+}
+
 /* Is @to an address of the device, in the namespace of the packet? */
 static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 		    const struct in6_addr *to)
 {
 	const struct ib_gid_attr *attr;
-	struct net_device *ndev;
+	struct net_device *ndev = NULL;
 	bool found = false;
 
+	rcu_read_lock();
+	if (of_a_link(to))
+		ndev = arrived_at(rx);
 	attr = rdma_find_gid_by_port(&dev->ib, (const union ib_gid *)to,
 				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
-				     NULL);
-	if (IS_ERR(attr))
-		return false;
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR(ndev))
-		found = net_eq(dev_net(ndev), rx->net);
+				     ndev);
+	if (!IS_ERR(attr)) {
+		found = in_namespace(attr, rx->net);
+		rdma_put_gid_attr(attr);
+	}
 	rcu_read_unlock();
-	rdma_put_gid_attr(attr);
 	return found;
+}
+
+/* RCU, as bottom halves are off. */
+static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
+{
+	return !of_a_link(&av->saddr) || rx->looped ||
+	       sroce_av_ndev(av) == arrived_at(rx);
 }
 
 /* The av of a connected QP is stable from RTR on, under either lock. */
@@ -118,7 +149,7 @@ static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx,
 	return qp->av && qp->av->net_cookie == rx->net->net_cookie &&
 	       qp->av->loopback == rx->looped &&
 	       ipv6_addr_equal(&qp->av->saddr, to) &&
-	       ipv6_addr_equal(&qp->av->daddr, from);
+	       ipv6_addr_equal(&qp->av->daddr, from) && on_link(qp->av, rx);
 }
 
 static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -299,6 +330,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 {
 	rx->payload = reader;
 	rx->net = a->net;
+	rx->skb = a->skb;
 	rx->looped = a->looped;
 	rx->ip = a->ip;
 	rx->ipv4 = a->icrc.ipv4;

@@ -14,6 +14,7 @@ struct sock;
  * @pkt: its headers
  * @payload: reads it from the first byte of the payload on
  * @net: namespace of the socket that received it, or of the device it is from
+ * @skb: what it came in
  * @looped: it has not left its device
  * @ip: IP header of the burst it came in
  * @ipv4: IPv4, else IPv6
@@ -24,6 +25,7 @@ struct sroce_rx {
 	struct sroce_pkt pkt;
 	struct sroce_reader *payload;
 	struct net *net;
+	const struct sk_buff *skb;
 	const u8 *ip;
 	bool looped;
 	bool ipv4;

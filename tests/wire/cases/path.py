@@ -171,6 +171,26 @@ def priorities(b):
             b.clean()
 
 
+@case("the same link-local address on a VLAN: that is another link, and who is there is not the peer")
+def twins(b):
+    ours, theirs = "fe80::51", "fe80::52"
+    on_h2("addr", "add", theirs + "/64", "dev", "eth0", "nodad")
+    try:
+        on_h2("neigh", "add", ours, "lladdr", os.environ["MAC1"], "dev", "eth0")
+        rc = b.unconnected()
+        rc.connect(b.find_gid(gid_text(theirs)), ours, b.peer.qpn)
+        with vlan(b, ours, theirs):
+            packet = b.body(rc, "RC_WRITE_ONLY", b"data")
+            with b.counts("rx_bad_address"):
+                b.raw(packet, source=ours, target=theirs, vlan=VLAN)
+                b.silence()
+            b.raw(packet, source=ours, target=theirs)
+            b.advance(rc)
+            b.acked(rc)
+    finally:
+        on_h2("addr", "del", theirs + "/64", "dev", "eth0")
+
+
 @case("an ICMP message that the path carries next to nothing: anybody can send it, and what is sent arrives all the same",
       ipv4_only=True)
 def too_big(b):
