@@ -36,6 +36,7 @@
 #define SROCE_ABI_H
 
 #include <linux/types.h>
+#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 /* Reported in sysfs (abi_version) and checked by the provider. */
@@ -444,12 +445,18 @@ struct sroce_create_ah_resp {
 /*
  * The kick file: a uverbs object of type file descriptor, one for each that has
  * opened or imported the context.
- * Driver namespace of the uverbs ioctl interface (UVERBS_ID_DRIVER_NS, bit 12
- * set).
  */
-#define SROCE_OBJECT_KICK		0x1000
-#define SROCE_METHOD_KICK_ALLOC		0x1000
-#define SROCE_ATTR_KICK_FD		0x1000
+enum sroce_kick_object {
+	SROCE_OBJECT_KICK = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum sroce_kick_methods {
+	SROCE_METHOD_KICK_ALLOC = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum sroce_kick_alloc_attrs {
+	SROCE_ATTR_KICK_FD = (1U << UVERBS_ID_NS_SHIFT),
+};
 
 /*
  * ioctl() of the kick file: the argument is the slot number of a QP.  Returns
@@ -462,9 +469,14 @@ struct sroce_create_ah_resp {
  * Where device memory is: a method of the core's object, for who has made it
  * and for who imports it.
  */
-#define SROCE_METHOD_DM_QUERY		0x1000
-#define SROCE_ATTR_DM_QUERY_HANDLE	0x1000
-#define SROCE_ATTR_DM_QUERY_RESP	0x1001
+enum sroce_dm_methods {
+	SROCE_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
+
+enum sroce_dm_query_attrs {
+	SROCE_ATTR_DM_QUERY_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+	SROCE_ATTR_DM_QUERY_RESP,
+};
 
 /**
  * struct sroce_dm_query_resp - how to map device memory
@@ -479,88 +491,12 @@ struct sroce_dm_query_resp {
 };
 
 /* Is a handle that one wants to import that of a protection domain? */
-#define SROCE_METHOD_PD_QUERY		0x1000
-#define SROCE_ATTR_PD_QUERY_HANDLE	0x1000
+enum sroce_pd_methods {
+	SROCE_METHOD_PD_QUERY = (1U << UVERBS_ID_NS_SHIFT),
+};
 
-/* Every offset and size that the two sides rely on. */
-#define SROCE_ABI_NAME(line)	sroce_abi_assert_##line
-#define SROCE_ABI_AT(line)	SROCE_ABI_NAME(line)
-#define SROCE_ABI_ASSERT(cond) \
-	struct SROCE_ABI_AT(__LINE__) { char holds[(cond) ? 1 : -1]; }
-#define SROCE_ABI_OFFSET(type, field, at) \
-	SROCE_ABI_ASSERT(__builtin_offsetof(struct type, field) == (at))
-
-SROCE_ABI_ASSERT(sizeof(struct sroce_sge) == 16);
-SROCE_ABI_OFFSET(sroce_sge, length, 8);
-SROCE_ABI_OFFSET(sroce_sge, lkey, 12);
-SROCE_ABI_ASSERT(sizeof(struct sroce_sqe) == SROCE_SQE_HEADER);
-SROCE_ABI_OFFSET(sroce_sqe, opcode, 8);
-SROCE_ABI_OFFSET(sroce_sqe, flags, 9);
-SROCE_ABI_OFFSET(sroce_sqe, num_sge, 10);
-SROCE_ABI_OFFSET(sroce_sqe, imm_data, 12);
-SROCE_ABI_OFFSET(sroce_sqe, rdma.remote_addr, 16);
-SROCE_ABI_OFFSET(sroce_sqe, rdma.rkey, 24);
-SROCE_ABI_OFFSET(sroce_sqe, rdma.srqn, 28);
-SROCE_ABI_OFFSET(sroce_sqe, atomic.srqn, 28);
-SROCE_ABI_OFFSET(sroce_sqe, atomic.compare_add, 32);
-SROCE_ABI_OFFSET(sroce_sqe, atomic.swap, 40);
-SROCE_ABI_OFFSET(sroce_sqe, flush.srqn, 28);
-SROCE_ABI_OFFSET(sroce_sqe, flush.length, 32);
-SROCE_ABI_OFFSET(sroce_sqe, flush.type, 36);
-SROCE_ABI_OFFSET(sroce_sqe, flush.level, 37);
-SROCE_ABI_OFFSET(sroce_sqe, bind.addr, 16);
-SROCE_ABI_OFFSET(sroce_sqe, bind.lkey, 32);
-SROCE_ABI_OFFSET(sroce_sqe, bind.rkey, 36);
-SROCE_ABI_OFFSET(sroce_sqe, bind.access, 40);
-SROCE_ABI_OFFSET(sroce_sqe, ud.ah, 16);
-SROCE_ABI_OFFSET(sroce_sqe, ud.remote_qpn, 20);
-SROCE_ABI_OFFSET(sroce_sqe, ud.remote_qkey, 24);
-SROCE_ABI_ASSERT(sizeof(struct sroce_rqe) == SROCE_RQE_HEADER);
-SROCE_ABI_OFFSET(sroce_rqe, num_sge, 8);
-SROCE_ABI_ASSERT(sizeof(struct sroce_cqe) == SROCE_CQE_SIZE);
-SROCE_ABI_OFFSET(sroce_cqe, timestamp, 8);
-SROCE_ABI_OFFSET(sroce_cqe, byte_len, 16);
-SROCE_ABI_OFFSET(sroce_cqe, imm_data, 20);
-SROCE_ABI_OFFSET(sroce_cqe, qp_num, 24);
-SROCE_ABI_OFFSET(sroce_cqe, src_qp, 28);
-SROCE_ABI_OFFSET(sroce_cqe, status, 32);
-SROCE_ABI_OFFSET(sroce_cqe, opcode, 33);
-SROCE_ABI_OFFSET(sroce_cqe, flags, 34);
-SROCE_ABI_OFFSET(sroce_cqe, vendor_err, 36);
-SROCE_ABI_OFFSET(sroce_cqe, pkey_index, 40);
-SROCE_ABI_OFFSET(sroce_cqe, sl, 42);
-SROCE_ABI_OFFSET(sroce_cqe, cookie, 48);
-SROCE_ABI_OFFSET(sroce_cqe, phase, 60);
-SROCE_ABI_ASSERT(sizeof(struct sroce_qp_slot) == SROCE_SLOT_SIZE);
-SROCE_ABI_OFFSET(sroce_qp_slot, rq_tail, 4);
-SROCE_ABI_OFFSET(sroce_qp_slot, sq_head, 64);
-SROCE_ABI_OFFSET(sroce_qp_slot, rq_head, 68);
-SROCE_ABI_OFFSET(sroce_qp_slot, kick, 72);
-SROCE_ABI_OFFSET(sroce_qp_slot, kick_at, 76);
-SROCE_ABI_ASSERT(sizeof(struct sroce_cq_slot) == SROCE_SLOT_SIZE);
-SROCE_ABI_OFFSET(sroce_cq_slot, arm, 4);
-SROCE_ABI_ASSERT(sizeof(struct sroce_alloc_ucontext_req) == 8);
-SROCE_ABI_ASSERT(sizeof(struct sroce_alloc_ucontext_resp) == 16);
-SROCE_ABI_ASSERT(sizeof(struct sroce_create_req) == 8);
-SROCE_ABI_ASSERT(sizeof(struct sroce_map) == 24);
-SROCE_ABI_OFFSET(sroce_map, ring_size, 8);
-SROCE_ABI_OFFSET(sroce_map, slot, 12);
-SROCE_ABI_OFFSET(sroce_map, page_offset, 16);
-SROCE_ABI_ASSERT(sizeof(struct sroce_create_qp_resp) == 48);
-SROCE_ABI_OFFSET(sroce_create_qp_resp, sq_stride, 24);
-SROCE_ABI_OFFSET(sroce_create_qp_resp, rq_offset, 32);
-SROCE_ABI_OFFSET(sroce_create_qp_resp, rq_entries, 40);
-SROCE_ABI_ASSERT(sizeof(struct sroce_create_cq_resp) == 32);
-SROCE_ABI_OFFSET(sroce_create_cq_resp, entries, 24);
-SROCE_ABI_ASSERT(sizeof(struct sroce_create_srq_resp) == 40);
-SROCE_ABI_OFFSET(sroce_create_srq_resp, srq_num, 32);
-SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_req) == 8);
-SROCE_ABI_ASSERT(sizeof(struct sroce_modify_srq_resp) == 32);
-SROCE_ABI_OFFSET(sroce_modify_srq_resp, entries, 24);
-SROCE_ABI_ASSERT(sizeof(struct sroce_create_ah_resp) == 8);
-SROCE_ABI_ASSERT(sizeof(struct sroce_reg_mr_req) == 8);
-SROCE_ABI_ASSERT(sizeof(struct sroce_dm_query_resp) == 24);
-SROCE_ABI_OFFSET(sroce_dm_query_resp, size, 8);
-SROCE_ABI_OFFSET(sroce_dm_query_resp, length, 16);
+enum sroce_pd_query_attrs {
+	SROCE_ATTR_PD_QUERY_HANDLE = (1U << UVERBS_ID_NS_SHIFT),
+};
 
 #endif /* SROCE_ABI_H */
