@@ -15,7 +15,7 @@ KCONFIG = """\
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 config RDMA_SROCE
 	tristate "Software RoCEv2 in bursts (sroce)"
-	depends on INET && IPV6 && INFINIBAND && 64BIT
+	depends on INET && IPV6 && INFINIBAND && INFINIBAND_USER_ACCESS && 64BIT
 	depends on INFINIBAND_VIRT_DMA
 	depends on !PREEMPT_RT || PREEMPT_RT_NEEDS_BH_LOCK
 	select NET_UDP_TUNNEL
