@@ -106,9 +106,9 @@ void sroce_cq_notify(struct sroce_cq *cq);
  * sroce_cq_settle() - wait for the events of a QP that has gone
  * @cq: of a kernel user
  *
- * ib_free_cq() takes it that there are none without QPs, and before 6.16 asks
- * no driver before it frees what the handler uses.  A CQ whose other QPs keep it
- * busy is not waited for without end.
+ * ib_free_cq() takes it that there are none without QPs, and may free what the
+ * handler uses at once.  A CQ whose other QPs keep it busy is not waited for
+ * without end.
  *
  * Context: process, may sleep.
  */

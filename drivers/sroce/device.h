@@ -108,8 +108,8 @@ enum ib_mtu sroce_device_mtu(const struct sroce_device *dev);
  * @ndev: its netdev
  * @event: what happened to it; the netdev itself is asked
  *
- * Context: rtnl held.  The RDMA core's verb since 6.14; it passes over netdevs
- * of link aggregation, so that the module's notifier calls it as well.
+ * Context: rtnl held.  The RDMA core's verb of this name passes over netdevs of
+ * link aggregation, so that the module's notifier calls it as well.
  */
 void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
 			     unsigned long event);

@@ -94,7 +94,7 @@ def abi(text, ring):
     if not found:
         raise Trouble("sroce-abi.h has no SROCE_DRIVER_ID")
     return replaced(text, ("GPL-2.0 OR Linux-OpenIB", "(GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB"),
-                    ("include/sroce_ring.h", ring))
+                    ("include/sroce_ring.h", ring), ("drivers/sroce/", HOME + "/"))
 
 
 def with_includes(text, includes):

@@ -74,6 +74,6 @@ def files(top, base, author):
     result[f"{HOME}/sroce.h"] = comment.sub("", result[f"{HOME}/sroce.h"])
     result[f"{HOME}/CMakeLists.txt"] = re.sub(r"^add_definitions.*\n", "", (provider / "CMakeLists.txt").read_text(), flags=re.M)
     result[f"{HOME}/man/CMakeLists.txt"] = "rdma_man_pages(\n  libsroce.7\n)\n"
-    result[f"{HOME}/man/libsroce.7"] = (provider / "libsroce.7").read_text()
+    result[f"{HOME}/man/libsroce.7"] = replaced((provider / "libsroce.7").read_text(), (".BR sroce (4),\n", ""))
     result["kernel-headers/rdma/sroce-abi.h"] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     return result

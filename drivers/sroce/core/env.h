@@ -2,7 +2,7 @@
 /*
  * The only seam between the protocol core and its surroundings.  The core
  * needs integer types, byte order, memcpy and one CRC; nothing that sleeps,
- * locks, allocates or tells the time.  tests/unit/env has the native twin.
+ * locks, allocates or tells the time.
  */
 #ifndef SROCE_CORE_ENV_H
 #define SROCE_CORE_ENV_H
@@ -20,6 +20,7 @@ static inline u32 sroce_crc32(u32 crc, const void *p, size_t len)
 	return crc32_le(crc, p, len);
 }
 #else
+/* That of tests/unit/env, or of another native build */
 #include <env_native.h>
 #endif
 
