@@ -3,6 +3,7 @@
 
 import re
 
+import series
 from resolve import Trouble, definitions, expand, replaced, unifdef
 
 HOME = "drivers/infiniband/sw/sroce"
@@ -42,24 +43,6 @@ obj-$(CONFIG_RDMA_SROCE) += sroce.o
 CFLAGS_trace.o := -I$(src)
 
 {objects}"""
-
-MESSAGE = """\
-RDMA/sroce: Add a software RoCEv2 driver that works in bursts
-
-sroce turns any Ethernet device into an RDMA device that speaks RoCEv2,
-as rxe does. What is different: packets go through the stack in bursts,
-in the form of UDP segmentation offload; queues, doorbells and
-completions are memory that is shared with the process, so that posting
-and polling seldom need a system call; sending happens in the caller's
-context and receiving in the softirq, without work queues on the way;
-payload is not copied on the way out.
-
-The protocol is in core/, without kernel types, so that it can be tested
-natively. The rest drives it: one noun or verb of verbs per file.
-
-Signed-off-by: {author}
-"""
-
 
 def is_source(path):
     """Of the files of drivers/sroce: compat.h and the probes stay behind."""
@@ -125,7 +108,7 @@ def maintainers(text, author):
 
 
 def files(top, base, probes, author):
-    """All files that the patch adds or changes, as {path: text}."""
+    """All files that the patches add or change, as {path: text}."""
     options, macros, includes = chosen(top, probes)
     result = {}
     for path in sorted((top / "drivers/sroce").rglob("*")):
@@ -147,3 +130,16 @@ def files(top, base, probes, author):
     result["drivers/infiniband/sw/Makefile"] = replaced(old["drivers/infiniband/sw/Makefile"],
                                                         (line, line + "obj-$(CONFIG_RDMA_SROCE)\t\t+= sroce/\n"))
     return result
+
+
+def patches(top, base, probes, author):
+    """The series: ({path: text}, message) for each patch."""
+    others = {ABI: series.ABI, IDS: series.ABI}
+    others |= {path: series.BUILD for path in (f"{HOME}/Kconfig", f"{HOME}/Makefile", *TOUCHED[:3])}
+    return series.patches(files(top, base, probes, author), HOME, others, author)
+
+
+def cover(top):
+    """The cover letter."""
+    text = (top / "packaging/upstream/cover.txt").read_text()
+    return series.cover(text, (top / "Documentation/performance.rst").read_text())

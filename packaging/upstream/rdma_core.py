@@ -5,20 +5,24 @@ import re
 
 from kernel import ABI, abi, driver_id
 from resolve import Trouble, replaced, unifdef
+from series import sign
 
 HOME = "providers/sroce"
 IDS = "kernel-headers/rdma/ib_user_ioctl_verbs.h"
 TOUCHED = ["CMakeLists.txt", "kernel-headers/CMakeLists.txt", IDS, "libibverbs/verbs.h", "MAINTAINERS", "README.md",
            "debian/control", "debian/rdma-core.install", "debian/copyright", "redhat/rdma-core.spec", "suse/rdma-core.spec"]
 
+HEADERS = """\
+Update kernel headers
+
+To the commit "RDMA/sroce: Add the user ABI".
+"""
 MESSAGE = """\
 providers/sroce: Add the provider of the sroce software RoCEv2 driver
 
 Queues and doorbells are memory that the provider shares with the
 kernel: it posts and polls by loads and stores, and makes a system call
 only when the kernel says there that it is not looking.
-
-Signed-off-by: {author}
 """
 
 
@@ -62,11 +66,11 @@ def lists(base, author):
     }
 
 
-def files(top, base, author):
-    """All files that the patch adds or changes, as {path: text}."""
-    options = [f"-DSROCE_PABI={private_abi(base)}", "-DSROCE_HAVE_FLUSH", "-U__KERNEL__"]
-    result = lists(base, author)
+def sources(top, pabi):
+    """Of the provider, for that version of the private ABI, and the kernel's header: {path: text}."""
+    options = [f"-DSROCE_PABI={pabi}", "-DSROCE_HAVE_FLUSH", "-U__KERNEL__"]
     provider = top / "userspace-provider"
+    result = {}
     for path in sorted([*provider.glob("*.[ch]"), top / "include/sroce_ring.h"]):
         text = unifdef(path.read_text(), options).replace("SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
         result[f"{HOME}/{path.name}"] = text
@@ -77,3 +81,11 @@ def files(top, base, author):
     result[f"{HOME}/man/libsroce.7"] = replaced((provider / "libsroce.7").read_text(), (".BR sroce (4),\n", ""))
     result["kernel-headers/rdma/sroce-abi.h"] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     return result
+
+
+def patches(top, base, author):
+    """The headers of the kernel, and what uses them: ({path: text}, message) each."""
+    files = lists(base, author) | sources(top, private_abi(base))
+    headers = {path: text for path, text in files.items() if path.startswith("kernel-headers/")}
+    rest = {path: text for path, text in files.items() if path not in headers}
+    return [(headers, sign(HEADERS, author)), (rest, sign(MESSAGE, author))]
