@@ -9,6 +9,7 @@ from resolve import Trouble, definitions, expand, replaced, unifdef
 HOME = "drivers/infiniband/sw/sroce"
 ABI = "include/uapi/rdma/sroce-abi.h"
 IDS = "include/uapi/rdma/ib_user_ioctl_verbs.h"
+DOCUMENT = "Documentation/ABI/testing/sysfs-class-infiniband-sroce"
 TOUCHED = ["MAINTAINERS", "drivers/infiniband/Kconfig", "drivers/infiniband/sw/Makefile", IDS]
 DRIVER_ID = re.compile(r"/\* \"sroc\":.*?\*/\n#define SROCE_DRIVER_ID.*?\n\n", re.S)
 
@@ -43,6 +44,23 @@ obj-$(CONFIG_RDMA_SROCE) += sroce.o
 CFLAGS_trace.o := -I$(src)
 
 {objects}"""
+
+SYSFS = """\
+What:		/sys/class/infiniband/<device>/ports/1/pkey_table
+Date:		November 2026
+Contact:	linux-rdma@vger.kernel.org
+Description:
+		(RW) Of a device of sroce: its table of partition keys, up to
+		the last one that is not 0, in hexadecimal. RoCE has no subnet
+		manager that would fill it.
+
+		Up to 32 numbers, with spaces or newlines between them, replace
+		the table, at once and until the device goes; 0 leaves an entry
+		empty. The first one has to be the default partition, 0xffff or
+		0x7fff (EINVAL otherwise), and no key may be there twice
+		(EEXIST). Users are told by IB_EVENT_PKEY_CHANGE.
+"""
+
 
 def is_source(path):
     """Of the files of drivers/sroce: compat.h and the probes stay behind."""
@@ -101,7 +119,7 @@ def driver_id(text):
 def maintainers(text, author):
     """With our section before the first one that the alphabet puts behind it."""
     entry = (f"SROCE SOFTWARE ROCEV2 DRIVER\nM:\t{author}\nL:\tlinux-rdma@vger.kernel.org\nS:\tMaintained\n"
-             f"F:\t{HOME}/\nF:\t{ABI}\n\n")
+             f"F:\t{DOCUMENT}\nF:\t{HOME}/\nF:\t{ABI}\n\n")
     titles = re.finditer(r"(?<=\n\n)S.*(?=\n[A-Z]:\t)", text)
     start = next(match.start() for match in titles if match.group(0) > entry)
     return text[:start] + entry + text[start:]
@@ -119,6 +137,7 @@ def files(top, base, probes, author):
     result[f"{HOME}/main.c"] = replaced(result[f"{HOME}/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[f"{HOME}/Makefile"] = makefile((top / "Kbuild").read_text())
+    result[DOCUMENT] = SYSFS
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     old = {path: (base / path).read_text() for path in TOUCHED}
     result[IDS] = driver_id(old[IDS])
@@ -134,7 +153,7 @@ def files(top, base, probes, author):
 
 def patches(top, base, probes, author):
     """The series: ({path: text}, message) for each patch."""
-    others = {ABI: series.ABI, IDS: series.ABI}
+    others = {ABI: series.ABI, IDS: series.ABI, DOCUMENT: series.DEVICE}
     others |= {path: series.BUILD for path in (f"{HOME}/Kconfig", f"{HOME}/Makefile", *TOUCHED[:3])}
     return series.patches(files(top, base, probes, author), HOME, others, author)
 
