@@ -37,7 +37,7 @@ Devices over netdevs, by "rdma link add"; ports, GIDs, counters, resource
 details, tracepoints; the contexts of processes with their doorbell pages
 and the kick file; protection domains, partitions and address handles.
 """),
-    ("mapping ring reader copy bulk move mr mw dm null fastreg odp dmabuf fault turns pager", """\
+    ("mapping ring reader copy bulk move mr mw dm null fastreg odp dmabuf fault pager", """\
 RDMA/sroce: Add memory
 
 Regions of processes, of kernel users, of dma-bufs, on demand and of
