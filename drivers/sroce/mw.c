@@ -198,9 +198,6 @@ int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	err = sroce_udata_empty(udata);
 	if (err)
 		return err;
-	/* Nobody else looks at it. */
-	if (ibmw->type != IB_MW_TYPE_1 && ibmw->type != IB_MW_TYPE_2)
-		return -EINVAL;
 	slot = kzalloc_obj(*slot, GFP_KERNEL_ACCOUNT);
 	if (!slot)
 		return -ENOMEM;

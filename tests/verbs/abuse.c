@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "rings.h"
 
@@ -404,6 +406,84 @@ static void bad_datagram_receive_tail(const void *arg)
 	datagrams_down(&abuser);
 }
 
+/* A tail where there is no queue */
+
+/* Others have some tens in a second, one without end thousands. */
+#define MANY_TIMERS	1000
+
+/* How often a CPU has been at timers that have run out; -1: nobody tells. */
+static long timers(void)
+{
+	FILE *file = fopen("/proc/softirqs", "r");
+	long sum = -1, n;
+	char word[80];
+
+	while (file && sum < 0 && fscanf(file, "%79s", word) == 1)
+		if (!strcmp(word, "HRTIMER:"))
+			sum = 0;
+	while (file && sum >= 0 && fscanf(file, "%ld", &n) == 1)
+		sum += n;
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+/* Another QP of the abuser's, that cannot send; @side and the slot are its. */
+static bool receiver_up(struct abuser *abuser, struct side *side)
+{
+	struct sroce_qp_slot *slots = (void *)abuser->page.addr;
+	struct ibv_qp_init_attr attr = {
+		.send_cq = abuser->pair.a.scq,
+		.recv_cq = abuser->pair.a.rcq,
+		.cap = { .max_recv_wr = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_UD,
+	};
+	unsigned long i;
+
+	*side = abuser->pair.a;
+	side->qp = ibv_create_qp(side->pd, &attr);
+	if (!CHECK(side->qp) || !CHECK_CALL(attr.cap.max_send_wr, 0) ||
+	    !side_connect(side, &abuser->pair.b, &abuser->pair.options) ||
+	    !CHECK_CALL(post_recv(side, 5, 64, 64), 0))
+		return false;
+	abuser->slot = NULL;
+	/* The first three are known. */
+	for (i = 3; i < SROCE_SLOTS_PER_PAGE && !abuser->slot; i++)
+		if (slots[i].rq_tail == 1) {
+			abuser->slot = &slots[i];
+			abuser->slot_number = i;
+		}
+	return CHECK(abuser->slot);
+}
+
+/* Nobody reads it, so that nobody may wait for more of it either. */
+static void tail_without_queue(const void *arg)
+{
+	struct abuser abuser;
+	struct side side;
+	long before;
+
+	(void)arg;
+	REQUIRE(datagrams_up(&abuser) && receiver_up(&abuser, &side));
+	abuser.slot->sq_tail = 1000;
+	CHECK_CALL(kick(&abuser), 0);
+	before = timers();
+	sleep(1);
+	CHECK(before >= 0);
+	if (!CHECK(timers() - before < MANY_TIMERS))
+		diag("%ld", timers() - before);
+	CHECK(quiet(side.scq));
+	CHECK_CALL(state_of(&side), IBV_QPS_RTS);
+	CHECK_CALL(post_datagram(&abuser.pair.b, &side, 6, 8), 0);
+	EXPECT(abuser.pair.b.scq, abuser.pair.b.qp, .wr_id = 6,
+	       .opcode = IBV_WC_SEND);
+	EXPECT(side.rcq, side.qp, .wr_id = 5, .opcode = IBV_WC_RECV,
+	       .length = 48, .src_qp = abuser.pair.b.qp->qp_num);
+	victim_works();
+	CHECK_CALL(ibv_destroy_qp(side.qp), 0);
+	abuser_down(&abuser);
+}
+
 static bool cq_error(void)
 {
 	struct ibv_async_event event;
@@ -564,6 +644,8 @@ void test_abuse(void)
 		  bad_datagram_send_tail },
 		{ "impossible tails of a UD QP's receive queue",
 		  bad_datagram_receive_tail },
+		{ "a tail of a send queue that is not there",
+		  tail_without_queue },
 		{ "impossible head of a completion queue", bad_cq_head },
 		{ "the kernel's own words and completions", kernel_words },
 	};

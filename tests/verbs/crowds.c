@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * More than a program should ever have: a thousand contexts, ten thousand QPs.
- * What is used of them works, and all is given back.
+ * What is used of them works, and all is given back, also by a process that is
+ * killed.
  *
  *	crowds [GROUP...]
  *
  *	CONTEXTS, QPS (how many)
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "move.h"
 
@@ -287,6 +291,87 @@ static void queue_pairs(const void *arg)
 	used_since(&before, &nothing);
 }
 
+/* A process that is killed: the kernel destroys what it had, one by one. */
+
+/* Addresses for each QP: enough to see it if each had to look at every QP. */
+#define ADDRESSES	10
+
+static const struct options datagrams = {
+	.type = IBV_QPT_UD, .wr = 1, .sge = 1, .cqe = 16, .size = 4096,
+};
+
+/* No neighbour has to be asked for the MAC address of a group. */
+static struct host some_group(void)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	bool ipv4 = !memcmp(hosts[0].gid.raw, mapped, sizeof(mapped));
+	struct host group = hosts[1];
+
+	group.gid.raw[ipv4 ? 12 : 0] = ipv4 ? 239 : 0xff;
+	return group;
+}
+
+static bool take_all(unsigned int n)
+{
+	const struct host group = some_group();
+	struct side one, another;
+	struct host host;
+	unsigned int i;
+
+	if (!open_again(&host, &hosts[0]) ||
+	    !side_create(&one, &host, &datagrams, false))
+		return false;
+	for (i = 1; i < n; i++) {
+		another = one;
+		if (!side_qp(&another, &datagrams))
+			return false;
+	}
+	for (i = 0; i < n * ADDRESSES; i++)
+		if (!CHECK(address_of(one.pd, &hosts[0], &group)))
+			return false;
+	return true;
+}
+
+/* It says by a byte that it has all, and stays. */
+static pid_t start_hoarder(unsigned int n, int *from)
+{
+	int fds[2];
+	pid_t pid;
+
+	if (!CHECK(!pipe(fds)))
+		return -1;
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		if (!take_all(n) || write(fds[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(fds[1]);
+	*from = fds[0];
+	return pid;
+}
+
+static void killed(const void *arg)
+{
+	unsigned int n = *(const unsigned int *)arg;
+	const struct usage nothing = {}, all = { { 1, 1, 2, n, 1 } };
+	struct usage before = usage();
+	int from = -1, status;
+	pid_t pid;
+	char byte;
+
+	pid = start_hoarder(n, &from);
+	REQUIRE(CHECK(pid > 0));
+	if (CHECK(read(from, &byte, 1) == 1))
+		used_since(&before, &all);
+	close(from);
+	CHECK(!kill(pid, SIGKILL));
+	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
+	used_since(&before, &nothing);
+}
+
 static void test_contexts(void)
 {
 	unsigned int n = number("CONTEXTS", 1000);
@@ -301,9 +386,18 @@ static void test_queue_pairs(void)
 	run_test(queue_pairs, &n, "%u QPs in a context", n);
 }
 
+static void test_killed(void)
+{
+	unsigned int n = number("QPS", 10000) / 5;
+
+	run_test(killed, &n, "a process with %u QPs and %u addresses is killed",
+		 n, n * ADDRESSES);
+}
+
 static const struct group groups[] = {
 	{ "contexts", test_contexts },
 	{ "queue-pairs", test_queue_pairs },
+	{ "killed", test_killed },
 };
 
 int main(int argc, char **argv)

@@ -2,7 +2,10 @@
 /*
  * Completion events.
  */
+#include <errno.h>
 #include <poll.h>
+#include <rdma/ib_user_verbs.h>
+#include <unistd.h>
 
 #include "move.h"
 #include "verbs.h"
@@ -125,6 +128,59 @@ static void arm_and_sleep(const void *arg)
 	pair_down(&pair);
 }
 
+/* What ibv_req_notify_cq() does only if it finds a reason for an event. */
+static int remind(const struct ibv_cq *cq)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_req_notify_cq cmd;
+	} raw = {
+		.hdr = { .command = IB_USER_VERBS_CMD_REQ_NOTIFY_CQ,
+			 .in_words = sizeof(raw) / 4 },
+		.cmd = { .cq_handle = cq->handle },
+	};
+
+	return write(cq->context->cmd_fd, &raw, sizeof(raw)) == sizeof(raw) ?
+	       0 : errno;
+}
+
+static void arm_and_remind(struct ibv_cq *cq)
+{
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		REQUIRE(CHECK_CALL(ibv_req_notify_cq(cq, 0), 0));
+		REQUIRE(CHECK_CALL(remind(cq), 0));
+	}
+}
+
+/* The kernel keeps events that nobody reads: it makes none without a reason. */
+static void reminders(const void *arg)
+{
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	arm_and_remind(pair.b.rcq);
+	CHECK(!event_within(&pair.b, QUIET_MS));
+	/* It is armed, and then no longer. */
+	send_one(&pair, 0);
+	take_event(&pair.b, pair.b.rcq);
+	/* One that waits for whoever arms */
+	CHECK_CALL(post_recv(&pair.b, 2, 0, 100), 0);
+	CHECK_CALL(post_send(&pair.a, 2, 0, 10, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_SEND);
+	CHECK(!event_within(&pair.b, QUIET_MS));
+	arm_and_remind(pair.b.rcq);
+	take_event(&pair.b, pair.b.rcq);
+	CHECK(!event_within(&pair.b, QUIET_MS));
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 2, .opcode = IBV_WC_RECV,
+	       .length = 10);
+	arm_and_remind(pair.b.rcq);
+	CHECK(!event_within(&pair.b, QUIET_MS));
+	pair_down(&pair);
+}
+
 /* Both CQs of a side share a channel: each event names its own. */
 static void two_queues(const void *arg)
 {
@@ -150,6 +206,7 @@ void test_notify(void)
 		{ "WRITE with immediate and errors are solicited",
 		  solicited_others },
 		{ "200 times armed and slept", arm_and_sleep },
+		{ "reminders of nothing", reminders },
 		{ "two completion queues on a channel", two_queues },
 	};
 

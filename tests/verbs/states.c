@@ -8,6 +8,7 @@
 
 static const struct group groups[] = {
 	{ "transitions", test_transitions },
+	{ "paths", test_paths },
 	{ "attributes", test_attributes },
 	{ "queues", test_queues },
 };

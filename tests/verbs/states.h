@@ -6,6 +6,8 @@
 
 /* transitions.c: what modify_qp and query_qp say */
 void test_transitions(void);
+/* the same file: modify_qp by two at once */
+void test_paths(void);
 /* attributes.c: which attributes each step wants, takes, refuses */
 void test_attributes(void);
 /* queues.c: what the queues do in each state */

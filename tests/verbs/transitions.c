@@ -3,6 +3,8 @@
  * Every pair of states, every attribute: what is allowed, and what query says.
  */
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "move.h"
@@ -431,4 +433,112 @@ void test_transitions(void)
 			 "%s to %s: missing and superfluous attributes",
 			 type_name(needs[i].type), names[needs[i].state]);
 	run_tests(tests, ARRAY_SIZE(tests));
+}
+
+/* The path, by two threads at once */
+
+#define MOVES	3000
+
+/**
+ * struct mover - a thread that moves a QP to a path, again and again
+ * @thread: it
+ * @qp: the QP, which is the other thread's, too
+ * @attr: with the path
+ * @err: what modify_qp() has said at last
+ */
+struct mover {
+	pthread_t thread;
+	struct ibv_qp *qp;
+	struct ibv_qp_attr attr;
+	int err;
+};
+
+static void *mover_run(void *arg)
+{
+	struct mover *m = arg;
+	int i;
+
+	for (i = 0; i < MOVES && !m->err; i++)
+		m->err = ibv_modify_qp(m->qp, &m->attr, IBV_QP_AV);
+	return NULL;
+}
+
+/* The same device with another address, if the environment has its index. */
+static bool other_address(struct host *host, const struct host *model,
+			  const char *index)
+{
+	const char *value = getenv(index);
+
+	*host = *model;
+	host->gid_index = value ? atoi(value) : 0;
+	return value &&
+	       CHECK_CALL(ibv_query_gid(host->context, 1, host->gid_index,
+					&host->gid), 0);
+}
+
+static void use_addresses(struct pair *pair, struct host *from)
+{
+	pair->a.host = &from[0];
+	pair->b.host = &from[1];
+}
+
+static void move_at_once(struct pair *pair, struct host *const paths[2])
+{
+	struct mover movers[2] = {};
+	int i, mask;
+
+	for (i = 0; i < 2; i++) {
+		use_addresses(pair, paths[i]);
+		movers[i].qp = pair->a.qp;
+		rtr_attr(&movers[i].attr, &mask, IBV_QPT_RC, &pair->a, &pair->b,
+			 &pair->options);
+	}
+	for (i = 0; i < 2; i++)
+		REQUIRE(!pthread_create(&movers[i].thread, NULL, mover_run,
+					&movers[i]));
+	for (i = 0; i < 2; i++) {
+		pthread_join(movers[i].thread, NULL);
+		CHECK_CALL(movers[i].err, 0);
+	}
+}
+
+/* The address is still there, and good for a connection. */
+static void still_works(struct host *from)
+{
+	union ibv_gid gid;
+	struct pair pair;
+
+	REQUIRE(pair_create(&pair, NULL));
+	use_addresses(&pair, from);
+	CHECK(pair_connect(&pair) && works(&pair));
+	pair_down(&pair);
+	CHECK_CALL(ibv_query_gid(from->context, 1, from->gid_index, &gid), 0);
+	CHECK(!memcmp(&gid, &from->gid, sizeof(gid)));
+}
+
+/* A reference to a GID that is dropped twice takes the GID away. */
+static void two_movers(const void *arg)
+{
+	struct host six[2];
+	struct host *const paths[2] = { hosts, six };
+	struct pair pair;
+
+	(void)arg;
+	if (!other_address(&six[0], &hosts[0], "G1_6") ||
+	    !other_address(&six[1], &hosts[1], "G2_6")) {
+		skip("G1_6 and G2_6 are not set");
+		return;
+	}
+	REQUIRE(pair_up(&pair, NULL));
+	CHECK_CALL(to_state(&pair.a, IBV_QPS_SQD), 0);
+	move_at_once(&pair, paths);
+	CHECK_CALL(state_of(&pair.a), IBV_QPS_SQD);
+	pair_down(&pair);
+	still_works(hosts);
+	still_works(six);
+}
+
+void test_paths(void)
+{
+	run_test(two_movers, NULL, "two threads change the path");
 }

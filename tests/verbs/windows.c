@@ -3,7 +3,9 @@
  * Memory windows, and keys that are invalidated.
  */
 #include <errno.h>
+#include <rdma/ib_user_verbs.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "move.h"
 #include "resources.h"
@@ -389,6 +391,41 @@ static void bad_use(const void *arg)
 	pair_down(&pair);
 }
 
+/* By the command itself, whatever a library thinks of the type */
+static int alloc_by_write(const struct ibv_pd *pd, uint8_t type)
+{
+	struct ib_uverbs_alloc_mw_resp resp;
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_alloc_mw cmd;
+	} raw = {
+		.hdr = { .command = IB_USER_VERBS_CMD_ALLOC_MW,
+			 .in_words = sizeof(raw) / 4,
+			 .out_words = sizeof(resp) / 4 },
+		.cmd = { .response = (uintptr_t)&resp, .pd_handle = pd->handle,
+			 .mw_type = type },
+	};
+
+	return write(pd->context->cmd_fd, &raw, sizeof(raw)) == sizeof(raw) ?
+	       0 : errno;
+}
+
+static void no_type(const void *arg)
+{
+	static const uint8_t types[] = { 0, 3, 7, 0x81, 255 };
+	struct pair pair;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(up(&pair));
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (!CHECK_CALL(alloc_by_write(pair.a.pd, types[i]), EINVAL))
+			diag("type %u", types[i]);
+	CHECK(works(&pair));
+	/* Its PD could not go if there were a window. */
+	pair_down(&pair);
+}
+
 void test_windows(void)
 {
 	static const struct test tests[] = {
@@ -399,6 +436,7 @@ void test_windows(void)
 		{ "MW: binding and invalidating in order", in_order },
 		{ "MW: thousands", thousands },
 		{ "MW: bad use", bad_use },
+		{ "MW: types that there are not", no_type },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));
