@@ -100,7 +100,9 @@ enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
 void sroce_gather_cancel(struct sroce_qp *qp)
 {
 	hrtimer_cancel(&qp->sq.gather);
+	sroce_send_lock(qp);
 	if (qp->sq.gathering)
 		count(qp, -1);
 	qp->sq.gathering = false;
+	sroce_send_unlock(qp);
 }

@@ -88,15 +88,13 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter)
 	struct sroce_qp *qp;
 
 	rcu_read_lock();
+	/* Anybody can have us do this often: others' devices are but looked at. */
 	list_for_each_entry_rcu(qp, &gsis, gsi) {
-		if (!sroce_qp_get(qp))
+		if (qp->net_cookie != net->net_cookie || !sroce_qp_get(qp))
 			continue;
-		if (dev_net(qp->dev->ndev) == net) {
-			sroce_count(qp, counter);
-			sroce_qp_put(qp);
-			break;
-		}
+		sroce_count(qp, counter);
 		sroce_qp_put(qp);
+		break;
 	}
 	rcu_read_unlock();
 }
@@ -150,6 +148,7 @@ static int publish(struct sroce_qp *qp)
 
 	if (qp->type == IB_QPT_GSI) {
 		qp->qpn = SROCE_QPN_GSI;
+		qp->net_cookie = dev_net(qp->dev->ndev)->net_cookie;
 		spin_lock(&gsis_lock);
 		list_add_rcu(&qp->gsi, &gsis);
 		spin_unlock(&gsis_lock);

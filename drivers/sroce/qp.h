@@ -241,6 +241,7 @@ enum sroce_todo {
  * @attr: attributes as they were set, for query; @mutex
  * @mutex: one modify_qp() at a time; outside of the locks
  * @gsi: in the list of GSI QPs; RCU
+ * @net_cookie: of a GSI QP: its device's namespace
  * @sq: sending half
  * @rq: answering half
  * @work: what the fast path hands over
@@ -281,6 +282,7 @@ struct sroce_qp {
 	struct ib_qp_attr attr;
 	struct mutex mutex;	/* see above */
 	struct list_head gsi;
+	u64 net_cookie;
 
 	struct sroce_sendq sq ____cacheline_aligned_in_smp;
 	struct sroce_recvq rq ____cacheline_aligned_in_smp;
