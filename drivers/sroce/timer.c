@@ -121,15 +121,18 @@ static u64 timeout(const struct sroce_sendq *sq)
 /*
  * An answer that is on its way and that to the second question come in an order
  * that is hard to make sense of if the peer refuses the latter.  With several
- * READs or atomics under way that is likelier, so they are given more time.
+ * READs or atomics under way that is likelier, and their answers are many: they
+ * are given more time, and are not asked for again before it is known how far
+ * away the peer is.
  */
 static u64 probe_after(const struct sroce_sendq *sq)
 {
 	const struct sroce_requester *req = &sq->req;
 	bool alone = req->in.next + !!req->packet - req->in.head == 1;
-	bool shy = req->reads && !alone && sq->rtt.smooth;
 
-	return sroce_rtt_probe(&sq->rtt) << (shy ? SHY : 0);
+	if (!req->reads || alone)
+		return sroce_rtt_probe(&sq->rtt);
+	return sq->rtt.smooth ? sroce_rtt_probe(&sq->rtt) << SHY : timeout(sq);
 }
 
 /*
