@@ -124,6 +124,16 @@ static bool adjoins(const struct sk_buff *skb, const struct page_frag *frag)
 	       skb_frag_off(last) + skb_frag_size(last) == frag->offset;
 }
 
+/* Without large pages it is a small one, and that may not do. */
+static bool refill(struct page_frag *frag, u32 len)
+{
+	if (skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN))
+		return frag->offset + len <= frag->size;
+	/* The page is gone, and what is left there is its size. */
+	frag->size = 0;
+	return false;
+}
+
 /* @len more bytes in one piece, at the end of the burst. */
 static void *extend(struct sk_buff *skb, u32 len)
 {
@@ -133,10 +143,7 @@ static void *extend(struct sk_buff *skb, u32 len)
 
 	if (!shared->nr_frags && len <= skb_tailroom(skb))
 		return skb_put(skb, len);
-	/* Without large pages it is a small one, and that may not do. */
-	if (unlikely(frag->offset + len > frag->size) &&
-	    (!skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN) ||
-	     frag->offset + len > frag->size))
+	if (unlikely(frag->offset + len > frag->size) && !refill(frag, len))
 		return NULL;
 	p = page_address(frag->page) + frag->offset;
 	if (adjoins(skb, frag)) {
