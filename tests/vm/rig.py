@@ -426,7 +426,9 @@ class Guest:
         print(f"{self.options.name}: the guest died; its last words:", file=sys.stderr)
         for path in filter(os.path.exists, (os.path.join(self.job, "qemu.log"), self.console)):
             with open(path, encoding="utf-8", errors="replace") as file:
-                sys.stderr.writelines(file.readlines()[-25:])
+                lines = file.readlines()
+            fatal = [at for at, line in enumerate(lines) if re.search("Kernel panic|BUG:|Oops", line)]
+            sys.stderr.writelines(lines[max(fatal[0] - 5, 0):fatal[0] + 45] if fatal else lines[-25:])
 
     def run(self, timeout, sink, keyboard=None, linger=lambda: None):
         """Boots, relays, ends the guest whatever happens; returns the exit status."""

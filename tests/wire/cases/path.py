@@ -176,7 +176,7 @@ def twins(b):
     ours, theirs = "fe80::51", "fe80::52"
     on_h2("addr", "add", theirs + "/64", "dev", "eth0", "nodad")
     try:
-        on_h2("neigh", "add", ours, "lladdr", os.environ["MAC1"], "dev", "eth0")
+        on_h2("neigh", "replace", ours, "lladdr", os.environ["MAC1"], "dev", "eth0")
         rc = b.unconnected()
         rc.connect(b.find_gid(gid_text(theirs)), ours, b.peer.qpn)
         with vlan(b, ours, theirs):
