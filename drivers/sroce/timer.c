@@ -13,7 +13,7 @@
 #define UNTIMED		15
 /* Each waits twice as long as the one before. */
 #define MOST_PROBES	8
-/* So many times twice as long. */
+/* For several READs a probe waits so many times twice as long. */
 #define SHY		3
 
 /*

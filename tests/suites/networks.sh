@@ -61,6 +61,15 @@ probes=$(moved $D1 tx_probes "$probes")
 diag "$probes probes"
 ok "the distance is learnt" test "$probes" -lt 16
 
+# Further away than the timeout, 134 ms: that follows, or each flight would be sent twice.
+network delay 100ms limit 10000
+late=$(counter $D1 local_ack_timeout_err)
+pair_run "WRITEs to who is further away than the timeout" 'ib_write_bw -F -d $D2 -x $G2 -n 96 -t 8 -s 65536 -u 15 -p $PORT' \
+	'ib_write_bw -F -d $D1 -x $G1 -n 96 -t 8 -s 65536 -u 15 -p $PORT $IP2' 60
+late=$(moved $D1 local_ack_timeout_err "$late")
+diag "$late timeouts"
+ok "the timeout follows" test "$late" -lt 8
+
 # A peer may be asked for much at once, but not for more than fits between: 128 READs are 384 bursts.
 network delay 20ms limit 40
 drops=$(counter $D2 tx_local_drops)
