@@ -16,8 +16,6 @@
 #include "udata.h"
 #include "worker.h"
 
-/* Packets that may be unacknowledged: 512 KiB at a path MTU of 1024. */
-#define WINDOW_PACKETS	512
 /* Also those that the kernel does not know yet */
 #define QP_ACCESS	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL | \
 			 IB_ACCESS_FLUSH_PERSISTENT)
@@ -248,8 +246,8 @@ static void enter_rtr(struct sroce_qp *qp)
 	struct sroce_requester *req = &qp->sq.req;
 
 	req->transport = transport(qp);
-	req->window = WINDOW_PACKETS;
-	req->max_window = WINDOW_PACKETS;
+	req->window = SROCE_WINDOW;
+	req->max_window = SROCE_WINDOW;
 	qp->rq.resp.transport = req->transport;
 	qp->rq.resp.log.transport = req->transport;
 	if (!sroce_qp_connected(qp)) {

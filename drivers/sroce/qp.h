@@ -66,9 +66,11 @@ struct sroce_path {
  * @rtt: how long answers take
  * @timed: whose answer is timed: the packet before this PSN,
  * @timed_at: and when it was sent
+ * @timed_flight: packets that were on their way then
  * @timing: it is
  * @untimed: flights before another one is timed
  * @doubtful: what @rtt has, or is about to get, is how long it takes at most
+ * @far: the peer is: see sroce_requester_stretch()
  * @resent: packets before @resent_to went out twice; nobody knows which of them
  *	an answer is to
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
@@ -116,12 +118,14 @@ struct sroce_sendq {
 	ktime_t deadline;
 	ktime_t expires;
 	ktime_t timed_at;
+	u32 timed_flight;
 	ktime_t held_until;
 	struct sroce_rtt rtt;
 	u32 timed;
 	u32 resent_to;
 	bool resent;
 	bool doubtful;
+	bool far;
 	u8 untimed;
 	u8 probes;
 	bool timing;

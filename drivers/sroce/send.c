@@ -61,6 +61,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.timing = false;
 	qp->sq.resent = false;
 	qp->sq.doubtful = false;
+	qp->sq.far = false;
 	qp->sq.probe = false;
 	qp->sq.lazy = 0;
 	qp->sq.unpolled = 0;

@@ -9,7 +9,7 @@
 #include "timer.h"
 #include "trace.h"
 
-/* Flights of which the time is not taken, after one of which it is. */
+/* Flights to who is near of which the time is not taken, after one that is. */
 #define UNTIMED		15
 /* Each waits twice as long as the one before. */
 #define MOST_PROBES	8
@@ -55,41 +55,55 @@ void sroce_timer_arm(struct sroce_qp *qp, u64 ns)
 	arm(qp, ktime_add_ns(ktime_get(), ns));
 }
 
+/* All that was sent again before this was known was not lost, but on its way. */
+static void forgive(struct sroce_sendq *sq, u64 ns)
+{
+	if (sq->timeout && ns >= sq->timeout)
+		sq->req.window = sq->req.max_window;
+}
+
 /* The first time may have been doubtful: then the second one replaces it. */
 static void take_time(struct sroce_sendq *sq, ktime_t now)
 {
+	s64 ns = ktime_to_ns(ktime_sub(now, sq->timed_at));
 	bool doubtful = sq->doubtful && !sq->rtt.smooth;
 
 	if (sq->doubtful && !doubtful) {
 		sq->rtt = (struct sroce_rtt) {};
 		sq->doubtful = false;
+		forgive(sq, ns);
 	}
-	sroce_rtt_add(&sq->rtt, ktime_to_ns(ktime_sub(now, sq->timed_at)));
+	sroce_rtt_add(&sq->rtt, ns);
+	sq->far = sroce_requester_stretch(&sq->req, &sq->rtt, sq->timed_flight);
 	sq->timing = false;
-	sq->untimed = doubtful ? 0 : UNTIMED;
+	sq->untimed = doubtful || sq->far ? 0 : UNTIMED;
 }
 
 /*
  * One flight in so many is timed, and none of which a part was sent again.  Of
- * READs and atomics the first answer, and only if nothing was ahead of it.
+ * READs and atomics the first answer, and only if nothing was ahead of it; but
+ * from far away all of them, as the window depends on that.
  */
 static void time_flight(struct sroce_sendq *sq, bool waits, bool idle,
 			ktime_t now)
 {
 	const struct sroce_requester *req = &sq->req;
+	bool first = req->reads && idle;
 
 	if (sq->timing && !sroce_psn_before(req->una, sq->timed))
 		take_time(sq, now);
 	if (sq->resent && !sroce_psn_before(req->una, sq->resent_to))
 		sq->resent = false;
-	if (sq->timing || !waits || sq->resent || (req->reads && !idle))
+	if (sq->timing || !waits || sq->resent ||
+	    (req->reads && !idle && !sq->far))
 		return;
 	if (sq->rtt.smooth && sq->untimed) {
 		sq->untimed--;
 		return;
 	}
 	sq->timing = true;
-	sq->timed = req->reads ? sroce_psn_add(req->una, 1) : req->psn;
+	sq->timed = first ? sroce_psn_add(req->una, 1) : req->psn;
+	sq->timed_flight = sroce_psn_diff(sq->timed, req->una);
 	sq->timed_at = now;
 }
 

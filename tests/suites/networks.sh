@@ -61,23 +61,47 @@ probes=$(moved $D1 tx_probes "$probes")
 diag "$probes probes"
 ok "the distance is learnt" test "$probes" -lt 16
 
-# Further away than the timeout, 134 ms: that follows, or each flight would be sent twice.
+# on_the_way WHAT PROGRAM HOST OPTIONS: how much of what HOST sends is on its way at once. Of all looks: bytes, in ascending order
+on_the_way() {
+	local looks
+	while sleep 0.05; do on $3 tc -j -s qdisc show dev eth0; done >"$OUTPUT.way" &
+	looks=$!
+	pair_run "$1" "$2 -F -d \$D2 -x \$G2 $4 -s 65536 -p \$PORT" "$2 -F -d \$D1 -x \$G1 $4 -s 65536 -p \$PORT $IP2" 60
+	kill $looks
+	wait $looks 2>/dev/null
+	mapfile -t way < <(grep -o '"backlog":[0-9]*' "$OUTPUT.way" | cut -d: -f2 | grep ..... | sort -n)
+	diag "bytes on their way: ${way[*]}"
+}
+at_exit rm -f "$OUTPUT.way"
+
+# Further away than the timeout, 134 ms: that follows, or each flight would be sent twice; and it was no sign of losses.
 network delay 100ms limit 10000
 late=$(counter $D1 local_ack_timeout_err)
-pair_run "WRITEs to who is further away than the timeout" 'ib_write_bw -F -d $D2 -x $G2 -n 96 -t 8 -s 65536 -u 15 -p $PORT' \
-	'ib_write_bw -F -d $D1 -x $G1 -n 96 -t 8 -s 65536 -u 15 -p $PORT $IP2' 60
+on_the_way "WRITEs to who is further away than the timeout" ib_write_bw h1 "-n 200 -t 64 -u 15"
 late=$(moved $D1 local_ack_timeout_err "$late")
 diag "$late timeouts"
 ok "the timeout follows" test "$late" -lt 8
+ok "they do not come in drips" test "${way[${#way[*]} / 2]}" -gt 400000
 
 # A peer may be asked for much at once, but not for more than fits between: 128 READs are 384 bursts.
-network delay 20ms limit 40
+network delay 2ms limit 40
 drops=$(counter $D2 tx_local_drops)
 again=$(counter $D1 tx_retransmits)
-pair_run "many READs from far away" 'ib_read_bw -F -d $D2 -x $G2 -n 300 -t 128 -s 65536 -u 20 -p $PORT' \
+pair_run "many READs from a way off" 'ib_read_bw -F -d $D2 -x $G2 -n 300 -t 128 -s 65536 -u 20 -p $PORT' \
 	'ib_read_bw -F -d $D1 -x $G1 -n 300 -t 128 -s 65536 -u 20 -p $PORT $IP2' 60
 is "no answer found the queue full" "$(moved $D2 tx_local_drops "$drops")" 0
 is "none was lost" "$(moved $D1 tx_retransmits "$again")" 0
+
+# To who is far away more is on its way at once than the 512 packets of 1 KiB that are enough for others,
+network delay 20ms limit 10000
+on_the_way "WRITEs to who is far away" ib_write_bw h1 "-n 2000 -t 64 -u 20"
+ok "fill the distance" test "${way[-1]}" -gt 1000000
+on_the_way "READs from who is far away" ib_read_bw h2 "-n 2000 -t 64 -u 20"
+ok "do so, too" test "${way[-1]}" -gt 1000000
+# but not if it only makes a queue longer, up to 4 MiB.
+network delay 20ms rate 100mbit limit 10000
+on_the_way "WRITEs through a narrow place" ib_write_bw h1 "-n 1000 -t 64 -u 20"
+ok "leave its queue short" test "${way[${#way[*]} / 2]}" -lt 2000000
 
 # A queue of ten packets drops most of each burst of 64, until there are no such bursts any more.
 for host in h1 h2; do on $host tc qdisc replace dev eth0 root tbf rate 200mbit burst 3kb limit 11kb; done

@@ -257,6 +257,111 @@ TEST(requester, progress_makes_it_larger_again)
 	EQUAL(s.r.window, 64);
 }
 
+/* The window as it is, sent to somebody @ms away through what passes @rate packets a millisecond. */
+static bool travel(struct sroce_rtt *rtt, u32 ms, u32 rate)
+{
+	u32 flight = s.r.window;
+
+	sroce_rtt_add(rtt, max(ms, flight / rate) * 1000000ull);
+	return sroce_requester_stretch(&s.r, rtt, flight);
+}
+
+TEST(requester, who_is_near_needs_no_large_window)
+{
+	struct sroce_rtt rtt = {};
+	u32 i;
+
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	for (i = 0; i < 100; i++)
+		CHECK(!travel(&rtt, 5, 1000));
+	EQUAL(s.r.window, 512);
+	EQUAL(s.r.max_window, 512);
+}
+
+TEST(requester, the_window_grows_with_the_distance)
+{
+	struct sroce_rtt rtt = {};
+
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	CHECK(travel(&rtt, 20, 1000));
+	EQUAL(s.r.window, 1024);
+	travel(&rtt, 20, 1000);
+	EQUAL(s.r.window, 2000);
+	travel(&rtt, 20, 1000);
+	EQUAL(s.r.window, 2000);
+	EQUAL(s.r.max_window, 2000);
+}
+
+TEST(requester, but_not_without_end)
+{
+	struct sroce_rtt rtt = {};
+	u32 i;
+
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	for (i = 0; i < 10; i++)
+		travel(&rtt, 900, 1000);
+	EQUAL(s.r.window, 8192);
+}
+
+TEST(requester, nor_where_it_fills_queues)
+{
+	struct sroce_rtt rtt = {};
+	u32 i;
+
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	for (i = 0; i < 10; i++) {
+		travel(&rtt, 40, 15);
+		CHECK(s.r.window <= 1300);
+	}
+	CHECK(s.r.window >= 1100);
+	/* Something else takes most of the way. */
+	travel(&rtt, 40, 5);
+	travel(&rtt, 40, 5);
+	EQUAL(s.r.window, 512);
+}
+
+TEST(requester, little_under_way_says_nothing)
+{
+	struct sroce_rtt rtt = {};
+
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	travel(&rtt, 20, 1000);
+	sroce_rtt_add(&rtt, 100000000);
+	CHECK(sroce_requester_stretch(&s.r, &rtt, 512));
+	EQUAL(s.r.window, 1024);
+}
+
+TEST(requester, a_window_that_losses_made_small_stays_so)
+{
+	struct sroce_rtt rtt = {};
+
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	travel(&rtt, 20, 1000);
+	s.r.window = 700;
+	travel(&rtt, 20, 1000);
+	EQUAL(s.r.window, 700);
+	EQUAL(s.r.max_window, 1400);
+}
+
+TEST(requester, who_moves_near_is_near)
+{
+	struct sroce_rtt rtt = {};
+
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	travel(&rtt, 20, 1000);
+	travel(&rtt, 20, 1000);
+	EQUAL(s.r.window, 2000);
+	CHECK(!travel(&rtt, 1, 100000));
+	EQUAL(s.r.window, 512);
+}
+
 TEST(requester, a_window_of_one_stays)
 {
 	sender_init(&s, 0);

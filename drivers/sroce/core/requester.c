@@ -16,6 +16,10 @@
  * part costs little, and there is an end to what nobody can stop.
  */
 #define LARGE_PART	4
+/* A window that leaves room for a packet in each so many nanoseconds, */
+#define PACKET_NS	10000
+/* up to this one. */
+#define MOST_WINDOW	8192u
 
 /* The BTH operation of each place of a message. */
 struct operations {
@@ -106,6 +110,12 @@ static u32 read_limit(const struct sroce_requester *r,
 	return min(part, rest);
 }
 
+/* A window that has been stretched is a large part already. */
+static u32 large_part(const struct sroce_requester *r)
+{
+	return max(LARGE_PART * min(r->max_window, SROCE_WINDOW), r->max_window);
+}
+
 /* How many packets of a READ to ask for. */
 static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 {
@@ -116,7 +126,7 @@ static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 	if (parts_ahead(r) == SROCE_PARTS)
 		return limit;
 	if (!slowed(r))
-		return min(limit, LARGE_PART * r->max_window);
+		return min(limit, large_part(r));
 	return min(part, limit);
 }
 
@@ -358,6 +368,31 @@ void sroce_requester_slow(struct sroce_requester *r)
 
 	r->window = max(flight - (flight + 3) / 4, least);
 	r->grown = 0;
+}
+
+/*
+ * As much again as the peer has got in the time that an answer takes without
+ * queues.  Nanoseconds in units of 2^16, or they would need a long division.
+ */
+static u32 reach(const struct sroce_rtt *rtt, u32 flight)
+{
+	return 2 * min(flight, MOST_WINDOW) * (rtt->least >> 16) /
+	       (rtt->last >> 16);
+}
+
+bool sroce_requester_stretch(struct sroce_requester *r,
+			     const struct sroce_rtt *rtt, u32 flight)
+{
+	u32 most = clamp(rtt->least / PACKET_NS, SROCE_WINDOW, MOST_WINDOW);
+	bool far = most > SROCE_WINDOW;
+	bool whole = !slowed(r);
+
+	/* A flight that was small says nothing. */
+	if (far && flight > r->max_window / 2)
+		r->max_window = reach(rtt, flight);
+	r->max_window = clamp(r->max_window, SROCE_WINDOW, most);
+	r->window = whole ? r->max_window : min(r->window, r->max_window);
+	return far;
 }
 
 static void grow(struct sroce_requester *r, u32 packets)

@@ -4,6 +4,10 @@
 
 #include "inflight.h"
 #include "parse.h"
+#include "rtt.h"
+
+/* To a peer that is near: 512 KiB at a path MTU of 1024. */
+#define SROCE_WINDOW		512u
 
 /* More unacknowledged PSNs than this cannot be told from old ones. */
 #define SROCE_PSN_WINDOW	((1u << 23) - 1)
@@ -172,6 +176,21 @@ void sroce_requester_retire(struct sroce_requester *r);
  * READs: of one that is longer than the window a part is asked for at a time.
  */
 void sroce_requester_slow(struct sroce_requester *r);
+
+/**
+ * sroce_requester_stretch() - a larger window for a peer that is far away
+ * @r: state
+ * @rtt: a sample has just been added,
+ * @flight: of so many packets
+ *
+ * The window that fits all networks within a building leaves those between
+ * cities empty.  So it grows with the distance, up to twice what gets there in
+ * a round trip: more would only wait in queues on the way.
+ *
+ * Return: is the peer far away?
+ */
+bool sroce_requester_stretch(struct sroce_requester *r,
+			     const struct sroce_rtt *rtt, u32 flight);
 
 /**
  * sroce_requester_rewind() - go back to the oldest unacknowledged packet

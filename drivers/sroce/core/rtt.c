@@ -15,11 +15,14 @@ void sroce_rtt_add(struct sroce_rtt *rtt, s64 ns)
 	s32 sample = clamp(ns, (s64)1, (s64)LONGEST);
 	s32 off = sample - (s32)rtt->smooth;
 
+	rtt->last = sample;
 	if (!rtt->smooth) {
+		rtt->least = sample;
 		rtt->smooth = sample;
 		rtt->deviation = sample / 2;
 		return;
 	}
+	rtt->least = min(rtt->least, (u32)sample);
 	rtt->smooth += off / 8;
 	if (off < 0)
 		off = -off;

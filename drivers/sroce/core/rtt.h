@@ -8,10 +8,14 @@
  * struct sroce_rtt - how long answers take
  * @smooth: moving average, nanoseconds; 0 before the first sample
  * @deviation: from that, moving average, nanoseconds
+ * @least: of all samples: how far away the peer is, without queues
+ * @last: the latest sample
  */
 struct sroce_rtt {
 	u32 smooth;
 	u32 deviation;
+	u32 least;
+	u32 last;
 };
 
 /**
