@@ -3,6 +3,8 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_checksum.h>
@@ -16,8 +18,8 @@
 #include "tx.h"
 #include "worker.h"
 
-/* skbs with our destructor, in all of the module. */
-static atomic_t under_way = ATOMIC_INIT(0);
+/* skbs with our destructor, in all of the module: the sum of all processors. */
+static DEFINE_PER_CPU(long, under_way);
 
 /* Back-pressure */
 
@@ -36,7 +38,7 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
 				      BIT(SROCE_TODO_ANSWER));
 	kref_put(&qp->mem, sroce_qp_free);
-	atomic_dec(&under_way);
+	this_cpu_dec(under_way);
 }
 
 /* That of insist() */
@@ -105,10 +107,23 @@ bool sroce_tx_wait(struct sroce_qp *qp)
 	return !sroce_tx_ready(qp);
 }
 
+static bool any_under_way(void)
+{
+	long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(under_way, cpu));
+	return sum;
+}
+
 void sroce_tx_drain(void)
 {
-	while (atomic_read(&under_way))
+	/* There are no QPs any more, so they only become fewer. */
+	while (any_under_way())
 		msleep(20);
+	/* Who counted last may have been preempted before it returned. */
+	synchronize_rcu_tasks();
 }
 
 /* Headers */
@@ -327,7 +342,7 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 							       answers_done;
 	kref_get(&burst->qp->mem);
 	atomic_inc(&burst->path->bursts);
-	atomic_inc(&under_way);
+	this_cpu_inc(under_way);
 	return burst->av->loopback ? transmit_loopback(burst, skb) :
 				     transmit_ip(burst, skb);
 }
