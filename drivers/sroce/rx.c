@@ -98,7 +98,7 @@ static bool of_a_link(const struct in6_addr *addr)
 	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
 }
 
-/* The one that has the address, below a VRF.  RCU. */
+/* The one that has the address, below a VRF; NULL if that is gone.  RCU. */
 static struct net_device *arrived_at(const struct sroce_rx *rx)
 {
 	int slave = rx->looped ? 0 : inet6_sdif(rx->skb);
@@ -122,8 +122,12 @@ static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 	bool found = false;
 
 	rcu_read_lock();
-	if (of_a_link(to))
+	if (of_a_link(to)) {
 		ndev = arrived_at(rx);
+		/* Or all netdevs would do. */
+		if (!ndev)
+			goto out;
+	}
 	attr = rdma_find_gid_by_port(&dev->ib, (const union ib_gid *)to,
 				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
 				     ndev);
@@ -131,6 +135,7 @@ static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 		found = in_namespace(attr, rx->net);
 		rdma_put_gid_attr(attr);
 	}
+out:
 	rcu_read_unlock();
 	return found;
 }
@@ -138,8 +143,12 @@ static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 /* RCU, as bottom halves are off. */
 static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 {
-	return !of_a_link(&av->saddr) || rx->looped ||
-	       sroce_av_ndev(av) == arrived_at(rx);
+	struct net_device *ndev;
+
+	if (!of_a_link(&av->saddr) || rx->looped)
+		return true;
+	ndev = arrived_at(rx);
+	return ndev && sroce_av_ndev(av) == ndev;
 }
 
 /* The av of a connected QP is stable from RTR on, under either lock. */
