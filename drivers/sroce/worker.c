@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/jiffies.h>
 #include <linux/workqueue.h>
 #include "answer.h"
 #include "finish.h"
@@ -30,8 +31,9 @@ struct agenda {
 static DEFINE_PER_CPU(struct agenda, agenda);
 
 #define IN_SOFTIRQ	(BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_ANSWER))
-/* QPs served before the rest is left to threads. */
+/* QPs served, and for how long, before the rest is left to threads. */
 #define AGENDA_BUDGET	16
+#define AGENDA_MS	2
 
 /* @qp's reference becomes the agenda's or the work item's: one is enough. */
 static void enter(struct sroce_qp *qp, bool soon)
@@ -116,10 +118,11 @@ static void serve(struct sroce_qp *qp)
 void sroce_worker_end(void)
 {
 	struct agenda *a = this_cpu_ptr(&agenda);
+	unsigned long end = jiffies + msecs_to_jiffies(AGENDA_MS);
 	u32 budget = AGENDA_BUDGET;
 	struct sroce_qp *qp;
 
-	while (budget-- && (qp = agenda_pop(a)))
+	while (budget-- && !time_after(jiffies, end) && (qp = agenda_pop(a)))
 		serve(qp);
 	a->open = false;
 	while ((qp = agenda_pop(a)))
