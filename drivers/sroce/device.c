@@ -379,7 +379,7 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 	xa_destroy(&dev->statistics);
 	sroce_mr_table_exit(dev);
 	free_percpu(dev->counters);
-	dev_put(dev->ndev);
+	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
 static const struct ib_device_ops ops = {
@@ -505,7 +505,7 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 		goto err_mrs;
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1);
-	dev_hold(ndev);
+	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);
 	if (is_vlan_dev(ndev))

@@ -45,6 +45,7 @@ struct sroce_listener {
  * struct sroce_device - one ib_device on one netdev
  * @ib: what the RDMA core sees; first
  * @ndev: the netdev; the device goes before it does (main.c's notifier)
+ * @ndev_tracker: of our reference to it
  * @counters: per CPU
  * @statistics: struct sroce_counters of chosen QPs, by number (statistics.c)
  * @retired: what those of them had counted that are gone; @statistics' lock
@@ -63,6 +64,7 @@ struct sroce_listener {
 struct sroce_device {
 	struct ib_device ib;
 	struct net_device *ndev;
+	netdevice_tracker ndev_tracker;
 	struct sroce_counters __percpu *counters;
 	struct xarray statistics;
 	struct sroce_counters retired;
