@@ -71,8 +71,9 @@ struct sroce_path {
  * @untimed: flights before another one is timed
  * @doubtful: what @rtt has, or is about to get, is how long it takes at most
  * @far: the peer is: see sroce_requester_stretch()
- * @resent: packets before @resent_to went out twice; nobody knows which of them
- *	an answer is to
+ * @resent: packets have gone out twice; nobody knows which of them an answer
+ *	is to,
+ * @resent_to: if it is to one before this PSN
  * @timeout: the QP's attribute in nanoseconds; 0 is no limit
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued

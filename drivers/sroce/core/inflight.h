@@ -45,7 +45,8 @@ enum sroce_op_flags {
  * @ah: datagrams: number of the address handle
  * @remote_qpn: datagrams
  * @qkey: datagrams
- * @imm: immediate data, network order; or the key to invalidate, host order
+ * @imm: immediate data, network order
+ * @invalidate: in its place: the key to invalidate
  * @length: of the message, bytes
  * @psn: its first PSN, once @started
  * @packets: the PSNs it takes: of its packets, or of a READ's answer; none if

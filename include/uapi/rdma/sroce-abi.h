@@ -109,8 +109,9 @@ struct sroce_sge {
  * @flags: enum sroce_wr_flags
  * @num_sge: entries of the list that follows, or, with SROCE_WR_INLINE, bytes
  *	of payload that follow
- * @imm_data: immediate data (network order), or the key to invalidate, in host
- *	order, of SROCE_WR_SEND_WITH_INV and SROCE_WR_LOCAL_INV
+ * @imm_data: immediate data, network order
+ * @invalidate_rkey: in its place, of SROCE_WR_SEND_WITH_INV and
+ *	SROCE_WR_LOCAL_INV: the key to invalidate
  * @rdma: WRITE, atomic WRITE and READ; of XRC also SEND.  @srqn names the peer's
  *	SRQ: zero but for XRC
  * @atomic: compare-and-swap, fetch-and-add (the addend is in @compare_add)
@@ -205,7 +206,8 @@ enum sroce_cqe_flags {
  * @wr_id: of the request
  * @timestamp: when it was written, nanoseconds of CLOCK_MONOTONIC_RAW
  * @byte_len: bytes received or read
- * @imm_data: network order; or the invalidated key in host order
+ * @imm_data: network order
+ * @invalidated_rkey: in its place, with SROCE_CQE_WITH_INV: the key
  * @qp_num: the QP it belongs to
  * @src_qp: sender of a datagram
  * @status: the numbers of enum ibv_wc_status
@@ -218,6 +220,7 @@ enum sroce_cqe_flags {
  * @reserved: zero
  * @cookie: zero in a ring that a process maps; the kernel's own rings hold
  *	the QP here
+ * @reserved2: zero
  * @phase: written last, with release order.  Bit 0 is the phase: it is 1
  *	during the first pass over the ring, 0 during the second, and so on.
  */
