@@ -315,12 +315,15 @@ static void reset_rings(struct sroce_qp *qp)
 	sroce_store(&qp->rq.slot->rq_tail, 0);
 }
 
+/*
+ * Of an XRC QP, libibverbs also notes CQs that the kernel has not been told of:
+ * they may be gone.
+ */
 static void clean_cqs(const struct ibv_qp *qp)
 {
-	if (qp->recv_cq)
+	sroce_cq_clean(qp->send_cq, qp);
+	if (qp->qp_type != IBV_QPT_XRC_SEND && qp->recv_cq != qp->send_cq)
 		sroce_cq_clean(qp->recv_cq, qp);
-	if (qp->send_cq != qp->recv_cq)
-		sroce_cq_clean(qp->send_cq, qp);
 }
 
 static bool has_memory(const struct sroce_qp *qp)
@@ -371,7 +374,7 @@ int sroce_modify_qp_rate_limit(struct ibv_qp *qp,
 	return modify_rate(qp, &attr, IBV_QP_RATE_LIMIT);
 }
 
-int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
 	struct ibv_modify_qp cmd = {};
 
@@ -381,6 +384,15 @@ int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 	    has_memory(to_sroce_qp(qp)))
 		return modify_to_reset(to_sroce_qp(qp), attr, attr_mask);
 	return ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
+}
+
+int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+{
+	int err = modify(qp, attr, attr_mask);
+
+	if (!err && attr_mask & IBV_QP_STATE)
+		to_sroce_qp(qp)->state = attr->qp_state;
+	return err;
 }
 
 int sroce_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
@@ -402,9 +414,10 @@ int sroce_destroy_qp(struct ibv_qp *ibqp)
 	if (err)
 		return err;
 	/* As NICs do it: nobody finds completions of what is no more. */
-	clean_cqs(ibqp);
-	if (has_memory(qp))
+	if (has_memory(qp)) {
+		clean_cqs(ibqp);
 		sroce_unmap(ctx, &qp->memory);
+	}
 	sroce_free_to(qp->origin, qp);
 	return 0;
 }

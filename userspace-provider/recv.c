@@ -75,11 +75,13 @@ static int post(struct sroce_rq *rq, struct ibv_recv_wr *wr,
 int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		    struct ibv_recv_wr **bad_wr)
 {
-	if (unlikely(qp->state == IBV_QPS_RESET || qp->srq)) {
+	struct sroce_qp *sqp = to_sroce_qp(qp);
+
+	if (unlikely(sqp->state == IBV_QPS_RESET || qp->srq)) {
 		*bad_wr = wr;
 		return EINVAL;
 	}
-	return post(&to_sroce_qp(qp)->rq, wr, bad_wr);
+	return post(&sqp->rq, wr, bad_wr);
 }
 
 int sroce_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,

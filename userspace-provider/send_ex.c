@@ -26,7 +26,7 @@ static void wr_start(struct ibv_qp_ex *qp)
 	sroce_lock_long(&sq->lock);
 	sq->next = sq->tail;
 	sq->sqe = NULL;
-	sq->error = qp->qp_base.state < IBV_QPS_RTS ? EINVAL : 0;
+	sq->error = to_sroce_qp(&qp->qp_base)->state < IBV_QPS_RTS ? EINVAL : 0;
 }
 
 /* Begins an entry; NULL if there has been an error. */

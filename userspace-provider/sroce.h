@@ -136,7 +136,7 @@ struct sroce_ah {
  * struct sroce_cq - completion queue
  * @lock: polling
  * @place: inside @lock: @ring and @entries change, or are looked at without it
- * @head: completions taken
+ * @head: completions taken; who arms reads it without @lock
  * @current: what the extended interface reads from, between start and end
  */
 struct sroce_cq {
@@ -201,6 +201,8 @@ struct sroce_rq {
 /*
  * @vqp ends in a member whose place depends on the version of libibverbs that
  * loads us: @room keeps it inside the union (see qp.c).
+ * @state is what the program has modified it to.  Queries write to libibverbs's
+ * own, and what they have found may be old by then.
  */
 struct sroce_qp {
 	union {
@@ -209,6 +211,7 @@ struct sroce_qp {
 	};
 	alignas(SROCE_CACHE_LINE) struct sroce_sq sq;
 	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
+	enum ibv_qp_state state;
 	struct sroce_memory memory;
 	struct sroce_origin origin;
 };

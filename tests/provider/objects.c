@@ -127,6 +127,21 @@ static void unsupported_qps(const struct fixture *fx)
 	ok(qp_errno(fx, attr) == EINVAL, "no protection domain");
 }
 
+/* libibverbs notes it with the QP and leaves it out of the command. */
+static void cq_of_an_initiator_goes(const struct fixture *fx)
+{
+	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_XRC_SEND);
+	struct ibv_cq *cq = ibv_create_cq(fx->context, 8, NULL, NULL, 0);
+	struct ibv_qp *qp;
+
+	attr.recv_cq = cq;
+	qp = ibv_create_qp_ex(fx->context, &attr);
+	ok(qp && qp->recv_cq == cq, "an XRC initiator with a CQ to receive");
+	ok(!ibv_destroy_cq(cq), "that CQ goes");
+	set_state(qp, IBV_QPS_RESET);
+	ok(!ibv_destroy_qp(qp), "then the QP does");
+}
+
 static int cq_errno(const struct fixture *fx, uint64_t wc_flags,
 		    uint32_t comp_mask, uint32_t flags)
 {
@@ -409,6 +424,7 @@ void test_objects(void)
 	doorbell_pages_are_shared(&fx);
 	failures_leave_nothing(&fx);
 	unsupported_qps(&fx);
+	cq_of_an_initiator_goes(&fx);
 	unsupported_cqs(&fx);
 	time_is_asked_for(&fx);
 	thread_domains(&fx);

@@ -98,6 +98,10 @@ static void states(const struct fixture *fx)
 	ok(post(qp, 1, &wr) == EINVAL, "INIT does not");
 	set_state(qp, IBV_QPS_RTR);
 	ok(post(qp, 1, &wr) == EINVAL, "RTR does not");
+	set_state(qp, IBV_QPS_RTS);
+	/* What a query of another thread has found, a moment ago */
+	qp->state = IBV_QPS_INIT;
+	ok(!post(qp, 1, &wr), "RTS takes sends, whatever libibverbs notes");
 	ibv_destroy_qp(qp);
 }
 
