@@ -147,9 +147,18 @@ static inline int sroce_cqe_ready(const struct sroce_cqe *cqe, __u32 index,
 	       sroce_cqe_phase(index, entries);
 }
 
+/* Has somebody asked for any completion who has not been served? */
+static inline int sroce_cq_armed_for_any(const struct sroce_cq_slot *slot,
+					 __u32 arm)
+{
+	return arm != sroce_load(&slot->served) && !(arm & SROCE_ARM_SOLICITED);
+}
+
 /*
  * User: ask for one event; the caller looks once more afterwards. (K)  Threads
  * that ask at once are told apart by the count: none undoes what another did.
+ * Who waits for any completion is not put off to a solicited one (IBTA vol. 1,
+ * C11-31): the event, if it is raised just now, is for both.
  */
 static inline void sroce_cq_arm(struct sroce_cq_slot *slot, int solicited)
 {
@@ -157,6 +166,8 @@ static inline void sroce_cq_arm(struct sroce_cq_slot *slot, int solicited)
 
 	do {
 		old = sroce_load(&slot->arm);
+		if (solicited && sroce_cq_armed_for_any(slot, old))
+			break;
 		arm = (old | SROCE_ARM_SOLICITED) + 1;
 		if (solicited)
 			arm |= SROCE_ARM_SOLICITED;

@@ -177,7 +177,7 @@ void sroce_cq_clean(struct ibv_cq *ibcq, const struct ibv_qp *qp)
 			memcpy(cq_entry(cq, to), cqe_at(cq, from - 1),
 			       offsetof(struct sroce_cqe, phase));
 	}
-	cq->head = to;
+	sroce_store(&cq->head, to);
 	cq_release(cq);
 	sroce_unlock_long(&cq->lock);
 }
@@ -200,7 +200,7 @@ static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
 	if (!err) {
 		cq->ring = cq->memory.ring;
 		cq->entries = to->entries;
-		cq->head = 0;
+		sroce_store(&cq->head, 0);
 	}
 	sroce_unlock_long(&cq->place);
 	return err;
@@ -257,7 +257,7 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
 {
 	uint32_t told = sroce_load(&cq->slot->told);
-	uint32_t i = cq->head;
+	uint32_t i = sroce_load(&cq->head);
 
 	if ((int32_t)(told - i) > 0)
 		i = told;

@@ -28,7 +28,7 @@ static inline const struct sroce_cqe *cq_take(struct sroce_cq *cq)
 
 	if (!sroce_cqe_ready(cqe, cq->head, cq->entries))
 		return NULL;
-	cq->head++;
+	sroce_store(&cq->head, cq->head + 1);
 	__builtin_prefetch(cqe_at(cq, cq->head));
 	return cqe;
 }

@@ -93,6 +93,7 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
 	cq->served = arm;
 	cq->told = cq->tail;
 	sroce_store(&cq->slot->told, cq->told);
+	sroce_store(&cq->slot->served, arm);
 	cq->late_solicited = false;
 }
 
@@ -502,7 +503,6 @@ static void cq_read(struct ib_wc *wc, const struct sroce_cqe *cqe)
 	wc->qp = (struct ib_qp *)(uintptr_t)cqe->cookie;
 	wc->src_qp = cqe->src_qp;
 	wc->pkey_index = cqe->pkey_index;
-	wc->sl = cqe->sl;
 	wc->port_num = SROCE_PORT;
 	if (cqe->flags & SROCE_CQE_WITH_IMM) {
 		wc->wc_flags |= IB_WC_WITH_IMM;
@@ -563,16 +563,12 @@ int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	bool solicited = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
 	struct sroce_cq *cq = sroce_cq(ibcq);
 	unsigned long irq_flags;
-	bool for_any, missed;
+	bool missed;
 
 	if (!cq_of_kernel(cq))
 		return cq_remind(cq);
 	spin_lock_irqsave(&cq->lock, irq_flags);
-	/* Who waits for any completion is not put off to a solicited one. */
-	for_any = cq->slot->arm != cq->served &&
-		  !(cq->slot->arm & SROCE_ARM_SOLICITED);
-	if (!for_any || !solicited)
-		sroce_cq_arm(cq->slot, solicited);
+	sroce_cq_arm(cq->slot, solicited);
 	missed = flags & IB_CQ_REPORT_MISSED_EVENTS && cq->head != cq->tail;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	return missed;

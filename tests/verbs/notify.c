@@ -79,6 +79,30 @@ static void solicited(const void *arg)
 	pair_down(&pair);
 }
 
+/* Who waits for any completion is not put off by who waits for a solicited one. */
+static void any_and_solicited(const void *arg)
+{
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	for (i = 0; i < 5; i++) {
+		CHECK_CALL(ibv_req_notify_cq(pair.b.rcq, 0), 0);
+		CHECK_CALL(ibv_req_notify_cq(pair.b.rcq, 1), 0);
+		send_one(&pair, 0);
+		take_event(&pair.b, pair.b.rcq);
+		/* The one event was for both. */
+		send_one(&pair, IBV_SEND_SOLICITED);
+		CHECK(!event_within(&pair.b, QUIET_MS));
+		CHECK_CALL(ibv_req_notify_cq(pair.b.rcq, 1), 0);
+		CHECK_CALL(ibv_req_notify_cq(pair.b.rcq, 0), 0);
+		send_one(&pair, 0);
+		take_event(&pair.b, pair.b.rcq);
+	}
+	pair_down(&pair);
+}
+
 /* A WRITE with immediate can be solicited, too, and so can an error. */
 static void solicited_others(const void *arg)
 {
@@ -203,6 +227,7 @@ void test_notify(void)
 	static const struct test tests[] = {
 		{ "one event for one request", one_event },
 		{ "solicited events only", solicited },
+		{ "any completion, and a solicited one", any_and_solicited },
 		{ "WRITE with immediate and errors are solicited",
 		  solicited_others },
 		{ "200 times armed and slept", arm_and_sleep },

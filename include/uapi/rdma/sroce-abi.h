@@ -40,7 +40,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 /* Reported in sysfs (abi_version) and checked by the provider. */
-#define SROCE_ABI_VERSION	21
+#define SROCE_ABI_VERSION	22
 
 /* "sroc": far away from the numbers of drivers in the kernel's tree. */
 #define SROCE_DRIVER_ID		0x73726f63
@@ -285,6 +285,7 @@ struct sroce_qp_slot {
  *	IB_USER_VERBS_CMD_REQ_NOTIFY_CQ
  * @reserved: zero
  * @told: kernel: completions written when it raised the last event
+ * @served: kernel: @arm as that event has served it
  * @reserved2: zero
  */
 struct sroce_cq_slot {
@@ -292,7 +293,8 @@ struct sroce_cq_slot {
 	__u32	arm;
 	__u32	reserved[14];
 	__u32	told;
-	__u32	reserved2[15];
+	__u32	served;
+	__u32	reserved2[14];
 };
 
 #define SROCE_ARM_SOLICITED	1u
