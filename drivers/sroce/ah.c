@@ -150,7 +150,7 @@ static int ah_publish(struct sroce_ah *ah, struct ib_udata *udata)
 	err = xa_alloc_cyclic(&dev->ahs, &ah->number, NULL, AH_NUMBERS,
 			      &dev->ah_next, GFP_KERNEL_ACCOUNT);
 	if (err < 0)
-		return err;
+		return err == -EBUSY ? -ENOMEM : err;
 	resp.ah = ah->number;
 	err = sroce_udata_respond(udata, &resp, sizeof(resp));
 	if (err) {

@@ -32,7 +32,7 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx)
 	int err;
 
 	if (ctx->num_pages == MAX_PAGES)
-		return ERR_PTR(-ENOSPC);
+		return ERR_PTR(-ENOMEM);
 	page = kzalloc_obj(*page, GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-ENOMEM);

@@ -80,6 +80,8 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_qp = SROCE_MAX_QP;
 	attr->max_qp_wr = SROCE_MAX_QP_WR;
 	attr->device_cap_flags = IB_DEVICE_ATOMIC_WRITE |
+				 IB_DEVICE_BAD_PKEY_CNTR |
+				 IB_DEVICE_BAD_QKEY_CNTR |
 				 IB_DEVICE_CURR_QP_STATE_MOD |
 				 IB_DEVICE_FLUSH_GLOBAL |
 				 IB_DEVICE_MEM_MGT_EXTENSIONS |
@@ -89,6 +91,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 				 IB_DEVICE_RC_RNR_NAK_GEN |
 				 IB_DEVICE_SRQ_RESIZE |
 				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_UD_AV_PORT_ENFORCE |
 				 IB_DEVICE_XRC;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	describe_paging(attr);
