@@ -53,6 +53,7 @@ static uint16_t opcodes_of(enum ibv_qp_type type)
 		1 << SROCE_WR_ATOMIC_WRITE : 0);
 }
 
+#ifdef SROCE_STANDALONE
 /*
  * libibverbs asks verbs_qp.comp_mask whether a QP has the extended interface.
  * That member comes after struct ibv_qp_ex, which has grown between versions
@@ -69,18 +70,24 @@ static void hide_comp_mask(struct sroce_qp *qp)
 }
 
 /* Clears what hide_comp_mask() wrote. */
-static uint32_t *find_comp_mask(struct sroce_qp *qp)
+static void set_extended(struct sroce_qp *qp)
 {
-	uint32_t *comp_mask = NULL;
+	bool found = false;
 	size_t i;
 
 	for (i = FIRST_WORD; i < NUM_WORDS; i++) {
-		if (!comp_mask && !qp->room[i])
-			comp_mask = &qp->room[i];
-		qp->room[i] = 0;
+		bool here = !found && !qp->room[i];
+
+		qp->room[i] = here ? VERBS_QP_EX : 0;
+		found |= here;
 	}
-	return comp_mask;
 }
+#else
+static void set_extended(struct sroce_qp *qp)
+{
+	qp->vqp.comp_mask |= VERBS_QP_EX;
+}
+#endif
 
 static int qp_command(struct ibv_context *context,
 		      struct ibv_qp_init_attr_ex *attr, struct sroce_qp *qp,
@@ -95,11 +102,12 @@ static int qp_command(struct ibv_context *context,
 		struct sroce_create_qp_resp drv;
 	} resp = {};
 	bool extended = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-	uint32_t *comp_mask;
 	int err;
 
+#ifdef SROCE_STANDALONE
 	if (extended)
 		hide_comp_mask(qp);
+#endif
 #if SROCE_PABI >= 65
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
 				    &cmd.ibv, sizeof(cmd),
@@ -111,9 +119,8 @@ static int qp_command(struct ibv_context *context,
 #endif
 	if (err)
 		return err;
-	comp_mask = extended ? find_comp_mask(qp) : NULL;
-	if (comp_mask)
-		*comp_mask = VERBS_QP_EX;
+	if (extended)
+		set_extended(qp);
 	*drv = resp.drv;
 	return 0;
 }
@@ -293,7 +300,8 @@ struct ibv_qp *sroce_open_qp(struct ibv_context *context,
 	qp = sroce_alloc(sizeof(*qp));
 	if (!qp)
 		return NULL;
-	err = ibv_cmd_open_qp(context, &qp->vqp, sizeof(qp->room), attr,
+	err = ibv_cmd_open_qp(context, &qp->vqp,
+			      offsetof(struct sroce_qp, sq), attr,
 			      &cmd, sizeof(cmd), &resp, sizeof(resp));
 	if (err) {
 		free(qp);

@@ -199,16 +199,22 @@ struct sroce_rq {
 };
 
 /*
- * @vqp ends in a member whose place depends on the version of libibverbs that
- * loads us: @room keeps it inside the union (see qp.c).
  * @state is what the program has modified it to.  Queries write to libibverbs's
  * own, and what they have found may be old by then.
  */
 struct sroce_qp {
+#ifdef SROCE_STANDALONE
+	/*
+	 * @vqp ends in a member whose place depends on the version of libibverbs
+	 * that loads us: @room keeps it inside the union (see qp.c).
+	 */
 	union {
 		struct verbs_qp vqp;
 		uint32_t room[sizeof(struct verbs_qp) / 4 + 16];
 	};
+#else
+	struct verbs_qp vqp;
+#endif
 	alignas(SROCE_CACHE_LINE) struct sroce_sq sq;
 	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
 	enum ibv_qp_state state;

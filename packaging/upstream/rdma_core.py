@@ -68,7 +68,7 @@ def lists(base, author):
 
 def sources(top, pabi):
     """Of the provider, for that version of the private ABI, and the kernel's header: {path: text}."""
-    options = [f"-DSROCE_PABI={pabi}", "-DSROCE_HAVE_FLUSH", "-U__KERNEL__"]
+    options = [f"-DSROCE_PABI={pabi}", "-DSROCE_HAVE_FLUSH", "-USROCE_STANDALONE", "-U__KERNEL__"]
     provider = top / "userspace-provider"
     result = {}
     for path in sorted([*provider.glob("*.[ch]"), top / "include/sroce_ring.h"]):
@@ -76,6 +76,9 @@ def sources(top, pabi):
         result[f"{HOME}/{path.name}"] = text
     comment = re.compile(r"/\*\n \* FLUSH came to rdma-core.*?\*/\n", re.S)
     result[f"{HOME}/sroce.h"] = comment.sub("", result[f"{HOME}/sroce.h"])
+    # The other name is for trees without it.
+    result[f"{HOME}/sroce.h"] = re.sub(r"#define SROCE_QP_EX_WITH_FLUSH.*\n+", "", result[f"{HOME}/sroce.h"])
+    result[f"{HOME}/qp.c"] = result[f"{HOME}/qp.c"].replace("SROCE_QP_EX_WITH_FLUSH", "IBV_QP_EX_WITH_FLUSH")
     result[f"{HOME}/CMakeLists.txt"] = re.sub(r"^add_definitions.*\n", "", (provider / "CMakeLists.txt").read_text(), flags=re.M)
     result[f"{HOME}/man/CMakeLists.txt"] = "rdma_man_pages(\n  libsroce.7\n)\n"
     result[f"{HOME}/man/libsroce.7"] = replaced((provider / "libsroce.7").read_text(), (".BR sroce (4),\n", ""))
