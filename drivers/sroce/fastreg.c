@@ -98,10 +98,10 @@ static void make_valid(struct sroce_fast *fast, const struct sroce_wr *wr)
 	mr->block_shift = fast->shift;
 	mr->skip = wr->bind.addr & ((1ull << fast->shift) - 1);
 	memcpy(mr->blocks, fast->pages, fast->count * sizeof(*mr->blocks));
+	atomic_set(&mr->windows, 0);
 	/* Who gets a reference finds all this; see sroce_mr_get(). */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
-	atomic_set(&mr->windows, 0);
 }
 
 /* No new users from here on, and no old ones at the end. */

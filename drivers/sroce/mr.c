@@ -362,10 +362,10 @@ static void mr_pause(struct sroce_mr *mr)
 static void mr_resume(struct sroce_mr *mr)
 {
 	reinit_completion(&mr->idle);
+	atomic_set(&mr->windows, 0);
 	/* Who gets a reference finds what was changed; see sroce_mr_get(). */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
-	atomic_set(&mr->windows, 0);
 }
 
 /* Becomes what @draft is; the key stays. */
