@@ -257,6 +257,14 @@ TEST(requester, progress_makes_it_larger_again)
 	EQUAL(s.r.window, 64);
 }
 
+/* With the whole window, and nothing known about the peer */
+static struct sroce_rtt set_out(void)
+{
+	sender_init(&s, 0);
+	set_window(SROCE_WINDOW);
+	return (struct sroce_rtt) {};
+}
+
 /* The window as it is, sent to somebody @ms away through what passes @rate packets a millisecond. */
 static bool travel(struct sroce_rtt *rtt, u32 ms, u32 rate)
 {
@@ -268,11 +276,9 @@ static bool travel(struct sroce_rtt *rtt, u32 ms, u32 rate)
 
 TEST(requester, who_is_near_needs_no_large_window)
 {
-	struct sroce_rtt rtt = {};
+	struct sroce_rtt rtt = set_out();
 	u32 i;
 
-	sender_init(&s, 0);
-	set_window(SROCE_WINDOW);
 	for (i = 0; i < 100; i++)
 		CHECK(!travel(&rtt, 5, 1000));
 	EQUAL(s.r.window, 512);
@@ -281,10 +287,8 @@ TEST(requester, who_is_near_needs_no_large_window)
 
 TEST(requester, the_window_grows_with_the_distance)
 {
-	struct sroce_rtt rtt = {};
+	struct sroce_rtt rtt = set_out();
 
-	sender_init(&s, 0);
-	set_window(SROCE_WINDOW);
 	CHECK(travel(&rtt, 20, 1000));
 	EQUAL(s.r.window, 1024);
 	travel(&rtt, 20, 1000);
@@ -296,11 +300,9 @@ TEST(requester, the_window_grows_with_the_distance)
 
 TEST(requester, but_not_without_end)
 {
-	struct sroce_rtt rtt = {};
+	struct sroce_rtt rtt = set_out();
 	u32 i;
 
-	sender_init(&s, 0);
-	set_window(SROCE_WINDOW);
 	for (i = 0; i < 10; i++)
 		travel(&rtt, 900, 1000);
 	EQUAL(s.r.window, 8192);
@@ -308,11 +310,9 @@ TEST(requester, but_not_without_end)
 
 TEST(requester, nor_where_it_fills_queues)
 {
-	struct sroce_rtt rtt = {};
+	struct sroce_rtt rtt = set_out();
 	u32 i;
 
-	sender_init(&s, 0);
-	set_window(SROCE_WINDOW);
 	for (i = 0; i < 10; i++) {
 		travel(&rtt, 40, 15);
 		CHECK(s.r.window <= 1300);
@@ -326,10 +326,8 @@ TEST(requester, nor_where_it_fills_queues)
 
 TEST(requester, little_under_way_says_nothing)
 {
-	struct sroce_rtt rtt = {};
+	struct sroce_rtt rtt = set_out();
 
-	sender_init(&s, 0);
-	set_window(SROCE_WINDOW);
 	travel(&rtt, 20, 1000);
 	sroce_rtt_add(&rtt, 100000000);
 	CHECK(sroce_requester_stretch(&s.r, &rtt, 512));
@@ -338,10 +336,8 @@ TEST(requester, little_under_way_says_nothing)
 
 TEST(requester, a_window_that_losses_made_small_stays_so)
 {
-	struct sroce_rtt rtt = {};
+	struct sroce_rtt rtt = set_out();
 
-	sender_init(&s, 0);
-	set_window(SROCE_WINDOW);
 	travel(&rtt, 20, 1000);
 	s.r.window = 700;
 	travel(&rtt, 20, 1000);
@@ -351,10 +347,8 @@ TEST(requester, a_window_that_losses_made_small_stays_so)
 
 TEST(requester, who_moves_near_is_near)
 {
-	struct sroce_rtt rtt = {};
+	struct sroce_rtt rtt = set_out();
 
-	sender_init(&s, 0);
-	set_window(SROCE_WINDOW);
 	travel(&rtt, 20, 1000);
 	travel(&rtt, 20, 1000);
 	EQUAL(s.r.window, 2000);
