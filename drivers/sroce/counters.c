@@ -44,6 +44,10 @@ static const struct rdma_stat_desc names[] = {
 	[SROCE_REQ_REMOTE_OPERATION_ERRORS] = {
 		.name = "req_remote_operation_errors"
 	},
+	[SROCE_REQ_CQE_ERROR] = { .name = "req_cqe_error" },
+	[SROCE_REQ_CQE_FLUSH_ERROR] = { .name = "req_cqe_flush_error" },
+	[SROCE_RESP_CQE_ERROR] = { .name = "resp_cqe_error" },
+	[SROCE_RESP_CQE_FLUSH_ERROR] = { .name = "resp_cqe_flush_error" },
 	[SROCE_TX_RETRANSMITS] = { .name = "tx_retransmits" },
 	[SROCE_TX_PROBES] = { .name = "tx_probes" },
 	[SROCE_TX_LOCAL_DROPS] = { .name = "tx_local_drops" },

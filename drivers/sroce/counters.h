@@ -39,6 +39,10 @@ enum sroce_counter {
 	SROCE_REQ_REMOTE_INVALID_REQUEST,
 	SROCE_REQ_REMOTE_ACCESS_ERRORS,
 	SROCE_REQ_REMOTE_OPERATION_ERRORS,
+	SROCE_REQ_CQE_ERROR,		/* completions that are no success */
+	SROCE_REQ_CQE_FLUSH_ERROR,	/* of these, those flushed */
+	SROCE_RESP_CQE_ERROR,
+	SROCE_RESP_CQE_FLUSH_ERROR,
 	SROCE_TX_RETRANSMITS,		/* rewinds of a requester */
 	SROCE_TX_PROBES,		/* for a tail that may be lost */
 	SROCE_TX_LOCAL_DROPS,		/* refused by our own transmit queue */

@@ -29,6 +29,13 @@ static u8 completion_opcode(u8 op)
 	return op < SROCE_OPS ? opcodes[op] : 0;
 }
 
+static void count_error(struct sroce_qp *qp, u8 status)
+{
+	sroce_count(qp, SROCE_REQ_CQE_ERROR);
+	if (status == SROCE_WR_FLUSH_ERR)
+		sroce_count(qp, SROCE_REQ_CQE_FLUSH_ERROR);
+}
+
 static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
 {
 	struct sroce_cqe cqe = {
@@ -40,6 +47,8 @@ static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
 		.cookie = qp->user ? 0 : (uintptr_t)qp->ib,
 	};
 
+	if (unlikely(status))
+		count_error(qp, status);
 	trace_sroce_complete(qp, &cqe);
 	if (!sroce_cq_push(qp->sq.cq, &cqe))
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);

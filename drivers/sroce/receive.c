@@ -19,6 +19,13 @@
 
 /* Completions */
 
+static void count_error(struct sroce_qp *qp, u8 status)
+{
+	sroce_count(qp, SROCE_RESP_CQE_ERROR);
+	if (status == SROCE_WR_FLUSH_ERR)
+		sroce_count(qp, SROCE_RESP_CQE_FLUSH_ERROR);
+}
+
 void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 {
 	cqe->wr_id = qp->rq.wqe->wr_id;
@@ -26,6 +33,8 @@ void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 	if (!cqe->opcode)
 		cqe->opcode = IB_WC_RECV;
 	cqe->cookie = qp->user ? 0 : (uintptr_t)qp->ib;
+	if (unlikely(cqe->status))
+		count_error(qp, cqe->status);
 	trace_sroce_complete(qp, cqe);
 	if (!sroce_cq_push(qp->rq.cq, cqe))
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);

@@ -74,6 +74,7 @@ echo 0 >$TRACING/events/sroce/enable
 
 # Those of hw_counters that node_exporter's collector infiniband reads and that have a meaning here
 for name in duplicate_request implied_nak_seq_err local_ack_timeout_err out_of_buffer out_of_sequence packet_seq_err \
+	req_cqe_error req_cqe_flush_error resp_cqe_error resp_cqe_flush_error \
 	req_remote_access_errors req_remote_invalid_request resp_local_length_error resp_remote_access_errors \
 	rnr_nak_retry_err rx_atomic_requests rx_icrc_encapsulated rx_read_requests rx_write_requests lifespan; do
 	like "$name is there" "$(counter $D1 $name 2>&1)" '^[0-9]+$'

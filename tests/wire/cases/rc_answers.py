@@ -107,8 +107,9 @@ def nak_later(b):
     for wr_id in (1, 2, 3):
         rc.send(wr_id=wr_id)
     b.answers()
-    acknowledge(b, rc, PSN + 1, roce.NAK_ACCESS)
-    got = [rc.completion() for _ in range(3)]
+    with b.counts("req_cqe_error", 2), b.counts("req_cqe_flush_error"):
+        acknowledge(b, rc, PSN + 1, roce.NAK_ACCESS)
+        got = [rc.completion() for _ in range(3)]
     expect("completions", [(wc.wr_id, wc.status) for wc in got],
            [(1, 0), (2, e.IBV_WC_REM_ACCESS_ERR), (3, e.IBV_WC_WR_FLUSH_ERR)])
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Requests that the responder counts, under the names that dashboards know. The others are seen where they are provoked."""
 
+import pyverbs.enums as e
 import roce
 from bench import case, expect
 
@@ -45,7 +46,10 @@ def others(b):
 @case("a message that is longer than its receive buffer")
 def too_long(b):
     rc = b.rc()
-    rc.post_recv(4)
-    with b.counts("resp_local_length_error"), b.counts("tx_nak_invalid"):
+    for _ in range(2):
+        rc.post_recv(4)
+    with b.counts("resp_local_length_error"), b.counts("tx_nak_invalid"), b.counts("resp_cqe_error", 2), \
+            b.counts("resp_cqe_flush_error"):
         b.send(rc, "RC_SEND_ONLY", b"12345")
         b.nak(rc, roce.NAK_INVALID)
+        expect("completions", [rc.completion().status for _ in range(2)], [e.IBV_WC_LOC_LEN_ERR, e.IBV_WC_WR_FLUSH_ERR])
