@@ -32,11 +32,13 @@ bad() {
 	run_program "$1: " 200 "$PROGRAMS/pressed"
 }
 
+bad "0.1 % lost" limit 10000 loss 0.1%
 bad "1 % lost" limit 10000 loss 1%
 # MIB=1024 for a long run; the guest needs 4 GiB then
 [ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || MIB=${MIB-8}
 MIB=${MIB:-64} run_program "1 % lost: " 200 "$PROGRAMS/verbs" huge
 bad "10 % lost" loss 10%
+bad "20 % lost" loss 20%
 bad "lost in bursts" loss gemodel 1% 30% 70% 0.1%
 bad "in the wrong order" delay 2ms reorder 80% 50%
 bad "twice" duplicate 20%
@@ -74,14 +76,13 @@ on_the_way() {
 }
 at_exit rm -f "$OUTPUT.way"
 
-# Further away than the timeout, 134 ms: that follows, or each flight would be sent twice; and it was no sign of losses.
+# Further away than the timeout, 134 ms: that follows, or each flight would be sent twice.
 network delay 100ms limit 10000
 late=$(counter $D1 local_ack_timeout_err)
 on_the_way "WRITEs to who is further away than the timeout" ib_write_bw h1 "-n 200 -t 64 -u 15"
 late=$(moved $D1 local_ack_timeout_err "$late")
 diag "$late timeouts"
 ok "the timeout follows" test "$late" -lt 8
-ok "they do not come in drips" test "${way[${#way[*]} / 2]}" -gt 400000
 
 # A peer may be asked for much at once, but not for more than fits between: 128 READs are 384 bursts.
 network delay 2ms limit 40
@@ -93,11 +94,11 @@ is "no answer found the queue full" "$(moved $D2 tx_local_drops "$drops")" 0
 is "none was lost" "$(moved $D1 tx_retransmits "$again")" 0
 
 # To who is far away more is on its way at once than the 512 packets of 1 KiB that are enough for others,
-network delay 20ms limit 10000
-on_the_way "WRITEs to who is far away" ib_write_bw h1 "-n 2000 -t 64 -u 20"
-ok "fill the distance" test "${way[-1]}" -gt 1000000
-on_the_way "READs from who is far away" ib_read_bw h2 "-n 2000 -t 64 -u 20"
-ok "do so, too" test "${way[-1]}" -gt 1000000
+network delay 100ms limit 10000
+on_the_way "WRITEs to who is far away" ib_write_bw h1 "-n 1000 -t 64 -u 20"
+ok "fill the distance" test "${way[-1]}" -gt 700000
+on_the_way "READs from who is far away" ib_read_bw h2 "-n 1000 -t 64 -u 20"
+ok "do so, too" test "${way[-1]}" -gt 700000
 # but not if it only makes a queue longer, up to 4 MiB.
 network delay 20ms rate 100mbit limit 10000
 on_the_way "WRITEs through a narrow place" ib_write_bw h1 "-n 1000 -t 64 -u 20"
