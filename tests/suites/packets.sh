@@ -20,7 +20,7 @@ diag "again: make fuzz SEED=$SEED PACKETS=$PACKETS"
 
 packets() { run_program "$1: " $((300 + PACKETS / 100)) "$PROGRAMS/packets"; }
 over_ipv4() { ATTACKER=10.0.0.77 TARGET=$IP2 packets IPv4; }
-over_ipv6() { G1=$G1_6 G2=$G2_6 ATTACKER=fd00::77 TARGET=$IP2_6 packets IPv6; }
+over_ipv6() { SWEPT=$((PACKETS * 2 / 5)) G1=$G1_6 G2=$G2_6 ATTACKER=fd00::77 TARGET=$IP2_6 packets IPv6; }
 
 # kilobytes: of the kernel's memory that cannot be reclaimed
 kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo; }
