@@ -75,7 +75,7 @@ export MAC1 MAC2
 # Our peer sees its packets one by one.
 on h1 ethtool -K eth0 gro off
 patience h2 eth0
-cases "joined: " joining a_sanity addressing malformed rc_order rc_duplicates rc_lengths uc ud
+cases "joined: " joining a_sanity addressing malformed rc_order rc_duplicates rc_lengths storms uc ud
 cases "joined: " --ipv6 joining rc_order
 impatience h2 eth0
 hosts_down

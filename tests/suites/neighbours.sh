@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
-ROUNDS=${ROUNDS:-2}
+ROUNDS=${ROUNDS:-$((2 - ${SROCE_DEBUG_KERNEL:-0}))}
 export ROUNDS SEED=${SEED:-$((RANDOM * 32768 + RANDOM))} D1 D2 G1 G2
 diag "SEED=$SEED ROUNDS=$ROUNDS"
 
