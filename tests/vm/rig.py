@@ -216,6 +216,7 @@ class Options(argparse.Namespace):
     network = None
     nic = None
     distro = None
+    append = []  # argparse copies it
 
 
 def distro_root(options):
@@ -284,7 +285,7 @@ class Guest:
 
     def _cmdline(self, kind):
         """What the guest's first processes look for."""
-        return (f"{os.environ.get('GUEST_CMDLINE', '')} quiet panic=-1 rig.kind={kind} rig.modules={self._modules()} "
+        return (f"{os.environ.get('GUEST_CMDLINE', '')} {' '.join(self.options.append)} quiet panic=-1 rig.kind={kind} rig.modules={self._modules()} "
                 f"rig.init={VM}/init rig.job={self.job} rig.out={self.options.share}"
                 + (f" rig.host={TOP}:{CACHE}:{os.getcwd()}{self._elsewhere()}" if self.root else ""))
 
@@ -533,6 +534,8 @@ def parser(description):
     result.add_argument("--distro", default=Options.distro, metavar="bookworm|trixie|sid|DIR",
                         help="the root of that release of Debian instead of the host's")
     result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
+    result.add_argument("--append", action="append", default=[], metavar="WORD",
+                        help="one more word of the kernel's command line, such as init_on_alloc=0 (may be repeated)")
     result.add_argument("--cpus", type=int, default=Options.cpus)
     result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")
     result.add_argument("--share", default=Options.share, metavar="DIR", help="the host folder that is /out (build/vm-out)")
