@@ -3,7 +3,7 @@
 # What becomes of connections when their address, the netdev's MTU, its MAC address or its link changes under them: on veth,
 # then on a bridge, a bond and VLANs.
 # timeout: 400
-# lanes: vm debug smoke
+# lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 
 # The sender waits for so many timeouts of its QP, 2^TIMEOUT * 4 us each, before it gives up.
