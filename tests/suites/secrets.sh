@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Numbers and keys that nobody can guess, memory with nothing of others in it: tests/verbs/secrets.c.
-# timeout: 120
+# Numbers and keys that nobody can guess, memory with nothing of others in it: tests/verbs/secrets.c. PSNs are for whoever
+# connects QPs to choose: those of rdma_cm, as they are in its requests and replies.
+# timeout: 180
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
@@ -10,3 +11,20 @@ hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
 run_program "" 100 "$PROGRAMS/secrets"
+
+FILE=/out/secrets.pcap
+at_exit rm -f "$OUTPUT.psns"
+rm -f "$FILE"
+(exec_on h2 dumpcap -q -P -i eth0 -f 'udp port 4791' -w "$FILE") >/dev/null 2>&1 </dev/null &
+CAPTURE=$!
+ok "packets are captured" wait_for 20 test -s "$FILE"
+for round in 1 2 3; do
+	pair_run "100 connections of rdma_cm ($round)" 'ucmatose -p $PORT -c 100 -C 1' 'ucmatose -p $PORT -c 100 -C 1 -s $IP2' 60
+done
+sleep 1
+kill -INT $CAPTURE
+wait $CAPTURE
+# Each once: a request is repeated if its answer is late.
+tshark -n -r "$FILE" -Y 'infiniband.cm.req or infiniband.cm.rep' -T fields -e infiniband.mad.transactionid \
+	-e infiniband.cm.req.startpsn -e infiniband.cm.rep.startpsn 2>/dev/null | awk '!seen[$0]++ { print $2 }' >"$OUTPUT.psns"
+run_program "PSNs of 300 connections: " 20 "$PROGRAMS/secrets" psns "$OUTPUT.psns"
