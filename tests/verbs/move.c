@@ -121,7 +121,7 @@ bool expect(struct ibv_cq *cq, const struct ibv_qp *qp,
 {
 	struct ibv_wc wc;
 
-	if (!wc_within(cq, &wc, PATIENCE_MS))
+	if (!wc_within(cq, &wc, PATIENCE_MS + want->seconds * 1000))
 		return check_that(false, "a completion comes", file, line);
 	if (wc_matches(&wc, want, qp))
 		return true;
@@ -443,7 +443,8 @@ static bool completed(struct pair *pair, const struct move *m, uint64_t id)
 	bool good;
 
 	good = EXPECT(pair->a.scq, pair->a.qp, .wr_id = id,
-		      .opcode = sender_opcode(m->opcode), .length = m->length);
+		      .opcode = sender_opcode(m->opcode), .length = m->length,
+		      .seconds = m->length >> 20);
 	if (is_send(m->opcode) || has_imm(m->opcode))
 		good &= EXPECT(pair->b.rcq, pair->b.qp, .wr_id = ~id,
 			       .opcode = is_send(m->opcode) ? IBV_WC_RECV :

@@ -25,6 +25,7 @@ bool filled(const void *from, size_t length, uint32_t seed);
  * @with_imm: there is immediate data
  * @src_qp: compared if not 0
  * @any_id: do not compare @wr_id
+ * @seconds: to wait for it beyond what is enough for a short message
  */
 struct want {
 	uint64_t wr_id;
@@ -35,6 +36,7 @@ struct want {
 	bool with_imm;
 	uint32_t src_qp;
 	bool any_id;
+	unsigned int seconds;
 };
 
 /* The next completion, waiting for it; false if none comes. */
