@@ -94,6 +94,32 @@ static void peer_gone(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * Within the time that the attributes promise (IBTA 9.7.6.1.3): each of the
+ * retry_cnt + 1 attempts gets the timeout, and at most four times that.
+ */
+static void gone_in_time(const void *arg)
+{
+	const struct options options = { .timeout = 17, .retry_cnt = 3 };
+	const uint64_t timeout = 4096ull << 17, attempts = 4;
+	struct pair pair;
+	uint64_t ms;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(ibv_destroy_qp(pair.b.qp), 0);
+	pair.b.qp = NULL;
+	ms = now_ms();
+	CHECK_CALL(post_send(&pair.a, 1, 0, 10, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1,
+	       .status = IBV_WC_RETRY_EXC_ERR);
+	ms = now_ms() - ms;
+	diag("%llu ms", (unsigned long long)ms);
+	CHECK((ms + 1) * 1000000 >= attempts * timeout);
+	CHECK(ms * 1000000 <= 4 * attempts * timeout);
+	pair_down(&pair);
+}
+
 /* The b's QP fails; a's next request finds nobody, with retry_cnt 0 at once. */
 static void no_retry(const void *arg)
 {
@@ -439,6 +465,7 @@ void test_requests(void)
 		{ "a receive request comes later, timer 1.28 ms",
 		  rnr_then_success, &later },
 		{ "the peer is gone", peer_gone },
+		{ "the peer is gone: noticed in time", gone_in_time },
 		{ "retry_cnt 0", no_retry },
 		{ "local memory deregistered under way", dereg_in_flight,
 		  &local },
