@@ -75,7 +75,8 @@ void sroce_counters_sum(struct sroce_counters __percpu *counters, u64 *values)
 	memset(values, 0, SROCE_COUNTERS * sizeof(*values));
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < SROCE_COUNTERS; i++)
-			values[i] += per_cpu_ptr(counters, cpu)->value[i];
+			/* its processor goes on counting */
+			values[i] += READ_ONCE(per_cpu_ptr(counters, cpu)->value[i]);
 }
 
 struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
