@@ -15,10 +15,12 @@ import sys
 import hosts
 
 QUEUE = "tbf rate 200mbit burst 3kb limit 11kb"
-NETWORKS = (  # (what it is called, queueing discipline of each port of the bridge)
+NETWORKS = (  # (what it is called, queueing discipline of each port of the bridge, or only of those to the servers or clients)
     ("good", None),
     ("0.1 % lost", "netem limit 10000 loss 0.1%"),
     ("1 % lost", "netem limit 10000 loss 1%"),
+    ("1 % lost, to the server only", "netem limit 10000 loss 1%", "server"),
+    ("1 % lost, to the client only", "netem limit 10000 loss 1%", "client"),
     ("5 % lost", "netem limit 10000 loss 5%"),
     ("20 % lost", "netem limit 10000 loss 20%"),
     ("1 % lost, in bursts", "netem limit 10000 loss gemodel 0.5% 40% 80% 0.1%"),
@@ -30,6 +32,7 @@ NETWORKS = (  # (what it is called, queueing discipline of each port of the brid
     ("10 ms away, 0.1 % lost", "netem limit 10000 delay 10ms loss 0.1%"),
     ("100 Mbit/s", "netem limit 1000 rate 100mbit"),
     ("200 Mbit/s, a queue of ten packets", QUEUE),
+    ("cable out for 300 ms", None, "cut"),
 )
 MIDDLE = "middle"
 PATIENCE = 40
@@ -41,6 +44,7 @@ class Bridged(hosts.Veth):
     def __init__(self, mtu):
         super().__init__(mtu)
         self.ports = []
+        self.cut = False
 
     def up(self):
         hosts.run(f"ip netns add {MIDDLE}")
@@ -58,11 +62,28 @@ class Bridged(hosts.Veth):
             hosts.run(f"{inside}ethtool -K {name} tso off gso off tx-udp-segmentation off tx-gso-list off gro on")
             self.ports.append(port)
 
-    def become(self, discipline):
-        for port in self.ports:
+    def become(self, discipline, where=None):
+        """In both directions, or only in that to "client" or "server"; "cut": the cables are out once in each measurement."""
+        self.cut = where == "cut"
+        for index, port in enumerate(self.ports):
             hosts.attempt(f"tc -n {MIDDLE} qdisc del dev {port} root")
-            if discipline:
+            if discipline and where in (None, "client" if index % 2 == 0 else "server"):
                 hosts.run(f"tc -n {MIDDLE} qdisc replace dev {port} root {discipline}")
+
+    def while_cut(self, measure, *arguments):
+        """What measure(*arguments) returns; soon after traffic has begun the cables are out, if they are to be."""
+        traffic = f"ip netns exec {MIDDLE} cat /proc/net/dev | awk '{{ sum += $2 }} END {{ print int(sum / 1000000) }}'"
+        command = [f"ip -n {MIDDLE} link set {port} down" for port in self.ports] + ["sleep 0.3"]
+        command += [f"ip -n {MIDDLE} link set {port} up" for port in self.ports]
+        wait = f"before=$({traffic}); while [ $({traffic}) -lt $((before + 3)) ]; do sleep 0.1; done; sleep 1.2; "
+        cutter = subprocess.Popen(["sh", "-c", wait + "; ".join(command)] if self.cut else ["true"])
+        try:
+            return measure(*arguments)
+        finally:
+            cutter.kill()
+            cutter.wait()
+            for port in self.ports:
+                hosts.run(f"ip -n {MIDDLE} link set {port} up")
 
     def remember_neighbours(self):
         """A lost question of ARP costs a second, which is nobody's fault here."""
@@ -75,10 +96,10 @@ class Bridged(hosts.Veth):
             hosts.run(f"ip neighbour replace 10.9.0.{there[1]} lladdr {address} dev {here} nud permanent")
 
 
-def goodput(ends, program, seconds):
+def goodput(ends, program, seconds, words):
     """MiB/s, or why there is no figure."""
     try:
-        output = hosts.perftest(ends, program, f"-s 65536 -D {seconds + 2} -f 1", PATIENCE)
+        output = hosts.perftest(ends, program, f"-s 65536 -D {seconds + 2} -f 1 {words}", PATIENCE)
     except hosts.Trouble as error:
         return "no end" if "no end" in str(error) else "fails"
     values = [line.split() for line in output.splitlines() if re.match(r" *65536 ", line)]
@@ -106,10 +127,13 @@ def shown(value):
 
 
 def row(topology, seconds):
-    ends = topology.ends
-    return [goodput(ends["sroce"], "ib_write_bw", seconds), goodput(ends["rxe"], "ib_write_bw", seconds),
-            tcp(ends["tcp"], seconds),
-            goodput(ends["sroce"], "ib_read_bw", seconds), goodput(ends["rxe"], "ib_read_bw", seconds)]
+    def measured(measure, kind, *arguments):
+        return topology.while_cut(measure, topology.ends[kind], *arguments)
+    # The kernel notices the carrier up to a second late; eight times perftest's own timeout is half of that.
+    words = "-u 16" if topology.cut else ""
+    return [measured(goodput, "sroce", "ib_write_bw", seconds, words), measured(goodput, "rxe", "ib_write_bw", seconds, words),
+            measured(tcp, "tcp", seconds),
+            measured(goodput, "sroce", "ib_read_bw", seconds, words), measured(goodput, "rxe", "ib_read_bw", seconds, words)]
 
 
 def main():
@@ -124,9 +148,9 @@ def main():
     rule = "=" * 36 + ("  " + "=" * 11) * 5
     head = f"{'network':36}" + "".join(f"  {name:11}" for name in ("sroce WRITE", "rxe WRITE", "TCP", "sroce READ", "rxe READ"))
     print(f"{rule}\n{head.rstrip()}\n{rule}", flush=True)
-    for name, discipline in NETWORKS:
+    for name, *how in NETWORKS:
         if re.search(options.only, name):
-            topology.become(discipline)
+            topology.become(*how)
             print((f"{name:36}" + "".join(f"  {shown(value):11}" for value in row(topology, options.seconds))).rstrip(), flush=True)
     print(rule)
 
