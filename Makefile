@@ -198,7 +198,7 @@ fuzz: setup
 	@grep -q '^1\.\.' $(O)/fuzz/guest.log && ! grep '^not ok' $(O)/fuzz/guest.log
 
 ROUNDS ?= 3000
-TIMES ?= 1000
+TIMES ?= 300
 
 ## soak           ROUNDS of each object, links, netdevs and the module gone under traffic TIMES; 1 GiB with 1 % lost; KERNEL=debug
 .PHONY: soak
@@ -206,7 +206,7 @@ soak: setup
 	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(KERNEL)))
 	@mkdir -p $(O)/soak
 	@tests/vm/guest $(SYSTEM) --mem 6G --timeout 36000 --dmesg $(O)/soak/guest.dmesg -- \
-		env ROUNDS=$(ROUNDS) TIMES=$(TIMES) MIB=1024 tests/vm/run-suites inf 30000:lifetimes.sh 6000:networks.sh | \
+		env ROUNDS=$(ROUNDS) TIMES=$(TIMES) MIB=1024 tests/vm/run-suites inf 6000:networks.sh 30000:lifetimes.sh | \
 		tee $(O)/soak/guest.log
 	@[ "$$(grep -c '^1\.\.' $(O)/soak/guest.log)" = 2 ] && ! grep '^not ok' $(O)/soak/guest.log
 
