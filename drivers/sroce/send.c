@@ -50,6 +50,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	req->rnr_wait = false;
 	req->rnr_waits = 0;
 	req->rewound = false;
+	req->refusal = 0;
 	req->hold = false;
 	qp->sq.armed = false;
 	qp->sq.expires_set = false;
@@ -527,8 +528,9 @@ static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
 	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.rnr_left);
 }
 
-static void count_failure(struct sroce_qp *qp, u8 status)
+void sroce_send_refused(struct sroce_qp *qp, u8 status)
 {
+	lockdep_assert_held(&qp->sq.lock);
 	switch (status) {
 	case SROCE_REM_INV_REQ_ERR:
 		sroce_count(qp, SROCE_REQ_REMOTE_INVALID_REQUEST);
@@ -540,6 +542,7 @@ static void count_failure(struct sroce_qp *qp, u8 status)
 		sroce_count(qp, SROCE_REQ_REMOTE_OPERATION_ERRORS);
 		break;
 	}
+	sroce_finish_failed(qp, status);
 }
 
 /* The peer says what it lacks, or an answer shows that one before it was lost. */
@@ -570,12 +573,23 @@ static void act(struct sroce_qp *qp, const struct sroce_rx *rx,
 		wait_rnr(qp, a);
 		break;
 	case SROCE_ANSWER_FAIL:
-		count_failure(qp, a->status);
-		sroce_finish_failed(qp, a->status);
+		sroce_send_refused(qp, a->status);
 		break;
 	default:
 		break;
 	}
+}
+
+/* What has been refused fails when all before it has been answered. */
+static void settle_refusal(struct sroce_qp *qp)
+{
+	struct sroce_answer a;
+
+	if (!sroce_send_active(qp) || !sroce_completer_refused(&qp->sq.req, &a))
+		return;
+	sroce_requester_acknowledge(&qp->sq.req, a.up_to);
+	sroce_finish_done(qp);
+	sroce_send_refused(qp, a.status);
 }
 
 void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -599,7 +613,13 @@ void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
 	sroce_requester_acknowledge(req, a.up_to);
 	sroce_finish_done(qp);
 	act(qp, rx, verdict, &a);
+	if (unlikely(a.status) && verdict != SROCE_ANSWER_FAIL) {
+		req->refusal = a.status;
+		req->refused = rx->pkt.psn;
+	}
 	sroce_finish_done(qp);
+	if (unlikely(req->refusal))
+		settle_refusal(qp);
 	if (req->una != una) {
 		qp->sq.progress = true;
 		qp->sq.pauses = 0;

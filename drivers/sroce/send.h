@@ -48,6 +48,15 @@ void sroce_send_run(struct sroce_qp *qp);
 void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
+ * sroce_send_refused() - the peer has refused the oldest request
+ * @qp: RC or XRC; sq.lock held
+ * @status: enum sroce_status, as its NAK says
+ *
+ * Counts that, and fails the request and the QP.
+ */
+void sroce_send_refused(struct sroce_qp *qp, u8 status);
+
+/**
  * sroce_send_predicted() - take the READ data that was to come next
  * @qp: any type; sq.lock held; sroce_send_run() follows
  * @bth: base transport header of an intact packet for this QP and transport

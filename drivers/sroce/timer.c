@@ -261,6 +261,8 @@ static void blame(struct sroce_qp *qp)
 		return;
 	if (ktime_before(sq->deadline, sq->expires))
 		probe(qp);
+	else if (sq->req.refusal)
+		sroce_send_refused(qp, sq->req.refusal);
 	else
 		sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
 }

@@ -160,6 +160,25 @@ static void check_answer(const struct fuzz *f, const struct sroce_pkt *pkt,
 		assert((u64)a->offset + pkt->payload <= wr->length);
 }
 
+/* What was refused before its turn: kept, and then it fails the oldest request. */
+static void settle(struct fuzz *f, const struct sroce_pkt *pkt, u8 status)
+{
+	struct sroce_answer a = {};
+
+	if (status) {
+		f->r.refusal = status;
+		f->r.refused = pkt->psn;
+	}
+	if (!sroce_completer_refused(&f->r, &a))
+		return;
+	assert(f->r.refusal && a.status == f->r.refusal);
+	assert(!sroce_psn_before(a.up_to, f->r.una));
+	assert(!sroce_psn_before(f->r.sent, a.up_to));
+	sroce_requester_acknowledge(&f->r, a.up_to);
+	complete(f);
+	f->failed = true;
+}
+
 static void take(struct fuzz *f, struct input *in)
 {
 	struct sroce_pkt pkt = answer(f, in);
@@ -184,6 +203,8 @@ static void take(struct fuzz *f, struct input *in)
 		f->failed = !sroce_completer_rnr(&f->r);
 	if (verdict == SROCE_ANSWER_FAIL)
 		f->failed = true;
+	else
+		settle(f, &pkt, a.status);
 	assert(!f->failed || f->r.in.head != f->r.in.tail);
 }
 

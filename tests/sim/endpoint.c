@@ -112,8 +112,13 @@ void endpoint_timers(struct endpoint *ep, u64 now)
 	if (ep->ack_timer <= now) {
 		TRACE("%9llu %s timeout\n", (unsigned long long)now, ep->name);
 		ep->ack_timer = NEVER;
-		send_retry(ep, now);
+		if (ep->req.refusal)
+			endpoint_fail(ep, ep->req.refusal);
+		else
+			send_retry(ep, now);
 	}
+	if (ep->failed)
+		return;
 	if (ep->work_timer <= now) {
 		ep->work_timer = NEVER;
 		receive_answer(ep, now);

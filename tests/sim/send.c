@@ -149,6 +149,22 @@ static void acknowledge(struct endpoint *ep, u64 now, u32 psn)
 	arm(ep, now, progress);
 }
 
+/* A peer that has refused something answers nothing more. */
+static void settle(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt,
+		   u8 status)
+{
+	struct sroce_answer a;
+
+	if (status) {
+		ep->req.refusal = status;
+		ep->req.refused = pkt->psn;
+	}
+	if (ep->failed || !sroce_completer_refused(&ep->req, &a))
+		return;
+	acknowledge(ep, now, a.up_to);
+	endpoint_fail(ep, a.status);
+}
+
 void send_take_answer(struct endpoint *ep, u64 now,
 		      const struct sroce_pkt *pkt, const u8 *payload)
 {
@@ -184,8 +200,9 @@ void send_take_answer(struct endpoint *ep, u64 now,
 		break;
 	case SROCE_ANSWER_FAIL:
 		endpoint_fail(ep, a.status);
-		break;
+		return;
 	default:
 		break;
 	}
+	settle(ep, now, pkt, a.status);
 }

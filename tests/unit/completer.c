@@ -174,6 +174,41 @@ TEST(completer, nak_past_an_unanswered_read_tells_of_a_loss)
 	}
 }
 
+static void refuse(u32 psn, u8 status)
+{
+	s.r.refused = psn & 0xffffff;
+	s.r.refusal = status;
+}
+
+TEST(completer, a_refusal_past_an_unanswered_read_holds_when_that_is_answered)
+{
+	u32 at, b, i;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++)
+		for (at = 4; at < 7; at++) {
+			b = bases[i];
+			mixed(b);
+			EQUAL(check(ack(b + at, ACK)), SROCE_ANSWER_RETRY);
+			EQUAL(a.status, 0);
+			CHECK(!sroce_completer_refused(&s.r, &a));
+			EQUAL(take(ack(b + at, SROCE_NAK_REM_OP)),
+			      SROCE_ANSWER_RETRY);
+			EQUAL(a.status, SROCE_REM_OP_ERR);
+			refuse(b + at, a.status);
+			CHECK(!sroce_completer_refused(&s.r, &a));
+			send_all(&s);
+			take(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU));
+			take(response(SROCE_READ_RESPONSE_MIDDLE, b + 2, MTU));
+			CHECK(!sroce_completer_refused(&s.r, &a));
+			take(response(SROCE_READ_RESPONSE_LAST, b + 3, 8));
+			EQUAL(sroce_completer_refused(&s.r, &a), at == 4);
+			take(response(SROCE_ATOMIC_ACKNOWLEDGE, b + 4, 0));
+			CHECK(sroce_completer_refused(&s.r, &a));
+			EQUAL(a.status, SROCE_REM_OP_ERR);
+			EQUAL(a.up_to, (b + (at == 6 ? 6 : 5)) & 0xffffff);
+		}
+}
+
 TEST(completer, response_past_an_unanswered_one_tells_of_a_loss)
 {
 	mixed(0);

@@ -102,25 +102,29 @@ static enum sroce_answer_verdict check_response(const struct sroce_requester *r,
 	return SROCE_ANSWER_ATOMIC;
 }
 
+/* After these the peer's QP has failed: enum sroce_status, or 0. */
+static u8 refusal(u8 syndrome)
+{
+	switch (syndrome) {
+	case SROCE_NAK_INVALID_REQ:
+		return SROCE_REM_INV_REQ_ERR;
+	case SROCE_NAK_REM_ACCESS:
+		return SROCE_REM_ACCESS_ERR;
+	case SROCE_NAK_REM_OP:
+		return SROCE_REM_OP_ERR;
+	default:
+		return 0;
+	}
+}
+
 static enum sroce_answer_verdict check_nak(const struct sroce_requester *r,
 					   const struct sroce_pkt *pkt,
 					   struct sroce_answer *a)
 {
-	switch (pkt->syndrome) {
-	case SROCE_NAK_SEQUENCE:
+	if (pkt->syndrome == SROCE_NAK_SEQUENCE)
 		return gap(r, a);
-	case SROCE_NAK_INVALID_REQ:
-		a->status = SROCE_REM_INV_REQ_ERR;
-		return SROCE_ANSWER_FAIL;
-	case SROCE_NAK_REM_ACCESS:
-		a->status = SROCE_REM_ACCESS_ERR;
-		return SROCE_ANSWER_FAIL;
-	case SROCE_NAK_REM_OP:
-		a->status = SROCE_REM_OP_ERR;
-		return SROCE_ANSWER_FAIL;
-	default:
-		return SROCE_ANSWER_IGNORE;
-	}
+	a->status = refusal(pkt->syndrome);
+	return a->status ? SROCE_ANSWER_FAIL : SROCE_ANSWER_IGNORE;
 }
 
 static enum sroce_answer_verdict check_ack(const struct sroce_requester *r,
@@ -139,9 +143,10 @@ static enum sroce_answer_verdict check_ack(const struct sroce_requester *r,
 		a->rnr_timer = sroce_aeth_value(pkt->syndrome);
 		return SROCE_ANSWER_RNR;
 	case SROCE_AETH_NAK:
-		if (!implied(r, pkt->psn, a))
-			return gap(r, a);
-		return check_nak(r, pkt, a);
+		if (implied(r, pkt->psn, a))
+			return check_nak(r, pkt, a);
+		a->status = refusal(pkt->syndrome);
+		return gap(r, a);
 	default:
 		return SROCE_ANSWER_IGNORE;
 	}
@@ -168,6 +173,7 @@ enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
 						const struct sroce_pkt *pkt,
 						struct sroce_answer *a)
 {
+	a->status = 0;
 	if (late_refusal(r, pkt)) {
 		a->up_to = r->una;
 		return check_nak(r, pkt, a);
@@ -178,6 +184,17 @@ enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
 	if (pkt->op->kind == SROCE_KIND_ACK)
 		return check_ack(r, pkt, a);
 	return check_response(r, pkt, a);
+}
+
+bool sroce_completer_refused(const struct sroce_requester *r,
+			     struct sroce_answer *a)
+{
+	if (!r->refusal || !implied(r, r->refused, a))
+		return false;
+	if (sroce_psn_before(a->up_to, r->una))
+		a->up_to = r->una;
+	a->status = r->refusal;
+	return true;
 }
 
 bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,

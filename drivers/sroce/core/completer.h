@@ -22,7 +22,10 @@ enum sroce_answer_verdict {
  * @psn: one past the PSN that this response answers
  * @index: request whose buffer gets the data
  * @offset: of the payload in that buffer, bytes
- * @status: enum sroce_status of a failure
+ * @status: enum sroce_status of a failure.  With SROCE_ANSWER_RETRY and _ACK, if
+ *	not 0: the peer refuses the request at the packet's PSN, but a READ or
+ *	atomic before it lacks its answer; the driver keeps it in @refusal and
+ *	@refused of struct sroce_requester
  * @rnr_timer: code for sroce_rnr_delay()
  */
 struct sroce_answer {
@@ -46,6 +49,20 @@ struct sroce_answer {
 enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
 						const struct sroce_pkt *pkt,
 						struct sroce_answer *a);
+
+/**
+ * sroce_completer_refused() - has all before a refused request been answered?
+ * @r: state, not changed
+ * @a: result: @up_to and @status
+ *
+ * A refusal may overtake the answer to a READ before it, or that may be lost;
+ * the peer will not say it again.
+ *
+ * Return: true if the request at @r->refused fails with @a->status, once
+ * everything before @a->up_to is acknowledged.
+ */
+bool sroce_completer_refused(const struct sroce_requester *r,
+			     struct sroce_answer *a);
 
 /**
  * sroce_completer_predicts() - is this the READ data that comes next?

@@ -31,6 +31,7 @@
  * @read_packets: PSNs of the requests in @reads
  * @ends: where parts of READs end that have been asked for and are not
  *	answered: each before the one before it in the array
+ * @refused: PSN of the request that the peer refuses, if there is @refusal
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @parts: entries of @ends
  * @reads: requests started and not completed for which sroce_wr_reads() holds
@@ -40,6 +41,8 @@
  * @rnr_retry: attribute of the QP, 7 is without limit
  * @rnr_left: retries left without progress
  * @rnr_waits: RNR NAKs without progress, as far as sroce_rnr_wait() cares
+ * @refusal: enum sroce_status, or 0: the peer has failed by that, and answers
+ *	no more; but a READ or atomic before @refused lacks its answer
  * @rnr_wait: an RNR NAK's time runs
  * @rewound: sent back by a NAK or gap, and no progress since: more of these
  *	are echoes of the same loss
@@ -58,6 +61,7 @@ struct sroce_requester {
 	u32 flight;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
+	u32 refused;
 	u8 parts;
 	u8 transport;
 	u8 reads;
@@ -67,6 +71,7 @@ struct sroce_requester {
 	u8 rnr_retry;
 	u8 rnr_left;
 	u8 rnr_waits;
+	u8 refusal;
 	bool rnr_wait;
 	bool rewound;
 	bool hold;

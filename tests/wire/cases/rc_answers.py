@@ -227,6 +227,39 @@ def acked_read(b):
     succeeds(b, rc)
 
 
+def read_and_send(b, **options):
+    rc = b.rc(**options)
+    rc.read(2 * MTU, wr_id=1)
+    rc.send(wr_id=2)
+    return rc
+
+
+@case("a refusal that overtakes the answer to a READ: that comes, then the refused request fails")
+def refusal_overtakes(b):
+    with b.counts("req_remote_operation_errors"):
+        rc = read_and_send(b)
+        b.outgoing("RC_READ_REQUEST", "RC_SEND_ONLY")
+        acknowledge(b, rc, PSN + 2, roce.NAK_OPERATION)
+        expect("asked for again", b.answers()[0].name, "RC_READ_REQUEST")
+        respond(b, rc, "FIRST", PSN, b"1" * MTU)
+        respond(b, rc, "LAST", PSN + 1, b"2" * MTU)
+        b.answers()
+        expect("completions", [(wc.wr_id, wc.status) for wc in rc.completions()], [(1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_REM_OP_ERR)])
+    b.state(rc, "ERR")
+
+
+@case("a refusal behind a READ whose answer is lost: the peer answers no more, and the status says why")
+def refusal_behind_lost(b):
+    with b.counts("req_remote_operation_errors"), b.counts("req_transport_retries_exceeded", 0):
+        rc = read_and_send(b, timeout=16)
+        acknowledge(b, rc, PSN + 2, roce.NAK_OPERATION)
+        wc = rc.completion()
+        expect("completion", wc and (wc.wr_id, wc.status), (1, e.IBV_WC_REM_OP_ERR))
+        wc = rc.completion()
+        expect("the one behind it", wc and (wc.wr_id, wc.status), (2, e.IBV_WC_WR_FLUSH_ERR))
+    b.state(rc, "ERR")
+
+
 @case("a lost READ response: the rest is asked for again")
 def lost_response(b):
     rc = asked(b)
