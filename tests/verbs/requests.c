@@ -66,6 +66,16 @@ static void rnr_then_success(const void *arg)
 	pair_down(&pair);
 }
 
+/* A QP whose peer is gone. */
+static bool lone(struct pair *pair, const struct options *options)
+{
+	if (!pair_up(pair, options))
+		return false;
+	CHECK_CALL(ibv_destroy_qp(pair->b.qp), 0);
+	pair->b.qp = NULL;
+	return true;
+}
+
 /* A peer that is gone: retries run out, what is behind is flushed. */
 static void peer_gone(const void *arg)
 {
@@ -76,9 +86,7 @@ static void peer_gone(const void *arg)
 	int i;
 
 	(void)arg;
-	REQUIRE(pair_up(&pair, &options));
-	CHECK_CALL(ibv_destroy_qp(pair.b.qp), 0);
-	pair.b.qp = NULL;
+	REQUIRE(lone(&pair, &options));
 	for (i = 0; i < 10; i++)
 		CHECK_CALL(post_rdma(&pair.a, &pair.b, i & 1 ? IBV_WR_RDMA_READ :
 				     IBV_WR_RDMA_WRITE, i, 0, 0, 3000, 0), 0);
@@ -106,9 +114,7 @@ static void gone_in_time(const void *arg)
 	uint64_t ms;
 
 	(void)arg;
-	REQUIRE(pair_up(&pair, &options));
-	CHECK_CALL(ibv_destroy_qp(pair.b.qp), 0);
-	pair.b.qp = NULL;
+	REQUIRE(lone(&pair, &options));
 	ms = now_ms();
 	CHECK_CALL(post_send(&pair.a, 1, 0, 10, IBV_SEND_SIGNALED), 0);
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1,
