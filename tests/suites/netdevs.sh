@@ -256,6 +256,15 @@ gids
 pingpong "link up again"
 
 ok "traffic" endless_write
+on h2 ip link set eth0 down
+fails "the peer's cable out for longer than retries last: the sender" $CLIENT "$OUTPUT.client" 'Failed status 12'
+stop $SERVER
+on h2 ip link set eth0 up
+on h2 ip -6 addr add fd00::2/64 dev eth0 nodad 2>/dev/null
+gids
+pingpong "the cable in again"
+
+ok "traffic" endless_write
 ok "the peer's device deleted" limited 20 rdma link delete $D2
 fails "the peer's device gone: the sender" $CLIENT "$OUTPUT.client" 'Failed status 12'
 stop $SERVER
