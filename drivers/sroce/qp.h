@@ -69,7 +69,9 @@ struct sroce_path {
  * @timed_flight: packets that were on their way then
  * @timing: it is
  * @untimed: flights before another one is timed
+ * @again: or the answer to what has gone out again is: only if @doubtful
  * @doubtful: what @rtt has, or is about to get, is how long it takes at most
+ * @silent: since when: the last progress, or when something went out again
  * @far: the peer is: see sroce_requester_stretch()
  * @resent: packets have gone out twice; nobody knows which of them an answer
  *	is to,
@@ -119,12 +121,14 @@ struct sroce_sendq {
 	ktime_t deadline;
 	ktime_t expires;
 	ktime_t timed_at;
+	ktime_t silent;
 	u32 timed_flight;
 	ktime_t held_until;
 	struct sroce_rtt rtt;
 	u32 timed;
 	u32 resent_to;
 	bool resent;
+	bool again;
 	bool doubtful;
 	bool far;
 	u8 untimed;

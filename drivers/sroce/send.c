@@ -61,6 +61,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.rtt = (struct sroce_rtt) {};
 	qp->sq.timing = false;
 	qp->sq.resent = false;
+	qp->sq.again = false;
 	qp->sq.doubtful = false;
 	qp->sq.far = false;
 	qp->sq.probe = false;
@@ -522,6 +523,7 @@ static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
 	}
 	sroce_count(qp, SROCE_RNR_NAK_RETRY_ERR);
 	qp->sq.timing = false;
+	qp->sq.again = false;
 	qp->sq.expires_set = false;
 	sroce_timer_arm(qp, sroce_rnr_wait(a->rnr_timer, qp->sq.req.rnr_waits) *
 			   NSEC_PER_USEC);

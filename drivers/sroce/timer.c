@@ -62,7 +62,10 @@ static void forgive(struct sroce_sendq *sq, u64 ns)
 		sq->req.window = sq->req.max_window;
 }
 
-/* The first time may have been doubtful: then the second one replaces it. */
+/*
+ * The first time may be doubtful: the most that it takes.  The second one
+ * replaces it.
+ */
 static void take_time(struct sroce_sendq *sq, ktime_t now)
 {
 	s64 ns = ktime_to_ns(ktime_sub(now, sq->timed_at));
@@ -74,8 +77,11 @@ static void take_time(struct sroce_sendq *sq, ktime_t now)
 		forgive(sq, ns);
 	}
 	sroce_rtt_add(&sq->rtt, ns);
-	sq->far = sroce_requester_stretch(&sq->req, &sq->rtt, sq->timed_flight);
+	if (!sq->again)
+		sq->far = sroce_requester_stretch(&sq->req, &sq->rtt,
+						  sq->timed_flight);
 	sq->timing = false;
+	sq->again = false;
 	sq->untimed = doubtful || sq->far ? 0 : UNTIMED;
 }
 
@@ -90,7 +96,8 @@ static void time_flight(struct sroce_sendq *sq, bool waits, bool idle,
 	const struct sroce_requester *req = &sq->req;
 	bool first = req->reads && idle;
 
-	if (sq->timing && !sroce_psn_before(req->una, sq->timed))
+	if ((sq->timing || sq->again) &&
+	    !sroce_psn_before(req->una, sq->timed))
 		take_time(sq, now);
 	if (sq->resent && !sroce_psn_before(req->una, sq->resent_to))
 		sq->resent = false;
@@ -107,18 +114,36 @@ static void time_flight(struct sroce_sendq *sq, bool waits, bool idle,
 	sq->timed_at = now;
 }
 
+/*
+ * If what was sent before has been silent for longer than an answer can take,
+ * the next one is to what is sent now.  Where losses are many that is the only
+ * flight that can be timed.
+ */
+static bool gone(const struct sroce_sendq *sq, ktime_t now)
+{
+	return ktime_to_ns(ktime_sub(now, sq->silent)) >= sq->rtt.smooth;
+}
+
 void sroce_timer_resend(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
+	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&sq->lock);
 	sq->resent = true;
 	sq->resent_to = sq->req.sent;
-	/* Before anything is known a peer far away must not look like losses. */
-	if (sq->rtt.smooth)
-		sq->timing = false;
-	else
+	if (!sq->rtt.smooth) {
+		/* A peer far away must not look like losses. */
 		sq->doubtful = true;
+	} else {
+		sq->timing = false;
+		sq->again = sq->doubtful && gone(sq, now);
+	}
+	if (sq->again) {
+		sq->timed = sroce_psn_add(sq->req.una, 1);
+		sq->timed_at = now;
+	}
+	sq->silent = now;
 }
 
 /*
@@ -170,6 +195,7 @@ static void expect(struct sroce_qp *qp, ktime_t now)
 	struct sroce_sendq *sq = &qp->sq;
 	ktime_t next = ktime_add_ns(now, patience(sq));
 
+	sq->silent = now;
 	if (!sq->expires_set) {
 		sq->probes = 0;
 		sq->expires = ktime_add_ns(now, timeout(sq));
@@ -191,7 +217,7 @@ void sroce_timer_progress(struct sroce_qp *qp)
 	sq->armed = false;
 	if (!waits)
 		sq->expires_set = false;
-	if (!waits && !sq->timing)
+	if (!waits && !sq->timing && !sq->again)
 		return;
 	now = ktime_get();
 	time_flight(sq, waits, idle, now);

@@ -24,7 +24,7 @@ void sroce_timer_progress(struct sroce_qp *qp);
  * sroce_timer_resend() - what has been sent goes out once more
  * @qp: connected; sq.lock held
  *
- * How long its answers take says nothing then.
+ * How long its answers take says nothing then, as a rule.
  */
 void sroce_timer_resend(struct sroce_qp *qp);
 
