@@ -85,6 +85,14 @@ static void take_time(struct sroce_sendq *sq, ktime_t now)
 	sq->untimed = doubtful || sq->far ? 0 : UNTIMED;
 }
 
+/* Has what is timed been answered? */
+static void look(struct sroce_sendq *sq, ktime_t now)
+{
+	if ((sq->timing || sq->again) &&
+	    !sroce_psn_before(sq->req.una, sq->timed))
+		take_time(sq, now);
+}
+
 /*
  * One flight in so many is timed, and none of which a part was sent again.  Of
  * READs and atomics the first answer, and only if nothing was ahead of it; but
@@ -96,9 +104,7 @@ static void time_flight(struct sroce_sendq *sq, bool waits, bool idle,
 	const struct sroce_requester *req = &sq->req;
 	bool first = req->reads && idle;
 
-	if ((sq->timing || sq->again) &&
-	    !sroce_psn_before(req->una, sq->timed))
-		take_time(sq, now);
+	look(sq, now);
 	if (sq->resent && !sroce_psn_before(req->una, sq->resent_to))
 		sq->resent = false;
 	if (sq->timing || !waits || sq->resent ||
@@ -130,6 +136,8 @@ void sroce_timer_resend(struct sroce_qp *qp)
 	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&sq->lock);
+	/* What tells of a gap is an answer, too, to what was before it. */
+	look(sq, now);
 	sq->resent = true;
 	sq->resent_to = sq->req.sent;
 	if (!sq->rtt.smooth) {
