@@ -28,7 +28,7 @@ joined() {
 	"$@" || return
 	packets=$(($(counter $device rx_packets) - packets)) bursts=$(($(counter $device rx_bursts) - bursts))
 	echo "$packets packets in $bursts bursts"
-	[ $packets -gt 1000 ] && [ $((4 * bursts)) -lt $packets ]
+	[ $packets -gt 1000 ] && [ $((2 * bursts)) -lt $packets ]
 }
 
 hosts_up 1500 || { fail "two hosts"; exit 1; }
