@@ -211,6 +211,7 @@ class Options(argparse.Namespace):
     dmesg = None
     bare = False
     shell = False
+    systemd = False
     name = "guest"
     environment = {}
     network = None
@@ -263,6 +264,7 @@ class Guest:
             "SROCE_KIND": self.KIND,
             "SROCE_ICOUNT": int(self.options.icount),
             "SHELL_IN_GUEST": int(self.options.shell),
+            "SYSTEMD_IN_GUEST": int(self.options.systemd),
             "HOME": "/root", "LANG": "C.UTF-8", "TERM": os.environ.get("TERM", "dumb"),
             **self.options.environment,
         }
@@ -449,8 +451,8 @@ class UmlGuest(Guest):
     KIND = "uml"
 
     def __init__(self, kernel, options):
-        if options.shell or options.network or options.nic or options.icount or options.distro:
-            raise RigError("the uml kernel has no shell, network card, instruction count or other root here")
+        if options.shell or options.network or options.nic or options.icount or options.distro or options.systemd:
+            raise RigError("the uml kernel has no shell, network card, instruction count, other root or systemd here")
         options.environment = {**options.environment, **self._clock(kernel)}
         super().__init__(kernel, None, None, options)
         self.log = open(self.console, "wb")  # pylint: disable=consider-using-with
