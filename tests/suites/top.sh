@@ -57,6 +57,25 @@ ok "several views" view --interval 0.2 --count 3
 is "a line each" "$(wc -l <$VIEW)" 3
 ok "an ordinary user may look" setpriv --reuid=65534 --regid=65534 --clear-groups "$TOP" --json --interval 0.2
 
+# The manual page's examples as they are there; the second has no end of its own, and writes to a file, as a log does.
+if command -v jq >/dev/null; then
+	mapfile -t examples < <(sed -n 's/^\.Dl //p' "$TOP.1")
+	is "the manual page has two examples" ${#examples[@]} 2
+	mkdir /run/top.bin
+	at_exit rm -r /run/top.bin
+	ln -s "$TOP" /run/top.bin/sroce-top
+	export PATH=$PATH:/run/top.bin
+	like "the device that sends most" "$(eval "${examples[0]}" 2>&1)" '^sroce[12]$'
+	setsid bash -c "${examples[1]}" >/run/top.log 2>&1 &
+	logger=$!
+	at_exit rm -f /run/top.log
+	ok "a log of retransmissions gets a line" wait_for 60 test -s /run/top.log
+	kill -- -$logger
+	like "of both devices" "$(head -n 1 /run/top.log)" '^\[\["sroce1",[0-9.]+\],\["sroce2",[0-9.]+\]\]$'
+else
+	skip "the manual page's examples" "there is no jq"
+fi
+
 text=$("$TOP" --count 1 --interval 0.5 --sort device | tr '\n' '|')
 like "text: devices" "$text" 'DEVICE +NETDEV +STATE +TX B/s.*\|sroce1/1 +.*ACTIVE +[1-9][0-9.]*[kMGT]? '
 like "text: QPs" "$text" '\|sroce1 +[0-9]+ +RC +RTS +[0-9]+ +ib_write_bw\['

@@ -4,7 +4,7 @@ SUITE_PACKAGES=(
 	# what modules and provider are built with
 	gcc make libc6-dev libibverbs-dev librdmacm-dev pkg-config
 	# what the suites run
-	iputils-ping ethtool nftables procps strace tshark iperf3 busybox-static xz-utils python3
+	iputils-ping ethtool nftables procps strace tshark jq iperf3 busybox-static xz-utils python3
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs qperf
 )
 
