@@ -1,0 +1,51 @@
+# Sourced by tests of what an ordinary user does in a tree of their own, after setting TOP: whoever is root becomes "nobody",
+# whose own this tree is, under its path and with what has been built in it, in a mount namespace where that one also reaches
+# the cache; nothing of the tree itself changes. TAP.
+
+TESTS=0
+FAILED=0
+
+# With "metacopy" a new owner copies nothing of what is in a file.
+become_nobody() {
+	local work status
+	. "$TOP/tests/vm/cache.sh"
+	{ "$VM/make-initramfs" "$("$VM/fetch-kernel")" && "$VM/fetch-qemu"; } >/dev/null || { echo "Bail out! no guest"; exit 1; }
+	work=$(mktemp -d /tmp/sroce-run-test.XXXXXX)
+	mkdir "$work"/{upper,work,cache,home}
+	chmod 755 "$work"
+	chown nobody "$work/home"
+	# shellcheck disable=SC2016
+	unshare --mount sh -c '
+		mount -t overlay -o "metacopy=on,lowerdir=$1,upperdir=$3/upper,workdir=$3/work" own "$1" &&
+			find "$1" -xdev -path "$1/.git" -prune -o -exec chown -h nobody:nogroup {} + &&
+			mount --bind "$2" "$3/cache" && cd "$3/home" &&
+			exec setpriv --reuid nobody --regid nogroup --clear-groups env -i PATH="$PATH" HOME="$3/home" LANG=C.UTF-8 \
+				SROCE_CACHE="$3/cache" "$4"' - "$TOP" "$SROCE_CACHE" "$work" "$(realpath "$0")"
+	status=$?
+	rm -rf "$work" "/tmp/sroce-$(id -u nobody)"
+	exit $status
+}
+
+# check WHAT COMMAND...
+check() {
+	local what=$1
+	shift
+	TESTS=$((TESTS + 1))
+	if "$@"; then
+		echo "ok $TESTS - $what"
+	else
+		FAILED=1
+		echo "not ok $TESTS - $what"
+		sed 's/^/#   /' "$OUTPUT" | tail -n 40
+	fi
+}
+says() { grep -qE -- "$1" "$OUTPUT"; }
+# run COMMAND...: sets STATUS, leaves what it says in $OUTPUT
+run() { "$@" >"$OUTPUT" 2>&1 </dev/null; STATUS=$?; }
+
+[ "$(id -u)" != 0 ] || become_nobody
+# What Debian's /etc/profile gives
+export PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games
+OUTPUT=$(mktemp)
+FOLDER=$(mktemp -d)
+trap 'rm -rf "$OUTPUT" "$FOLDER"' EXIT
