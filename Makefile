@@ -206,9 +206,10 @@ soak: setup
 	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(KERNEL)))
 	@mkdir -p $(O)/soak
 	@tests/vm/guest $(SYSTEM) --mem 6G --timeout 36000 --dmesg $(O)/soak/guest.dmesg -- \
-		env ROUNDS=$(ROUNDS) TIMES=$(TIMES) MIB=1024 tests/vm/run-suites inf 6000:networks.sh 30000:lifetimes.sh | \
+		env ROUNDS=$(ROUNDS) TIMES=$(TIMES) MIB=1024 PLACES=0 \
+		tests/vm/run-suites inf 6000:networks.sh 6000:exhaustion.sh 30000:lifetimes.sh | \
 		tee $(O)/soak/guest.log
-	@[ "$$(grep -c '^1\.\.' $(O)/soak/guest.log)" = 2 ] && ! grep '^not ok' $(O)/soak/guest.log
+	@[ "$$(grep -c '^1\.\.' $(O)/soak/guest.log)" = 3 ] && ! grep '^not ok' $(O)/soak/guest.log
 
 ## bench          sroce, rxe and TCP measured side by side, into build/bench; QUICK=1, DOC=1 for performance.rst
 bench: setup

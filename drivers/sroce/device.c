@@ -556,14 +556,16 @@ static int create_device(const char *name, struct net_device *ndev)
 	if (err)
 		goto err_dealloc;
 	err = ib_register_device(&dev->ib, name, NULL);
+	/* The core's word for a name that is taken; also sock_alloc()'s. */
+	if (err == -ENFILE)
+		err = -EEXIST;
 	if (err)
 		goto err_dealloc;
 	return 0;
 
 err_dealloc:
 	ib_dealloc_device(&dev->ib);
-	/* The core's word for a name that is taken. */
-	return err == -ENFILE ? -EEXIST : err;
+	return err;
 }
 
 /*

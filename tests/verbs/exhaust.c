@@ -516,10 +516,11 @@ static void try_some(const struct act *act)
 	int failed = 0, total = count(act);
 	unsigned long i;
 
-	for (i = 0; i < places; i++)
-		attempt(act, 1 + draw_below(&c, i % 2 ? total : OURS), &failed);
+	for (i = 0; places ? i < places : i < OURS; i++)
+		attempt(act, places ? 1 + draw_below(&c, i % 2 ? total : OURS) :
+				      1 + i, &failed);
 	diag("%s: %lu of %d allocations, without %d of them it failed",
-	     act->name, places, total, failed);
+	     act->name, i, total, failed);
 }
 
 static void exhaust(const void *arg)
