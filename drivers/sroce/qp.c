@@ -52,22 +52,6 @@ struct sroce_qp *sroce_qp_lookup(u32 qpn)
 	return qp && sroce_qp_get(qp) ? qp : NULL;
 }
 
-struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp)
-{
-	struct sroce_qp *qp;
-
-	/* The core's own, which it makes and ends itself; it has no number. */
-	if (ibqp->qp_type == IB_QPT_GSI)
-		return sroce_qp_get(sroce_qp(ibqp)) ? sroce_qp(ibqp) : NULL;
-	rcu_read_lock();
-	qp = sroce_qp_lookup(ibqp->qp_num);
-	rcu_read_unlock();
-	if (!qp || qp->ib == ibqp)
-		return qp;
-	sroce_qp_put(qp);
-	return NULL;
-}
-
 struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
 						   void *arg), void *arg)
 {
@@ -80,6 +64,26 @@ struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
 			return qp;
 		sroce_qp_put(qp);
 	}
+	return NULL;
+}
+
+static bool is_behind(struct sroce_qp *qp, void *ibqp)
+{
+	return qp->ib == ibqp;
+}
+
+struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp)
+{
+	struct sroce_qp *qp;
+
+	rcu_read_lock();
+	/* The core makes and ends these itself; they have no number. */
+	qp = ibqp->qp_type == IB_QPT_GSI ? sroce_qp_find_gsi(is_behind, ibqp) :
+					   sroce_qp_lookup(ibqp->qp_num);
+	rcu_read_unlock();
+	if (!qp || qp->ib == ibqp)
+		return qp;
+	sroce_qp_put(qp);
 	return NULL;
 }
 
@@ -148,7 +152,10 @@ static int publish(struct sroce_qp *qp)
 
 	if (qp->type == IB_QPT_GSI) {
 		qp->qpn = SROCE_QPN_GSI;
+		/* The netdev's namespace may be going. */
+		rcu_read_lock();
 		qp->net_cookie = dev_net(qp->dev->ndev)->net_cookie;
+		rcu_read_unlock();
 		spin_lock(&gsis_lock);
 		list_add_rcu(&qp->gsi, &gsis);
 		spin_unlock(&gsis_lock);

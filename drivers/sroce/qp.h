@@ -33,7 +33,7 @@
  */
 struct sroce_path {
 	struct dst_entry *dst;
-	const struct net *net;
+	struct net *net;
 	u32 cookie;
 	u16 ip_id;
 	int cpu;

@@ -41,15 +41,21 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 	return sroce_route_ipv6(dev_net(ndev), &fl);
 }
 
-static struct dst_entry *route(const struct sroce_av *av)
+/*
+ * The namespace is kept as it is now: the route's netdev becomes one of the
+ * first namespace's when its own goes.
+ */
+static struct dst_entry *route(const struct sroce_av *av, struct net **net)
 {
 	struct dst_entry *dst = ERR_PTR(-ENETUNREACH);
 	struct net_device *ndev;
 
 	rcu_read_lock();
 	ndev = sroce_av_ndev(av);
-	if (ndev)
+	if (ndev) {
+		*net = dev_net(ndev);
 		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
+	}
 	rcu_read_unlock();
 	return dst;
 }
@@ -68,11 +74,10 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
 	if (likely(dst && dst_check(dst, path->cookie)))
 		return dst;
 	sroce_path_release(path);
-	dst = route(av);
+	dst = route(av, &path->net);
 	if (IS_ERR(dst))
 		return dst;
 	path->dst = dst;
-	path->net = dev_net(dst->dev);
 	path->cookie = av->ipv4 ? 0 : rt6_get_cookie((struct rt6_info *)dst);
 	return dst;
 }

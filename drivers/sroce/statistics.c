@@ -21,10 +21,15 @@ struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter)
 
 int sroce_counter_update_stats(struct rdma_counter *counter)
 {
-	struct sroce_counters __percpu *values = values_of(counter);
+	struct sroce_device *dev = sroce_device(counter->device);
+	struct sroce_counters __percpu *values;
 
+	/* Netlink also asks for one whose last QP is just going. */
+	xa_lock(&dev->statistics);
+	values = values_of(counter);
 	if (values)
 		sroce_counters_sum(values, counter->stats->value);
+	xa_unlock(&dev->statistics);
 	return 0;
 }
 
@@ -53,21 +58,30 @@ void sroce_counter_init(struct rdma_counter *counter)
 int sroce_counter_bind_qp(struct rdma_counter *counter,
 			  struct ib_qp *SROCE_IBQP_AND_PORT)
 {
-	int err = counter->id ? 0 : make_values(counter);
+	struct sroce_qp *qp = sroce_qp_hold(ibqp);
+	int err = 0;
 
-	if (err)
-		return err;
-	WRITE_ONCE(sroce_qp(ibqp)->counters, values_of(counter));
-	/* The RDMA core leaves that to us. */
-	ibqp->counter = counter;
-	return 0;
+	if (!qp)
+		return -EINVAL;
+	if (!counter->id)
+		err = make_values(counter);
+	if (!err) {
+		WRITE_ONCE(qp->counters, values_of(counter));
+		/* The RDMA core leaves that to us. */
+		ibqp->counter = counter;
+	}
+	sroce_qp_put(qp);
+	return err;
 }
 
 int sroce_counter_unbind_qp(struct ib_qp *SROCE_IBQP_AND_PORT)
 {
-	struct sroce_qp *qp = sroce_qp(ibqp);
+	struct sroce_qp *qp = sroce_qp_hold(ibqp);
 
-	WRITE_ONCE(qp->counters, qp->dev->counters);
+	if (qp) {
+		WRITE_ONCE(qp->counters, qp->dev->counters);
+		sroce_qp_put(qp);
+	}
 	ibqp->counter = NULL;
 	return 0;
 }

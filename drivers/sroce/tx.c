@@ -281,7 +281,7 @@ static struct sock *insist(struct net *net, struct sk_buff *skb, bool ipv4)
 static int transmit_ip(struct sroce_burst *burst, struct sk_buff *skb)
 {
 	struct dst_entry *dst = burst->path->dst;
-	struct net *net = dev_net(dst->dev);
+	struct net *net = burst->path->net;
 	bool ipv4 = burst->av->ipv4;
 	struct sock *sk = NULL;
 	int err;

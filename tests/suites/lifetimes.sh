@@ -17,10 +17,25 @@ kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { pr
 unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
 device_there() { [ -e "/sys/class/infiniband/$1" ]; }
 
+# ask: an administrator who looks at everything, and has the QPs of each type counted
+ask() {
+	while [ -e "$OUTPUT.churn" ]; do
+		for device in $D1 $D2; do
+			rdma statistic qp set link $device/1 auto type on
+			cat /sys/class/infiniband/$device/hw_counters/rx_packets
+		done
+		rdma -dd resource show qp
+		rdma statistic qp show
+		sleep 0.3
+	done >/dev/null 2>&1
+}
 # churn: processes that use both devices as long as there are any, until quiet; they leave the processor to what is done. With
 # another MAC address, too, GIDs may have another index.
 churn() {
 	touch "$OUTPUT.churn"
+	ask &
+	ASK=$!
+	renice -n 10 $ASK >/dev/null
 	while [ -e "$OUTPUT.churn" ]; do
 		gids && nice timeout -k 1 "$(seconds 20)" "$PROGRAMS/lifetimes" churn </dev/null 2>/dev/null || sleep 0.02
 	done &
@@ -28,7 +43,7 @@ churn() {
 }
 quiet() {
 	rm -f "$OUTPUT.churn"
-	wait "$CHURN"
+	wait "$CHURN" "$ASK"
 }
 at_exit rm -f "$OUTPUT.churn"
 
