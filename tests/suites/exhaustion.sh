@@ -3,6 +3,8 @@
 # Every allocation of every verb fails once, and some of those of the data path: tests/verbs/exhaust.c.
 # SEED and PLACES: which allocations of "rdma link add" fail, and how many; 0: each of the first, which are the driver's.
 # timeout: 260
+# The kernel itself warns of a dma-buf for which vmap() has no memory.
+# dmesg-allow: dma_buf_vmap
 # lanes: debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Shared receive queues and whatever else verbs offer besides queue pairs, and very many of all: tests/verbs.
-# CONTEXTS and QPS: how many of them at once.
+# CONTEXTS, QPS and REGIONS: how many of them at once.
 # timeout: 400
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -21,7 +21,7 @@ IBV_FORK_SAFE=1 RDMAV_HUGEPAGES_SAFE=1 run_program "fork safe: " 60 "$PROGRAMS/r
 G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/resources" multicast
 
 # A debug kernel sees as much with fewer of them
-[ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || export CONTEXTS=${CONTEXTS-100} QPS=${QPS-1000}
+[ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || export CONTEXTS=${CONTEXTS-100} QPS=${QPS-1000} REGIONS=${REGIONS-10000}
 run_program "" 60 "$PROGRAMS/crowds"
 
 # mckey_pair: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends: rdma_cm and sroce each

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Whose memory it is: what a process makes the kernel allocate is charged to
- * its memory cgroup, and the group's limit is an errno.
+ * its memory cgroup, its objects to its rdma cgroup, and the group's limit is
+ * an errno.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,12 +60,11 @@ static long killed(void)
 	return found;
 }
 
-static bool enter_group(void)
+static bool enter_group(const char *controller, const char *file)
 {
-	write_text(ROOT "/cgroup.subtree_control", "+memory");
+	write_text(ROOT "/cgroup.subtree_control", controller);
 	return (!mkdir(GROUP, 0755) || errno == EEXIST) &&
-	       write_text(GROUP "/cgroup.procs", "0") &&
-	       read_number(GROUP "/memory.current") >= 0;
+	       write_text(GROUP "/cgroup.procs", "0") && !access(file, R_OK);
 }
 
 static void leave_group(void)
@@ -109,22 +109,138 @@ static void limited(const void *arg)
 	write_text(GROUP "/memory.max", "max");
 }
 
+/* Objects of the first device: what the group has, or may have. */
+
+static bool may_have(const char *what, int n)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "%s %s=%d",
+		 ibv_get_device_name(hosts[0].context->device), what, n);
+	return write_text(GROUP "/rdma.max", text);
+}
+
+/* Another device's objects are counted by themselves. */
+static void other_device(void)
+{
+	struct ibv_cq *cq;
+
+	if (hosts[0].context->device == hosts[1].context->device)
+		return;
+	cq = ibv_create_cq(hosts[1].context, 1, NULL, NULL, 0);
+	if (CHECK(cq))
+		CHECK_CALL(ibv_destroy_cq(cq), 0);
+}
+
+static bool may_have_all(void)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "%s hca_handle=max hca_object=max",
+		 ibv_get_device_name(hosts[0].context->device));
+	return write_text(GROUP "/rdma.max", text);
+}
+
+static int has(const char *what)
+{
+	const char *device = ibv_get_device_name(hosts[0].context->device);
+	FILE *file = fopen(GROUP "/rdma.current", "r");
+	char line[200], *at;
+	int found = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		at = strstr(line, what);
+		if (!strncmp(line, device, strlen(device)) && at)
+			found = atoi(at + strlen(what) + 1);
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+#define OBJECTS	4
+
+/* The last one of @pds is one too many. */
+static void allocate(struct ibv_pd **pds)
+{
+	int i;
+
+	for (i = 0; i <= OBJECTS; i++) {
+		errno = 0;
+		pds[i] = ibv_alloc_pd(hosts[0].context);
+		if (i < OBJECTS)
+			CHECK(pds[i]);
+	}
+	CHECK(!pds[OBJECTS]);
+	CHECK_CALL(errno, EAGAIN);
+}
+
+static void few_objects(const void *arg)
+{
+	struct ibv_pd *pds[OBJECTS + 1];
+	struct ibv_cq *cq;
+	int i;
+
+	(void)arg;
+	REQUIRE(may_have("hca_object", OBJECTS));
+	allocate(pds);
+	CHECK_CALL(has("hca_object"), OBJECTS);
+	errno = 0;
+	CHECK(!ibv_create_cq(hosts[0].context, 1, NULL, NULL, 0));
+	CHECK_CALL(errno, EAGAIN);
+	other_device();
+	CHECK_CALL(ibv_dealloc_pd(pds[0]), 0);
+	cq = ibv_create_cq(hosts[0].context, 1, NULL, NULL, 0);
+	if (CHECK(cq))
+		CHECK_CALL(ibv_destroy_cq(cq), 0);
+	for (i = 1; i < OBJECTS; i++)
+		CHECK_CALL(ibv_dealloc_pd(pds[i]), 0);
+	CHECK_CALL(has("hca_object"), 0);
+	CHECK(may_have_all());
+}
+
+static void few_handles(const void *arg)
+{
+	struct ibv_context *context, *another;
+
+	(void)arg;
+	REQUIRE(may_have("hca_handle", 1));
+	context = ibv_open_device(hosts[0].context->device);
+	REQUIRE(CHECK(context));
+	CHECK_CALL(has("hca_handle"), 1);
+	errno = 0;
+	another = ibv_open_device(hosts[0].context->device);
+	CHECK(!another);
+	CHECK_CALL(errno, EAGAIN);
+	CHECK_CALL(ibv_close_device(context), 0);
+	CHECK_CALL(has("hca_handle"), 0);
+	CHECK(may_have_all());
+}
+
 static void no_group(const void *arg)
 {
-	(void)arg;
-	skip("no memory cgroups");
+	skip(arg);
 }
 
 void test_charge(void)
 {
-	static const struct test tests[] = {
+	static const struct test memory[] = {
 		{ "a queue is charged to the memory cgroup", charged },
 		{ "what the group does not allow is ENOMEM", limited },
 	};
+	static const struct test objects[] = {
+		{ "objects are counted by the rdma cgroup", few_objects },
+		{ "open devices, too", few_handles },
+	};
 
-	if (enter_group())
-		run_tests(tests, ARRAY_SIZE(tests));
+	if (enter_group("+memory", GROUP "/memory.current"))
+		run_tests(memory, ARRAY_SIZE(memory));
 	else
-		run_test(no_group, NULL, "queues are charged");
+		run_test(no_group, "no memory cgroups", "queues are charged");
+	leave_group();
+	if (enter_group("+rdma", GROUP "/rdma.max"))
+		run_tests(objects, ARRAY_SIZE(objects));
+	else
+		run_test(no_group, "no rdma cgroups", "objects are charged");
 	leave_group();
 }

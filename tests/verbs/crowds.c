@@ -291,6 +291,121 @@ static void queue_pairs(const void *arg)
 	used_since(&before, &nothing);
 }
 
+/* Regions, of one protection domain, over the pages of one buffer */
+
+#define PAGE	4096u
+#define PAGES	16u
+
+/**
+ * struct library - many regions
+ * @pair: whose second side they belong to
+ * @mrs: each is a page: the first of all the first page, and so on
+ * @n: how many
+ */
+struct library {
+	struct pair pair;
+	struct ibv_mr **mrs;
+	unsigned int n;
+};
+
+static bool library_up(struct library *l, unsigned int n)
+{
+	const struct options options = { .size = PAGES * PAGE };
+	const struct side *side = &l->pair.b;
+
+	l->mrs = calloc(n, sizeof(*l->mrs));
+	if (!CHECK(l->mrs) || !pair_up(&l->pair, &options))
+		return false;
+	for (l->n = 0; l->n < n; l->n++) {
+		l->mrs[l->n] = ibv_reg_mr(side->pd,
+					  side->buf + l->n % PAGES * PAGE, PAGE,
+					  IBV_ACCESS_LOCAL_WRITE |
+					  IBV_ACCESS_REMOTE_WRITE);
+		if (!CHECK(l->mrs[l->n]))
+			return false;
+	}
+	return true;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void keys_differ(const struct library *l)
+{
+	uint32_t *keys = calloc(l->n, sizeof(*keys));
+	unsigned int i;
+
+	REQUIRE(keys);
+	for (i = 0; i < l->n; i++)
+		keys[i] = l->mrs[i]->rkey;
+	qsort(keys, l->n, sizeof(*keys), by_key);
+	for (i = 1; i < l->n; i++)
+		if (!CHECK(keys[i - 1] != keys[i]))
+			break;
+	free(keys);
+}
+
+/* A block from the first side to the page of a region, by its key */
+static bool write_by(const struct library *l, struct ibv_mr *mr, size_t page,
+		     uint32_t seed)
+{
+	struct side a = l->pair.a, b = l->pair.b;
+
+	b.mr = mr;
+	fill(a.buf, BLOCK, seed);
+	memset(b.buf, 0, b.size);
+	return CHECK_CALL(post_rdma(&a, &b, IBV_WR_RDMA_WRITE, seed, 0,
+				    page * PAGE + 7, BLOCK,
+				    IBV_SEND_SIGNALED), 0) &&
+	       EXPECT(a.scq, a.qp, .wr_id = seed,
+		      .opcode = IBV_WC_RDMA_WRITE) &&
+	       CHECK(filled(b.buf + page * PAGE + 7, BLOCK, seed));
+}
+
+static bool some_are_written(const struct library *l, unsigned int apart)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->n; i += apart)
+		if (!write_by(l, l->mrs[i], i % PAGES, i + 1))
+			return false;
+	return true;
+}
+
+/* All but each @apart'th, then these, while they work. */
+static void library_down(struct library *l, unsigned int apart)
+{
+	unsigned int i;
+
+	for (i = 0; i < l->n; i++)
+		if (i % apart)
+			REQUIRE(CHECK_CALL(ibv_dereg_mr(l->mrs[i]), 0));
+	REQUIRE(some_are_written(l, apart));
+	for (i = 0; i < l->n; i += apart)
+		REQUIRE(CHECK_CALL(ibv_dereg_mr(l->mrs[i]), 0));
+	pair_down(&l->pair);
+	free(l->mrs);
+}
+
+static void regions(const void *arg)
+{
+	unsigned int n = *(const unsigned int *)arg, apart = n / STOPS + 1;
+	const struct usage nothing = {}, all = { { 0, 2, 4, 2, n + 2 } };
+	struct usage before = usage();
+	struct library library = {};
+
+	REQUIRE(library_up(&library, n));
+	used_since(&before, &all);
+	keys_differ(&library);
+	REQUIRE(some_are_written(&library, apart));
+	library_down(&library, apart);
+	used_since(&before, &nothing);
+}
+
 /* A process that is killed: the kernel destroys what it had, one by one. */
 
 /* Addresses for each QP: enough to see it if each had to look at every QP. */
@@ -386,6 +501,13 @@ static void test_queue_pairs(void)
 	run_test(queue_pairs, &n, "%u QPs in a context", n);
 }
 
+static void test_regions(void)
+{
+	unsigned int n = number("REGIONS", 100000);
+
+	run_test(regions, &n, "%u regions in a protection domain", n);
+}
+
 static void test_killed(void)
 {
 	unsigned int n = number("QPS", 10000) / 5;
@@ -397,6 +519,7 @@ static void test_killed(void)
 static const struct group groups[] = {
 	{ "contexts", test_contexts },
 	{ "queue-pairs", test_queue_pairs },
+	{ "regions", test_regions },
 	{ "killed", test_killed },
 };
 

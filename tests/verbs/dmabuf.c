@@ -2,99 +2,22 @@
 /*
  * Regions of dma-bufs, of each exporter that this kernel has.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dma-buf.h>
-#include <linux/dma-heap.h>
-#include <linux/udmabuf.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "exporters.h"
 #include "move.h"
 #include "resources.h"
 
-#define SIZE	(1 << 20)
 #define LENGTH	20000
 /* Where a region begins: in the buffer, and as peers name it. */
 #define OFFSET	(3 * 4096ull + 100)
 #define IOVA	(0x123456000ull + 100)
-
-/* Exporters: each returns a dma-buf of SIZE bytes, or -1 if there are none. */
-
-static int from_udmabuf(int flags)
-{
-	struct udmabuf_create create = { .flags = UDMABUF_FLAGS_CLOEXEC,
-					 .size = SIZE };
-	int device, fd = -1;
-
-	(void)flags;
-	device = open("/dev/udmabuf", O_RDWR);
-	create.memfd = memfd_create("sroce", MFD_ALLOW_SEALING);
-	if (device >= 0 && !ftruncate(create.memfd, SIZE) &&
-	    !fcntl(create.memfd, F_ADD_SEALS, F_SEAL_SHRINK))
-		fd = ioctl(device, UDMABUF_CREATE, &create);
-	close(create.memfd);
-	close(device);
-	return fd;
-}
-
-static int from_heap(int flags)
-{
-	struct dma_heap_allocation_data data = { .len = SIZE,
-						 .fd_flags = flags };
-	int device = open("/dev/dma_heap/system", O_RDWR);
-
-	if (device < 0 || ioctl(device, DMA_HEAP_IOCTL_ALLOC, &data))
-		data.fd = -1;
-	close(device);
-	return device < 0 ? -1 : (int)data.fd;
-}
-
-/* Of <drm/drm.h> and <drm/drm_mode.h>, which not every system has. */
-struct drm_dumb {
-	uint32_t height, width, bpp, flags, handle, pitch;
-	uint64_t size;
-};
-
-struct drm_prime {
-	uint32_t handle, flags;
-	int32_t fd;
-};
-
-#define DRM_MAKE_DUMB	_IOWR('d', 0xb2, struct drm_dumb)
-#define DRM_TO_FD	_IOWR('d', 0x2d, struct drm_prime)
-
-/* The driver vgem, a graphics card without the card, is the first of all here. */
-static int from_vgem(int flags)
-{
-	struct drm_dumb dumb = { .height = 256, .width = 1024, .bpp = 32 };
-	struct drm_prime prime = { .flags = flags, .fd = -1 };
-	int device = open("/dev/dri/card0", O_RDWR);
-
-	if (device < 0)
-		return -1;
-	if (!ioctl(device, DRM_MAKE_DUMB, &dumb)) {
-		prime.handle = dumb.handle;
-		if (ioctl(device, DRM_TO_FD, &prime))
-			prime.fd = -1;
-	}
-	close(device);
-	return prime.fd;
-}
-
-static const struct exporter {
-	const char *name;
-	int (*export)(int flags);
-} exporters[] = {
-	{ "udmabuf", from_udmabuf },
-	{ "system heap", from_heap },
-	{ "vgem", from_vgem },
-};
 
 /* The processor's access as the dma-buf's interface wants it. */
 static void announce(int fd, uint64_t flags)
@@ -175,7 +98,7 @@ static void bounds(struct pair *pair, struct ibv_mr *mr, uint64_t length)
 static void exporter(const void *arg)
 {
 	const struct exporter *e = arg;
-	const uint64_t length = SIZE - OFFSET;
+	const uint64_t length = DMABUF_SIZE - OFFSET;
 	struct pair pair;
 	struct ibv_mr *mr;
 	uint8_t *buf;
@@ -195,12 +118,12 @@ static void exporter(const void *arg)
 		return;
 	}
 	REQUIRE(CHECK(mr));
-	buf = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	buf = mmap(NULL, DMABUF_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	REQUIRE(CHECK(buf != MAP_FAILED));
 	moved(&pair, mr, fd, buf);
 	bounds(&pair, mr, length);
 	/* The region keeps the buffer. */
-	munmap(buf, SIZE);
+	munmap(buf, DMABUF_SIZE);
 	close(fd);
 	operate(&pair, IBV_WR_RDMA_READ, mr, IOVA + 30000, 0, IBV_WC_SUCCESS);
 	CHECK(filled(pair.a.buf, LENGTH, 2));
@@ -222,13 +145,6 @@ static void reg_fails(struct ibv_pd *pd, uint64_t offset, size_t length,
 	CHECK_CALL(errno, want);
 }
 
-static int any_dmabuf(int flags)
-{
-	int fd = from_heap(flags);
-
-	return fd < 0 ? from_vgem(flags) : fd;
-}
-
 static void bad_use(const void *arg)
 {
 	struct pair pair;
@@ -245,8 +161,8 @@ static void bad_use(const void *arg)
 	close(other);
 	if (fd >= 0) {
 		reg_fails(pair.a.pd, 0, 0, 0, fd, ALL_ACCESS, EINVAL);
-		reg_fails(pair.a.pd, 0, SIZE + 1, 0, fd, ALL_ACCESS, EINVAL);
-		reg_fails(pair.a.pd, SIZE + 4096, 1, 0, fd, ALL_ACCESS, EINVAL);
+		reg_fails(pair.a.pd, 0, DMABUF_SIZE + 1, 0, fd, ALL_ACCESS, EINVAL);
+		reg_fails(pair.a.pd, DMABUF_SIZE + 4096, 1, 0, fd, ALL_ACCESS, EINVAL);
 		reg_fails(pair.a.pd, -4096ull, 8192, 0, fd, ALL_ACCESS, EINVAL);
 		reg_fails(pair.a.pd, 1, 4096, 0, fd, ALL_ACCESS, EINVAL);
 		reg_fails(pair.a.pd, 0, 8192, -4096ull, fd, ALL_ACCESS, EINVAL);
@@ -270,8 +186,8 @@ static void read_only(const void *arg)
 		return;
 	}
 	REQUIRE(pair_up(&pair, NULL));
-	reg_fails(pair.b.pd, 0, SIZE, 0, fd, ALL_ACCESS, EACCES);
-	mr = ibv_reg_dmabuf_mr(pair.b.pd, 0, SIZE, 0, fd,
+	reg_fails(pair.b.pd, 0, DMABUF_SIZE, 0, fd, ALL_ACCESS, EACCES);
+	mr = ibv_reg_dmabuf_mr(pair.b.pd, 0, DMABUF_SIZE, 0, fd,
 			       IBV_ACCESS_REMOTE_READ);
 	REQUIRE(CHECK(mr));
 	operate(&pair, IBV_WR_RDMA_READ, mr, 0, 1, IBV_WC_SUCCESS);
@@ -289,7 +205,7 @@ void test_dmabuf(void)
 	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(exporters); i++)
+	for (i = 0; i < EXPORTERS; i++)
 		run_test(exporter, &exporters[i], "dma-buf: of %s",
 			 exporters[i].name);
 	run_tests(tests, ARRAY_SIZE(tests));

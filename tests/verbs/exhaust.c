@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "chance.h"
+#include "exporters.h"
 #include "faulty.h"
 #include "move.h"
 
@@ -277,6 +278,30 @@ static int reg_odp(void **object)
 					 IBV_ACCESS_ON_DEMAND));
 }
 
+static int alloc_null(void **object)
+{
+	return result(object, ibv_alloc_null_mr(pd));
+}
+
+static int dmabuf;
+
+static bool make_dmabuf(void)
+{
+	dmabuf = any_dmabuf(O_RDWR | O_CLOEXEC);
+	return dmabuf >= 0;
+}
+
+static void drop_dmabuf(void)
+{
+	close(dmabuf);
+}
+
+static int reg_dmabuf(void **object)
+{
+	return result(object, ibv_reg_dmabuf_mr(pd, 0, DMABUF_SIZE, 0, dmabuf,
+						ALL_ACCESS));
+}
+
 static struct ibv_mr *mr;
 
 static bool make_mr(void)
@@ -347,6 +372,29 @@ static int alloc_dm(void **object)
 static int free_dm(void *object)
 {
 	return ibv_free_dm(object);
+}
+
+static struct ibv_dm *dm;
+
+static bool make_dm(void)
+{
+	void *object;
+	int err = alloc_dm(&object);
+
+	dm = object;
+	return !err;
+}
+
+static void drop_dm(void)
+{
+	CHECK_CALL(ibv_free_dm(dm), 0);
+}
+
+static int reg_dm(void **object)
+{
+	return result(object, ibv_reg_dm_mr(pd, dm, 0, 8192,
+					    IBV_ACCESS_ZERO_BASED |
+					    IBV_ACCESS_LOCAL_WRITE));
 }
 
 static struct ibv_qp *ud;
@@ -433,11 +481,15 @@ static const struct act acts[] = {
 	{ "query a QP", query_qp },
 	{ "region", reg_mr, dereg_mr },
 	{ "region on demand", reg_odp, dereg_mr },
+	{ "region of a dma-buf", reg_dmabuf, dereg_mr, make_dmabuf,
+	  drop_dmabuf },
+	{ "region of nothing", alloc_null, dereg_mr },
 	{ "change a region", rereg_mr, NULL, make_mr, drop_mr },
 	{ "prefetch", advise_mr, NULL, make_odp, drop_mr },
 	{ "memory window", alloc_window, dealloc_window },
 	{ "address handle", create_ah, destroy_ah },
 	{ "device memory", alloc_dm, free_dm },
+	{ "region of device memory", reg_dm, dereg_mr, make_dm, drop_dm },
 	{ "multicast group", attach, detach, make_ud, drop_ud },
 	{ "link", link_add, link_delete, spare_netdev, no_spare_netdev,
 	  ENFILE, .sample = true },
