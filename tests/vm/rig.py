@@ -20,6 +20,8 @@ import termios
 import time
 import tty
 
+import tsc
+
 VM = os.path.dirname(os.path.realpath(__file__))
 TOP = os.path.dirname(os.path.dirname(VM))
 BUILD = os.path.join(TOP, "build")
@@ -309,6 +311,11 @@ class Guest:
                 "tcg": ["-accel", "tcg,thread=multi", "-cpu", emulated],
                 }[self.accel] + ["-smp", f"{cpus},sockets={cpus},cores=1,threads=1"]
 
+    def _clock(self):
+        """A busy machine's guest takes the counter for many times slower than it is if it is to find out by itself."""
+        khz = tsc.khz() if self.accel == "tcg" and not self.options.icount else None
+        return f"tsc_early_khz={khz} " if khz else ""
+
     def _network(self):
         if self.options.network:
             behind = ["-netdev", f"socket,id=net0,fd={self.options.network.fileno()}"]
@@ -329,7 +336,7 @@ class Guest:
 
     def _command(self):
         cmdline = ("console=ttyS0 mitigations=off nokaslr random.trust_cpu=on tsc=reliable no_timer_check net.ifnames=0 "
-                   "log_buf_len=16M secretmem.enable=1 " + self._cmdline("qemu"))
+                   "log_buf_len=16M secretmem.enable=1 " + self._clock() + self._cmdline("qemu"))
         return [
             *self.qemu.program, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc",
             *self._processor(), "-m", self.options.memory or self.kernel.memory,
