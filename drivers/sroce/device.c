@@ -126,6 +126,16 @@ static int sroce_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
+/* "node_desc" in sysfs, as rdma-ndd of rdma-core writes it. */
+static int sroce_modify_device(struct ib_device *ibdev, int mask,
+			       struct ib_device_modify *attr)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
+	return 0;
+}
+
 static bool port_is_up(const struct sroce_device *dev)
 {
 	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
@@ -437,6 +447,7 @@ static const struct ib_device_ops ops = {
 	.mmap_free = sroce_mmap_free,
 	.modify_ah = sroce_modify_ah,
 	.modify_cq = sroce_modify_cq,
+	.modify_device = sroce_modify_device,
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,

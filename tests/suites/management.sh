@@ -81,6 +81,13 @@ for name in duplicate_request implied_nak_seq_err local_ack_timeout_err out_of_b
 done
 ok "the WRITEs of before were counted" test "$(counter $D1 rx_write_requests)" -gt 100
 
+describe() { echo "$1" >/sys/class/infiniband/$D1/node_desc; }
+is "a device says what it is" "$(cat /sys/class/infiniband/$D1/node_desc)" "sroce"
+ok "it is called something else, as by rdma-ndd" describe "$(uname -n) $D1"
+is "and says so" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(uname -n) $D1"
+ok "with 64 characters" describe "$(printf %064d 7)"
+is "and not one more" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(printf %064d 7)"
+
 # --- the end of counting ---
 
 total=$(counter $D1 tx_packets)
