@@ -395,6 +395,27 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
+/* The netdev, where scripts made for rxe look for it. */
+static ssize_t parent_show(struct device *device, struct device_attribute *attr,
+			   char *buf)
+{
+	const struct sroce_device *dev =
+		rdma_device_to_drv_device(device, struct sroce_device, ib);
+
+	return sysfs_emit(buf, "%s\n", netdev_name(dev->ndev));
+}
+
+static DEVICE_ATTR_RO(parent);
+
+static struct attribute *device_attributes[] = {
+	&dev_attr_parent.attr,
+	NULL,
+};
+
+static const struct attribute_group device_group = {
+	.attrs = device_attributes,
+};
+
 static const struct ib_device_ops ops = {
 	.owner = THIS_MODULE,
 	.driver_id = DRIVER_ID,
@@ -433,6 +454,7 @@ static const struct ib_device_ops ops = {
 	.destroy_qp = sroce_destroy_qp,
 	.destroy_srq = sroce_destroy_srq,
 	.detach_mcast = sroce_detach_mcast,
+	.device_group = &device_group,
 	.disassociate_ucontext = sroce_disassociate_ucontext,
 	.fill_res_cq_entry = sroce_fill_res_cq_entry,
 	.fill_res_mr_entry = sroce_fill_res_mr_entry,

@@ -81,6 +81,7 @@ for name in duplicate_request implied_nak_seq_err local_ack_timeout_err out_of_b
 done
 ok "the WRITEs of before were counted" test "$(counter $D1 rx_write_requests)" -gt 100
 
+is "a device says which netdev it is over" "$(cat /sys/class/infiniband/$D1/parent)" eth0
 describe() { echo "$1" >/sys/class/infiniband/$D1/node_desc; }
 is "a device says what it is" "$(cat /sys/class/infiniband/$D1/node_desc)" "sroce"
 ok "it is called something else, as by rdma-ndd" describe "$(uname -n) $D1"
