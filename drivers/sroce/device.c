@@ -28,7 +28,7 @@
 #include "post.h"
 #include "qp.h"
 #include "restrack.h"
-#include "rx.h"
+#include "socket.h"
 #include "statistics.h"
 #include "srq.h"
 #include "xrc.h"
@@ -288,7 +288,7 @@ static int listen(struct sroce_listener *l, struct net_device *ndev, bool ipv4)
 	mutex_lock(&listeners_lock);
 	net = net_of_listed(ndev);
 	if (net)
-		err = sroce_rx_open(net, ipv4);
+		err = sroce_socket_get(net, ipv4);
 	if (!err) {
 		l->net = net;
 		l->ndev = ndev;
@@ -303,7 +303,7 @@ static void stop(struct sroce_listener *l)
 {
 	lockdep_assert_held(&listeners_lock);
 	if (l->net)
-		sroce_rx_close(l->net, l->ipv4);
+		sroce_socket_put(l->net, l->ipv4);
 	l->net = NULL;
 }
 
@@ -589,7 +589,7 @@ static int create_device(const char *name, struct net_device *ndev)
 	if (err)
 		goto err_dealloc;
 	err = ib_register_device(&dev->ib, name, NULL);
-	/* The core's word for a name that is taken; also sock_alloc()'s. */
+	/* The core's word for a name that is taken; above it would be memory. */
 	if (err == -ENFILE)
 		err = -EEXIST;
 	if (err)

@@ -13,6 +13,7 @@
 #include "pager.h"
 #include "qp.h"
 #include "rx.h"
+#include "socket.h"
 #include "worker.h"
 #include "xrc.h"
 
@@ -61,6 +62,7 @@ static int __init sroce_init(void)
 
 	sroce_crc_init();
 	sroce_bulk_init();
+	sroce_rx_init();
 	err = sroce_qp_table_init();
 	if (err)
 		return err;
@@ -76,17 +78,17 @@ static int __init sroce_init(void)
 	err = sroce_dmabuf_init();
 	if (err)
 		goto err_pager;
-	err = sroce_rx_init();
+	err = sroce_socket_init();
 	if (err)
 		goto err_dmabuf;
 	err = register_netdevice_notifier(&netdev_notifier);
 	if (err)
-		goto err_rx;
+		goto err_socket;
 	rdma_link_register(&link_ops);
 	return 0;
 
-err_rx:
-	sroce_rx_exit();
+err_socket:
+	sroce_socket_exit();
 err_dmabuf:
 	sroce_dmabuf_exit();
 err_pager:
@@ -106,7 +108,7 @@ static void __exit sroce_exit(void)
 	rdma_link_unregister(&link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
 	unregister_netdevice_notifier(&netdev_notifier);
-	sroce_rx_exit();
+	sroce_socket_exit();
 	sroce_dmabuf_exit();
 	sroce_pager_exit();
 	sroce_worker_exit();

@@ -6,14 +6,10 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
-#include <linux/rculist.h>
 #include <linux/udp.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
-#include <net/udp_tunnel.h>
 #include <rdma/ib_cache.h>
 #include "answer.h"
 #include "crc.h"
@@ -532,7 +528,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 	deliver_all(&a);
 }
 
-static int receive(struct sock *sk, struct sk_buff *skb)
+int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 {
 	bool mine = sroce_worker_begin();
 
@@ -558,150 +554,7 @@ static void receive_looped(struct sk_buff *skb)
 		sroce_worker_end();
 }
 
-/* Sockets */
-
-struct rx_socket {
-	struct list_head list;
-	struct net *net;
-	bool ipv4;
-	u32 users;
-	struct socket *socket;
-	struct sock *sk;
-	struct rcu_head rcu;
-};
-
-/* Writers of the list, which is RCU, and all that is in it. */
-static DEFINE_MUTEX(sockets_lock);
-static LIST_HEAD(sockets);
-
-static struct rx_socket *find_socket(struct net *net, bool ipv4)
-{
-	struct rx_socket *s;
-
-	list_for_each_entry(s, &sockets, list)
-		if (s->net == net && s->ipv4 == ipv4)
-			return s;
-	return NULL;
-}
-
-static int open_socket(struct rx_socket *s)
-{
-	struct udp_port_cfg port = {
-		.family = s->ipv4 ? AF_INET : AF_INET6,
-		.local_udp_port = htons(SROCE_UDP_PORT),
-		.ipv6_v6only = true,
-	};
-	struct udp_tunnel_sock_cfg tunnel = {
-		.encap_type = 1,
-		.encap_rcv = receive,
-		.gro_receive = sroce_gro_receive,
-		.gro_complete = sroce_gro_complete,
-	};
-	int err = udp_sock_create(s->net, &port, &s->socket);
-
-	if (err)
-		return err;
-	s->sk = s->socket->sk;
-	setup_udp_tunnel_sock(s->net, sroce_tunnel_sock(s->socket), &tunnel);
-	udp_allow_gso(s->sk);
-	/* See sroce_rx_sock(). */
-	if (s->ipv4)
-		ip_sock_set_mtu_discover(s->sk, IP_PMTUDISC_INTERFACE);
-	else
-		inet6_sk(s->sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
-	return 0;
-}
-
-struct sock *sroce_rx_sock(const struct net *net, bool ipv4)
-{
-	struct rx_socket *s;
-
-	list_for_each_entry_rcu(s, &sockets, list)
-		if (s->net == net && s->ipv4 == ipv4)
-			return s->sk;
-	return NULL;
-}
-
-static int add_socket(struct net *net, bool ipv4)
-{
-	struct rx_socket *s = kzalloc_obj(*s, GFP_KERNEL);
-	int err;
-
-	if (!s)
-		return -ENOMEM;
-	s->net = net;
-	s->ipv4 = ipv4;
-	s->users = 1;
-	err = open_socket(s);
-	if (err)
-		kfree(s);
-	else
-		list_add_rcu(&s->list, &sockets);
-	return err;
-}
-
-static void close_socket(struct rx_socket *s)
-{
-	list_del_rcu(&s->list);
-	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
-	kfree_rcu(s, rcu);
-}
-
-int sroce_rx_open(struct net *net, bool ipv4)
-{
-	struct rx_socket *s;
-	int err = 0;
-
-	mutex_lock(&sockets_lock);
-	s = find_socket(net, ipv4);
-	if (s)
-		s->users++;
-	else
-		err = add_socket(net, ipv4);
-	mutex_unlock(&sockets_lock);
-	return err;
-}
-
-void sroce_rx_close(struct net *net, bool ipv4)
-{
-	struct rx_socket *s;
-
-	mutex_lock(&sockets_lock);
-	s = find_socket(net, ipv4);
-	if (s && !--s->users)
-		close_socket(s);
-	mutex_unlock(&sockets_lock);
-}
-
-/*
- * GIDs go away from a work item of the RDMA core, which a namespace does not
- * wait for if its netdevs move elsewhere: so its sockets go here at the
- * latest.  Routes of IPv6 point into the namespace.  None is found any more,
- * since its netdevs are gone; who began earlier to look has the QP's lock.
- */
-static void __net_exit net_exit(struct net *net)
-{
-	struct rx_socket *s, *next;
-
-	mutex_lock(&sockets_lock);
-	list_for_each_entry_safe(s, next, &sockets, list)
-		if (s->net == net)
-			close_socket(s);
-	mutex_unlock(&sockets_lock);
-	sroce_qp_forget_routes(net);
-}
-
-static struct pernet_operations net_ops = {
-	.exit = net_exit,
-};
-
-int sroce_rx_init(void)
+void sroce_rx_init(void)
 {
 	sroce_loop_init(receive_looped);
-	return register_pernet_subsys(&net_ops);
-}
-
-void sroce_rx_exit(void)
-{
-	unregister_pernet_subsys(&net_ops);
 }

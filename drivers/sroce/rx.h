@@ -7,6 +7,7 @@
 #include "reader.h"
 
 struct net;
+struct sk_buff;
 struct sock;
 
 /**
@@ -34,37 +35,16 @@ struct sroce_rx {
 };
 
 /**
- * sroce_rx_open() - receive RoCE packets in a network namespace
- * @net: the namespace
- * @ipv4: address family
+ * sroce_rx_receive() - a packet, or a burst of them, has come by a UDP socket
+ * @sk: the socket
+ * @skb: from the UDP header on; is consumed
  *
- * The socket is shared; every call needs its sroce_rx_close().
- *
- * Context: process, may sleep.
- * Return: 0; EADDRINUSE if somebody else has UDP port 4791 there.
+ * Context: softirq, or process with bottom halves off.
+ * Return: 0, for UDP has nothing more to do with it.
  */
-int sroce_rx_open(struct net *net, bool ipv4);
-/* Undo one sroce_rx_open(); the last closes the socket.  Context: as there. */
-void sroce_rx_close(struct net *net, bool ipv4);
+int sroce_rx_receive(struct sock *sk, struct sk_buff *skb);
 
-/**
- * sroce_rx_sock() - a socket to send by, whatever the path is said to carry
- * @net: the namespace
- * @ipv4: address family
- *
- * Anybody on the net can make this host believe, by an ICMP message, that only
- * small packets get to a peer.  Ours cannot be made smaller, since the path MTU
- * is agreed upon, and those of hardware ask nobody.  IP takes what the netdev
- * carries with a socket that asks for that (IP_PMTUDISC_INTERFACE).
- *
- * Context: RCU read side, which keeps it.  Return: the socket, or NULL if there
- * is none in that namespace.
- */
-struct sock *sroce_rx_sock(const struct net *net, bool ipv4);
-
-/* Context: loading the module.  Return: 0 or an errno. */
-int sroce_rx_init(void);
-/* Context: unloading it; no device is left. */
-void sroce_rx_exit(void);
+/* What a device sends to itself comes here, too.  Context: loading the module. */
+void sroce_rx_init(void);
 
 #endif /* SROCE_RX_H */

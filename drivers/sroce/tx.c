@@ -13,7 +13,7 @@
 #include <net/sock.h>
 #include "crc.h"
 #include "loop.h"
-#include "rx.h"
+#include "socket.h"
 #include "trace.h"
 #include "tx.h"
 #include "worker.h"
@@ -263,12 +263,12 @@ static void finish(struct sroce_burst *burst)
 }
 
 /*
- * The path is said to carry less than the netdev: see sroce_rx_sock().  IPv6
+ * The path is said to carry less than the netdev: see sroce_socket_find().  IPv6
  * asks the packet for its socket, which then has a reference.
  */
 static struct sock *insist(struct net *net, struct sk_buff *skb, bool ipv4)
 {
-	struct sock *sk = sroce_rx_sock(net, ipv4);
+	struct sock *sk = sroce_socket_find(net, ipv4);
 
 	if (sk && !ipv4) {
 		if (!refcount_inc_not_zero(&sk->sk_refcnt))

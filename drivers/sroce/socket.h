@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_SOCKET_H
+#define SROCE_SOCKET_H
+
+#include <linux/types.h>
+
+struct net;
+struct sock;
+
+/**
+ * sroce_socket_get() - receive RoCE packets in a network namespace
+ * @net: the namespace
+ * @ipv4: address family
+ *
+ * The socket is shared; every call needs its sroce_socket_put().
+ *
+ * Context: process, may sleep.
+ * Return: 0; EADDRINUSE if somebody else has UDP port 4791 there.
+ */
+int sroce_socket_get(struct net *net, bool ipv4);
+/* Undo one sroce_socket_get(); the last one closes it.  Context: as there. */
+void sroce_socket_put(struct net *net, bool ipv4);
+
+/**
+ * sroce_socket_find() - a socket to send by, whatever the path is said to carry
+ * @net: the namespace
+ * @ipv4: address family
+ *
+ * Anybody on the net can make this host believe, by an ICMP message, that only
+ * small packets get to a peer.  Ours cannot be made smaller, since the path MTU
+ * is agreed upon, and those of hardware ask nobody.  IP takes what the netdev
+ * carries with a socket that asks for that (IP_PMTUDISC_INTERFACE).
+ *
+ * Context: RCU read side, which keeps it.  Return: the socket, or NULL if there
+ * is none in that namespace.
+ */
+struct sock *sroce_socket_find(const struct net *net, bool ipv4);
+
+/* Context: loading the module.  Return: 0 or an errno. */
+int sroce_socket_init(void);
+/* Context: unloading it; no device is left. */
+void sroce_socket_exit(void);
+
+#endif /* SROCE_SOCKET_H */
