@@ -174,8 +174,7 @@ static void acknowledge(struct sroce_qp *qp)
 		syndrome = 0;
 	pkt.opcode = r->transport | SROCE_ACKNOWLEDGE;
 	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
-	/* A NAK names the packet it is about, an ACK the last one done. */
-	pkt.psn = syndrome ? qp->rq.nak_psn : sroce_psn_add(r->epsn, -1);
+	pkt.psn = syndrome ? qp->rq.nak_psn : sroce_responder_acked(r);
 	pkt.msn = r->msn;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	if (sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true) == -ENOMEM) {

@@ -158,7 +158,7 @@ static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_ACCESS_FLAGS)
 		r->permissions = permissions(attr->qp_access_flags);
 	if (mask & IB_QP_RQ_PSN)
-		r->epsn = attr->rq_psn & SROCE_PSN_MASK;
+		sroce_responder_expect(r, attr->rq_psn & SROCE_PSN_MASK);
 	if (mask & IB_QP_MIN_RNR_TIMER)
 		qp->rq.min_rnr_timer = attr->min_rnr_timer;
 	if (mask & IB_QP_QKEY)

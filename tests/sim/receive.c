@@ -219,7 +219,7 @@ void receive_answer(struct endpoint *ep, u64 now)
 	if (ep->nak && (r->naked || ep->refused))
 		acknowledge(ep, now, r->epsn, ep->nak);
 	else if (ep->ack_due)
-		acknowledge(ep, now, sroce_psn_add(r->epsn, -1),
+		acknowledge(ep, now, sroce_responder_acked(r),
 			    SROCE_ACK_CREDITS_INVALID);
 	ep->nak = 0;
 	if (ep->refused)

@@ -94,7 +94,7 @@ static void connect_sides(struct world *w, struct side *side, struct side *peer)
 	req->sent = req->psn;
 	req->retry_left = req->retry_count;
 	req->rnr_left = req->rnr_retry;
-	peer->ep.resp.epsn = req->psn;
+	sroce_responder_expect(&peer->ep.resp, req->psn);
 	peer->ep.resp.log.size = req->max_reads;
 }
 

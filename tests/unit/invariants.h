@@ -128,7 +128,8 @@ static inline void check_advance(const struct sroce_responder *r,
 				 struct sroce_responder then, u32 payload)
 {
 	sroce_responder_advance(&then, payload);
-	assert(r->epsn == then.epsn && r->done == then.done);
+	assert(r->epsn == then.epsn && r->last == then.last);
+	assert(r->done == then.done);
 	assert(r->naked == then.naked && r->taken == then.taken);
 	assert(r->kind == then.kind && r->msn == then.msn);
 	assert(r->kind != SROCE_KIND_WRITE ||

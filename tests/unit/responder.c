@@ -352,6 +352,25 @@ TEST(responder, read_takes_the_psns_of_its_answer)
 	EQUAL(r.epsn, 3);
 }
 
+TEST(responder, an_ack_is_not_of_a_read)
+{
+	setup(true, 0);
+	sroce_responder_expect(&r, 0);
+	EQUAL(sroce_responder_acked(&r), 0xffffff);
+	execute(read_request(0, 0, 3 * MTU));
+	EQUAL(sroce_responder_acked(&r), 0xffffff);
+	execute(packet(SROCE_SEND_ONLY, 3, 1));
+	EQUAL(sroce_responder_acked(&r), 3);
+	execute(atomic(4, 0));
+	execute(read_request(5, 0, 8));
+	EQUAL(sroce_responder_acked(&r), 3);
+	execute(packet(SROCE_WRITE_ONLY, 6, 0));
+	EQUAL(sroce_responder_acked(&r), 6);
+	/* So many READs since that nobody waits for it. */
+	r.epsn = 7 + 0x800000;
+	EQUAL(sroce_responder_acked(&r), 6 + 0x800000);
+}
+
 TEST(responder, read_limits)
 {
 	setup(true, 0);

@@ -144,6 +144,11 @@ class Victim:
         wr.set_wr_rdma(rkey, va)
         self.qp.post_send(wr)
 
+    def write(self, length=8, offset=0, va=0x1000, rkey=0x77, wr_id=11):
+        wr = self._post(e.IBV_WR_RDMA_WRITE, length, offset, wr_id)
+        wr.set_wr_rdma(rkey, va)
+        self.qp.post_send(wr)
+
     def atomic_write(self, offset=0, va=0x1000, rkey=0x77, wr_id=10):
         wr = self._post(e.IBV_WR_ATOMIC_WRITE, 8, offset, wr_id)
         wr.set_wr_rdma(rkey, va)

@@ -264,6 +264,7 @@ void sroce_responder_done(struct sroce_responder *r,
 					sroce_packets(pkt->dma_len, r->mtu) : 1);
 		return;
 	}
+	r->last = r->epsn;
 	r->epsn = sroce_psn_add(r->epsn, 1);
 	if (r->transport == SROCE_XRC)
 		r->srqn = pkt->srqn;

@@ -18,6 +18,7 @@ enum sroce_permission {
 /**
  * struct sroce_responder - receiving side of a connected QP
  * @epsn: PSN expected next
+ * @last: PSN of the last packet executed that has no answer but an ACK
  * @msn: messages completed
  * @mtu: path MTU, bytes
  * @permissions: enum sroce_permission
@@ -35,6 +36,7 @@ enum sroce_permission {
  */
 struct sroce_responder {
 	u32 epsn;
+	u32 last;
 	u32 msn;
 	u32 mtu;
 	u8 permissions;
@@ -134,10 +136,33 @@ static inline void sroce_responder_advance(struct sroce_responder *r,
 					   u32 payload)
 {
 	r->naked = false;
+	r->last = r->epsn;
 	r->epsn = sroce_psn_add(r->epsn, 1);
 	r->va += payload;
 	r->done += payload;
 	r->left -= payload;
+}
+
+/* The first packet will have this PSN. */
+static inline void sroce_responder_expect(struct sroce_responder *r, u32 psn)
+{
+	r->epsn = psn;
+	r->last = sroce_psn_add(psn, -1);
+}
+
+/**
+ * sroce_responder_acked() - the PSN that an ACK names
+ * @r: state
+ *
+ * Not that of a READ, atomic and so on: their answers stand for them.  A peer
+ * that has lost such an answer must not take an ACK for it, as rxe does, which
+ * completes the request without the data.
+ */
+static inline u32 sroce_responder_acked(const struct sroce_responder *r)
+{
+	/* What is as far behind as PSNs can tell is of nothing outstanding. */
+	return sroce_psn_before(r->last, r->epsn) ? r->last :
+						    sroce_psn_add(r->epsn, -1);
 }
 
 /**

@@ -89,6 +89,24 @@ def read(b):
     b.works(rc)
 
 
+@case("the ACK of a WRITE does not name the READ or atomic behind it, whose answer may be lost")
+def not_of_answers(b):
+    rc = b.rc()
+    for what, answer, fields in (("READ_REQUEST", "READ_RESPONSE_ONLY", {"dma_len": 8}), ("FETCH_ADD", "ATOMIC_ACKNOWLEDGE", {})):
+        write = rc.psn
+        b.send_next(rc, "RC_WRITE_ONLY", b"12345678")
+        b.acked(rc)
+        b.send_next(rc, "RC_" + what, **fields)
+        ask(b, rc, "RC_" + answer)
+        # Nothing has arrived, so the peer begins with the WRITE
+        b.send(rc, "RC_WRITE_ONLY", b"12345678", psn=write)
+        ack = b.one_answer("RC_ACKNOWLEDGE")
+        expect("class and PSN of the ACK", (ack.syndrome >> 5, ack.psn), (0, write & 0xFFFFFF))
+        b.send(rc, "RC_" + what, psn=write + 1, **fields)
+        ask(b, rc, "RC_" + answer)
+    b.works(rc)
+
+
 @case("the rest of a READ can be asked for again")
 def read_rest(b):
     rc, data = b.rc(), os.urandom(4 * MTU)
