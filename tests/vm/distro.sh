@@ -6,6 +6,7 @@ SUITE_PACKAGES=(
 	# what the suites run
 	iputils-ping ethtool nftables procps strace tshark jq iperf3 busybox-static xz-utils python3
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs qperf
+	ucx-utils libfabric-bin openmpi-bin python3-mpi4py
 )
 
 # As on the machine that we are on, whichever mirror that is

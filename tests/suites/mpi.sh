@@ -1,0 +1,102 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What parallel programs use: UCX and libfabric by their own test programs, Open MPI by tests/mpi/exchange.py.
+# timeout: 420
+# lanes: vm
+. "$(dirname "$0")/lib.sh"
+
+HERE=$(realpath "$(dirname "$0")/../mpi")
+hosts_up 9000 || { fail "two hosts"; exit 1; }
+
+# moved_more BYTES: D2 has received as many since the last call
+moved_more() {
+	local before=${BYTES:-0}
+	BYTES=$(counter $D2 rx_bytes)
+	[ $((BYTES - before)) -gt "$1" ]
+}
+
+# there COMMAND...: or skips
+there() {
+	local command
+	for command; do
+		command -v "$command" >/dev/null || { skip "$command" "it is not installed"; return 1; }
+	done
+}
+
+# --- UCX ---
+
+# A line for each test, as ucx_perftest reads them
+ucx_tests() {
+	local test size
+	for test in tag_lat tag_bw tag_sync_lat ucp_am_bw stream_bw ucp_put_lat ucp_put_bw ucp_get; do
+		for size in 8 1500 65536; do echo "${test}_$size -t $test -s $size -n 50 -w 5"; done
+	done
+	for test in ucp_add ucp_fadd ucp_swap ucp_cswap; do
+		for size in 4 8; do echo "${test}_$size -t $test -s $size -n 50 -w 5"; done
+	done
+	echo "iov -t tag_bw -D iov,iov -s 100,3000,70000 -n 50 -w 5"
+}
+
+# ucx TRANSPORTS
+ucx() {
+	pair_run "UCX over $1" "env UCX_TLS=$1 UCX_NET_DEVICES=\$D2:1 ucx_perftest -p \$PORT -f -v -b $OUTPUT.tests" \
+		"env UCX_TLS=$1 UCX_NET_DEVICES=\$D1:1 ucx_perftest \$IP2 -p \$PORT -f -v -b $OUTPUT.tests" 120
+	is "UCX over $1: every test has a result" \
+		"$(grep -cE '^[a-z_0-9]+, *[0-9]+,' <<<"$CLIENT_OUTPUT")" "$(wc -l <"$OUTPUT.tests")"
+	ok "UCX over $1: by the devices" moved_more 10000000
+}
+
+if there ucx_info ucx_perftest; then
+	ucx_tests >"$OUTPUT.tests"
+	at_exit rm -f "$OUTPUT.tests"
+	like "UCX finds the device's transports" "$(on h1 env UCX_NET_DEVICES=$D1:1 ucx_info -d | tr '\n' ' ')" \
+		"Transport: rc_verbs[ #]*Device: $D1:1.*Transport: ud_verbs[ #]*Device: $D1:1"
+	ucx rc_v
+	ucx ud_v
+fi
+
+# --- libfabric ---
+
+# fabric WHAT OPTIONS...: all lengths, data compared
+fabric() {
+	local what=$1
+	shift
+	pair_run "libfabric, $what" "fi_pingpong -c -B \$PORT $* -d \$D2" "fi_pingpong -c -P \$PORT $* -d \$D1 \$IP2"
+	ok "libfabric, $what: by the devices" moved_more 1000000
+}
+
+if there fi_pingpong; then
+	like "libfabric finds the device" "$(on h1 fi_info -p verbs -d $D1)" "domain: $D1"
+	fabric "connections" -p verbs -e msg
+	fabric "reliable datagrams, tagged" -p "verbs\;ofi_rxm" -e rdm -m tagged
+fi
+
+# --- Open MPI ---
+
+# mpi WHAT TRANSPORTS RANKS: half of them on each host
+mpi() {
+	export D1 D2
+	local what=$1 verdict text told=0
+	# Who starts it is on the first host himself.
+	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" mpirun --allow-run-as-root --oversubscribe --map-by node -np "$3" \
+		--host "h1:$3,h2:$3" -mca plm_rsh_agent "$HERE/on-host" -mca oob_tcp_if_include eth0 -mca routed direct \
+		-mca pml ucx -mca pml_ucx_devices any -mca osc ucx \
+		-x "UCX_TLS=$2,self" python3 "$HERE/exchange.py" >"$OUTPUT.mpi" 2>&1
+	is "$what: mpirun's status" $? 0
+	while read -r verdict text; do
+		case $verdict in
+		ok) pass "$what: $text" && told=$((told + 1)) ;;
+		not) fail "$what: $text" ;;
+		*) diag "$verdict $text" ;;
+		esac
+	done <"$OUTPUT.mpi"
+	is "$what: all of it" $told 20
+	rm -f "$OUTPUT.mpi"
+	ok "$what: by the devices" moved_more 5000000
+}
+
+if there mpirun && { python3 -c 'import mpi4py' 2>/dev/null || { skip "Open MPI" "there is no mpi4py"; false; }; }; then
+	mpi "MPI over RC" rc_v 2
+	mpi "MPI over UD, six ranks" ud_v 6
+fi
+for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
