@@ -65,8 +65,8 @@ kcsan-module:
 		MODULE=$(O)/6.$*/sroce.ko
 
 ## trixie-module  build/trixie/sroce.ko for that release's kernel, made in a root of that release with its compiler; also
-##                bookworm, sid, and with a series of its backports: trixie-7-module
-OTHER_RELEASES = bookworm trixie sid
+##                bookworm, sid, and with a series of its backports: trixie-7-module; arm64-module for Debian 12 on arm64
+OTHER_RELEASES = bookworm trixie sid arm64
 .PHONY: $(OTHER_RELEASES:=-module)
 $(OTHER_RELEASES:=-module):
 	@tests/vm/build-in $(@:-module=) module tester

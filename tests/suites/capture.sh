@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 
 HERE=$(dirname "$0")
-BOTH=$HERE/../../build/interop/both
+BOTH=$SROCE_PROGRAMS/interop/both
 CHECK=$HERE/../wire/check-capture
 MTU=1024
 CAPTURES=()
@@ -77,7 +77,7 @@ check_bytes() {
 	done < <(limited 120 "$CHECK" "$(file_of "$1")" $MTU $IP2 $IP2_6 2>&1)
 }
 
-make -s -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
+make -s O="$SROCE_PROGRAMS" -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
 rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }
 # Bursts go whole through veth: here they are split before anyone captures them, as on a cable.
 on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off

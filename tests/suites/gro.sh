@@ -7,7 +7,7 @@
 . "$(dirname "$0")/../wire/run.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
-BOTH=$(dirname "$0")/../../build/interop/both
+BOTH=$SROCE_PROGRAMS/interop/both
 
 # as_cards HOST NETDEV: sends packets one by one, and joins what comes. veth asks GRO only if the other end has no TSO.
 as_cards() {
@@ -122,7 +122,7 @@ as_cards init rxe1e
 as_cards h2 eth0
 patience h2 eth0
 from_rxe() { limited 60 "$BOTH" $D1 $G1 $D2 $G2 1024 all 5000 && write $G1 $G2; }
-if make -s -C "$(dirname "$0")/../interop" >/dev/null; then
+if make -s O="$SROCE_PROGRAMS" -C "$(dirname "$0")/../interop" >/dev/null; then
 	ok "rxe's packets are joined and understood" joined $D2 from_rxe
 else
 	fail "builds: make -C tests/interop"

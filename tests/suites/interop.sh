@@ -8,7 +8,7 @@
 . "$(dirname "$0")/lib.sh"
 
 HERE=$(dirname "$0")
-BOTH=$HERE/../../build/interop/both
+BOTH=$SROCE_PROGRAMS/interop/both
 
 # both WHAT ARGUMENTS...: the program's lines become ours
 both() {
@@ -74,7 +74,7 @@ loss() {
 
 sent_again() { cat "/sys/class/infiniband/$D2/ports/1/hw_counters/tx_retransmits"; }
 
-make -s -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
+make -s O="$SROCE_PROGRAMS" -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
 rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }
 
 for mtu in 256 512 1024 2048 4096; do

@@ -2,10 +2,10 @@
 # For the suites that run the programs of this folder; they have read suites/lib.sh before.
 # shellcheck shell=bash
 
-PROGRAMS=$(dirname "$0")/../../build/verbs
+PROGRAMS=$SROCE_PROGRAMS/verbs
 
 # Built on the host as a rule; then this finds nothing to do.
-ok "the programs are built" make -s -C "$(dirname "$0")/../verbs"
+ok "the programs are built" make -s O="$SROCE_PROGRAMS" -C "$(dirname "$0")/../verbs"
 
 # run_program PREFIX SECONDS COMMAND...: its TAP lines become lines of the suite, with PREFIX
 run_program() {

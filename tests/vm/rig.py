@@ -20,6 +20,7 @@ import termios
 import time
 import tty
 
+import machines
 import tsc
 
 VM = os.path.dirname(os.path.realpath(__file__))
@@ -90,8 +91,8 @@ def default_share():
 class Kernel:
     """A kernel folder of the cache: release, modules/, and an image."""
     MAKERS = {"stock": ["fetch-kernel"], "debug": ["build-debug-kernel"], "kcsan": ["build-debug-kernel", "kcsan"],
-              "uml": ["build-uml-kernel"], "uml-fast": ["build-uml-kernel", "fast"]}
-    IMAGES = ("vmlinux", "build/linux", "build/vmlinux")  # User Mode Linux has both of the last
+              "uml": ["build-uml-kernel"], "uml-fast": ["build-uml-kernel", "fast"], "arm64": ["fetch-arm64"]}
+    IMAGES = ("Image", "vmlinux", "build/linux", "build/vmlinux")  # of arm64; User Mode Linux has both of the last
 
     def __init__(self, which):
         maker = self.maker(which)
@@ -102,6 +103,7 @@ class Kernel:
         self.debug = self.flavour.startswith(("debug", "kcsan")) or (self.uml and not self.fast)
         with open(os.path.join(self.folder, "release"), encoding="ascii") as file:
             self.release = file.read().strip()
+        self.machine = machines.Arm if self.release.endswith("-arm64") else machines.Pc
         # KASAN initializes all memory at boot, kmemleak scans a part of it.
         self.memory = "2G" if self.debug else "4G"
         images = [os.path.join(self.folder, name) for name in self.IMAGES]
@@ -167,18 +169,19 @@ class Kernel:
 class Qemu:
     """The QEMU to use: version 10 unpacked in the cache if it could be had, else the system's."""
 
-    def __init__(self):
-        self.prefix = script("fetch-qemu")
+    def __init__(self, machine=machines.Pc):
+        self.machine = machine
+        self.prefix = script("fetch-qemu", machine.KIND)
         self.environment = dict(os.environ)
         if self.prefix:
             libraries = os.path.join(self.prefix, "usr/lib/x86_64-linux-gnu")
-            self.program = [os.path.join(self.prefix, "usr/bin/qemu-system-x86_64")]
+            self.program = [os.path.join(self.prefix, "usr/bin", machine.PROGRAM)]
             self.environment["LD_LIBRARY_PATH"] = libraries
             self.environment["QEMU_MODULE_DIR"] = os.path.join(libraries, "qemu")
-            for data in ("qemu", "seabios"):
+            for data in machine.DATA:
                 self.program += ["-L", os.path.join(self.prefix, "usr/share", data)]
         else:
-            self.program = [find_program("qemu-system-x86_64")]
+            self.program = [find_program(machine.PROGRAM)]
 
     def key(self):
         """What the verdict on KVM depends on."""
@@ -191,7 +194,7 @@ def accelerator(qemu):
     """kvm or tcg: /dev/kvm may open and still not run a kernel, so one timed boot decides, once."""
     if os.environ.get("SROCE_ACCEL"):
         return os.environ["SROCE_ACCEL"]
-    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+    if qemu.machine.HOST != platform.machine() or not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     memory = os.path.join(CACHE, "accelerator-" + qemu.key())
     if not os.path.exists(memory):
@@ -228,7 +231,7 @@ def distro_root(options):
     """The root of another release that the guest is to have, None for the host's."""
     if not options.distro or os.path.isdir(options.distro):
         return options.distro
-    return os.path.join(os.path.dirname(script("fetch-distro", options.distro)), "root")
+    return os.path.join(os.path.dirname(script(*Kernel.maker(options.distro))), "root")
 
 
 def quoted(text):
@@ -263,6 +266,7 @@ class Guest:
             "HOSTNAME_IN_GUEST": self.options.name,
             "SROCE_TOP": TOP,
             "SROCE_BUILD": os.path.join(BUILD, "" if self.root is None else os.path.basename(self.options.distro)),
+            "SROCE_PROGRAMS": os.path.join(BUILD, self.kernel.machine.BUILD),
             "SROCE_KERNEL": self.kernel.flavour,
             "SROCE_DEBUG_KERNEL": int(self.kernel.debug),
             "SROCE_KIND": self.KIND,
@@ -301,8 +305,7 @@ class Guest:
         return "" if folder.startswith((TOP + "/", CACHE + "/")) else ":" + folder
 
     def _processor(self):
-        # The left-out features make string copies and page walks slower under emulation, not faster.
-        emulated = "max,-erms,-fsrm,-la57"
+        emulated = self.kernel.machine.EMULATED
         if self.options.icount:  # instruction counts that repeat need one processor and virtual time
             return ["-accel", "tcg,thread=single", "-cpu", emulated, "-icount", "shift=0,sleep=off", "-smp", "1"]
         cpus = self.options.cpus
@@ -313,7 +316,7 @@ class Guest:
 
     def _clock(self):
         """A busy machine's guest takes the counter for many times slower than it is if it is to find out by itself."""
-        khz = tsc.khz() if self.accel == "tcg" and not self.options.icount else None
+        khz = tsc.khz() if self.kernel.machine is machines.Pc and self.accel == "tcg" and not self.options.icount else None
         return f"tsc_early_khz={khz} " if khz else ""
 
     def _network(self):
@@ -335,10 +338,10 @@ class Guest:
             "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}")]
 
     def _command(self):
-        cmdline = ("console=ttyS0 mitigations=off nokaslr random.trust_cpu=on tsc=reliable no_timer_check net.ifnames=0 "
+        cmdline = (self.kernel.machine.CMDLINE + " mitigations=off nokaslr random.trust_cpu=on net.ifnames=0 "
                    "log_buf_len=16M secretmem.enable=1 " + self._clock() + self._cmdline("qemu"))
         return [
-            *self.qemu.program, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "pc",
+            *self.qemu.program, "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", self.kernel.machine.MACHINE,
             *self._processor(), "-m", self.options.memory or self.kernel.memory,
             "-kernel", self.kernel.image, "-initrd", script("make-initramfs", self.kernel.folder), "-append", cmdline,
             *self._root(),
@@ -518,7 +521,7 @@ def boot(options):
     kernel = kernel_of(options)
     if kernel.uml:
         return UmlGuest(kernel, options)
-    qemu = Qemu()
+    qemu = Qemu(kernel.machine)
     return Guest(kernel, qemu, accelerator(qemu), options)
 
 
@@ -547,10 +550,10 @@ class RawTerminal:
 def parser(description):
     """The options that guest and pair share."""
     result = argparse.ArgumentParser(description=description)
-    result.add_argument("--kernel", metavar="stock|6.12|trixie|trixie-7|debug|kcsan|uml|uml-fast|DIR",
+    result.add_argument("--kernel", metavar="stock|6.12|trixie|trixie-7|arm64|debug|kcsan|uml|uml-fast|DIR",
                         help="which kernel to boot: stock, or the one of --distro, if not given")
-    result.add_argument("--distro", default=Options.distro, metavar="bookworm|trixie|sid|DIR",
-                        help="the root of that release of Debian instead of the host's")
+    result.add_argument("--distro", default=Options.distro, metavar="bookworm|trixie|sid|arm64|DIR",
+                        help="the root of that release of Debian, or of Debian 12 for arm64, instead of the host's")
     result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
     result.add_argument("--append", action="append", default=[], metavar="WORD",
                         help="one more word of the kernel's command line, such as init_on_alloc=0 (may be repeated)")
