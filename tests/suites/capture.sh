@@ -65,7 +65,7 @@ check_decoded() {
 	rm -f "$OUTPUT.decoded"
 }
 
-# check_bytes NETDEV: its lines become ours
+# check_bytes NETDEV sent|received: what sroce sends; its lines become ours
 check_bytes() {
 	local line
 	while read -r line; do
@@ -74,7 +74,7 @@ check_bytes() {
 		"not ok - "*) fail "${line#not ok - }, on $1" ;;
 		*) echo "$line" ;;
 		esac
-	done < <(limited 120 "$CHECK" "$(file_of "$1")" $MTU $IP2 $IP2_6 2>&1)
+	done < <(limited 120 "$CHECK" "$(file_of "$1")" "$2" $MTU $IP2 $IP2_6 2>&1)
 }
 
 make -s O="$SROCE_PROGRAMS" -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
@@ -87,7 +87,7 @@ ok "capturing on sroce's end" capture h2 eth0
 ok "traffic of all kinds" traffic
 pair_run "connecting with rdma_cm" 'rping -s -a $IP2 -p $PORT -C 3' 'rping -c -a $IP2 -p $PORT -C 3'
 captures_end
-for netdev in rxe1e eth0; do
-	check_bytes $netdev
-	check_decoded $netdev
-done
+check_bytes rxe1e received
+check_decoded rxe1e
+check_bytes eth0 sent
+check_decoded eth0
