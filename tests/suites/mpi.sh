@@ -39,8 +39,11 @@ ucx_tests() {
 
 # ucx TRANSPORTS
 ucx() {
-	pair_run "UCX over $1" "env UCX_TLS=$1 UCX_NET_DEVICES=\$D2:1 ucx_perftest -p \$PORT -f -v -b $OUTPUT.tests" \
-		"env UCX_TLS=$1 UCX_NET_DEVICES=\$D1:1 ucx_perftest \$IP2 -p \$PORT -f -v -b $OUTPUT.tests" 120
+	local options="-p \$PORT -f -v -b $OUTPUT.tests"
+	# Where it is built with MPI, it waits for mpirun unless told.
+	! ucx_perftest -h 2>&1 | grep -q -e '-P <0|1>' || options+=" -P 0"
+	pair_run "UCX over $1" "env UCX_TLS=$1 UCX_NET_DEVICES=\$D2:1 ucx_perftest $options" \
+		"env UCX_TLS=$1 UCX_NET_DEVICES=\$D1:1 ucx_perftest \$IP2 $options" 120
 	is "UCX over $1: every test has a result" \
 		"$(grep -cE '^[a-z_0-9]+, *[0-9]+,' <<<"$CLIENT_OUTPUT")" "$(wc -l <"$OUTPUT.tests")"
 	ok "UCX over $1: by the devices" moved_more 10000000
@@ -73,14 +76,17 @@ fi
 
 # --- Open MPI ---
 
+# How a host is reached and by what network: its own runtime is asked up to Open MPI 4, PRRTE since
+export OMPI_MCA_plm_rsh_agent="$HERE/on-host" OMPI_MCA_oob_tcp_if_include=eth0 OMPI_MCA_routed=direct
+export PRTE_MCA_plm_ssh_agent="$HERE/on-host" PRTE_MCA_prte_if_include=eth0
+
 # mpi WHAT TRANSPORTS RANKS: half of them on each host
 mpi() {
 	export D1 D2
 	local what=$1 verdict text told=0
 	# Who starts it is on the first host himself.
-	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" mpirun --allow-run-as-root --oversubscribe --map-by node -np "$3" \
-		--host "h1:$3,h2:$3" -mca plm_rsh_agent "$HERE/on-host" -mca oob_tcp_if_include eth0 -mca routed direct \
-		-mca pml ucx -mca pml_ucx_devices any -mca osc ucx \
+	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" mpirun --allow-run-as-root --map-by node:oversubscribe -np "$3" \
+		--host "h1:$3,h2:$3" -mca pml ucx -mca pml_ucx_devices any -mca osc ucx \
 		-x "UCX_TLS=$2,self" python3 "$HERE/exchange.py" >"$OUTPUT.mpi" 2>&1
 	is "$what: mpirun's status" $? 0
 	while read -r verdict text; do
