@@ -135,10 +135,13 @@ static uint64_t pointer(struct chance *c)
 	return one_in(c, 4) ? PICK(c, bad) : harmless(c);
 }
 
-/* Of our own memory, as libibverbs has passed it: its stack, its objects. */
+/*
+ * Of our own memory, as libibverbs has passed it: its stack, its objects, which
+ * lie below 2^47 on x86-64, below 2^48 on arm64.
+ */
 static bool is_address(uint64_t value)
 {
-	return value >= 0x10000 && value < 1ull << 47;
+	return value >= 0x10000 && value < 1ull << 48;
 }
 
 static uint32_t number(struct chance *c, uint32_t was)
