@@ -49,7 +49,12 @@ ucx() {
 	ok "UCX over $1: by the devices" moved_more 10000000
 }
 
-if there ucx_info ucx_perftest; then
+# Debian's has not had it in every version.
+with_verbs() {
+	compgen -G "/usr/lib/*/ucx/libuct_ib.so.0" >/dev/null || { skip "$1" "UCX is built without verbs"; return 1; }
+}
+
+if there ucx_info ucx_perftest && with_verbs UCX; then
 	ucx_tests >"$OUTPUT.tests"
 	at_exit rm -f "$OUTPUT.tests"
 	like "UCX finds the device's transports" "$(on h1 env UCX_NET_DEVICES=$D1:1 ucx_info -d | tr '\n' ' ')" \
@@ -80,29 +85,40 @@ fi
 export OMPI_MCA_plm_rsh_agent="$HERE/on-host" OMPI_MCA_oob_tcp_if_include=eth0 OMPI_MCA_routed=direct
 export PRTE_MCA_plm_ssh_agent="$HERE/on-host" PRTE_MCA_prte_if_include=eth0
 
-# mpi WHAT TRANSPORTS RANKS: half of them on each host
+# mpi WHAT RANKS PROGRAM OPTION...: half of the ranks on each host
 mpi() {
 	export D1 D2
-	local what=$1 verdict text told=0
+	local what=$1 ranks=$2 program=$3 verdict text told=0 planned=none
+	shift 3
 	# Who starts it is on the first host himself.
-	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" mpirun --allow-run-as-root --map-by node:oversubscribe -np "$3" \
-		--host "h1:$3,h2:$3" -mca pml ucx -mca pml_ucx_devices any -mca osc ucx \
-		-x "UCX_TLS=$2,self" python3 "$HERE/exchange.py" >"$OUTPUT.mpi" 2>&1
+	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" mpirun --allow-run-as-root --map-by node:oversubscribe -np "$ranks" \
+		--host "h1:$ranks,h2:$ranks" "$@" python3 $program >"$OUTPUT.mpi" 2>&1
 	is "$what: mpirun's status" $? 0
 	while read -r verdict text; do
 		case $verdict in
 		ok) pass "$what: $text" && told=$((told + 1)) ;;
 		not) fail "$what: $text" ;;
+		1..*) planned=${verdict#1..} ;;
 		*) diag "$verdict $text" ;;
 		esac
 	done <"$OUTPUT.mpi"
-	is "$what: all of it" $told 20
+	is "$what: all of it" $told "$planned"
 	rm -f "$OUTPUT.mpi"
 	ok "$what: by the devices" moved_more 5000000
 }
 
+by_ucx() { echo "-mca pml ucx -mca pml_ucx_devices any -mca osc ucx -x UCX_TLS=$1,self"; }
+by_libfabric="-mca pml cm -mca mtl ofi -mca mtl_ofi_provider_include verbs\\;ofi_rxm"
+
 if there mpirun && { python3 -c 'import mpi4py' 2>/dev/null || { skip "Open MPI" "there is no mpi4py"; false; }; }; then
-	mpi "MPI over RC" rc_v 2
-	mpi "MPI over UD, six ranks" ud_v 6
+	if with_verbs "Open MPI over UCX"; then
+		# shellcheck disable=SC2046
+		mpi "MPI over RC" 2 "$HERE/exchange.py" $(by_ucx rc_v)
+		# shellcheck disable=SC2046
+		mpi "MPI over UD, six ranks" 6 "$HERE/exchange.py" $(by_ucx ud_v)
+	fi
+	# Open MPI 4.1's windows want atomics that its libfabric does not have for any network.
+	# shellcheck disable=SC2086
+	mpi "MPI over libfabric" 4 "$HERE/exchange.py --no-windows" $by_libfabric
 fi
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
