@@ -2,6 +2,7 @@
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
+#include <linux/uaccess.h>
 #include "mr.h"
 #include "null.h"
 #include "udata.h"
@@ -303,6 +304,7 @@ static struct sroce_mr *alloc_user_mr(struct ib_pd *pd, int access)
 	return mr;
 }
 
+/* What is pinned has its tag taken off by ib_umem_get(). */
 static int mr_watch(struct sroce_mr *mr, u64 start)
 {
 	struct sroce_odp *odp = sroce_odp_open();
@@ -311,7 +313,7 @@ static int mr_watch(struct sroce_mr *mr, u64 start)
 		return PTR_ERR(odp);
 	mr->odp = odp;
 	mr->block_shift = PAGE_SHIFT;
-	mr->skip = start;
+	mr->skip = untagged_addr(start);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -198,12 +199,58 @@ static void forked(const void *arg)
 	pair_down(&pair);
 }
 
+#define TAG	(0x2aul << 56)
+
+static uint8_t *map_at(uint8_t *at, size_t size, int flags)
+{
+	return mmap(at, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
+}
+
+/* The processor ignores the tag of a pointer; a region's address may have one. */
+static void by_tagged_address(int access)
+{
+	uint8_t *buf = map_at(NULL, SIZE, 0);
+	uint8_t *at = (uint8_t *)((uintptr_t)buf | TAG);
+	struct pair pair;
+	struct ibv_mr *mr;
+
+	REQUIRE(pair_up(&pair, NULL));
+	mr = ibv_reg_mr(pair.b.pd, at, LENGTH, access);
+	REQUIRE(CHECK(mr));
+	there_and_back(&pair, mr, at + 5, 30000, 1);
+	CHECK(filled(buf + 5, 30000, 1));
+	if (access & IBV_ACCESS_ON_DEMAND) {
+		munmap(buf, SIZE);
+		REQUIRE(CHECK(map_at(buf, SIZE, MAP_FIXED) == buf));
+		there_and_back(&pair, mr, at + 7, 30000, 2);
+		CHECK(!buf[5] && filled(buf + 7, 30000, 2));
+	}
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
+	munmap(buf, SIZE);
+}
+
+static void tagged(const void *arg)
+{
+	if (prctl(PR_SET_TAGGED_ADDR_CTRL, PR_TAGGED_ADDR_ENABLE, 0, 0, 0)) {
+		skip("addresses have no tags here");
+		return;
+	}
+	by_tagged_address(*(const int *)arg);
+	prctl(PR_SET_TAGGED_ADDR_CTRL, 0, 0, 0, 0);
+}
+
 void test_pages(void)
 {
+	static const int pinned = ALL_ACCESS;
+	static const int on_demand = ALL_ACCESS | IBV_ACCESS_ON_DEMAND;
 	static const struct test tests[] = {
 		{ "pages: hugetlb", hugetlb },
 		{ "pages: transparent huge pages", transparent },
 		{ "pages: written to after a fork", forked },
+		{ "pages: tagged addresses", tagged, &pinned },
+		{ "pages: tagged addresses, on demand", tagged, &on_demand },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));
