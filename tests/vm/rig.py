@@ -101,6 +101,8 @@ class Kernel:
         self.uml = self.flavour.startswith("uml")
         self.fast = self.flavour.startswith("uml-fast")
         self.debug = self.flavour.startswith(("debug", "kcsan")) or (self.uml and not self.fast)
+        if not os.path.isfile(os.path.join(self.folder, "release")):
+            raise RigError(f"{which}: neither a kernel's name nor a folder with one")
         with open(os.path.join(self.folder, "release"), encoding="ascii") as file:
             self.release = file.read().strip()
         self.machine = machines.Arm if self.release.endswith("-arm64") else machines.Pc
@@ -192,8 +194,11 @@ class Qemu:
 
 def accelerator(qemu):
     """kvm or tcg: /dev/kvm may open and still not run a kernel, so one timed boot decides, once."""
-    if os.environ.get("SROCE_ACCEL"):
-        return os.environ["SROCE_ACCEL"]
+    wanted = os.environ.get("SROCE_ACCEL")
+    if wanted and wanted not in ("kvm", "tcg"):
+        raise RigError(f"SROCE_ACCEL is {wanted}, neither kvm nor tcg")
+    if wanted:
+        return wanted
     if qemu.machine.HOST != platform.machine() or not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return "tcg"
     memory = os.path.join(CACHE, "accelerator-" + qemu.key())
@@ -547,6 +552,24 @@ class RawTerminal:
         termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self.saved)
 
 
+def some(number):
+    """A type of argparse's: above 0, without end at most."""
+    def check(text):
+        value = number(text)
+        if not value > 0:
+            raise argparse.ArgumentTypeError("not above 0")
+        return value
+    check.__name__ = number.__name__  # by which argparse calls it
+    return check
+
+
+def memory_size(text):
+    """A type of argparse's, as QEMU and User Mode Linux take it."""
+    if not re.fullmatch("[1-9][0-9]*[KMGkmg]?", text):
+        raise argparse.ArgumentTypeError("not a size such as 4G")
+    return text
+
+
 def parser(description):
     """The options that guest and pair share."""
     result = argparse.ArgumentParser(description=description)
@@ -554,11 +577,11 @@ def parser(description):
                         help="which kernel to boot: stock, or the one of --distro, if not given")
     result.add_argument("--distro", default=Options.distro, metavar="bookworm|trixie|sid|arm64|DIR",
                         help="the root of that release of Debian, or of Debian 12 for arm64, instead of the host's")
-    result.add_argument("--mem", dest="memory", default=Options.memory, help="memory of a guest (4G; debug: 2G)")
+    result.add_argument("--mem", dest="memory", type=memory_size, default=Options.memory, help="memory of a guest (4G; debug: 2G)")
     result.add_argument("--append", action="append", default=[], metavar="WORD",
                         help="one more word of the kernel's command line, such as init_on_alloc=0 (may be repeated)")
-    result.add_argument("--cpus", type=int, default=Options.cpus)
-    result.add_argument("--timeout", type=float, default=600, metavar="SECS", help="status 124 when it is over")
+    result.add_argument("--cpus", type=some(int), default=Options.cpus)
+    result.add_argument("--timeout", type=some(float), default=600, metavar="SECS", help="status 124 when it is over")
     result.add_argument("--share", default=Options.share, metavar="DIR", help="the host folder that is /out (build/vm-out)")
     result.add_argument("--dmesg", metavar="FILE", help="keep the kernel's messages there")
     result.add_argument("--bare", action="store_true", help="do not install the project's build in the guest")
@@ -581,7 +604,7 @@ def main(name, function):
     """Runs a program of the rig, its troubles in one line."""
     try:
         sys.exit(function())
-    except RigError as error:
+    except (RigError, OSError) as error:
         sys.exit(f"{name}: {error}")
     except KeyboardInterrupt:
         sys.exit(130)
