@@ -129,9 +129,25 @@ END
 chmod +x $FAKE/rdma
 touch $FAKE/left.1 $FAKE/left.2
 ok "rdma that fails twice is asked again" env PATH="$FAKE:$PATH" "$TOP" --json --interval 0.2
-touch $FAKE/left.1 $FAKE/left.2 $FAKE/left.3
+touch $FAKE/left.{1..6}
 is "rdma that goes on to fail: it says so" "$(PATH=$FAKE:$PATH "$TOP" --json 2>&1)" \
-	"sroce-top: rdma -j statistic show: error: No such device"
+	"sroce-top: rdma -j link show: error: No such device"
+
+# A device that counts nothing, as those of siw: rdma fails for it, and for all devices when it comes to that one
+cat >$FAKE/rdma <<-END
+	#!/bin/sh
+	case "\$*" in
+	'-j statistic show' | *plain0/1) echo '[]'; echo 'error: Invalid argument' >&2; exit 1 ;;
+	'-j link show') "$(command -v rdma)" "\$@" | sed 's|^.|[{"ifname":"plain0","port":1,"state":"ACTIVE"},|' ;;
+	*) exec "$(command -v rdma)" "\$@" ;;
+	esac
+END
+view_beside() { PATH=$FAKE:$PATH view --interval 0.2 "$@"; }
+for all in "" --all; do
+	# shellcheck disable=SC2086 # none, or one
+	ok "a view beside a device that counts nothing $all" view_beside $all
+	is "has those that do" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
+done
 
 # A device that goes between two looks
 "$TOP" --json --count 4 --interval 0.5 >$VIEW &
