@@ -18,6 +18,7 @@ KCONFIG = """\
 config RDMA_SROCE
 	tristate "Software RoCEv2 in bursts (sroce)"
 	depends on INET && IPV6 && INFINIBAND && INFINIBAND_USER_ACCESS && 64BIT
+	depends on !CPU_BIG_ENDIAN
 	depends on INFINIBAND_VIRT_DMA
 	depends on !PREEMPT_RT || PREEMPT_RT_NEEDS_BH_LOCK
 	select NET_UDP_TUNNEL
@@ -59,6 +60,13 @@ Description:
 		empty. The first one has to be the default partition, 0xffff or
 		0x7fff (EINVAL otherwise), and no key may be there twice
 		(EEXIST). Users are told by IB_EVENT_PKEY_CHANGE.
+
+What:		/sys/class/infiniband/<device>/parent
+Date:		November 2026
+Contact:	linux-rdma@vger.kernel.org
+Description:
+		(RO) Of a device of sroce, as of one of rxe: the name of the
+		netdev that it is over.
 """
 
 

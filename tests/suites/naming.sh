@@ -21,4 +21,8 @@ ok "a device on it" rdma link add given type sroce netdev eth0
 udevadm settle -t "$(seconds 20)"
 like "its parent is the card" "$(readlink -f /sys/class/infiniband/given/device)" '^/sys/devices/pci'
 is "its name is the one it was given" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
+echo "a host's name" >/sys/class/infiniband/given/node_desc
+udevadm trigger --action=add --subsystem-match=infiniband
+udevadm settle -t "$(seconds 20)"
+is "also when rdma-ndd has described it, and udev looks once more" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
 ok "it can be deleted by that name" rdma link delete given
