@@ -28,7 +28,7 @@ module: mirror
 	@cmp -s $(MIRROR)/sroce.ko $(MODULE) || { mkdir -p $(dir $(MODULE)) && cp $(MIRROR)/sroce.ko $(MODULE); }
 
 mirror:
-	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-amd64 or run tests/setup" >&2; exit 1; }
+	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
 	@mkdir -p $(MIRROR)
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/VERSION $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
 	@find $(MIRROR) -xtype l -delete
@@ -38,7 +38,7 @@ TESTER = $(dir $(MODULE))sroce_test.ko
 TESTER_MIRROR = $(O)/tester-$(KVER)
 
 tester:
-	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-amd64 or run tests/setup" >&2; exit 1; }
+	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
 	@mkdir -p $(TESTER_MIRROR) $(dir $(TESTER))
 	@cp -rsf $(CURDIR)/tests/kernel/. $(TESTER_MIRROR)/
 	+@flock $(O)/.lock $(MAKE) -C $(KDIR) M=$(TESTER_MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s) modules
