@@ -239,24 +239,36 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 		sroce_count(qp, SROCE_BAD_WQES);
 }
 
-bool sroce_fetch_send(struct sroce_qp *qp, u32 most)
+u32 sroce_fetch_end(struct sroce_qp *qp)
 {
-	struct sroce_inflight *in = &qp->sq.req.in;
+	const struct sroce_inflight *in = &qp->sq.req.in;
 	u32 tail;
 
 	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.broken)
-		return false;
+		return in->tail;
 	tail = sroce_load_acquire(&qp->slot->sq_tail);
-	if (unlikely(tail - in->head > qp->sq.entries ||
-		     tail - in->tail > qp->sq.entries)) {
-		qp->sq.broken = true;
-		sroce_count(qp, SROCE_BAD_WQES);
-		return false;
-	}
-	for (; in->tail != tail && most; most--)
+	if (likely(tail - in->head <= qp->sq.entries &&
+		   tail - in->tail <= qp->sq.entries))
+		return tail;
+	qp->sq.broken = true;
+	sroce_count(qp, SROCE_BAD_WQES);
+	return in->tail;
+}
+
+void sroce_fetch_until(struct sroce_qp *qp, u32 end, u32 most)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+
+	lockdep_assert_held(&qp->sq.lock);
+	while ((s32)(end - in->tail) > 0 && most--)
 		fetch_one(qp, in->tail++);
-	return true;
+}
+
+bool sroce_fetch_send(struct sroce_qp *qp, u32 most)
+{
+	sroce_fetch_until(qp, sroce_fetch_end(qp), most);
+	return !qp->sq.broken;
 }
 
 enum sroce_fetched sroce_fetch_recv(struct sroce_device *dev,

@@ -39,6 +39,17 @@ void sroce_fetch_free(struct sroce_qp *qp);
  */
 bool sroce_fetch_send(struct sroce_qp *qp, u32 most);
 
+/**
+ * sroce_fetch_end() - how far the send ring is filled now
+ * @qp: the QP, sq.lock held
+ *
+ * Return: the tail, or, if that is impossible, how far it has been copied.
+ */
+u32 sroce_fetch_end(struct sroce_qp *qp);
+
+/* Copy entries up to @end, that of sroce_fetch_end(), but only so many. */
+void sroce_fetch_until(struct sroce_qp *qp, u32 end, u32 most);
+
 /* SGE list or inline data of a request in flight */
 static inline void *sroce_fetch_list(const struct sroce_qp *qp, u32 index)
 {

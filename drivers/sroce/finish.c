@@ -131,7 +131,7 @@ void sroce_finish_failing(struct sroce_qp *qp)
 		sroce_ring_error(qp->slot);
 	else
 		sroce_ring_idle(qp->slot);
-	sroce_fetch_send(qp, U32_MAX);
+	qp->sq.flush_end = sroce_fetch_end(qp);
 }
 
 bool sroce_finish_flush(struct sroce_qp *qp)
@@ -140,9 +140,13 @@ bool sroce_finish_flush(struct sroce_qp *qp)
 	u32 budget = SROCE_FLUSH_BUDGET;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!to_flush(qp))
+	if (!to_flush(qp) || !in->wrs)
 		return false;
+	/* Each may have a kilobyte in it: no more are copied than flushed. */
+	if (in->tail - in->head < budget)
+		sroce_fetch_until(qp, qp->sq.flush_end,
+				  budget - (in->tail - in->head));
 	while (in->head != in->tail && budget--)
 		sroce_finish(qp, flush_status(&qp->sq.req));
-	return in->head != in->tail;
+	return in->head != in->tail || (s32)(qp->sq.flush_end - in->tail) > 0;
 }

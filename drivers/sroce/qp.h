@@ -97,6 +97,7 @@ struct sroce_path {
  * @rate: limit in kilobits per second, or 0
  * @free_at: with a @rate: when the next burst may go
  * @broken: user space has written an impossible tail; look at it no more
+ * @flush_end: in error: the tail up to which requests are to be flushed
  * @signal_all: every request completes with a CQE
  * @waits: times that the request to be sent was held back for the memory of its
  *	answer
@@ -155,6 +156,7 @@ struct sroce_sendq {
 	u32 rate;
 	ktime_t free_at;
 	bool broken;
+	u32 flush_end;
 	bool signal_all;
 	bool refetch;
 	u8 waits;

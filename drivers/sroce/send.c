@@ -69,6 +69,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.unpolled = 0;
 	qp->sq.idle_gathers = 0;
 	qp->sq.broken = false;
+	qp->sq.flush_end = 0;
 	qp->sq.ask_drained = false;
 	qp->sq.refetch = false;
 	qp->sq.waits = 0;

@@ -249,6 +249,35 @@ static void err_flushes(const void *arg)
 	pair_down(&pair);
 }
 
+/* More than are copied and flushed in one go */
+static void err_many(const void *arg)
+{
+	const struct options options = {
+		.type = *(const enum ibv_qp_type *)arg, .wr = 4096,
+		.cqe = 16384,
+	};
+	static struct ibv_send_wr wrs[4096];
+	struct ibv_send_wr *bad;
+	struct pair pair;
+	int i, k;
+
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(to_state(&pair.a, IBV_QPS_ERR), 0);
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 4096; i++)
+			wrs[i] = (struct ibv_send_wr) {
+				.wr_id = 4096 * k + i, .opcode = IBV_WR_SEND,
+				.next = i < 4095 ? &wrs[i + 1] : NULL,
+			};
+		REQUIRE(CHECK_CALL(ibv_post_send(pair.a.qp, wrs, &bad), 0));
+		for (i = 0; i < 4096; i++)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = 4096 * k + i,
+			       .status = IBV_WC_WR_FLUSH_ERR);
+	}
+	CHECK(quiet(pair.a.scq));
+	pair_down(&pair);
+}
+
 /* From INIT and RTR, where only receive requests can be. */
 static void err_early(const void *arg)
 {
@@ -496,6 +525,8 @@ void test_queues(void)
 		{ "SQD and RTS over and over", sqd_often },
 		{ "SQD still receives", sqd_receives },
 		{ "RC: ERR flushes", err_flushes, &rc },
+		{ "RC: ERR flushes thousands", err_many, &rc },
+		{ "UC: ERR flushes thousands", err_many, &uc },
 		{ "ERR from INIT and RTR", err_early },
 		{ "ERR in the middle of traffic", err_in_traffic },
 		{ "RESET and used again", reuse },
