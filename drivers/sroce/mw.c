@@ -70,7 +70,8 @@ static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
  * One that nobody finds any more: afterwards nobody uses it.  Who has found it
  * before is at a burst, and wants none of the caller's locks meanwhile.
  *
- * Context: the caller has no reference, and does not hold @slot->lock.
+ * Context: the caller has no reference, and does not hold @slot->lock; bottom
+ * halves are off.
  */
 static void end_binding(struct sroce_mr *mr)
 {
@@ -227,7 +228,10 @@ int sroce_dealloc_mw(struct ib_mw *ibmw)
 	old = bound(slot);
 	RCU_INIT_POINTER(slot->mr.binding, NULL);
 	spin_unlock_bh(&slot->lock);
+	/* With PREEMPT_RT it could come over a softirq here, and wait for it. */
+	local_bh_disable();
 	end_binding(old);
+	local_bh_enable();
 	/* Who has found it finds it gone, and looks no further. */
 	kfree_rcu(slot, mr.rcu);
 	return 0;
