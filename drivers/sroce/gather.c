@@ -52,8 +52,11 @@ static bool waits(const struct sroce_sendq *sq)
 /* Addresses of datagrams are looked up when they are sent. */
 static void count(const struct sroce_qp *qp, int n)
 {
-	if (qp->ctx && !sroce_qp_connected(qp))
-		atomic_add(n, &qp->ctx->gathering);
+	if (!qp->ctx || sroce_qp_connected(qp))
+		return;
+	atomic_add(n, &qp->ctx->gathering);
+	/* Before the process sees that it need not kick; see send_posted(). */
+	smp_mb__after_atomic();
 }
 
 static void gather(struct sroce_qp *qp)
