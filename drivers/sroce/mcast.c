@@ -21,6 +21,8 @@
  * @node: in the table, by @group
  * @group: its address; IPv4 in the mapped form
  * @qp: the QP; detached before it is destroyed
+ * @ndev: its netdev, which may be gone: to compare with
+ * @ifindex: the netdev's
  * @net: namespace that its netdev was in
  * @rcu: packets may still look at it
  */
@@ -28,6 +30,8 @@ struct member {
 	struct hlist_node node;
 	struct in6_addr group;
 	struct sroce_qp *qp;
+	const struct net_device *ndev;
+	int ifindex;
 	struct net *net;
 	struct rcu_head rcu;
 };
@@ -51,10 +55,8 @@ static bool is_for(const struct member *m, const struct net *net,
 		   const struct net_device *in, int slave,
 		   const struct in6_addr *group)
 {
-	const struct net_device *ndev = m->qp->dev->ndev;
-
 	return m->net == net && ipv6_addr_equal(&m->group, group) &&
-	       (ndev == in || (slave && ndev->ifindex == slave));
+	       (m->ndev == in || (slave && m->ifindex == slave));
 }
 
 u32 sroce_mcast_for_each(const struct net *net, const struct net_device *in,
@@ -112,6 +114,8 @@ static int join(struct member *m)
 
 	rtnl_lock();
 	m->net = dev_net(ndev);
+	m->ndev = ndev;
+	m->ifindex = ndev->ifindex;
 	if (ipv6_addr_v4mapped(&m->group))
 		err = join_ipv4(ndev, m->group.s6_addr32[3]);
 	else if (IS_ENABLED(CONFIG_IPV6))
