@@ -207,6 +207,28 @@ static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
 }
 
 /*
+ * Are there completions of which no event has told?  Somebody else may poll
+ * meanwhile, or this thread be about to: one event too many does no harm.
+ */
+static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
+{
+	uint32_t told = sroce_load(&cq->slot->told);
+	uint32_t i = sroce_load(&cq->head);
+
+	/* An event of long ago says nothing, however indices have gone round. */
+	if (told - i <= cq->entries)
+		i = told;
+	for (; sroce_cqe_ready(cqe_at(cq, i), i, cq->entries); i++) {
+		const struct sroce_cqe *cqe = cqe_at(cq, i);
+
+		if (!solicited_only || cqe->status ||
+		    cqe->flags & SROCE_CQE_SOLICITED)
+			return true;
+	}
+	return false;
+}
+
+/*
  * The kernel moves what is there to a new ring, where indices begin at 0.
  * Nobody may poll meanwhile.  If that ring cannot be mapped, the old one shows
  * what was in it, and no more.
@@ -225,6 +247,21 @@ static int cq_resize(struct sroce_cq *cq, int cqe)
 	return err ?: cq_move(cq, &resp.drv);
 }
 
+/* Who has armed since the kernel changed rings has looked at the old one. */
+static void remind(struct sroce_cq *cq)
+{
+	uint32_t arm;
+	bool untold;
+
+	sroce_lock_long(&cq->place);
+	arm = sroce_load(&cq->slot->arm);
+	untold = arm != sroce_load(&cq->slot->served) &&
+		 has_untold(cq, arm & SROCE_ARM_SOLICITED);
+	sroce_unlock_long(&cq->place);
+	if (untold)
+		ibv_cmd_req_notify_cq(&cq->vcq.cq, arm & SROCE_ARM_SOLICITED);
+}
+
 int sroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
@@ -232,6 +269,8 @@ int sroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 
 	sroce_lock_long(&cq->lock);
 	err = cq_resize(cq, cqe);
+	if (!err)
+		remind(cq);
 	sroce_unlock_long(&cq->lock);
 	return err;
 }
@@ -248,27 +287,6 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 	sroce_unmap(ctx, &cq->memory);
 	sroce_free_to(cq->origin, cq);
 	return 0;
-}
-
-/*
- * Are there completions of which no event has told?  Somebody else may poll
- * meanwhile, or this thread be about to: one event too many does no harm.
- */
-static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
-{
-	uint32_t told = sroce_load(&cq->slot->told);
-	uint32_t i = sroce_load(&cq->head);
-
-	if ((int32_t)(told - i) > 0)
-		i = told;
-	for (; sroce_cqe_ready(cqe_at(cq, i), i, cq->entries); i++) {
-		const struct sroce_cqe *cqe = cqe_at(cq, i);
-
-		if (!solicited_only || cqe->status ||
-		    cqe->flags & SROCE_CQE_SOLICITED)
-			return true;
-	}
-	return false;
 }
 
 /*

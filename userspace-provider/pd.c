@@ -37,7 +37,8 @@ static uint64_t resource_type(enum sroce_resource resource)
 
 /*
  * Zeroed memory for an object made with @pd, which may be NULL: from the
- * program's allocator if that is a parent domain with one, which then has to stay.
+ * program's allocator if that is a parent domain with one.  A parent domain has
+ * to stay as long as the object does; of others the kernel knows that.
  * Returns NULL with errno, or what sroce_free_to() takes, with its @origin.
  */
 void *sroce_alloc_from(struct sroce_origin *origin, struct ibv_pd *ibpd,
@@ -50,15 +51,18 @@ void *sroce_alloc_from(struct sroce_origin *origin, struct ibv_pd *ibpd,
 	if (pd && pd->alloc)
 		object = pd->alloc(ibpd, pd->alloc_context, size,
 				   SROCE_CACHE_LINE, resource_type(resource));
-	if (object == IBV_ALLOCATOR_USE_DEFAULT)
-		return sroce_alloc(size);
-	if (!object) {
+	origin->allocated = object != IBV_ALLOCATOR_USE_DEFAULT;
+	if (!origin->allocated)
+		object = sroce_alloc(size);
+	else if (object)
+		memset(object, 0, size);
+	else
 		errno = ENOMEM;
-		return NULL;
+	if (object && pd && pd->protects) {
+		origin->pd = pd;
+		hold(&pd->users);
 	}
-	origin->pd = pd;
-	hold(&pd->users);
-	return memset(object, 0, size);
+	return object;
 }
 
 /* The parent domain stays until its program's function has returned. */
@@ -66,13 +70,13 @@ void sroce_free_to(struct sroce_origin origin, void *object)
 {
 	struct sroce_pd *pd = origin.pd;
 
-	if (!pd) {
+	if (origin.allocated)
+		pd->free(&pd->ibv, pd->alloc_context, object,
+			 resource_type(origin.resource));
+	else
 		free(object);
-		return;
-	}
-	pd->free(&pd->ibv, pd->alloc_context, object,
-		 resource_type(origin.resource));
-	release(&pd->users);
+	if (pd)
+		release(&pd->users);
 }
 
 struct ibv_pd *sroce_alloc_pd(struct ibv_context *context)

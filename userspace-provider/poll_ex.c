@@ -10,15 +10,20 @@
 
 #include "cqe.h"
 
+/*
+ * A copy, so that its place is free at once: the program may post for what it
+ * has done, and that may complete before it asks for more.
+ */
 static int take_current(struct sroce_cq *cq)
 {
 	const struct sroce_cqe *cqe = cq_take(cq);
 
 	if (!cqe)
 		return ENOENT;
-	cq->current = cqe;
-	cq->vcq.cq_ex.wr_id = cqe->wr_id;
-	cq->vcq.cq_ex.status = cqe->status;
+	cq->current = *cqe;
+	cq_release(cq);
+	cq->vcq.cq_ex.wr_id = cq->current.wr_id;
+	cq->vcq.cq_ex.status = cq->current.status;
 	return 0;
 }
 
@@ -36,30 +41,19 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 	return err;
 }
 
-/*
- * The caller is done with the previous completion.  Its place is released
- * here and not only at the end, since a program may post as it polls and stay
- * in this loop for longer than its completion queue is.
- */
 static int next_poll(struct ibv_cq_ex *ibcq)
 {
-	struct sroce_cq *cq = cq_ex_to_sroce_cq(ibcq);
-
-	cq_release(cq);
-	return take_current(cq);
+	return take_current(cq_ex_to_sroce_cq(ibcq));
 }
 
 static void end_poll(struct ibv_cq_ex *ibcq)
 {
-	struct sroce_cq *cq = cq_ex_to_sroce_cq(ibcq);
-
-	cq_release(cq);
-	sroce_unlock_long(&cq->lock);
+	sroce_unlock_long(&cq_ex_to_sroce_cq(ibcq)->lock);
 }
 
 static const struct sroce_cqe *current_cqe(struct ibv_cq_ex *cq)
 {
-	return cq_ex_to_sroce_cq(cq)->current;
+	return &cq_ex_to_sroce_cq(cq)->current;
 }
 
 static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq)

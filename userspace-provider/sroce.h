@@ -103,10 +103,14 @@ enum sroce_resource {
 	SROCE_RESOURCE_CQ,
 };
 
-/* Where an object's memory came from: with @pd NULL from sroce_alloc(). */
+/*
+ * Where an object's memory came from: if not @allocated by @pd's program from
+ * sroce_alloc(). @pd is a parent domain, which has to stay, or NULL.
+ */
 struct sroce_origin {
 	struct sroce_pd *pd;
 	enum sroce_resource resource;
+	bool allocated;
 };
 
 /* Device memory: @length bytes at @addr, of @size that are mapped. */
@@ -147,9 +151,9 @@ struct sroce_cq {
 	uint32_t head;
 	uint32_t entries;
 	const struct sroce_cqe *ring;
-	const struct sroce_cqe *current;
 	struct sroce_cq_slot *slot;
 
+	struct sroce_cqe current;
 	struct sroce_lock place;
 	struct sroce_memory memory;
 };

@@ -96,6 +96,32 @@ static void arming(const struct fixture *fx)
 	ok(fake.calls == calls, "neither poll nor arm made a system call");
 }
 
+/* Completions of which no event has told, after @events ago so many were. */
+static bool reminds(const struct fixture *fx, uint32_t ago)
+{
+	struct fake_queue *queue = fake_queue(fx->cq->handle);
+	struct sroce_cq_slot *slot = queue->slot;
+	unsigned int calls = fake.calls;
+
+	slot->told = slot->head - ago;
+	ibv_req_notify_cq(fx->cq, 0);
+	return fake.calls == calls + 1;
+}
+
+static void reminding(const struct fixture *fx)
+{
+	struct fake_queue *queue = fake_queue(fx->cq->handle);
+	struct sroce_cq_slot *slot = queue->slot;
+
+	ok(!reminds(fx, 0) && !reminds(fx, 1u << 31) && !reminds(fx, 3u << 30),
+	   "nothing is there: the kernel is not asked");
+	fake_complete(queue, slot->head, (struct sroce_cqe){ .wr_id = 1 });
+	ok(reminds(fx, 0) && reminds(fx, 1), "a completion: it is");
+	ok(reminds(fx, 1u << 31) && reminds(fx, (1u << 31) + 1) &&
+	   reminds(fx, 3u << 30), "also if the last event is long ago");
+	ok(!reminds(fx, -1), "not if an event has told of it");
+}
+
 void test_poll(void)
 {
 	struct fixture fx;
@@ -104,5 +130,6 @@ void test_poll(void)
 	every_field(&fx);
 	many_passes(&fx);
 	arming(&fx);
+	reminding(&fx);
 	fixture_close(&fx);
 }

@@ -480,6 +480,7 @@ static void domains(struct things *t)
 	struct ibv_parent_domain_init_attr attr = { .pd = t->pd, .td = t->td };
 	struct ibv_context *there = hosts[1].context;
 	struct ibv_pd *inner;
+	struct ibv_qp *qp;
 	int null = open("/dev/null", O_RDWR);
 
 	REFUSED("ibv_open_xrcd", "no file descriptor said", EINVAL,
@@ -512,6 +513,14 @@ static void domains(struct things *t)
 		ibv_dealloc_pd(t->pd));
 	REFUSED("ibv_dealloc_td", "a parent domain has it", EBUSY,
 		ibv_dealloc_td(t->td));
+	qp = ibv_create_qp(inner, &(struct ibv_qp_init_attr) {
+		.send_cq = t->cq, .recv_cq = t->cq, .qp_type = IBV_QPT_UD,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 } });
+	if (CHECK(qp)) {
+		REFUSED("ibv_dealloc_pd", "a QP is of the parent domain",
+			EBUSY, ibv_dealloc_pd(inner));
+		CHECK_CALL(ibv_destroy_qp(qp), 0);
+	}
 	CHECK_CALL(ibv_dealloc_pd(inner), 0);
 }
 
