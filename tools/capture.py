@@ -4,6 +4,7 @@
 A bridge that is to hear everything (promiscuous) is given each packet once, as it comes in, whatever becomes of it. What waits
 when the end comes is written, too, and what could not wait is told: a capture with holes that nobody knows of is worse than none."""
 
+import ctypes
 import selectors
 import signal
 import socket
@@ -16,9 +17,10 @@ PACKET_ADD_MEMBERSHIP, PACKET_STATISTICS, PACKET_AUXDATA, PACKET_IGNORE_OUTGOING
 PACKET_MR_PROMISC = 1
 TP_STATUS_VLAN_VALID, TP_STATUS_VLAN_TPID_VALID = 1 << 4, 1 << 6
 AUXDATA = struct.Struct("=IIIHHHH")  # struct tpacket_auxdata
-SO_RCVBUFFORCE, SO_TIMESTAMPNS = 33, 35
+SO_ATTACH_FILTER, SO_RCVBUFFORCE, SO_TIMESTAMPNS = 26, 33, 35
 TIMESPEC = struct.Struct("=qq")
 ETH_P_ALL, ETH_P_8021Q = 3, 0x8100
+ACCEPT_NOTHING = struct.pack("=HBBI", 6, 0, 0, 0)  # linux/filter.h: BPF_RET, of 0 bytes
 ADDRESSES = 12  # bytes of an Ethernet header before the tag
 SNAP = 65535
 WAITING = 256 << 20  # bytes
@@ -36,6 +38,12 @@ def listen(bridge):
     end.bind((bridge, ETH_P_ALL))
     end.setblocking(False)
     return end
+
+
+def stop_listening(end):
+    """What waits stays, and no more comes. (To be bound to protocol 0 leaves a packet socket the one it has.)"""
+    program = ctypes.create_string_buffer(ACCEPT_NOTHING, len(ACCEPT_NOTHING))
+    end.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(program)))
 
 
 def tagged(data, auxdata):
@@ -75,7 +83,7 @@ def main():
         while going:
             going = all(key.fileobj is end for key, _ in selector.select())
             write_waiting(end, file, AT_ONCE)
-        end.bind((sys.argv[2], 0))  # no more come: who goes on sending must not keep us
+        stop_listening(end)  # who goes on sending must not keep us
         write_waiting(end, file, sys.maxsize)
         _, lost = struct.unpack("=II", end.getsockopt(SOL_PACKET, PACKET_STATISTICS, 8))
         if lost:
