@@ -9,6 +9,7 @@
 #include "pd.h"
 #include "qp.h"
 #include "ring.h"
+#include "send.h"
 #include "udata.h"
 
 #define UVERBS_MODULE_NAME sroce
@@ -111,8 +112,8 @@ void sroce_slot_free(struct sroce_ucontext *ctx, struct sroce_slot *slot)
 int sroce_slot_owner(struct sroce_ucontext *ctx, struct sroce_slot *slot,
 		     struct sroce_qp *qp)
 {
-	return xa_err(xa_store(&ctx->kicked->qps, slot->number, qp,
-			       GFP_KERNEL_ACCOUNT));
+	return xa_err(xa_store_bh(&ctx->kicked->qps, slot->number, qp,
+				  GFP_KERNEL_ACCOUNT));
 }
 
 static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
@@ -147,7 +148,7 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ctx->kicked = kzalloc_obj(*ctx->kicked, GFP_KERNEL_ACCOUNT);
 	if (!ctx->kicked)
 		return -ENOMEM;
-	xa_init(&ctx->kicked->qps);
+	xa_init_flags(&ctx->kicked->qps, XA_FLAGS_LOCK_BH);
 	mutex_init(&ctx->lock);
 	xa_init(&ctx->pages);
 	err = sroce_udata_respond(udata, &resp, sizeof(resp));
@@ -208,15 +209,16 @@ static struct kick_file *kick_file(struct ib_uobject *uobj)
 	return container_of(uobj, struct kick_file, uobj);
 }
 
-/* A QP of the context from slot @number on, referenced; none is left: NULL. */
-static struct sroce_qp *next_qp(struct sroce_ucontext *ctx,
-				unsigned long *number)
+/* One that gathers, from slot @number on, referenced; none is left: NULL. */
+static struct sroce_qp *next_gathering(struct sroce_ucontext *ctx,
+				       unsigned long *number)
 {
 	struct sroce_qp *qp;
 
 	rcu_read_lock();
 	do
-		qp = xa_find(&ctx->kicked->qps, number, ULONG_MAX, XA_PRESENT);
+		qp = xa_find(&ctx->kicked->qps, number, ULONG_MAX,
+			     SROCE_GATHERS);
 	while (qp && !sroce_qp_get(qp) && ++*number);
 	rcu_read_unlock();
 	return qp;
@@ -224,18 +226,20 @@ static struct sroce_qp *next_qp(struct sroce_ucontext *ctx,
 
 /*
  * Datagrams that were posted in a stream may wait for a timer, without a kick:
- * their addresses are looked up only then.  A process that is gone posts
- * nothing: it may have had very many QPs, and very many addresses.
+ * their addresses are looked up only then.  There may be very many QPs, and very
+ * many addresses that go with their process: those with nothing to send are not
+ * visited, nor made to gather.
  */
-static void send_posted(struct sroce_ucontext *ctx)
+static void send_gathered(struct sroce_ucontext *ctx)
 {
 	unsigned long number = 0;
 	struct sroce_qp *qp;
 
-	for (; atomic_read(&ctx->gathering) && (qp = next_qp(ctx, &number));
-	     number++) {
-		if (!sroce_qp_connected(qp))
-			sroce_qp_kick(qp);
+	for (; (qp = next_gathering(ctx, &number)); number++) {
+		sroce_send_lock(qp);
+		if (qp->sq.gathering)
+			sroce_send_run(qp);
+		sroce_send_unlock(qp);
 		sroce_qp_put(qp);
 		cond_resched();
 	}
@@ -244,7 +248,7 @@ static void send_posted(struct sroce_ucontext *ctx)
 int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags)
 {
 	if (ibah->uobject)
-		send_posted(sroce_ucontext(ibah->uobject->context));
+		send_gathered(sroce_ucontext(ibah->uobject->context));
 	return sroce_destroy_ah(ibah, flags);
 }
 

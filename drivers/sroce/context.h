@@ -13,13 +13,15 @@ struct sroce_ring;
 
 /**
  * struct sroce_kicked - the QPs of a context
- * @qps: by slot number; RCU
+ * @qps: by slot number; RCU. Those of datagrams that gather posts are marked
  * @rcu: a kick may still look at it when the RDMA core frees the context
  */
 struct sroce_kicked {
 	struct xarray qps;
 	struct rcu_head rcu;
 };
+
+#define SROCE_GATHERS XA_MARK_0
 
 /**
  * struct sroce_ucontext - a process's open device
@@ -28,7 +30,6 @@ struct sroce_kicked {
  * @pages: doorbell pages by number; those with a free slot are marked
  * @num_pages: of them; a page stays until the context goes
  * @num_members: of multicast groups; mcast.c's lock
- * @gathering: QPs of datagrams that gather posts
  * @kicked: whom the kick file leads to
  */
 struct sroce_ucontext {
@@ -37,7 +38,6 @@ struct sroce_ucontext {
 	struct xarray pages;
 	u32 num_pages;
 	u32 num_members;
-	atomic_t gathering;
 	struct sroce_kicked *kicked;
 };
 

@@ -50,13 +50,25 @@ static bool waits(const struct sroce_sendq *sq)
 }
 
 /* Addresses of datagrams are looked up when they are sent. */
-static void count(const struct sroce_qp *qp, int n)
+static bool marked(const struct sroce_qp *qp)
 {
-	if (!qp->ctx || sroce_qp_connected(qp))
+	return qp->ctx && !sroce_qp_connected(qp);
+}
+
+static void mark(const struct sroce_qp *qp)
+{
+	if (!marked(qp))
 		return;
-	atomic_add(n, &qp->ctx->gathering);
-	/* Before the process sees that it need not kick; see send_posted(). */
-	smp_mb__after_atomic();
+	xa_set_mark(&qp->ctx->kicked->qps, qp->place.number, SROCE_GATHERS);
+	/* Before the process sees that it need not kick; see send_gathered(). */
+	smp_mb();
+}
+
+static void unmark(const struct sroce_qp *qp)
+{
+	if (marked(qp))
+		xa_clear_mark(&qp->ctx->kicked->qps, qp->place.number,
+			      SROCE_GATHERS);
 }
 
 static void gather(struct sroce_qp *qp)
@@ -65,7 +77,7 @@ static void gather(struct sroce_qp *qp)
 	if (qp->sq.gathering || !sroce_send_active(qp) || waits(&qp->sq))
 		return;
 	qp->sq.gathering = true;
-	count(qp, 1);
+	mark(qp);
 	qp->sq.gathered = qp->sq.req.in.tail;
 	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
@@ -95,7 +107,8 @@ enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
 		gather(qp);
 	sroce_send_run(qp);
 	/* Not before it is sent. */
-	count(qp, -1);
+	if (!sq->gathering)
+		unmark(qp);
 	sroce_send_unlock(qp);
 	return HRTIMER_NORESTART;
 }
@@ -104,8 +117,7 @@ void sroce_gather_cancel(struct sroce_qp *qp)
 {
 	hrtimer_cancel(&qp->sq.gather);
 	sroce_send_lock(qp);
-	if (qp->sq.gathering)
-		count(qp, -1);
 	qp->sq.gathering = false;
+	unmark(qp);
 	sroce_send_unlock(qp);
 }

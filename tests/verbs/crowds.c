@@ -487,6 +487,65 @@ static void killed(const void *arg)
 	used_since(&before, &nothing);
 }
 
+/*
+ * What was posted before an address goes is sent first, which is no matter of
+ * the QPs that have nothing to send.
+ */
+#define POSTS	32
+
+static bool to_work(struct side *side, const struct options *o)
+{
+	return CHECK(!to_init(side, o) && !to_rtr(side, side, o) &&
+		     !to_rts(side, o));
+}
+
+static void post_and_forget(struct side *side, const struct host *to,
+			    unsigned int rounds)
+{
+	struct ibv_wc wc;
+	unsigned int i;
+
+	while (rounds--) {
+		side->ah = address_of(side->pd, &hosts[0], to);
+		REQUIRE(CHECK(side->ah));
+		for (i = 1; i <= POSTS; i++)
+			CHECK_CALL(post_datagram(side, side, i, 8), 0);
+		CHECK_CALL(ibv_destroy_ah(side->ah), 0);
+		for (i = 1; i <= POSTS; i++)
+			REQUIRE(next_wc(side->scq, &wc) &&
+				CHECK(wc.wr_id == i && !wc.status));
+	}
+	side->ah = NULL;
+}
+
+static void addresses(const void *arg)
+{
+	const struct options o = {
+		.type = IBV_QPT_UD, .wr = POSTS, .sge = 1, .cqe = 4 * POSTS,
+		.size = 4096,
+	};
+	unsigned int n = *(const unsigned int *)arg, i;
+	const struct host group = some_group();
+	struct side first, others[n];
+	long long kicks;
+
+	REQUIRE(side_create(&first, &hosts[0], &o, false) &&
+		to_work(&first, &o));
+	for (i = 0; i < n; i++) {
+		others[i] = first;
+		REQUIRE(side_qp(&others[i], &o) && to_work(&others[i], &o));
+	}
+	kicks = counter(&hosts[0], "kicks");
+	post_and_forget(&first, &group, n);
+	/* One for each that was posted at most */
+	kicks = counter(&hosts[0], "kicks") - kicks;
+	if (!CHECK(kicks <= POSTS * (long long)n))
+		diag("%lld kicks", kicks);
+	for (i = 0; i < n; i++)
+		CHECK_CALL(ibv_destroy_qp(others[i].qp), 0);
+	side_destroy(&first);
+}
+
 static void test_contexts(void)
 {
 	unsigned int n = number("CONTEXTS", 1000);
@@ -516,11 +575,20 @@ static void test_killed(void)
 		 n, n * ADDRESSES);
 }
 
+static void test_addresses(void)
+{
+	static const unsigned int n = 200;
+
+	run_test(addresses, &n, "addresses go behind what was posted, beside %u QPs",
+		 n);
+}
+
 static const struct group groups[] = {
 	{ "contexts", test_contexts },
 	{ "queue-pairs", test_queue_pairs },
 	{ "regions", test_regions },
 	{ "killed", test_killed },
+	{ "addresses", test_addresses },
 };
 
 int main(int argc, char **argv)
