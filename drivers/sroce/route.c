@@ -7,6 +7,18 @@
 #include "core/wire.h"
 #include "route.h"
 
+unsigned int sroce_route_net_id;
+
+static struct sroce_route_net *route_net(const struct net *net)
+{
+	return net_generic(net, sroce_route_net_id);
+}
+
+bool sroce_route_asked(const struct net *net)
+{
+	return READ_ONCE(route_net(net)->asked);
+}
+
 static struct dst_entry *route_ipv4(const struct sroce_av *av,
 				    struct net_device *ndev)
 {
@@ -54,6 +66,7 @@ static struct dst_entry *route(const struct sroce_av *av, struct net **net)
 	ndev = sroce_av_ndev(av);
 	if (ndev) {
 		*net = dev_net(ndev);
+		WRITE_ONCE(route_net(*net)->asked, true);
 		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
 	}
 	rcu_read_unlock();

@@ -2,7 +2,25 @@
 #ifndef SROCE_ROUTE_H
 #define SROCE_ROUTE_H
 
+#include <net/netns/generic.h>
 #include "qp.h"
+
+/**
+ * struct sroce_route_net - what is kept of a network namespace
+ * @asked: a QP has asked it for a route; it stays so
+ */
+struct sroce_route_net {
+	bool asked;
+};
+
+/* For the pernet_operations, which are socket.c's */
+extern unsigned int sroce_route_net_id;
+
+/*
+ * May QPs have routes of the namespace?  Context: its netdevs are gone, and a
+ * grace period has passed, so that nobody begins to look for one.
+ */
+bool sroce_route_asked(const struct net *net);
 
 /**
  * sroce_path_dst() - the route to a peer

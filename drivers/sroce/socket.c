@@ -12,6 +12,7 @@
 #include <net/udp_tunnel.h>
 #include "gro.h"
 #include "qp.h"
+#include "route.h"
 #include "rx.h"
 #include "socket.h"
 
@@ -133,6 +134,8 @@ void sroce_socket_put(struct net *net, bool ipv4)
  * wait for if its netdevs move elsewhere: so its sockets go here at the
  * latest.  Routes of IPv6 point into the namespace.  None is found any more,
  * since its netdevs are gone; who began earlier to look has the QP's lock.
+ * Namespaces come and go that no QP has ever looked at: they do not pay for all
+ * QPs of the host.
  */
 static void __net_exit net_exit(struct net *net)
 {
@@ -143,11 +146,14 @@ static void __net_exit net_exit(struct net *net)
 		if (s->net == net)
 			close_socket(s);
 	mutex_unlock(&sockets_lock);
-	sroce_qp_forget_routes(net);
+	if (sroce_route_asked(net))
+		sroce_qp_forget_routes(net);
 }
 
 static struct pernet_operations net_ops = {
 	.exit = net_exit,
+	.id = &sroce_route_net_id,
+	.size = sizeof(struct sroce_route_net),
 };
 
 int sroce_socket_init(void)
