@@ -231,7 +231,6 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 	wr->length = 0;
 	wr->packets = 1;
 	wr->started = false;
-	wr->again = false;
 	wr->parts = false;
 	wr->status = take(qp, wr, &head, entry,
 			  sroce_fetch_list(qp, index));

@@ -135,7 +135,8 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 		.sge = list,
 		.num_sge = wr->num_sge,
 	};
-	bool copy = qp->type == IB_QPT_UC || wr->again;
+	bool copy = qp->type == IB_QPT_UC ||
+		    sroce_requester_again(&qp->sq.req, out);
 	int err;
 
 	out->pkt.qpn = qp->dest_qpn;
@@ -305,10 +306,8 @@ static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst,
 	sroce_requester_resume(req, may_be_silent(qp) ? req->una :
 						sroce_psn_add(end, -1));
 	if (sroce_requester_next(req, &out) == SROCE_NEXT_PACKET &&
-	    !sroce_wr_reads(out.wr)) {
-		out.wr->again = true;
+	    !sroce_wr_reads(out.wr))
 		send_packet(qp, burst, &out, true);
-	}
 	sroce_requester_resume(req, end);
 }
 

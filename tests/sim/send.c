@@ -56,7 +56,7 @@ static void transmit(struct endpoint *ep, u64 now, struct sroce_outgoing *out,
 	out->pkt.ack_req = ack_req;
 	out->pkt.pkey = SROCE_PKEY_DEFAULT;
 	out->pkt.qpn = 17;
-	ep->resent += out->wr->again;
+	ep->resent += sroce_requester_again(&ep->req, out);
 	endpoint_transmit(ep, now, &out->pkt,
 			  buffer(ep, out->index) + out->offset);
 }

@@ -55,7 +55,6 @@ enum sroce_op_flags {
  * @flags: enum sroce_op_flags
  * @started: a packet of it has been sent, or it is local and done: @psn is
  *	valid
- * @again: it is being sent again
  * @parts: a READ of which a part has been asked for, not all that was missing
  * @status: not 0 (enum sroce_status) if it cannot be sent: it fails with this
  *	as soon as it is the oldest
@@ -101,7 +100,6 @@ struct sroce_wr {
 	u8 opcode;
 	u8 flags;
 	bool started;
-	bool again;
 	bool parts;
 	u8 status;
 	u16 num_sge;

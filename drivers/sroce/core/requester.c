@@ -447,16 +447,7 @@ void sroce_requester_retire(struct sroce_requester *r)
 
 void sroce_requester_rewind(struct sroce_requester *r)
 {
-	u32 i;
-
 	seek(r, r->una);
-	for (i = r->in.next; i != r->in.tail; i++) {
-		struct sroce_wr *wr = sroce_inflight_wr(&r->in, i);
-
-		if (!wr->started)
-			break;
-		wr->again = true;
-	}
 }
 
 void sroce_requester_resume(struct sroce_requester *r, u32 psn)

@@ -210,6 +210,16 @@ void sroce_requester_rewind(struct sroce_requester *r);
  */
 void sroce_requester_resume(struct sroce_requester *r, u32 psn);
 
+/*
+ * Has the packet been made before?  Context: before sroce_requester_sent() is
+ * told of it.
+ */
+static inline bool sroce_requester_again(const struct sroce_requester *r,
+					 const struct sroce_outgoing *out)
+{
+	return sroce_psn_before(out->pkt.psn, r->sent);
+}
+
 /* Is anything sent that the peer has to acknowledge? */
 static inline bool sroce_requester_waits(const struct sroce_requester *r)
 {
