@@ -7,6 +7,13 @@
 #include "finish.h"
 #include "send.h"
 #include "trace.h"
+#include "worker.h"
+
+/*
+ * Requests that end in one go: as a rule as many as the window has packets, but
+ * a whole queue of local ones may wait for one answer.
+ */
+#define DONE_BUDGET	1024
 
 static u8 completion_opcode(u8 op)
 {
@@ -77,11 +84,16 @@ u8 sroce_finish_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
 void sroce_finish_done(struct sroce_qp *qp)
 {
 	const struct sroce_inflight *in = &qp->sq.req.in;
+	u32 budget = DONE_BUDGET;
 
 	while (sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req)) {
 		const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
 		u8 status = 0;
 
+		if (unlikely(!budget--)) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			return;
+		}
 		if (unlikely(wr->flags & SROCE_INVALIDATE))
 			status = sroce_finish_invalidate(qp, wr);
 		if (unlikely(status))
