@@ -21,20 +21,23 @@ enum sroce_status {
 	SROCE_GENERAL_ERR	= 21,
 };
 
-/* What can be wrong with a request, as the responder sees it. */
+/*
+ * What can be wrong with a request, as the responder sees it.  Processes are
+ * told as vendor_err, so a number never changes.
+ */
 enum sroce_reason {
-	SROCE_NO_REASON,
-	SROCE_OUT_OF_PLACE,	/* opcode does not continue the message */
-	SROCE_NOT_ENABLED,	/* operation not enabled on this QP */
-	SROCE_BAD_LENGTH,	/* against path MTU or RETH */
-	SROCE_MISALIGNED,	/* atomic address */
-	SROCE_TOO_MANY_READS,	/* more than max_dest_rd_atomic */
-	SROCE_RKEY_REFUSED,	/* key, PD, access rights or bounds */
-	SROCE_INVALIDATE_REFUSED,
-	SROCE_RECV_TOO_SMALL,	/* message longer than its receive buffer */
-	SROCE_RECV_LKEY_REFUSED,
-	SROCE_BAD_RQE,		/* receive entry or its index is malformed */
-	SROCE_NO_SRQ,		/* XRC: no such SRQ in the QP's domain */
+	SROCE_NO_REASON		= 0,
+	SROCE_OUT_OF_PLACE	= 1,	/* opcode does not continue the message */
+	SROCE_NOT_ENABLED	= 2,	/* operation not enabled on this QP */
+	SROCE_BAD_LENGTH	= 3,	/* against path MTU or RETH */
+	SROCE_MISALIGNED	= 4,	/* atomic address */
+	SROCE_TOO_MANY_READS	= 5,	/* more than max_dest_rd_atomic */
+	SROCE_RKEY_REFUSED	= 6,	/* key, PD, access rights or bounds */
+	SROCE_INVALIDATE_REFUSED = 7,
+	SROCE_RECV_TOO_SMALL	= 8,	/* message longer than its receive */
+	SROCE_RECV_LKEY_REFUSED	= 9,
+	SROCE_BAD_RQE		= 10,	/* receive entry or its index is malformed */
+	SROCE_NO_SRQ		= 11,	/* XRC: no such SRQ in the QP's domain */
 	SROCE_REASONS,
 	SROCE_PAGED_OUT,	/* nothing: memory is being paged in */
 };
