@@ -258,7 +258,7 @@ void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
 	ib_dispatch_event(&told);
 }
 
-/* Of all devices.  Taken with and without rtnl; rx.c's lock nests. */
+/* Of all devices.  Taken with and without rtnl; socket.c's lock nests. */
 static LIST_HEAD(listeners);
 static DEFINE_MUTEX(listeners_lock);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * The UDP sockets: one for each network namespace and address family, as long as
- * a device has an address there.
+ * a device, or one of its addresses, is there.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
