@@ -99,7 +99,7 @@ static void make_valid(struct sroce_fast *fast, const struct sroce_wr *wr)
 	mr->skip = wr->bind.addr & ((1ull << fast->shift) - 1);
 	memcpy(mr->blocks, fast->pages, fast->count * sizeof(*mr->blocks));
 	atomic_set(&mr->windows, 0);
-	/* Who gets a reference finds all this; see sroce_mr_get(). */
+	/* Who gets a reference finds all this; see mr_find() in mr.c. */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
 }

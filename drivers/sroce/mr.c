@@ -82,8 +82,8 @@ struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
  * invalidates spins until it is gone, also in a softirq, so no softirq may come
  * over its holder.
  */
-static __always_inline struct sroce_mr *find(struct sroce_device *dev, u32 key,
-					     bool windows)
+static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
+						u32 key, bool windows)
 {
 	u32 index = key >> 8;
 	struct sroce_mr *mr;
@@ -98,7 +98,10 @@ static __always_inline struct sroce_mr *find(struct sroce_device *dev, u32 key,
 		   !refcount_inc_not_zero(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
-	/* What the reference keeps as it is; pairs with mr_resume(). */
+	/*
+	 * What the reference keeps as it is; pairs with mr_resume() and
+	 * make_valid().
+	 */
 	if (mr)
 		smp_acquire__after_ctrl_dep();
 	return mr;
@@ -107,7 +110,7 @@ static __always_inline struct sroce_mr *find(struct sroce_device *dev, u32 key,
 struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 			      u64 length, int access)
 {
-	struct sroce_mr *mr = find(sroce_device(pd->device), key, true);
+	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key, true);
 
 	if (!mr || mr_allows(mr, pd, qpn, key, addr, length, access))
 		return mr;
@@ -118,7 +121,7 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
 				    int access)
 {
-	struct sroce_mr *mr = find(sroce_device(pd->device), key, true);
+	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key, true);
 
 	if (!mr || mr_allows(mr, pd, qpn, key, mr->iova, mr->length, access))
 		return mr;
@@ -128,7 +131,7 @@ struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
 
 struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 {
-	struct sroce_mr *mr = find(dev, key, false);
+	struct sroce_mr *mr = mr_find(dev, key, false);
 
 	if (!mr || mr->key == key)
 		return mr;
@@ -365,7 +368,7 @@ static void mr_resume(struct sroce_mr *mr)
 {
 	reinit_completion(&mr->idle);
 	atomic_set(&mr->windows, 0);
-	/* Who gets a reference finds what was changed; see sroce_mr_get(). */
+	/* Who gets a reference finds what was changed; see mr_find(). */
 	smp_wmb();
 	refcount_set(&mr->ref, 1);
 }
