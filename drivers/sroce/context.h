@@ -91,7 +91,10 @@ int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags);
 #define sroce_udata_ucontext(udata) \
 	rdma_udata_to_drv_context(udata, struct sroce_ucontext, ib)
 
-/* Read a create command's struct sroce_create_req: all of it zero, or EOPNOTSUPP. */
+/*
+ * Read a create command's struct sroce_create_req: EINVAL if it is cut short,
+ * EOPNOTSUPP if it is not all zero.
+ */
 int sroce_check_create_req(struct ib_udata *udata);
 
 #endif /* SROCE_CONTEXT_H */

@@ -8,7 +8,7 @@
 #define SROCE_GATHER_POSTS	32
 
 /**
- * sroce_gather_kick() - a process has rung the doorbell
+ * sroce_gather_kick() - somebody has posted
  * @qp: any type; sq.lock held
  *
  * Sends.  If the process posts in a stream, what it posts next is gathered for

@@ -24,7 +24,7 @@ enum sroce_mr_kind {
 	/* Bounded. */
 	SROCE_MR_USER,		/* user memory, pinned or on demand */
 	SROCE_MR_DM,		/* device memory (dm.c) */
-	SROCE_MR_DMABUF,	/* of another's pages, which stay his (dmabuf.c) */
+	SROCE_MR_DMABUF,	/* of another's pages, which stay theirs (dmabuf.c) */
 	SROCE_MR_FAST,		/* registered by requests; fastreg.c */
 	SROCE_MR_SLOT,		/* place of a window's key; see @binding */
 	SROCE_MR_WINDOW,	/* what a window is bound to; not in the table */
@@ -54,7 +54,7 @@ enum sroce_mr_kind {
  * @parent: of a window: the region it is bound to, referenced
  * @qpn: of a window of type 2: the QP that it is bound to, else 0
  * @ref: one for being registered, one per user on the data path; all above
- *	but @node and @index changes only while it is 0
+ *	but @node, @index, @windows and @binding changes only while it is 0
  * @idle: @ref has become 0
  * @rcu: lookups may still look at it
  */

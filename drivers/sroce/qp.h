@@ -428,10 +428,11 @@ void sroce_qp_unlock_both(struct sroce_qp *qp)
 void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap);
 
 /**
- * sroce_qp_kick() - a process has rung the doorbell
+ * sroce_qp_kick() - somebody has posted
  * @qp: referenced
  *
- * Context: process, may sleep.  Sends in the caller's context.
+ * Context: process, may sleep; of a kernel user's QP, whose memory is there, any
+ * with interrupts on.  Sends in the caller's context.
  */
 void sroce_qp_kick(struct sroce_qp *qp);
 

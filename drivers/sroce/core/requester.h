@@ -109,7 +109,8 @@ struct sroce_outgoing {
 
 /**
  * sroce_requester_next() - decide what to send
- * @r: state, not changed
+ * @r: state; of it only the status of a request that may not start any more
+ *	changes
  * @out: the packet, for SROCE_NEXT_PACKET; its @wr, for SROCE_NEXT_LOCAL
  *
  * Return: enum sroce_next.

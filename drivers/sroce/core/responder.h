@@ -93,7 +93,8 @@ struct sroce_request {
 
 /**
  * sroce_responder_check() - judge one request packet
- * @r: state; of it only @naked and the log's cursors change
+ * @r: state; of it change @naked, @not_ready and the log's cursors, of UC @kind
+ *	and @epsn
  * @pkt: a packet that sroce_parse() accepted, of the QP's transport, of a
  *	kind below SROCE_KIND_ANSWERS
  * @req: result
