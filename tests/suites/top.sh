@@ -31,6 +31,20 @@ on_terminal() {
 	exec 9>$KEYS
 }
 
+# interval_after INTERVAL KEYS: what the keys make of it; curses writes so little of it anew that the terminal does not tell
+interval_after() {
+	python3 - "$TOP" "$@" <<-'END'
+		import sys, types
+		top = {}
+		exec(open(sys.argv[1]).read().rpartition("\ntry:\n    main()")[0], top)
+		screen = top["Screen"].__new__(top["Screen"])
+		screen.options = types.SimpleNamespace(interval=float(sys.argv[2]))
+		for key in sys.argv[3]:
+		    screen.key(key)
+		print(f"{screen.options.interval:g}")
+	END
+}
+
 hosts_up || { fail "two hosts"; exit 1; }
 
 ok "a view of idle devices" view --interval 0.2
@@ -87,6 +101,10 @@ ok "a key sorts the QPs" wait_for 30 grep -q '(\?device)' $SCREEN
 printf q >&9
 ok "a key ends it" wait $TERMINAL
 exec 9>&-
+for want in 1:+:2 1:-:0.5 40:+++:60 1:---:0.25 3600:+:3600 3600:-:1800 0.05:-:0.05 0.05:+:0.1; do
+	IFS=: read -r begin keys end <<<"$want"
+	is "an interval of $begin s after $keys" "$(interval_after "$begin" "$keys")" "$end"
+done
 
 # An error: packets for a QP that went, as the client goes on
 stop "$SERVER"
