@@ -202,6 +202,15 @@ static void query_violations(struct sroce_device *dev,
 				     U32_MAX);
 }
 
+/* Without a carrier a netdev that is up looks for one. */
+static u8 phys_state(const struct sroce_device *dev, bool up)
+{
+	if (up)
+		return IB_PORT_PHYS_STATE_LINK_UP;
+	return netif_running(dev->ndev) ? IB_PORT_PHYS_STATE_POLLING :
+					  IB_PORT_PHYS_STATE_DISABLED;
+}
+
 static int sroce_query_port(struct ib_device *ibdev, u32 port,
 			    struct ib_port_attr *attr)
 {
@@ -209,8 +218,7 @@ static int sroce_query_port(struct ib_device *ibdev, u32 port,
 	bool up = port_is_up(dev);
 
 	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
-	attr->phys_state = up ? IB_PORT_PHYS_STATE_LINK_UP :
-				IB_PORT_PHYS_STATE_DISABLED;
+	attr->phys_state = phys_state(dev, up);
 	attr->max_mtu = IB_MTU_4096;
 	attr->active_mtu = sroce_device_mtu(dev);
 	attr->gid_tbl_len = SROCE_GID_TABLE;
