@@ -26,17 +26,23 @@ OFFSET(sroce_sqe, opcode, 8);
 OFFSET(sroce_sqe, flags, 9);
 OFFSET(sroce_sqe, num_sge, 10);
 OFFSET(sroce_sqe, imm_data, 12);
+OFFSET(sroce_sqe, invalidate_rkey, 12);
 OFFSET(sroce_sqe, rdma.remote_addr, 16);
 OFFSET(sroce_sqe, rdma.rkey, 24);
 OFFSET(sroce_sqe, rdma.srqn, 28);
+OFFSET(sroce_sqe, atomic.remote_addr, 16);
+OFFSET(sroce_sqe, atomic.rkey, 24);
 OFFSET(sroce_sqe, atomic.srqn, 28);
 OFFSET(sroce_sqe, atomic.compare_add, 32);
 OFFSET(sroce_sqe, atomic.swap, 40);
+OFFSET(sroce_sqe, flush.remote_addr, 16);
+OFFSET(sroce_sqe, flush.rkey, 24);
 OFFSET(sroce_sqe, flush.srqn, 28);
 OFFSET(sroce_sqe, flush.length, 32);
 OFFSET(sroce_sqe, flush.type, 36);
 OFFSET(sroce_sqe, flush.level, 37);
 OFFSET(sroce_sqe, bind.addr, 16);
+OFFSET(sroce_sqe, bind.length, 24);
 OFFSET(sroce_sqe, bind.lkey, 32);
 OFFSET(sroce_sqe, bind.rkey, 36);
 OFFSET(sroce_sqe, bind.access, 40);
@@ -51,6 +57,7 @@ SIZE(sroce_cqe, SROCE_CQE_SIZE);
 OFFSET(sroce_cqe, timestamp, 8);
 OFFSET(sroce_cqe, byte_len, 16);
 OFFSET(sroce_cqe, imm_data, 20);
+OFFSET(sroce_cqe, invalidated_rkey, 20);
 OFFSET(sroce_cqe, qp_num, 24);
 OFFSET(sroce_cqe, src_qp, 28);
 OFFSET(sroce_cqe, status, 32);
@@ -71,9 +78,17 @@ OFFSET(sroce_qp_slot, kick_at, 76);
 
 SIZE(sroce_cq_slot, SROCE_SLOT_SIZE);
 OFFSET(sroce_cq_slot, arm, 4);
+OFFSET(sroce_cq_slot, told, 64);
+OFFSET(sroce_cq_slot, served, 68);
 
 SIZE(sroce_alloc_ucontext_req, 8);
+OFFSET(sroce_alloc_ucontext_req, flags, 4);
+
 SIZE(sroce_alloc_ucontext_resp, 16);
+OFFSET(sroce_alloc_ucontext_resp, flags, 4);
+OFFSET(sroce_alloc_ucontext_resp, max_inline, 8);
+OFFSET(sroce_alloc_ucontext_resp, max_sge, 12);
+
 SIZE(sroce_create_req, 8);
 
 SIZE(sroce_map, 24);
@@ -83,13 +98,17 @@ OFFSET(sroce_map, page_offset, 16);
 
 SIZE(sroce_create_qp_resp, 48);
 OFFSET(sroce_create_qp_resp, sq_stride, 24);
+OFFSET(sroce_create_qp_resp, sq_entries, 28);
 OFFSET(sroce_create_qp_resp, rq_offset, 32);
+OFFSET(sroce_create_qp_resp, rq_stride, 36);
 OFFSET(sroce_create_qp_resp, rq_entries, 40);
 
 SIZE(sroce_create_cq_resp, 32);
 OFFSET(sroce_create_cq_resp, entries, 24);
 
 SIZE(sroce_create_srq_resp, 40);
+OFFSET(sroce_create_srq_resp, entries, 24);
+OFFSET(sroce_create_srq_resp, stride, 28);
 OFFSET(sroce_create_srq_resp, srq_num, 32);
 
 SIZE(sroce_modify_srq_req, 8);
