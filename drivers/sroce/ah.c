@@ -192,27 +192,6 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	return err;
 }
 
-int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
-{
-	struct sroce_device *dev = sroce_device(ibah->device);
-	struct sroce_ah *ah = sroce_ah(ibah);
-	struct sroce_av *old = ah->av;
-	struct sroce_av *av;
-
-	/* A posted request of a kernel user has the old one, unreferenced. */
-	if (!ah->number)
-		return -EOPNOTSUPP;
-	av = av_of_handle(attr, GFP_KERNEL_ACCOUNT);
-	if (IS_ERR(av))
-		return PTR_ERR(av);
-	av->pd = ibah->pd;
-	ah->av = av;
-	ah_remember(ah, attr);
-	xa_store(&dev->ahs, ah->number, av, GFP_KERNEL);
-	sroce_av_put(old);
-	return 0;
-}
-
 int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
 {
 	*attr = sroce_ah(ibah)->attr;

@@ -44,7 +44,7 @@ struct sroce_av {
 /**
  * struct sroce_ah - address handle
  * @ib: what the RDMA core sees
- * @av: what it says now; modify_ah() puts another in its place
+ * @av: what it says
  * @attr: the same as it was given, for query_ah()
  * @number: how a process's requests name it; 0 of a kernel user
  */
@@ -101,7 +101,6 @@ struct net_device *sroce_av_ndev(const struct sroce_av *av);
 /* ib_device_ops */
 int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 		    struct ib_udata *udata);
-int sroce_modify_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int sroce_query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr);
 int sroce_destroy_ah(struct ib_ah *ibah, u32 flags);
 

@@ -475,7 +475,6 @@ static const struct ib_device_ops ops = {
 	.map_mr_sg = sroce_map_mr_sg,
 	.mmap = sroce_mmap,
 	.mmap_free = sroce_mmap_free,
-	.modify_ah = sroce_modify_ah,
 	.modify_cq = sroce_modify_cq,
 	.modify_device = sroce_modify_device,
 	.modify_qp = sroce_modify_qp,
