@@ -157,6 +157,7 @@ static int ah_publish(struct sroce_ah *ah, struct ib_udata *udata)
 		xa_erase(&dev->ahs, ah->number);
 		return err;
 	}
+	/* The place is reserved: this cannot fail. */
 	xa_store(&dev->ahs, ah->number, ah->av, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
