@@ -174,6 +174,7 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 	u32 budget = SROCE_SEND_BUDGET * SROCE_BURST_PACKETS;
 	int status = 0;
 
+	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.req.hold)
 		return SROCE_NEXT_HOLD;
 	sroce_burst_begin(&burst, qp, qp->sq.av, &qp->sq.path);

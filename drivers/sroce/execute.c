@@ -94,6 +94,7 @@ enum sroce_reason sroce_execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 {
 	struct sroce_grip *grip = &qp->rq.grip;
 
+	lockdep_assert_held(&qp->rq.lock);
 	switch (rx->pkt.op->kind) {
 	case SROCE_KIND_READ:
 		return check_read(qp, grip, req, rx->pkt.dma_len);

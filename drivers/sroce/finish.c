@@ -67,6 +67,7 @@ void sroce_finish(struct sroce_qp *qp, u8 status)
 	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
 	bool tell = status || wr->flags & SROCE_SIGNALED || qp->sq.signal_all;
 
+	lockdep_assert_held(&qp->sq.lock);
 	/* The place is free before the process can learn of the completion. */
 	sroce_store_release(&qp->slot->sq_head, req->in.head + 1);
 	if (tell)
@@ -77,6 +78,7 @@ void sroce_finish(struct sroce_qp *qp, u8 status)
 /* It may wait for others to drop their grips, see execute() in send.c. */
 u8 sroce_finish_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
+	lockdep_assert_held(&qp->sq.lock);
 	sroce_grip_drop(&qp->sq.grip);
 	return sroce_invalidate(qp->pd, qp->qpn, wr->invalidate, false);
 }
@@ -86,6 +88,7 @@ void sroce_finish_done(struct sroce_qp *qp)
 	const struct sroce_inflight *in = &qp->sq.req.in;
 	u32 budget = DONE_BUDGET;
 
+	lockdep_assert_held(&qp->sq.lock);
 	while (sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req)) {
 		const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
 		u8 status = 0;
@@ -107,6 +110,7 @@ void sroce_finish_failed(struct sroce_qp *qp, u8 status)
 {
 	u8 state = sroce_qp_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE;
 
+	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.req.in.head != qp->sq.req.in.tail)
 		sroce_finish(qp, status);
 	sroce_qp_error(qp, state, SROCE_TODO_FLUSH);

@@ -85,6 +85,7 @@ static void gather(struct sroce_qp *qp)
 
 void sroce_gather_kick(struct sroce_qp *qp)
 {
+	lockdep_assert_held(&qp->sq.lock);
 	if (posts_stream(qp)) {
 		qp->sq.idle_gathers = 0;
 		gather(qp);

@@ -192,6 +192,8 @@ void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
 {
 	u8 now = READ_ONCE(qp->state);
 
+	lockdep_assert(lockdep_is_held(&qp->sq.lock) ||
+		       lockdep_is_held(&qp->rq.lock));
 	if (now == IB_QPS_ERR || now < IB_QPS_RTR)
 		return;
 	/* The other half may be failing, too: ERR is not left for SQE. */

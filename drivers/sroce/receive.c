@@ -28,6 +28,7 @@ static void count_error(struct sroce_qp *qp, u8 status)
 
 void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 {
+	lockdep_assert_held(&qp->rq.lock);
 	cqe->wr_id = qp->rq.wqe->wr_id;
 	cqe->qp_num = qp->qpn;
 	if (!cqe->opcode)
@@ -44,6 +45,7 @@ void sroce_receive_fail(struct sroce_qp *qp, u8 status)
 {
 	struct sroce_cqe cqe = { .status = status };
 
+	lockdep_assert_held(&qp->rq.lock);
 	sroce_receive_complete(qp, &cqe);
 	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
 }
@@ -231,6 +233,7 @@ void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason)
 		.vendor_err = reason,
 	};
 
+	lockdep_assert_held(&qp->rq.lock);
 	count_failure(qp, failure);
 	if (!sroce_responder_reliable(r) && !failure->local) {
 		r->kind = SROCE_KIND_NONE;
@@ -254,6 +257,7 @@ void sroce_receive_refuse_answer(struct sroce_qp *qp, u32 psn)
 	const struct sroce_failure *failure =
 		&sroce_failures[SROCE_RKEY_REFUSED];
 
+	lockdep_assert_held(&qp->rq.lock);
 	count_failure(qp, failure);
 	nak(qp, failure->syndrome);
 	qp->rq.nak_psn = psn;
@@ -278,6 +282,7 @@ enum sroce_reason sroce_receive_absent(struct sroce_qp *qp,
 				       u32 at, u32 len,
 				       enum sroce_reason refused)
 {
+	lockdep_assert_held(&qp->rq.lock);
 	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?
 	       refused : SROCE_PAGED_OUT;
 }

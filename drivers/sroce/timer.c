@@ -269,6 +269,7 @@ static void probe(struct sroce_qp *qp)
 
 void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 {
+	lockdep_assert_held(&qp->sq.lock);
 	sroce_timer_resend(qp);
 	qp->sq.expires_set = false;
 	if (!sroce_completer_retry(&qp->sq.req)) {

@@ -80,6 +80,8 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 {
 	int here = smp_processor_id();
 
+	lockdep_assert(lockdep_is_held(&qp->sq.lock) ||
+		       lockdep_is_held(&qp->rq.lock));
 	if (likely(path->cpu == here))
 		return SROCE_ORDER_KEPT;
 	if (atomic_read(&path->bursts)) {
