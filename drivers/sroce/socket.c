@@ -30,11 +30,12 @@ struct udp_socket {
 static DEFINE_MUTEX(sockets_lock);
 static LIST_HEAD(sockets);
 
-static struct udp_socket *find_socket(struct net *net, bool ipv4)
+static struct udp_socket *find_socket(const struct net *net, bool ipv4)
 {
 	struct udp_socket *s;
 
-	list_for_each_entry(s, &sockets, list)
+	list_for_each_entry_rcu(s, &sockets, list,
+				lockdep_is_held(&sockets_lock))
 		if (s->net == net && s->ipv4 == ipv4)
 			return s;
 	return NULL;
@@ -70,12 +71,9 @@ static int open_socket(struct udp_socket *s)
 
 struct sock *sroce_socket_find(const struct net *net, bool ipv4)
 {
-	struct udp_socket *s;
+	struct udp_socket *s = find_socket(net, ipv4);
 
-	list_for_each_entry_rcu(s, &sockets, list)
-		if (s->net == net && s->ipv4 == ipv4)
-			return s->sk;
-	return NULL;
+	return s ? s->sk : NULL;
 }
 
 static int add_socket(struct net *net, bool ipv4)
