@@ -18,14 +18,10 @@
 
 #define MOST_PACKETS	64
 
-static bool is_ipv4(const u8 *ip)
-{
-	return ip[0] >> 4 == 4;
-}
-
 static u32 network_bytes(const u8 *ip)
 {
-	return is_ipv4(ip) ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
+	return sroce_ip_is_v4(ip) ? sizeof(struct iphdr) :
+				    sizeof(struct ipv6hdr);
 }
 
 static const struct udphdr *udp_of(const u8 *ip)
@@ -35,7 +31,7 @@ static const struct udphdr *udp_of(const u8 *ip)
 
 static bool same_addresses(const u8 *a, const u8 *b)
 {
-	if (is_ipv4(a))
+	if (sroce_ip_is_v4(a))
 		return !memcmp(&((const struct iphdr *)a)->saddr,
 			       &((const struct iphdr *)b)->saddr, 8);
 	return !memcmp(&((const struct ipv6hdr *)a)->saddr,
@@ -98,7 +94,7 @@ static bool id_follows(const struct sk_buff *p, u16 id)
 /* What the packets of a burst have in common is in the header of the first. */
 static bool ip_follows(const struct sk_buff *p, const u8 *a, const u8 *b)
 {
-	if (is_ipv4(a)) {
+	if (sroce_ip_is_v4(a)) {
 		const struct iphdr *x = (const struct iphdr *)a;
 		const struct iphdr *y = (const struct iphdr *)b;
 
@@ -173,7 +169,7 @@ static bool is_local(const struct sk_buff *skb, const u8 *ip)
 {
 	struct net *net = dev_net(skb->dev);
 
-	if (is_ipv4(ip))
+	if (sroce_ip_is_v4(ip))
 		return __ip_dev_find(net, ((const struct iphdr *)ip)->daddr,
 				     false);
 	return ipv6_chk_addr(net, &((const struct ipv6hdr *)ip)->daddr, NULL,
@@ -214,7 +210,7 @@ int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset)
 	shared->gso_type |= SKB_GSO_UDP_L4;
 	shared->gso_segs = NAPI_GRO_CB(skb)->count;
 	skb->encapsulation = 0;
-	if (is_ipv4(ip) && !id_step(skb, 0))
+	if (sroce_ip_is_v4(ip) && !id_step(skb, 0))
 		shared->gso_type |= SKB_GSO_TCP_FIXEDID;
 	/* In case somebody forwards this one, which is segmented again then. */
 	sroce_tx_start_checksum(skb, ip, (struct udphdr *)udp);

@@ -517,8 +517,8 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 	}
 	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
 	/* Nothing between IP and UDP: it is not in the format of annex A17. */
-	if (skb->data - a.ip != (a.ip[0] >> 4 == 4 ? sizeof(struct iphdr) :
-						     sizeof(struct ipv6hdr)) ||
+	if (skb->data - a.ip != (sroce_ip_is_v4(a.ip) ? sizeof(struct iphdr) :
+							sizeof(struct ipv6hdr)) ||
 	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
 		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
 		return;

@@ -215,7 +215,7 @@ void sroce_tx_start_checksum(struct sk_buff *skb, const u8 *ip,
 	skb->ip_summed = CHECKSUM_PARTIAL;
 	skb->csum_start = (u8 *)udp - skb->head;
 	skb->csum_offset = offsetof(struct udphdr, check);
-	if (ip[0] >> 4 == 4) {
+	if (sroce_ip_is_v4(ip)) {
 		const struct iphdr *h = (const struct iphdr *)ip;
 
 		udp->check = ~csum_tcpudp_magic(h->saddr, h->daddr, len,

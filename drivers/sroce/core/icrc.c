@@ -31,8 +31,8 @@ static void mask_ipv6(u8 *p, const u8 *ip)
 
 void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip, u16 id_step)
 {
-	u32 ip_bytes = ip[0] >> 4 == 4 ? SROCE_ICRC_IPV4_BYTES :
-					 SROCE_ICRC_IPV6_BYTES;
+	u32 ip_bytes = sroce_ip_is_v4(ip) ? SROCE_ICRC_IPV4_BYTES :
+					    SROCE_ICRC_IPV6_BYTES;
 	u8 *udp = icrc->head + SROCE_ICRC_UDP;
 	u8 *to = udp - ip_bytes;
 

@@ -115,4 +115,10 @@ enum sroce_operation {
 	SROCE_ATOMIC_WRITE		= 0x1d,
 };
 
+/* By the version, in the first byte of either IP header */
+static inline bool sroce_ip_is_v4(const u8 *ip)
+{
+	return ip[0] >> 4 == 4;
+}
+
 #endif /* SROCE_CORE_WIRE_H */
