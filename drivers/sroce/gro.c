@@ -12,11 +12,10 @@
 #include <linux/udp.h>
 #include <net/addrconf.h>
 #include <net/gro.h>
+#include "burst.h"
 #include "core/wire.h"
 #include "gro.h"
 #include "tx.h"
-
-#define MOST_PACKETS	64
 
 static u32 network_bytes(const u8 *ip)
 {
@@ -195,7 +194,7 @@ struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
 	if (!pskb_pull(skb, skb_gro_offset(skb)))
 		return p;
 	append(p, skb);
-	return last || NAPI_GRO_CB(p)->count == MOST_PACKETS ? p : NULL;
+	return last || NAPI_GRO_CB(p)->count == SROCE_BURST_PACKETS ? p : NULL;
 }
 
 int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset)
