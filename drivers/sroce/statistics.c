@@ -4,14 +4,19 @@
 #include "qp.h"
 #include "statistics.h"
 
+/* What the xarray holds is per processor, which its entries do not say. */
+static struct sroce_counters __percpu *to_values(void *entry)
+{
+	return (struct sroce_counters __percpu __force *)(unsigned long)entry;
+}
+
 /* The values of a counter are found by its number, which is theirs. */
 static struct sroce_counters __percpu *
 values_of(const struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
 
-	return (struct sroce_counters __percpu __force *)(unsigned long)
-	       xa_load(&dev->statistics, counter->id);
+	return to_values(xa_load(&dev->statistics, counter->id));
 }
 
 struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter)
@@ -117,14 +122,12 @@ void sroce_statistics_total(struct sroce_device *dev,
 			    struct sroce_counters *total)
 {
 	unsigned long id;
-	void *values;
+	void *entry;
 
 	xa_lock(&dev->statistics);
 	*total = dev->retired;
 	add_up(total->value, dev->counters);
-	xa_for_each(&dev->statistics, id, values)
-		add_up(total->value,
-		       (struct sroce_counters __percpu __force *)
-		       (unsigned long)values);
+	xa_for_each(&dev->statistics, id, entry)
+		add_up(total->value, to_values(entry));
 	xa_unlock(&dev->statistics);
 }
