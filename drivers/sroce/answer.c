@@ -128,19 +128,22 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		err = fill_answer(qp, &burst, read);
 	if (err == -EAGAIN)
 		err = page_in(qp, read);
-	if (err == -EAGAIN) {
+	switch (err) {
+	case 0:
+		err = sroce_burst_send(&burst);
+		break;
+	case -EAGAIN:
 		sroce_burst_drop(&burst);
 		return false;
-	}
-	if (err == -EFAULT || err == -EMSGSIZE) {
+	case -EFAULT:
+	case -EMSGSIZE:
 		sroce_burst_drop(&burst);
 		refuse(qp, read, first);
 		return true;
-	}
-	if (err)
+	default:
 		sroce_burst_drop(&burst);
-	if ((err || sroce_burst_send(&burst)) &&
-	    qp->rq.pauses < SROCE_MAX_PAUSES) {
+	}
+	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
 		qp->rq.pauses++;
 		read->next = first;
 		log->waiting = waiting;
