@@ -185,6 +185,8 @@
 #define IB_DEVICE_FLUSH_GLOBAL		0
 #define IB_DEVICE_ATOMIC_WRITE		BIT_ULL(40)
 #define IB_WR_ATOMIC_WRITE		15
+#define IB_UVERBS_WC_FLUSH		8
+#define IB_UVERBS_WC_ATOMIC_WRITE	9
 #endif
 
 /* Those, too, are the user API's. */
