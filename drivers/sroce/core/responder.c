@@ -256,7 +256,7 @@ void sroce_responder_done(struct sroce_responder *r,
 {
 	r->naked = false;
 	if (req->completes)
-		r->msn = (r->msn + 1) & SROCE_PSN_MASK;
+		r->msn = (r->msn + 1) & SROCE_MSN_MASK;
 	if (pkt->op->kind >= SROCE_KIND_ANSWERED) {
 		sroce_rdlog_add(&r->log, pkt, original, r->msn);
 		r->epsn = sroce_psn_add(r->epsn,
