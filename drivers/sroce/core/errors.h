@@ -18,7 +18,6 @@ enum sroce_status {
 	SROCE_REM_OP_ERR	= 11,
 	SROCE_RETRY_EXC_ERR	= 12,
 	SROCE_RNR_RETRY_EXC_ERR	= 13,
-	SROCE_GENERAL_ERR	= 21,
 };
 
 /*
