@@ -118,10 +118,8 @@ static int join(struct member *m)
 	m->ifindex = ndev->ifindex;
 	if (ipv6_addr_v4mapped(&m->group))
 		err = join_ipv4(ndev, m->group.s6_addr32[3]);
-	else if (IS_ENABLED(CONFIG_IPV6))
-		err = ipv6_dev_mc_inc(ndev, &m->group);
 	else
-		err = -EAFNOSUPPORT;
+		err = ipv6_dev_mc_inc(ndev, &m->group);
 	rtnl_unlock();
 	return err;
 }
@@ -136,7 +134,7 @@ static void leave(const struct member *m)
 		;
 	else if (ipv6_addr_v4mapped(&m->group))
 		leave_ipv4(ndev, m->group.s6_addr32[3]);
-	else if (IS_ENABLED(CONFIG_IPV6))
+	else
 		ipv6_dev_mc_dec(ndev, &m->group);
 	rtnl_unlock();
 }
