@@ -57,13 +57,6 @@ static inline void *sroce_fetch_list(const struct sroce_qp *qp, u32 index)
 	       (size_t)(index & qp->sq.req.in.mask) * qp->sq.list_size;
 }
 
-enum sroce_fetched {
-	SROCE_FETCHED,
-	SROCE_FETCHED_NONE,
-	SROCE_FETCHED_BAD,	/* malformed; its wr_id is valid */
-	SROCE_FETCHED_BROKEN,	/* the tail is impossible: there is none */
-};
-
 /**
  * sroce_fetch_recv() - take the next entry out of a receive ring
  * @dev: whose counters to use

@@ -42,6 +42,14 @@ struct sroce_recv_ring {
 	bool broken;
 };
 
+/* What comes of taking the next one */
+enum sroce_fetched {
+	SROCE_FETCHED,
+	SROCE_FETCHED_NONE,
+	SROCE_FETCHED_BAD,	/* malformed; its wr_id is valid */
+	SROCE_FETCHED_BROKEN,	/* the tail is impossible: there is none */
+};
+
 /* Entries for @max_wr requests of @max_sge pieces each; @max_wr may be 0. */
 void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr,
 			  u32 max_sge);

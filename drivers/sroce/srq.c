@@ -23,8 +23,9 @@ static bool limit_reached(struct sroce_srq *srq)
 	return true;
 }
 
-int sroce_srq_take(struct sroce_srq *srq, struct sroce_recv_wqe *wqe,
-		   unsigned long *todo)
+enum sroce_fetched sroce_srq_take(struct sroce_srq *srq,
+				  struct sroce_recv_wqe *wqe,
+				  unsigned long *todo)
 {
 	enum sroce_fetched fetched;
 	bool broken;

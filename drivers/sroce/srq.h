@@ -57,8 +57,9 @@ static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
  *
  * Context: bottom halves off.  Return: enum sroce_fetched.
  */
-int sroce_srq_take(struct sroce_srq *srq, struct sroce_recv_wqe *wqe,
-		   unsigned long *todo);
+enum sroce_fetched sroce_srq_take(struct sroce_srq *srq,
+				  struct sroce_recv_wqe *wqe,
+				  unsigned long *todo);
 
 /* Tell its owner.  Context: no lock held that an event handler could want. */
 void sroce_srq_raise(struct sroce_srq *srq, enum ib_event_type type);
