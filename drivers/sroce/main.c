@@ -112,8 +112,8 @@ static void __exit sroce_exit(void)
 	sroce_dmabuf_exit();
 	sroce_pager_exit();
 	sroce_worker_exit();
-	sroce_qp_table_exit();
 	sroce_xrc_table_exit();
+	sroce_qp_table_exit();
 	sroce_loop_exit();
 	sroce_burst_exit();
 }
