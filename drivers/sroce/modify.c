@@ -378,7 +378,9 @@ static void carry_on(struct sroce_qp *qp)
 /*
  * The RDMA core would take a reference to the GID now, and drop that to the one
  * before; without a lock, so that two threads drop the same one.  Our address
- * vectors have their own.
+ * vectors have their own.  _ib_modify_qp() exchanges qp->av_sgid_attr without a
+ * lock (6.1 to 7.3).  The caller's attr is changed; no caller looks at its
+ * flags again.
  */
 static void hide_gid(struct ib_qp_attr *attr)
 {
