@@ -117,7 +117,7 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
  * @log: the log
  * @pkt: such a request, with a PSN before the expected one
  *
- * The rest of an answer to a later request is dropped: the peer, that starts
+ * The rest of an answer to a later request is dropped: the peer, which starts
  * over from here (go-back-N), would take that for another loss, and asks for it
  * again.  So are all such answers if the peer asks but for a part.  But the
  * network may have made the duplicate, and then nobody asks for what has not
