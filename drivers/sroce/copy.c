@@ -104,7 +104,8 @@ static void *grip_next(struct sroce_grip *grip, u32 key, int access, u64 addr,
 	const struct sroce_mr *mr = grip->mr;
 
 	if (!mr || !grip->beyond || mr->key != key ||
-	    grip->access != access || addr - grip->first != grip->bytes || len > grip->beyond)
+	    grip->access != access || addr - grip->first != grip->bytes ||
+	    len > grip->beyond)
 		return NULL;
 	grip->first = addr;
 	grip->bytes = min(1ull << mr->block_shift, grip->beyond);

@@ -16,9 +16,9 @@
 #include "device.h"
 #include "dm.h"
 #include "dmabuf.h"
-#include "mapping.h"
 #include "fastreg.h"
 #include "fault.h"
+#include "mapping.h"
 #include "mcast.h"
 #include "mr.h"
 #include "mw.h"
@@ -29,8 +29,8 @@
 #include "qp.h"
 #include "restrack.h"
 #include "socket.h"
-#include "statistics.h"
 #include "srq.h"
+#include "statistics.h"
 #include "xrc.h"
 
 #define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)

@@ -455,13 +455,14 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 			return;
 		r->taken = true;
 	}
-	if (req->begins)
+	if (req->begins) {
 		/*
 		 * A program that sees a byte of this message, in memory, sees
 		 * all of the messages before it (vol. 1, 9.5): some poll a flag
 		 * that is written behind the data.
 		 */
 		smp_wmb();
+	}
 	reason = move(qp, rx, req, &original);
 	if (unlikely(reason)) {
 		if (reason == SROCE_PAGED_OUT)

@@ -5,8 +5,8 @@
 #include "wire.h"
 
 /*
- * The CRC starts as ones and first goes over LRH_BYTES bytes of ones, in place
- * of InfiniBand's LRH: after them it is always this.
+ * The CRC starts as ones and first goes over SROCE_ICRC_LRH_BYTES bytes of ones,
+ * in place of InfiniBand's LRH: after them it is always this.
  */
 #define SROCE_ICRC_AFTER_LRH	0xdebb20e3u
 #define SROCE_ICRC_LRH_BYTES	8
