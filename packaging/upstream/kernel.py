@@ -98,12 +98,11 @@ def source(text, options, macros):
 
 
 def abi(text, ring):
-    """The header of both sides: the driver's number is in the kernel's list, the licence as the kernel's uapi has it."""
+    """The header of both sides: the driver's number is in the kernel's list."""
     text, found = DRIVER_ID.subn("", text)
     if not found:
         raise Trouble("sroce-abi.h has no SROCE_DRIVER_ID")
-    return replaced(text, ("GPL-2.0 OR Linux-OpenIB", "(GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB"),
-                    ("include/sroce_ring.h", ring), ("drivers/sroce/", HOME + "/"))
+    return replaced(text, ("include/sroce_ring.h", ring), ("drivers/sroce/", HOME + "/"))
 
 
 def with_includes(text, includes):
