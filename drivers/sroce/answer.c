@@ -72,14 +72,14 @@ static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
 	return 0;
 }
 
-static void pause(struct sroce_qp *qp)
+static void pause_answers(struct sroce_qp *qp)
 {
 	hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 /* Returns EAGAIN if the answer goes on when its memory is present. */
-static int page_in(struct sroce_qp *qp, const struct sroce_read *read)
+static int page_in_answer(struct sroce_qp *qp, const struct sroce_read *read)
 {
 	u32 at = read->next * qp->rq.resp.mtu;
 
@@ -127,7 +127,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 	if (!sroce_qp_target(qp) || sroce_xrc_aim(qp, read->srqn))
 		err = fill_answer(qp, &burst, read);
 	if (err == -EAGAIN)
-		err = page_in(qp, read);
+		err = page_in_answer(qp, read);
 	switch (err) {
 	case 0:
 		err = sroce_burst_send(&burst);
@@ -147,7 +147,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		qp->rq.pauses++;
 		read->next = first;
 		log->waiting = waiting;
-		pause(qp);
+		pause_answers(qp);
 		return false;
 	}
 	qp->rq.pauses = 0;
@@ -181,7 +181,7 @@ static void acknowledge(struct sroce_qp *qp)
 	pkt.msn = r->msn;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	if (sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true) == -ENOMEM) {
-		pause(qp);
+		pause_answers(qp);
 		return;
 	}
 	qp->rq.ack = false;

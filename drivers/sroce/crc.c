@@ -114,14 +114,14 @@ static u32 clmul(const void *head, const void *p, u32 len, u32 n)
  * Saving the caller's vector registers costs more than the CRC of a short
  * packet, so it is done once a burst, and only if there is enough to do.
  */
-static enum crc_way begin(u32 bytes)
+static enum crc_way crc_begin(u32 bytes)
 {
 	if (chosen != CRC_CLMUL)
 		return chosen;
 	return bytes >= CLMUL_BYTES && clmul_begin() ? CRC_CLMUL : CRC_CHORBA;
 }
 
-static void end(enum crc_way way)
+static void crc_end(enum crc_way way)
 {
 	if (way == CRC_CLMUL)
 		clmul_end();
@@ -250,7 +250,7 @@ crc_packet(enum crc_way way, struct sroce_icrc *icrc, u32 index,
 void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 		    u32 left)
 {
-	enum crc_way way = begin(left);
+	enum crc_way way = crc_begin(left);
 	u32 i, len;
 
 	for (i = 0; left; i++, left -= len) {
@@ -261,13 +261,13 @@ void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 		to = crc_packet(way, icrc, i, &r, len, NULL, &trailer);
 		memcpy((u8 *)to, &trailer, sizeof(trailer));
 	}
-	end(way);
+	crc_end(way);
 }
 
 u64 sroce_crc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 		    u32 size, u32 left)
 {
-	enum crc_way way = begin(left);
+	enum crc_way way = crc_begin(left);
 	u8 buffer[SROCE_ICRC_BYTES];
 	u64 good = 0, bit;
 	u32 len;
@@ -281,7 +281,7 @@ u64 sroce_crc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 		if (found && !memcmp(found, &right, sizeof(right)))
 			good |= bit;
 	}
-	end(way);
+	crc_end(way);
 	return good;
 }
 
@@ -330,7 +330,7 @@ static u64 __init time_of(enum crc_way way)
 		/* crc32_le() is a pure function, and would be called once. */
 		memcpy(trial, &state, sizeof(state));
 	}
-	end(way);
+	crc_end(way);
 	return ktime_get_ns() - start;
 }
 

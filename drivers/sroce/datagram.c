@@ -248,7 +248,7 @@ static int store(struct sroce_qp *qp, const struct sroce_rx *rx)
 	return err;
 }
 
-static void finish(struct sroce_qp *qp, const struct sroce_rx *rx)
+static void complete_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	bool imm = rx->pkt.op->headers & SROCE_IMMDT;
 	struct sroce_cqe cqe = {
@@ -272,7 +272,7 @@ static void finish(struct sroce_qp *qp, const struct sroce_rx *rx)
 	sroce_receive_complete(qp, &cqe);
 }
 
-static bool take(struct sroce_qp *qp)
+static bool take_datagram_recv(struct sroce_qp *qp)
 {
 	if (qp->rq.wqe_taken)
 		return true;
@@ -299,11 +299,11 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 		sroce_count(qp, SROCE_RX_BAD_QKEY);
 		return;
 	}
-	if (!take(qp))
+	if (!take_datagram_recv(qp))
 		return;
 	switch (store(qp, rx)) {
 	case 0:
-		finish(qp, rx);
+		complete_datagram(qp, rx);
 		break;
 	case -EAGAIN:
 		/* The next one may find it present. */

@@ -288,7 +288,8 @@ static struct net *net_of_listed(struct net_device *ndev)
 	return net;
 }
 
-static int listen(struct sroce_listener *l, struct net_device *ndev, bool ipv4)
+static int listener_open(struct sroce_listener *l, struct net_device *ndev,
+			 bool ipv4)
 {
 	struct net *net;
 	int err = -ENODEV;
@@ -307,7 +308,7 @@ static int listen(struct sroce_listener *l, struct net_device *ndev, bool ipv4)
 	return err;
 }
 
-static void stop(struct sroce_listener *l)
+static void listener_close(struct sroce_listener *l)
 {
 	lockdep_assert_held(&listeners_lock);
 	if (l->net)
@@ -315,10 +316,10 @@ static void stop(struct sroce_listener *l)
 	l->net = NULL;
 }
 
-static void forget(struct sroce_listener *l)
+static void listener_remove(struct sroce_listener *l)
 {
 	mutex_lock(&listeners_lock);
-	stop(l);
+	listener_close(l);
 	list_del(&l->list);
 	mutex_unlock(&listeners_lock);
 }
@@ -340,7 +341,7 @@ static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 	ndev = rcu_dereference(attr->ndev);
 	dev_hold(ndev);
 	rcu_read_unlock();
-	err = ndev ? listen(l, ndev, ipv4) : -ENODEV;
+	err = ndev ? listener_open(l, ndev, ipv4) : -ENODEV;
 	dev_put(ndev);
 	if (err)
 		kfree(l);
@@ -351,7 +352,7 @@ static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 
 static int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
 {
-	forget(*context);
+	listener_remove(*context);
 	kfree(*context);
 	return 0;
 }
@@ -364,7 +365,7 @@ void sroce_device_netdev_gone(struct net_device *ndev)
 	mutex_lock(&listeners_lock);
 	list_for_each_entry(l, &listeners, list)
 		if (l->ndev == ndev)
-			stop(l);
+			listener_close(l);
 	mutex_unlock(&listeners_lock);
 }
 
@@ -374,14 +375,14 @@ void sroce_device_netdev_gone(struct net_device *ndev)
  */
 static int listen_always(struct sroce_device *dev, struct net_device *ndev)
 {
-	int err = listen(&dev->ipv4, ndev, true);
+	int err = listener_open(&dev->ipv4, ndev, true);
 
 	if (err)
 		goto err;
-	err = listen(&dev->ipv6, ndev, false);
+	err = listener_open(&dev->ipv6, ndev, false);
 	if (!err || err == -EAFNOSUPPORT)
 		return 0;
-	forget(&dev->ipv4);
+	listener_remove(&dev->ipv4);
 err:
 	if (err == -EADDRINUSE)
 		netdev_err(ndev, "sroce: UDP port %d is in use in this network namespace; is rxe loaded?\n",
@@ -394,8 +395,8 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 {
 	struct sroce_device *dev = sroce_device(ibdev);
 
-	forget(&dev->ipv6);
-	forget(&dev->ipv4);
+	listener_remove(&dev->ipv6);
+	listener_remove(&dev->ipv4);
 	xa_destroy(&dev->ahs);
 	xa_destroy(&dev->statistics);
 	sroce_mr_table_exit(dev);

@@ -53,7 +53,7 @@ static struct sroce_fast *from_ib(struct ib_mr *ibmr)
 }
 
 /* Context: RCU read side. */
-static struct sroce_fast *find(struct ib_pd *pd, u32 key)
+static struct sroce_fast *find_fast(struct ib_pd *pd, u32 key)
 {
 	struct sroce_mr *mr = sroce_mr_lookup(sroce_device(pd->device), key);
 
@@ -118,7 +118,7 @@ u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr)
 	struct sroce_fast *fast;
 
 	rcu_read_lock();
-	fast = find(pd, wr->bind.key);
+	fast = find_fast(pd, wr->bind.key);
 	if (fast) {
 		spin_lock_bh(&fast->lock);
 		if (may_register(fast, pd, wr)) {
@@ -135,8 +135,8 @@ u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr)
  * To free what is free already is no error: a peer that invalidates may have
  * been faster.
  */
-static u8 invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
-		     bool remote)
+static u8 fast_invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
+			  bool remote)
 {
 	u8 status = SROCE_LOC_QP_OP_ERR;
 
@@ -157,8 +157,8 @@ u8 sroce_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 	u8 status;
 
 	rcu_read_lock();
-	fast = find(pd, key);
-	status = fast ? invalidate(fast, pd, key, remote) :
+	fast = find_fast(pd, key);
+	status = fast ? fast_invalidate(fast, pd, key, remote) :
 			sroce_mw_invalidate(pd, qpn, key);
 	rcu_read_unlock();
 	return status;

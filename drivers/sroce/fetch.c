@@ -197,9 +197,9 @@ static u8 flags(const struct sroce_qp *qp)
 	return SROCE_WR_ALL_FLAGS | (qp->user ? 0 : SROCE_INVALIDATE);
 }
 
-static u8 take(const struct sroce_qp *qp, struct sroce_wr *wr,
-	       const struct sroce_sqe *sqe, const struct sroce_sqe *entry,
-	       void *list)
+static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
+		       const struct sroce_sqe *sqe,
+		       const struct sroce_sqe *entry, void *list)
 {
 	u8 status;
 
@@ -232,8 +232,8 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 	wr->packets = 1;
 	wr->started = false;
 	wr->parts = false;
-	wr->status = take(qp, wr, &head, entry,
-			  sroce_fetch_list(qp, index));
+	wr->status = take_request(qp, wr, &head, entry,
+				  sroce_fetch_list(qp, index));
 	if (unlikely(wr->status))
 		sroce_count(qp, SROCE_BAD_WQES);
 }

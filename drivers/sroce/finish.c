@@ -75,7 +75,7 @@ void sroce_finish(struct sroce_qp *qp, u8 status)
 	sroce_requester_retire(req);
 }
 
-/* It may wait for others to drop their grips, see execute() in send.c. */
+/* It may wait for others to drop their grips, see execute_local() in send.c. */
 u8 sroce_finish_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	lockdep_assert_held(&qp->sq.lock);

@@ -48,8 +48,8 @@ static bool same_ports(const struct udphdr *a, const struct udphdr *b)
  * and sroce sends both, as segmentation wants one; they must not overtake each
  * other.
  */
-static struct sk_buff *find(struct list_head *held, const struct sk_buff *skb,
-			    const u8 *ip)
+static struct sk_buff *find_held(struct list_head *held,
+				 const struct sk_buff *skb, const u8 *ip)
 {
 	struct sk_buff *p;
 
@@ -182,7 +182,7 @@ struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
 	struct sk_buff *p;
 	bool last;
 
-	p = ip ? find(held, skb, ip) : NULL;
+	p = ip ? find_held(held, skb, ip) : NULL;
 	if (!p) {
 		if (!ip || !is_local(skb, ip))
 			NAPI_GRO_CB(skb)->flush = 1;

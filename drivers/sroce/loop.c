@@ -24,7 +24,7 @@ static struct sk_buff *pop(struct sroce_loop *loop, u32 *budget)
 	return skb;
 }
 
-static bool begin(struct sroce_loop *loop)
+static bool loop_begin(struct sroce_loop *loop)
 {
 	bool mine;
 
@@ -43,7 +43,7 @@ void sroce_loop_deliver(struct sroce_loop *loop)
 	struct sk_buff *skb;
 
 	lockdep_assert_in_softirq();
-	if (!begin(loop))
+	if (!loop_begin(loop))
 		return;
 	while ((skb = pop(loop, &budget)))
 		deliver(skb);

@@ -76,8 +76,8 @@ u32 sroce_mcast_for_each(const struct net *net, const struct net_device *in,
 	return found;
 }
 
-static struct member *find(const struct sroce_qp *qp,
-			   const struct in6_addr *group)
+static struct member *find_member(const struct sroce_qp *qp,
+				  const struct in6_addr *group)
 {
 	struct member *m;
 
@@ -173,7 +173,7 @@ static int publish(struct member *m)
 	int err = 0;
 
 	spin_lock(&members_lock);
-	if (find(m->qp, &m->group))
+	if (find_member(m->qp, &m->group))
 		err = -EEXIST;
 	else if (!may_join(m->qp) || is_full(m))
 		err = -ENOSPC;
@@ -215,7 +215,7 @@ int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	struct member *m;
 
 	spin_lock(&members_lock);
-	m = find(sroce_qp(ibqp), group);
+	m = find_member(sroce_qp(ibqp), group);
 	if (m) {
 		hash_del_rcu(&m->node);
 		count_member(m->qp, -1);

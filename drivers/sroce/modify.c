@@ -134,7 +134,7 @@ static int prepare(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-static void finish(struct change *change)
+static void free_change(struct change *change)
 {
 	if (change->av)
 		sroce_av_put(change->av);
@@ -409,7 +409,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		err = -EINVAL;
 	if (!err)
 		carry_on(qp);
-	finish(&change);
+	free_change(&change);
 	mutex_unlock(&qp->mutex);
 	if (!err && mask & IB_QP_AV)
 		hide_gid(attr);

@@ -186,9 +186,9 @@ static unsigned long chunk_start(const struct sroce_odp_chunk *chunk)
  * The kernel is about to change the range.  Who holds the chunk has bottom
  * halves off, so the wait is short, but it is a wait.
  */
-static bool invalidate(struct mmu_interval_notifier *notifier,
-		       const struct mmu_notifier_range *range,
-		       unsigned long seq)
+static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
+			     const struct mmu_notifier_range *range,
+			     unsigned long seq)
 {
 	struct sroce_odp_chunk *chunk =
 		container_of(notifier, struct sroce_odp_chunk, notifier);
@@ -207,7 +207,7 @@ static bool invalidate(struct mmu_interval_notifier *notifier,
 }
 
 static const struct mmu_interval_notifier_ops notifier_ops = {
-	.invalidate = invalidate,
+	.invalidate = chunk_invalidate,
 };
 
 /* Coming and going of chunks */
@@ -563,7 +563,8 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 	return err;
 }
 
-static void count(struct sroce_odp *odp, enum sroce_odp_why why, u32 pages)
+static void count_faults(struct sroce_odp *odp, enum sroce_odp_why why,
+			 u32 pages)
 {
 	atomic64_add(pages, why <= SROCE_ODP_WRITE ? &odp->faults :
 						     &odp->prefetches);
@@ -583,7 +584,7 @@ static int fault_chunk(struct sroce_odp *odp, unsigned long start,
 
 		n = fault_batch(chunk, start, stop, why);
 		if (n > 0)
-			count(odp, why, n);
+			count_faults(odp, why, n);
 		start = stop;
 		cond_resched();
 	}

@@ -34,12 +34,12 @@ struct account {
 };
 
 /* Protects all of these. */
-static DEFINE_MUTEX(lock);
+static DEFINE_MUTEX(accounts_lock);
 static DEFINE_HASHTABLE(accounts, 8);
 static bool leaving;
 
 static DECLARE_WAIT_QUEUE_HEAD(gone);
-static u32 number;
+static u32 num_accounts;
 static struct workqueue_struct *janitor;
 
 int sroce_pager_init(void)
@@ -53,12 +53,12 @@ void sroce_pager_exit(void)
 	struct account *account;
 	u32 i;
 
-	mutex_lock(&lock);
+	mutex_lock(&accounts_lock);
 	leaving = true;
 	hash_for_each(accounts, i, account, node)
 		mod_delayed_work(janitor, &account->close, 0);
-	mutex_unlock(&lock);
-	wait_event(gone, !READ_ONCE(number));
+	mutex_unlock(&accounts_lock);
+	wait_event(gone, !READ_ONCE(num_accounts));
 	destroy_workqueue(janitor);
 }
 
@@ -92,7 +92,7 @@ static void free_account(struct account *account)
 
 static bool unused(struct account *account)
 {
-	lockdep_assert_held(&lock);
+	lockdep_assert_held(&accounts_lock);
 	/* Used and left again meanwhile: then later. */
 	return !account->users && !delayed_work_pending(&account->close);
 }
@@ -103,17 +103,17 @@ static void close_account(struct work_struct *work)
 					       struct account, close);
 	bool idle;
 
-	mutex_lock(&lock);
+	mutex_lock(&accounts_lock);
 	idle = unused(account);
 	if (idle)
 		hash_del(&account->node);
-	mutex_unlock(&lock);
+	mutex_unlock(&accounts_lock);
 	if (!idle)
 		return;
 	free_account(account);
-	mutex_lock(&lock);
-	WRITE_ONCE(number, number - 1);
-	mutex_unlock(&lock);
+	mutex_lock(&accounts_lock);
+	WRITE_ONCE(num_accounts, num_accounts - 1);
+	mutex_unlock(&accounts_lock);
 	wake_up(&gone);
 }
 
@@ -122,7 +122,7 @@ static struct account *make_account(kuid_t uid)
 	struct account *account = kzalloc_obj(*account, GFP_KERNEL_ACCOUNT);
 	struct sroce_pager *pager;
 
-	lockdep_assert_held(&lock);
+	lockdep_assert_held(&accounts_lock);
 	if (!account)
 		return NULL;
 	pager = &account->pager;
@@ -137,15 +137,15 @@ static struct account *make_account(kuid_t uid)
 	account->uid = uid;
 	INIT_DELAYED_WORK(&account->close, close_account);
 	hash_add(accounts, &account->node, __kuid_val(uid));
-	WRITE_ONCE(number, number + 1);
+	WRITE_ONCE(num_accounts, num_accounts + 1);
 	return account;
 }
 
-static struct account *find(kuid_t uid)
+static struct account *find_account(kuid_t uid)
 {
 	struct account *account;
 
-	lockdep_assert_held(&lock);
+	lockdep_assert_held(&accounts_lock);
 	hash_for_each_possible(accounts, account, node, __kuid_val(uid))
 		if (uid_eq(account->uid, uid))
 			return account;
@@ -157,11 +157,11 @@ struct sroce_pager *sroce_pager_get(void)
 	kuid_t uid = payer();
 	struct account *account;
 
-	mutex_lock(&lock);
-	account = find(uid) ?: make_account(uid);
+	mutex_lock(&accounts_lock);
+	account = find_account(uid) ?: make_account(uid);
 	if (account)
 		account->users++;
-	mutex_unlock(&lock);
+	mutex_unlock(&accounts_lock);
 	return account ? &account->pager : NULL;
 }
 
@@ -172,10 +172,10 @@ void sroce_pager_put(struct sroce_pager *pager)
 	if (!pager)
 		return;
 	account = container_of(pager, struct account, pager);
-	mutex_lock(&lock);
+	mutex_lock(&accounts_lock);
 	/* Not here: it may be one of the queue's own work items that leaves. */
 	if (!--account->users)
 		mod_delayed_work(janitor, &account->close,
 				 leaving ? 0 : LINGER);
-	mutex_unlock(&lock);
+	mutex_unlock(&accounts_lock);
 }

@@ -9,7 +9,7 @@
 #include "worker.h"
 
 /* Where interrupts are off nothing can be sent: the work item does it. */
-static void start(struct sroce_qp *qp)
+static void post_start(struct sroce_qp *qp)
 {
 	if (in_hardirq() || irqs_disabled())
 		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
@@ -188,7 +188,7 @@ int sroce_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	}
 	sroce_ring_send(qp->slot, tail);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
-	start(qp);
+	post_start(qp);
 	return err;
 }
 

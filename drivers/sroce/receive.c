@@ -347,7 +347,7 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 				SROCE_RKEY_REFUSED;
 }
 
-static enum sroce_reason invalidate(struct sroce_qp *qp, u32 key)
+static enum sroce_reason invalidate_asked(struct sroce_qp *qp, u32 key)
 {
 	sroce_grip_drop(&qp->rq.grip);
 	return sroce_invalidate(qp->rq.pd, qp->qpn, key, true) ?
@@ -373,7 +373,7 @@ static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
 		if (rx->pkt.payload)
 			reason = store_send(qp, grip, rx, req);
 		if (!reason && rx->pkt.op->headers & SROCE_IETH)
-			reason = invalidate(qp, rx->pkt.rkey);
+			reason = invalidate_asked(qp, rx->pkt.rkey);
 		break;
 	case SROCE_KIND_WRITE:
 		if (rx->pkt.payload)
@@ -404,7 +404,7 @@ static void put_off(struct sroce_qp *qp, enum sroce_counter why)
 }
 
 /* Returns false if there is no receive request to go on with. */
-static bool take(struct sroce_qp *qp)
+static bool take_recv(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
@@ -437,8 +437,8 @@ static bool find_srq(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return pkt->srqn == r->srqn && sroce_xrc_recall(qp);
 }
 
-static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
-		    const struct sroce_request *req)
+static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+			    const struct sroce_request *req)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 	enum sroce_reason reason;
@@ -451,7 +451,7 @@ static void execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (req->take) {
 		/* Also if what is taken, or this packet, is refused. */
 		r->srqn = rx->pkt.srqn;
-		if (!take(qp))
+		if (!take_recv(qp))
 			return;
 		r->taken = true;
 	}
@@ -512,7 +512,7 @@ static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
 	if (likely(verdict == SROCE_EXECUTE))
-		execute(qp, rx, &req);
+		execute_request(qp, rx, &req);
 	else
 		put_aside(qp, verdict, &req);
 }

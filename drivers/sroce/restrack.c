@@ -22,12 +22,12 @@ static int put_details(struct sk_buff *msg, const struct detail *d, u32 n)
 	return 0;
 }
 
-static struct nlattr *begin(struct sk_buff *msg)
+static struct nlattr *table_begin(struct sk_buff *msg)
 {
 	return nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 }
 
-static int end(struct sk_buff *msg, struct nlattr *table, int err)
+static int table_end(struct sk_buff *msg, struct nlattr *table, int err)
 {
 	if (err)
 		nla_nest_cancel(msg, table);
@@ -78,9 +78,10 @@ int sroce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 
 	if (!qp)
 		return 0;
-	table = begin(msg);
+	table = table_begin(msg);
 	if (table)
-		err = end(msg, table, put_send(msg, qp) ?: put_receive(msg, qp));
+		err = table_end(msg, table,
+				put_send(msg, qp) ?: put_receive(msg, qp));
 	sroce_qp_put(qp);
 	return err;
 }
@@ -88,22 +89,22 @@ int sroce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 int sroce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 {
 	struct sroce_cq *cq = sroce_cq(ibcq);
-	struct nlattr *table = begin(msg);
+	struct nlattr *table = table_begin(msg);
 	const struct detail details[] = {
 		{ "entries", READ_ONCE(cq->entries) },
 		{ "written", READ_ONCE(cq->tail) },
 		{ "overflowed", READ_ONCE(cq->overflowed) },
 	};
 
-	return table ? end(msg, table, put_details(msg, details,
-						   ARRAY_SIZE(details))) :
+	return table ? table_end(msg, table, put_details(msg, details,
+							 ARRAY_SIZE(details))) :
 		       -EMSGSIZE;
 }
 
 int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
-	struct nlattr *table = begin(msg);
+	struct nlattr *table = table_begin(msg);
 	int err;
 
 	if (!table)
@@ -112,7 +113,7 @@ int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	err = rdma_nl_put_driver_u32_hex(msg, "access", mr->access) ?:
 	      rdma_nl_put_driver_u32(msg, "block_size",
 				     mr->blocks ? 1u << mr->block_shift : 0);
-	return end(msg, table, err);
+	return table_end(msg, table, err);
 }
 
 /* By its key: on some kernels it may be on its way out. */
@@ -151,5 +152,5 @@ int sroce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 						   stats.prefetches) ?:
 		      rdma_nl_stat_hwcounter_entry(msg, "page_invalidations",
 						   stats.invalidations);
-	return end(msg, table, err);
+	return table_end(msg, table, err);
 }

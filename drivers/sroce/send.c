@@ -167,7 +167,7 @@ static int add(struct sroce_qp *qp, struct sroce_burst *burst,
 }
 
 /* Returns false if there have been too many of them. */
-static bool pause(struct sroce_qp *qp)
+static bool pause_requests(struct sroce_qp *qp)
 {
 	if (qp->sq.pauses == SROCE_MAX_PAUSES)
 		return false;
@@ -193,14 +193,15 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	/* No answer tells UC that its packets go out again. */
 	if (!reliable && burst->packets)
 		qp->sq.pauses = 0;
-	if (!sroce_burst_send(burst) || !reliable || !pause(qp))
+	if (!sroce_burst_send(burst) || !reliable || !pause_requests(qp))
 		return true;
 	sroce_requester_resume(&qp->sq.req, first);
 	return false;
 }
 
 /* The requester goes on when the memory of the request is present. */
-static int page_in(struct sroce_qp *qp, const struct sroce_outgoing *out)
+static int page_in_request(struct sroce_qp *qp,
+			   const struct sroce_outgoing *out)
 {
 	struct sroce_memory memory = local_memory(qp, out->index);
 
@@ -216,11 +217,11 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 {
 	switch (add(qp, burst, out, alone)) {
 	case -ENOMEM:
-		if (pause(qp))
+		if (pause_requests(qp))
 			return false;
 		break;
 	case -EAGAIN:
-		if (!page_in(qp, out))
+		if (!page_in_request(qp, out))
 			return false;
 		fallthrough;
 	case -EFAULT:
@@ -237,8 +238,8 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 	return true;
 }
 
-static u8 execute(struct sroce_qp *qp, struct sroce_burst *burst,
-		  const struct sroce_wr *wr)
+static u8 execute_local(struct sroce_qp *qp, struct sroce_burst *burst,
+			const struct sroce_wr *wr)
 {
 	/* Who may wait for others to drop their grips has none itself. */
 	sroce_grip_drop(&burst->grip);
@@ -257,7 +258,7 @@ static u8 execute(struct sroce_qp *qp, struct sroce_burst *burst,
 static void do_local(struct sroce_qp *qp, struct sroce_burst *burst,
 		     struct sroce_wr *wr)
 {
-	u8 status = wr->started ? 0 : execute(qp, burst, wr);
+	u8 status = wr->started ? 0 : execute_local(qp, burst, wr);
 
 	if (status)
 		wr->status = status;

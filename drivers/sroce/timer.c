@@ -24,7 +24,7 @@
 #define LAZY		(64 * NSEC_PER_USEC)
 #define MOST_LAZY	NSEC_PER_MSEC
 
-static void start(struct sroce_sendq *sq)
+static void timer_start(struct sroce_sendq *sq)
 {
 	sq->timer_runs = true;
 	/* One interrupt serves the timers of many QPs. */
@@ -45,7 +45,7 @@ static void arm(struct sroce_qp *qp, ktime_t deadline)
 	if (!sq->timer_runs ||
 	    ktime_after(hrtimer_get_expires(&sq->timer),
 			ktime_add_ns(deadline, sq->lazy)))
-		start(sq);
+		timer_start(sq);
 }
 
 void sroce_timer_arm(struct sroce_qp *qp, u64 ns)
@@ -246,7 +246,7 @@ static bool broke_off(const struct sroce_requester *req)
  * no harm.  A READ or an atomic is asked for again.  It is no retry: the peer
  * has the time that the QP's attribute gives it.
  */
-static void probe(struct sroce_qp *qp)
+static void send_probe(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u64 after = probe_after(sq) << ++sq->probes;
@@ -295,7 +295,7 @@ static void blame(struct sroce_qp *qp)
 	if (!sroce_requester_waits(&sq->req))
 		return;
 	if (ktime_before(sq->deadline, sq->expires))
-		probe(qp);
+		send_probe(qp);
 	else if (sq->req.refusal)
 		sroce_send_refused(qp, sq->req.refusal);
 	else
@@ -338,7 +338,7 @@ enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
 	} else {
 		sq->lazy = lazier(sq);
 		if (sq->armed)
-			start(sq);
+			timer_start(sq);
 	}
 	sroce_send_unlock(qp);
 	return HRTIMER_NORESTART;

@@ -241,7 +241,7 @@ static void sign(struct sroce_burst *burst)
 	sroce_crc_sign(&icrc, reader, burst->size, burst->bytes);
 }
 
-static void finish(struct sroce_burst *burst)
+static void finish_burst(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
 
@@ -349,7 +349,7 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 				     transmit_ip(burst, skb);
 }
 
-static void count(struct sroce_burst *burst, int err)
+static void count_burst(struct sroce_burst *burst, int err)
 {
 	struct sroce_qp *qp = burst->qp;
 
@@ -374,10 +374,10 @@ int sroce_burst_send(struct sroce_burst *burst)
 	 * Who has deregistered the memory may write to it what nobody is to
 	 * see: by then the ICRC must be that of what was there before.
 	 */
-	finish(burst);
+	finish_burst(burst);
 	sroce_grip_drop(&burst->grip);
 	err = transmit(burst, burst->head);
-	count(burst, net_xmit_eval(err));
+	count_burst(burst, net_xmit_eval(err));
 	sroce_burst_reset(burst);
 	return err == NET_XMIT_DROP || err == -ENOBUFS ? -ENOBUFS : 0;
 }
