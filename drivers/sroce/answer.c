@@ -165,29 +165,71 @@ enum hrtimer_restart sroce_answer_again(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/*
+ * Returns false if our own queue has refused it, or there was no memory for it:
+ * who is told of an error once must not miss it for that.
+ */
+static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
+{
+	struct sroce_pkt pkt = blank(qp);
+	struct sroce_burst burst;
+	int err;
+
+	pkt.opcode = qp->rq.resp.transport | SROCE_ACKNOWLEDGE;
+	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
+	pkt.psn = psn;
+	pkt.msn = msn & SROCE_MSN_MASK;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	err = sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true);
+	if (err != -ENOMEM)
+		err = sroce_burst_send(&burst);
+	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
+		qp->rq.pauses++;
+		pause_answers(qp);
+		return false;
+	}
+	qp->rq.pauses = 0;
+	sroce_count(qp, SROCE_TX_ACKS);
+	return true;
+}
+
 static void acknowledge(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
-	struct sroce_pkt pkt = blank(qp);
 	u8 syndrome = qp->rq.syndrome;
-	struct sroce_burst burst;
 
 	/* A gap or shortage that is over by now is not worth a word. */
 	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->naked)
 		syndrome = 0;
-	pkt.opcode = r->transport | SROCE_ACKNOWLEDGE;
-	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
-	pkt.psn = syndrome ? qp->rq.nak_psn : sroce_responder_acked(r);
-	pkt.msn = r->msn;
-	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
-	if (sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true) == -ENOMEM) {
-		pause_answers(qp);
+	if (!send_ack(qp, syndrome, syndrome ? qp->rq.nak_psn :
+					       sroce_responder_acked(r), r->msn))
 		return;
-	}
 	qp->rq.ack = false;
+	qp->rq.ack_again = false;
 	qp->rq.syndrome = 0;
-	sroce_burst_send(&burst);
-	sroce_count(qp, SROCE_TX_ACKS);
+}
+
+/*
+ * The data of a READ may be long in coming.  What was before it must not be
+ * silent for that: the peer would repeat it, and give up in the end.  Answers to
+ * READs and the like stand for themselves, see sroce_responder_acked().
+ */
+static void acknowledge_before(struct sroce_qp *qp,
+			       const struct sroce_read *read)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	u32 psn = sroce_psn_add(read->psn, -1);
+	bool all = sroce_psn_before(r->last, read->psn);
+
+	if (qp->rq.syndrome || !qp->av ||
+	    !(qp->rq.ack_again || (qp->rq.ack && all)))
+		return;
+	if (!sroce_rdlog_covers(&r->log, psn) &&
+	    !send_ack(qp, 0, psn, read->msn - 1))
+		return;
+	qp->rq.ack_again = false;
+	if (all)
+		qp->rq.ack = false;
 }
 
 void sroce_answer(struct sroce_qp *qp)
@@ -210,8 +252,10 @@ void sroce_answer(struct sroce_qp *qp)
 			sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
 			return;
 		}
-		if (!answer_read(qp, read))
+		if (!answer_read(qp, read)) {
+			acknowledge_before(qp, read);
 			return;
+		}
 	}
 	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)
 		acknowledge(qp);

@@ -182,7 +182,8 @@ struct sroce_sendq {
  * @nak_psn: the packet it is about
  * @pauses: local drops in a row
  * @ack: an acknowledgment is to be sent
- * @pause: runs after a local drop of READ data
+ * @ack_again: of what the peer has repeated
+ * @pause: runs after a local drop of an answer
  * @min_rnr_timer: code for RNR NAKs
  * @last_told: in error: there has been the event for the last receive request
  * @fault: memory that was not present
@@ -204,6 +205,7 @@ struct sroce_recvq {
 	u8 pauses;
 	u32 nak_psn;
 	bool ack;
+	bool ack_again;
 	struct hrtimer pause;
 	u8 min_rnr_timer;
 	bool last_told;

@@ -157,6 +157,7 @@ void sroce_receive_reset(struct sroce_qp *qp)
 
 	qp->rq.ring.head = 0;
 	qp->rq.ack = false;
+	qp->rq.ack_again = false;
 	qp->rq.syndrome = 0;
 	qp->rq.ring.broken = false;
 	qp->rq.last_told = false;
@@ -486,6 +487,7 @@ static void put_aside(struct sroce_qp *qp, enum sroce_request_verdict verdict,
 	case SROCE_ACK_AGAIN:
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		qp->rq.ack = true;
+		qp->rq.ack_again = true;
 		break;
 	case SROCE_ANSWER_AGAIN:
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);

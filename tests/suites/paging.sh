@@ -50,6 +50,7 @@ if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 	at_exit umount -l "$AT"
 	at_exit stop $server
 	ok "a file that cannot be read" wait_for 10 has_mount "$AT"
+	for held in held held-more; do HELD=$AT/file run_program "" 60 "$PROGRAMS/paging" $held; done
 	hostile=()
 	for ((i = 0; i < USERS; i++)); do
 		(exec_on h1 setpriv --reuid $((1001 + i)) --clear-groups "$PROGRAMS/stuck" send "$AT/file" $EACH) >"$OUTPUT.stuck.$i" 2>&1 &

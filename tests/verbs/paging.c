@@ -59,6 +59,8 @@ static const struct group groups[] = {
 	{ "changes", test_changes },
 	{ "advice", test_advice },
 	{ "refusals", test_refusals },
+	{ "held", test_held },
+	{ "held-more", test_held_more },
 };
 
 int main(int argc, char **argv)

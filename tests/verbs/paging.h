@@ -28,5 +28,7 @@ void test_present(void);
 void test_changes(void);
 void test_advice(void);
 void test_refusals(void);
+void test_held(void);
+void test_held_more(void);
 
 #endif /* PAGING_H */

@@ -246,6 +246,15 @@ class Bench:
             self.tc("delete")
 
     @contextlib.contextmanager
+    def small_queue(self):
+        """It has room for a packet of a kilobyte, which it keeps for two milliseconds; what comes meanwhile is refused."""
+        self.tc("replace", "tbf", "rate", "4mbit", "burst", "1600", "limit", "1100")
+        try:
+            yield
+        finally:
+            self.tc("delete")
+
+    @contextlib.contextmanager
     def stuck_queue(self):
         """What the device sends stays in its queue, but for a packet or two, and at the end it is lost."""
         self.tc("replace", "tbf", "rate", "80bit", "burst", "1600", "limit", "1000000")

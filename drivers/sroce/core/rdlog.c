@@ -85,6 +85,16 @@ static bool covers(const struct sroce_read *read, u32 psn)
 	return at >= 0 && at < (s32)read->packets;
 }
 
+bool sroce_rdlog_covers(const struct sroce_rdlog *log, u32 psn)
+{
+	u32 i;
+
+	for (i = 0; i < log->count; i++)
+		if (covers(entry(log, i), psn))
+			return true;
+	return false;
+}
+
 /* A duplicate READ may start late and end early, but not go elsewhere. */
 static bool same_read(const struct sroce_read *read,
 		      const struct sroce_pkt *pkt, u64 skipped)

@@ -136,6 +136,13 @@ bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt);
 struct sroce_read *sroce_rdlog_pending(struct sroce_rdlog *log);
 
 /**
+ * sroce_rdlog_covers() - is it the PSN of one in the log?
+ * @log: the log
+ * @psn: the PSN
+ */
+bool sroce_rdlog_covers(const struct sroce_rdlog *log, u32 psn);
+
+/**
  * sroce_rdlog_answer() - headers of the next packet of an answer
  * @log: the log
  * @read: from sroce_rdlog_pending()

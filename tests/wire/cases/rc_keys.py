@@ -149,3 +149,22 @@ def misaligned(b):
             b.nak(rc, roce.NAK_INVALID)
             b.state(rc, "ERR")
             expect("memory", rc.memory.read(32), bytes(32))
+
+
+@case("a NAK that the device's own queue refuses at first is said all the same")
+def refused_by_queue(b):
+    rc, other = b.rc(), b.rc()
+    drops = b.counter("tx_local_drops")
+    reads = []
+    for _ in range(6):
+        reads.append(b.body(other, "RC_READ_REQUEST", dma_len=1000))
+        b.advance(other)
+    with b.small_queue():
+        for body in [*reads, b.body(rc, "RC_WRITE_ONLY", b"data", rkey=rc.memory.rkey ^ 0x5500)]:
+            b.raw(body)
+        nak = b.wait_outgoing(None)
+        while nak.name != "RC_ACKNOWLEDGE":
+            nak = b.wait_outgoing(None)
+    expect("syndrome and PSN", (f"{nak.syndrome:#x}", nak.psn), (f"{roce.NAK_ACCESS:#x}", rc.psn))
+    expect("the queue refused something", b.counter("tx_local_drops") > drops, True)
+    b.state(rc, "ERR")
