@@ -3,6 +3,7 @@
  * The half of a QP that takes requests: core/responder.c judges, this stores
  * what they bring, and answer.c answers them.
  */
+#include "answer.h"
 #include "core/aeth.h"
 #include "core/errors.h"
 #include "datagram.h"
@@ -513,6 +514,15 @@ static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
 	struct sroce_request req;
 
 	verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
+	if (unlikely(verdict == SROCE_REFUSE &&
+		     req.reason == SROCE_TOO_MANY_READS)) {
+		/*
+		 * Peers may count on each request being answered before the
+		 * next one comes, and rxe's FLUSHes are not counted at all.
+		 */
+		sroce_answer(qp);
+		verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
+	}
 	if (likely(verdict == SROCE_EXECUTE))
 		execute_request(qp, rx, &req);
 	else

@@ -8,7 +8,7 @@ import struct
 
 import roce
 from bench import case, expect
-from victim import MTU
+from victim import MTU, READS
 
 PACKETS, SIZE = 12, 300  # the last one shorter
 
@@ -115,3 +115,20 @@ def wrong_icrc(b):
     found = b.answers()
     expect("NAK", [packet.psn for packet in found if packet.syndrome >> 5 == 3], [rc.psn + 1 & 0xFFFFFF])
     expect("data", rc.memory.read(48), bytes(48))
+
+
+@case("more READs than may wait for their answers, in a row: each is answered before the next one counts")
+def reads_in_a_row(b):
+    rc = b.rc()
+    data = os.urandom(8)
+    rc.memory.write(data)
+    bodies = []
+    for _ in range(3 * READS):
+        bodies.append(b.body(rc, "RC_READ_REQUEST", dma_len=8))
+        b.advance(rc)
+    for ident, body in enumerate(bodies):
+        b.peer.send(roce.datagram(b.ours, b.theirs, body, ident=ident))
+    found = b.answers()
+    expect("answers", [packet.name for packet in found], ["RC_READ_RESPONSE_ONLY"] * len(bodies))
+    expect("data", {bytes(packet.payload) for packet in found}, {data})
+    b.works(rc)
