@@ -272,6 +272,9 @@ void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 	lockdep_assert_held(&qp->sq.lock);
 	sroce_timer_resend(qp);
 	qp->sq.expires_set = false;
+	/* What is sent now has the whole time (vol. 1, 9.7.6.1.3). */
+	if (!qp->sq.paused && !qp->sq.req.rnr_wait)
+		qp->sq.armed = false;
 	if (!sroce_completer_retry(&qp->sq.req)) {
 		sroce_count(qp, SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED);
 		sroce_finish_failed(qp, SROCE_RETRY_EXC_ERR);

@@ -2,6 +2,7 @@
 """Answers that do not answer (IBTA vol. 1, 9.7.5.1.2, 9.7.6): ignored, or the end of the request, never of the system."""
 
 import struct
+import time
 
 import pyverbs.enums as e
 import roce
@@ -151,6 +152,21 @@ def timeout(b):
     expect("as often as that", 3 <= len(again) <= 3 + 8 * 4, True)
     b.silence()
     b.state(rc, "ERR")
+
+
+@case("what a NAK asks for again has the whole timeout from then on")
+def time_again(b):
+    timeout = 4.096e-6 * 2 ** 20
+    with b.counts("local_ack_timeout_err", 0):
+        rc = sent(b, timeout=20)
+        time.sleep(0.8 * timeout)
+        b.answers()
+        acknowledge(b, rc, PSN, roce.NAK_SEQUENCE)
+        expect("PSN", b.wait_outgoing("RC_SEND_ONLY").psn, PSN)
+        time.sleep(0.4 * timeout)
+        b.answers()
+    acknowledge(b, rc, PSN)
+    succeeds(b, rc)
 
 
 @case("a READ response with a NAK syndrome (what made rxe warn)")
