@@ -213,17 +213,17 @@ void sroce_qp_kick(struct sroce_qp *qp)
 
 	sroce_send_lock(qp);
 	sroce_count(qp, SROCE_KICKS);
-	if (err)		/* better an error than a request that lies */
-		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
-	else if (qp->state != IB_QPS_ERR && qp->state != IB_QPS_SQE)
-		sroce_gather_kick(qp);
-	else if (qp->user)
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		flush = true;
+	else if (err)		/* better an error than a request that lies */
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 	else
+		sroce_gather_kick(qp);
+	if (flush && !qp->user)
 		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
 	sroce_send_unlock(qp);
 	/* In the process's own time. */
-	if (flush)
+	if (flush && qp->user)
 		sroce_worker_flush(qp);
 }
 
