@@ -120,7 +120,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 	u32 waiting = log->waiting;
 	int err;
 
-	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+	if (!sroce_tx_room(qp, SROCE_TODO_ANSWER))
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	err = -EFAULT;

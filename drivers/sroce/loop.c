@@ -61,14 +61,19 @@ static void run_rest(struct work_struct *work)
 	local_bh_enable();
 }
 
-void sroce_loop_push(struct sk_buff *skb)
+/* ACKs and datagrams do not ask first if it is full. */
+bool sroce_loop_push(struct sk_buff *skb)
 {
 	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
+	bool room;
 
 	lockdep_assert_in_softirq();
 	spin_lock(&loop->queue.lock);
-	__skb_queue_tail(&loop->queue, skb);
+	room = skb_queue_len(&loop->queue) < 2 * SROCE_LOOP_LIMIT;
+	if (room)
+		__skb_queue_tail(&loop->queue, skb);
 	spin_unlock(&loop->queue.lock);
+	return room;
 }
 
 void sroce_loop_init(void (*function)(struct sk_buff *skb))

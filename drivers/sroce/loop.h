@@ -35,8 +35,24 @@ void sroce_loop_exit(void);
  * @skb: the burst, its dev held
  *
  * Context: bottom halves off, a QP's lock held; sroce_loop_run() follows.
+ *
+ * Return: false if there are too many already.
  */
-void sroce_loop_push(struct sk_buff *skb);
+bool sroce_loop_push(struct sk_buff *skb);
+
+/*
+ * Each QP has a limit of its own (SROCE_TX_LIMIT), but a process may have very
+ * many, and nobody is charged for what they have under way: so many bursts, of
+ * 256 KiB at most, wait on a processor before QPs that can wait do.
+ */
+#define SROCE_LOOP_LIMIT	256
+
+/* Is it for later to send more?  Context: as of sroce_loop_push(). */
+static inline bool sroce_loop_full(void)
+{
+	return skb_queue_len_lockless(this_cpu_ptr(&sroce_loop.queue)) >=
+	       SROCE_LOOP_LIMIT;
+}
 
 /* What sroce_loop_run() does if there is anything.  Context: as there. */
 void sroce_loop_deliver(struct sroce_loop *loop);

@@ -316,8 +316,7 @@ static bool may_transmit(struct sroce_qp *qp)
 {
 	enum sroce_order order;
 
-	if (sroce_pace_held(qp) ||
-	    (!sroce_tx_ready(qp) && sroce_tx_wait(qp)))
+	if (sroce_pace_held(qp) || !sroce_tx_room(qp, SROCE_TODO_SEND))
 		return false;
 	order = sroce_tx_in_order(qp, &qp->sq.path);
 	if (order == SROCE_ORDER_WAITS) {

@@ -109,6 +109,17 @@ bool sroce_tx_wait(struct sroce_qp *qp)
 	return !sroce_tx_ready(qp);
 }
 
+bool sroce_tx_room(struct sroce_qp *qp, enum sroce_todo todo)
+{
+	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+		return false;
+	if (likely(!qp->av || !qp->av->loopback || !sroce_loop_full()))
+		return true;
+	/* What waits there is delivered before the work item comes by again. */
+	sroce_worker_wake(qp, BIT(todo));
+	return false;
+}
+
 static bool any_under_way(void)
 {
 	long sum = 0;
@@ -302,18 +313,21 @@ static int transmit_ip(struct sroce_burst *burst, struct sk_buff *skb)
 static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 {
 	struct net_device *ndev;
+	int err = -ENODEV;
 
 	rcu_read_lock();
 	ndev = sroce_av_ndev(burst->av);
 	if (ndev) {
 		dev_hold(ndev);
 		skb->dev = ndev;
-		sroce_loop_push(skb);
-	} else {
-		kfree_skb(skb);
+		err = sroce_loop_push(skb) ? 0 : -ENOBUFS;
 	}
+	if (err == -ENOBUFS)
+		dev_put(ndev);
+	if (err)
+		kfree_skb(skb);
 	rcu_read_unlock();
-	return ndev ? 0 : -ENODEV;
+	return err;
 }
 
 static void trace_packets(const struct sroce_burst *burst)

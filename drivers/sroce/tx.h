@@ -82,6 +82,13 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
  */
 bool sroce_tx_wait(struct sroce_qp *qp);
 
+/**
+ * sroce_tx_room() - may a connected QP send a burst now?
+ * @qp: the QP, the lock of the half that sends held
+ * @todo: what its work is to go on with when there is room again
+ */
+bool sroce_tx_room(struct sroce_qp *qp, enum sroce_todo todo);
+
 /* Waits until no packet of ours is under way on this host. */
 void sroce_tx_drain(void);
 
