@@ -6,6 +6,9 @@
 
 DEFINE_PER_CPU(struct sroce_loop, sroce_loop);
 
+/* Of no high priority, as it may go on and on: others want the processor, too. */
+static struct workqueue_struct *queue;
+
 static void (*deliver)(struct sk_buff *skb);
 
 /* The oldest burst; none ends the delivery, as the budget does. */
@@ -48,8 +51,7 @@ void sroce_loop_deliver(struct sroce_loop *loop)
 	while ((skb = pop(loop, &budget)))
 		deliver(skb);
 	if (!skb_queue_empty_lockless(&loop->queue))
-		queue_work_on(smp_processor_id(), system_highpri_wq,
-			      &loop->work);
+		queue_work_on(smp_processor_id(), queue, &loop->work);
 }
 
 static void run_rest(struct work_struct *work)
@@ -76,10 +78,13 @@ bool sroce_loop_push(struct sk_buff *skb)
 	return room;
 }
 
-void sroce_loop_init(void (*function)(struct sk_buff *skb))
+int sroce_loop_init(void (*function)(struct sk_buff *skb))
 {
 	int cpu;
 
+	queue = alloc_workqueue("sroce_loop", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	if (!queue)
+		return -ENOMEM;
 	deliver = function;
 	for_each_possible_cpu(cpu) {
 		struct sroce_loop *loop = per_cpu_ptr(&sroce_loop, cpu);
@@ -87,12 +92,10 @@ void sroce_loop_init(void (*function)(struct sk_buff *skb))
 		skb_queue_head_init(&loop->queue);
 		INIT_WORK(&loop->work, run_rest);
 	}
+	return 0;
 }
 
 void sroce_loop_exit(void)
 {
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		flush_work(&per_cpu_ptr(&sroce_loop, cpu)->work);
+	destroy_workqueue(queue);
 }

@@ -25,8 +25,10 @@ DECLARE_PER_CPU(struct sroce_loop, sroce_loop);
  * sroce_loop_init() - start
  * @deliver: called for each burst, from its IP header on, without lock, with
  *	bottom halves off, its device held; it consumes it
+ *
+ * Return: 0 or ENOMEM.
  */
-void sroce_loop_init(void (*deliver)(struct sk_buff *skb));
+int sroce_loop_init(void (*deliver)(struct sk_buff *skb));
 /* After sroce_tx_drain(): nothing is under way. */
 void sroce_loop_exit(void);
 

@@ -62,10 +62,12 @@ static int __init sroce_init(void)
 
 	sroce_crc_init();
 	sroce_bulk_init();
-	sroce_rx_init();
-	err = sroce_qp_table_init();
+	err = sroce_rx_init();
 	if (err)
 		return err;
+	err = sroce_qp_table_init();
+	if (err)
+		goto err_loop;
 	err = sroce_xrc_table_init();
 	if (err)
 		goto err_qp;
@@ -99,6 +101,8 @@ err_xrc:
 	sroce_xrc_table_exit();
 err_qp:
 	sroce_qp_table_exit();
+err_loop:
+	sroce_loop_exit();
 	return err;
 }
 

@@ -554,7 +554,7 @@ static void receive_looped(struct sk_buff *skb)
 		sroce_worker_end();
 }
 
-void sroce_rx_init(void)
+int sroce_rx_init(void)
 {
-	sroce_loop_init(receive_looped);
+	return sroce_loop_init(receive_looped);
 }

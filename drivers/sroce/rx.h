@@ -45,6 +45,6 @@ struct sroce_rx {
 int sroce_rx_receive(struct sock *sk, struct sk_buff *skb);
 
 /* What a device sends to itself comes here, too.  Context: loading the module. */
-void sroce_rx_init(void);
+int sroce_rx_init(void);
 
 #endif /* SROCE_RX_H */

@@ -7,17 +7,28 @@
 #include "send.h"
 #include "worker.h"
 
-static struct workqueue_struct *queue;
+/*
+ * What processes have to be done has no more right to a processor than they:
+ * the threads of high priority are for the kernel's own users.
+ */
+static struct workqueue_struct *queue, *kernel_queue;
 
 int sroce_worker_init(void)
 {
-	queue = alloc_workqueue("sroce", WQ_PERCPU | WQ_HIGHPRI |
-				WQ_MEM_RECLAIM, 0);
-	return queue ? 0 : -ENOMEM;
+	queue = alloc_workqueue("sroce", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	if (!queue)
+		return -ENOMEM;
+	kernel_queue = alloc_workqueue("sroce_kernel", WQ_PERCPU | WQ_HIGHPRI |
+				       WQ_MEM_RECLAIM, 0);
+	if (kernel_queue)
+		return 0;
+	destroy_workqueue(queue);
+	return -ENOMEM;
 }
 
 void sroce_worker_exit(void)
 {
+	destroy_workqueue(kernel_queue);
 	destroy_workqueue(queue);
 }
 
@@ -41,7 +52,7 @@ static void enter(struct sroce_qp *qp, bool soon)
 	struct agenda *a;
 
 	if (soon ? test_and_set_bit(0, &qp->on_agenda) :
-		   !queue_work(queue, &qp->work)) {
+		   !queue_work(qp->user ? queue : kernel_queue, &qp->work)) {
 		sroce_qp_put(qp);
 	} else if (soon) {
 		a = this_cpu_ptr(&agenda);

@@ -15,3 +15,16 @@ hosts_up 1500 || { fail "two hosts"; exit 1; }
 before=$(rdma resource show)
 run_program "" $((150 + 20 * ROUNDS)) "$PROGRAMS/neighbours"
 is "nothing is left" "$(rdma resource show)" "$before"
+
+# What a process has the kernel do for it is done with no more right to the processor than other processes have.
+# ticks REGEX: of processor time that threads of such names have had
+ticks() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n "s|^[0-9]* ($1) ||p" | awk '{ sum += $12 + $13 } END { print sum + 0 }'; }
+plain='kworker/[0-9]*:[0-9][^)H]*' high='kworker/[0-9]*:[0-9]*H[^)]*'
+if [ "$(nproc)" -gt 1 ]; then
+	D2=$D1 G2=$G1 HOST2=h1 IP2=$IP1
+	had=$(ticks "$plain") had_high=$(ticks "$high")
+	many='ib_write_bw -F -c UC -q 16 -s 1048576 -n 300 -p $PORT'
+	pair_run "16 QPs send to their own device" "$many -d \$D2 -x \$G2" "$many -d \$D1 -x \$G1 \$IP2" 60
+	had=$(($(ticks "$plain") - had)) had_high=$(($(ticks "$high") - had_high))
+	ok "threads of high priority work less for them than others ($had_high and $had ticks)" test $had_high -lt $had
+fi
