@@ -158,10 +158,16 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 enum hrtimer_restart sroce_answer_again(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, rq.pause);
+	u64 turn = sroce_worker_turn_begin(qp);
 
-	sroce_receive_lock(qp);
-	sroce_answer(qp);
-	sroce_receive_unlock(qp);
+	if (turn) {
+		sroce_receive_lock(qp);
+		sroce_answer(qp);
+		sroce_receive_unlock(qp);
+	} else {
+		sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
+	}
+	sroce_worker_turn_end(turn);
 	return HRTIMER_NORESTART;
 }
 

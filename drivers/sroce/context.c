@@ -6,10 +6,10 @@
 #include "context.h"
 #include "device.h"
 #include "dm.h"
+#include "gather.h"
 #include "pd.h"
 #include "qp.h"
 #include "ring.h"
-#include "send.h"
 #include "udata.h"
 
 #define UVERBS_MODULE_NAME sroce
@@ -236,10 +236,7 @@ static void send_gathered(struct sroce_ucontext *ctx)
 	struct sroce_qp *qp;
 
 	for (; (qp = next_gathering(ctx, &number)); number++) {
-		sroce_send_lock(qp);
-		if (qp->sq.gathering)
-			sroce_send_run(qp);
-		sroce_send_unlock(qp);
+		sroce_gather_send(qp);
 		sroce_qp_put(qp);
 		cond_resched();
 	}

@@ -6,6 +6,7 @@
 #include "context.h"
 #include "gather.h"
 #include "send.h"
+#include "worker.h"
 
 /* So many kicks in a row without polling are a stream of posts, */
 #define STREAM_KICKS	4
@@ -96,6 +97,7 @@ void sroce_gather_kick(struct sroce_qp *qp)
 enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
+	u64 turn = sroce_worker_turn_begin(qp);
 	struct sroce_sendq *sq = &qp->sq;
 	u32 posts;
 
@@ -106,12 +108,25 @@ enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
 	/* As long as it pays, it goes on, and hardly anybody kicks. */
 	if (sq->idle_gathers < IDLE_GATHERS)
 		gather(qp);
-	sroce_send_run(qp);
+	if (turn)
+		sroce_send_run(qp);
+	else
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
 	/* Not before it is sent. */
-	if (!sq->gathering)
+	if (turn && !sq->gathering)
 		unmark(qp);
 	sroce_send_unlock(qp);
+	sroce_worker_turn_end(turn);
 	return HRTIMER_NORESTART;
+}
+
+void sroce_gather_send(struct sroce_qp *qp)
+{
+	sroce_send_lock(qp);
+	sroce_send_run(qp);
+	if (!qp->sq.gathering)
+		unmark(qp);
+	sroce_send_unlock(qp);
 }
 
 void sroce_gather_cancel(struct sroce_qp *qp)

@@ -19,6 +19,9 @@ void sroce_gather_kick(struct sroce_qp *qp);
 /* Send what was gathered.  @timer: sq.gather.  Context: softirq, no lock. */
 enum hrtimer_restart sroce_gather_end(struct hrtimer *timer);
 
+/* Send what was gathered up to now.  @qp: referenced.  Context: process. */
+void sroce_gather_send(struct sroce_qp *qp);
+
 /* Nothing is gathered any more.  @qp: in RESET.  Context: process. */
 void sroce_gather_cancel(struct sroce_qp *qp);
 

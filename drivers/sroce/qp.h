@@ -261,6 +261,7 @@ enum sroce_todo {
  * @todo: enum sroce_todo
  * @on_agenda: bit 0: it is on a processor's agenda (worker.c)
  * @next: on that agenda
+ * @turn: when its timers last took part in a processor's turn (worker.c)
  * @post_lock: kernel users' posting; taken with interrupts off
  * @tx_grace: UC: of RCU, when the last burst was let go of
  * @tx_full: somebody waits for the bursts of a path, or of both, to be less
@@ -304,6 +305,7 @@ struct sroce_qp {
 	unsigned long todo;
 	unsigned long on_agenda;
 	struct sroce_qp *next;
+	u64 turn;
 	spinlock_t post_lock;	/* see above */
 	unsigned long tx_grace;
 	bool tx_full;

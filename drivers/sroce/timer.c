@@ -8,6 +8,7 @@
 #include "send.h"
 #include "timer.h"
 #include "trace.h"
+#include "worker.h"
 
 /* Flights to who is near of which the time is not taken, after one that is. */
 #define UNTIMED		15
@@ -305,7 +306,7 @@ static void blame(struct sroce_qp *qp)
 		sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
 }
 
-static void expired(struct sroce_qp *qp)
+static void expired(struct sroce_qp *qp, u64 turn)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
@@ -318,7 +319,10 @@ static void expired(struct sroce_qp *qp)
 	/* One deadline serves both: the later of two pauses has set it. */
 	sq->paused = false;
 	sq->req.rnr_wait = false;
-	sroce_send_run(qp);
+	if (turn)
+		sroce_send_run(qp);
+	else
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
 }
 
 /* A timeout is at most twice as long for that. */
@@ -332,17 +336,19 @@ static u32 lazier(const struct sroce_sendq *sq)
 enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
+	u64 turn = sroce_worker_turn_begin(qp);
 	struct sroce_sendq *sq = &qp->sq;
 
 	sroce_send_lock(qp);
 	sq->timer_runs = false;
 	if (sq->armed && ktime_compare(ktime_get(), sq->deadline) >= 0) {
-		expired(qp);
+		expired(qp, turn);
 	} else {
 		sq->lazy = lazier(sq);
 		if (sq->armed)
 			timer_start(sq);
 	}
 	sroce_send_unlock(qp);
+	sroce_worker_turn_end(turn);
 	return HRTIMER_NORESTART;
 }

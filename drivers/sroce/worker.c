@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/workqueue.h>
 #include "answer.h"
 #include "finish.h"
@@ -138,6 +139,49 @@ void sroce_worker_end(void)
 	a->open = false;
 	while ((qp = agenda_pop(a)))
 		enter(qp, false);
+}
+
+/*
+ * Timers of very many QPs may expire at once, and the softirq serves all of them
+ * before it looks at anything else.  If they are of more QPs than so many, they
+ * send for so many nanoseconds of each so many; the rest is done by threads.
+ */
+#define TURN_QPS	32
+#define TURN_SHARE	(2 * NSEC_PER_MSEC)
+#define TURN_PERIOD	(4 * NSEC_PER_MSEC)
+
+/* @qps: of which timers have fired @since; their &sroce_qp.turn is the same */
+struct turns {
+	u64 since;
+	u64 spent;
+	u32 qps;
+};
+
+static DEFINE_PER_CPU(struct turns, turns);
+
+u64 sroce_worker_turn_begin(struct sroce_qp *qp)
+{
+	struct turns *t = this_cpu_ptr(&turns);
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_in_softirq();
+	if (now - t->since >= TURN_PERIOD) {
+		t->since = now;
+		t->spent = 0;
+		t->qps = 0;
+	}
+	/* Its timers may fire on two processors: it counts there and here. */
+	if (READ_ONCE(qp->turn) != t->since) {
+		WRITE_ONCE(qp->turn, t->since);
+		t->qps++;
+	}
+	return t->qps <= TURN_QPS || t->spent < TURN_SHARE ? now : 0;
+}
+
+void sroce_worker_turn_end(u64 began)
+{
+	if (began)
+		this_cpu_ptr(&turns)->spent += ktime_get_ns() - began;
 }
 
 static void raise(struct sroce_qp *qp, enum ib_event_type type)

@@ -35,6 +35,20 @@ bool sroce_worker_begin(void);
 /* Context: no lock held. */
 void sroce_worker_end(void);
 
+/**
+ * sroce_worker_turn_begin() - may this timer send?
+ * @qp: whose timer it is
+ *
+ * If not, the timers of this processor have sent for long enough, and the QP is
+ * to be woken instead.
+ *
+ * Context: a timer's callback, softirq.
+ * Return: what sroce_worker_turn_end() takes, which ends the callback; 0: it may
+ * not.
+ */
+u64 sroce_worker_turn_begin(struct sroce_qp *qp);
+void sroce_worker_turn_end(u64 began);
+
 /* Complete what was posted by now of a QP in an error state; may sleep. */
 void sroce_worker_flush(struct sroce_qp *qp);
 
