@@ -227,7 +227,8 @@ static void acknowledge_before(struct sroce_qp *qp,
 	u32 psn = sroce_psn_add(read->psn, -1);
 	bool all = sroce_psn_before(r->last, read->psn);
 
-	if (qp->rq.syndrome || !qp->av ||
+	/* What has been sent of the answer says it, too. */
+	if (qp->rq.syndrome || !qp->av || read->next != read->from ||
 	    !(qp->rq.ack_again || (qp->rq.ack && all)))
 		return;
 	if (!sroce_rdlog_covers(&r->log, psn) &&

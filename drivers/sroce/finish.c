@@ -83,37 +83,55 @@ u8 sroce_finish_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
 	return sroce_invalidate(qp->pd, qp->qpn, wr->invalidate, false);
 }
 
-void sroce_finish_done(struct sroce_qp *qp)
-{
-	const struct sroce_inflight *in = &qp->sq.req.in;
-	u32 budget = DONE_BUDGET;
-
-	lockdep_assert_held(&qp->sq.lock);
-	while (sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req)) {
-		const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
-		u8 status = 0;
-
-		if (unlikely(!budget--)) {
-			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
-			return;
-		}
-		if (unlikely(wr->flags & SROCE_INVALIDATE))
-			status = sroce_finish_invalidate(qp, wr);
-		if (unlikely(status))
-			sroce_finish_failed(qp, status);
-		else
-			sroce_finish(qp, SROCE_SUCCESS);
-	}
-}
-
-void sroce_finish_failed(struct sroce_qp *qp, u8 status)
+static void fail(struct sroce_qp *qp, u8 status)
 {
 	u8 state = sroce_qp_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE;
 
-	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.req.in.head != qp->sq.req.in.tail)
 		sroce_finish(qp, status);
 	sroce_qp_error(qp, state, SROCE_TODO_FLUSH);
+}
+
+/* Returns false if what one of them was to invalidate could not be. */
+static bool finish_one(struct sroce_qp *qp)
+{
+	const struct sroce_inflight *in = &qp->sq.req.in;
+	const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
+	u8 status = 0;
+
+	if (unlikely(wr->flags & SROCE_INVALIDATE))
+		status = sroce_finish_invalidate(qp, wr);
+	if (unlikely(status))
+		fail(qp, status);
+	else
+		sroce_finish(qp, SROCE_SUCCESS);
+	return !status;
+}
+
+static bool any_done(const struct sroce_qp *qp)
+{
+	return sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req);
+}
+
+void sroce_finish_done(struct sroce_qp *qp)
+{
+	u32 budget = DONE_BUDGET;
+
+	lockdep_assert_held(&qp->sq.lock);
+	while (any_done(qp) && budget--)
+		finish_one(qp);
+	if (unlikely(any_done(qp)))
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+}
+
+/* What a budget has left of those before it is done first. */
+void sroce_finish_failed(struct sroce_qp *qp, u8 status)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	while (any_done(qp))
+		if (!finish_one(qp))
+			return;
+	fail(qp, status);
 }
 
 /*

@@ -393,7 +393,8 @@ static void check_drained(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
 
-	if (!qp->sq.ask_drained || sroce_requester_waits(req) || req->packet)
+	if (!qp->sq.ask_drained || sroce_requester_waits(req) || req->packet ||
+	    req->in.head != req->in.next)
 		return;
 	qp->sq.ask_drained = false;
 	sroce_worker_wake(qp, BIT(SROCE_TODO_DRAINED));

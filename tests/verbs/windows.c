@@ -147,6 +147,49 @@ static void many_binds(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * One answer ends thousands of requests, more than are done in one go.  The last
+ * one is refused (@arg), or not: each has its own status, in order.
+ */
+#define LOCAL_ONES	5000
+
+static void many_behind_one(const void *arg)
+{
+	const struct options options = {
+		.mr_access = ACCESS, .wr = LOCAL_ONES + 2, .cqe = LOCAL_ONES + 8,
+		.min_rnr_timer = 14,
+	};
+	struct ibv_mw_bind request = { .send_flags = IBV_SEND_SIGNALED };
+	bool refused = arg;
+	struct pair pair;
+	struct ibv_mw *mw;
+	size_t i;
+
+	REQUIRE(pair_up(&pair, &options));
+	mw = ibv_alloc_mw(pair.b.pd, IBV_MW_TYPE_1);
+	REQUIRE(CHECK(mw));
+	CHECK_CALL(post_send(&pair.b, 0, 0, LENGTH, IBV_SEND_SIGNALED), 0);
+	for (i = 1; i <= LOCAL_ONES; i++) {
+		request.wr_id = i;
+		request.bind_info = part(&pair.b, i % 100, LENGTH, REMOTE);
+		CHECK_CALL(ibv_bind_mw(pair.b.qp, mw, &request), 0);
+	}
+	CHECK_CALL(post_rdma(&pair.b, &pair.a, IBV_WR_RDMA_WRITE, i, 0,
+			     refused ? pair.a.size : 0, LENGTH,
+			     IBV_SEND_SIGNALED), 0);
+	CHECK(quiet(pair.b.scq));
+	CHECK_CALL(post_recv(&pair.a, 1, 0, LENGTH), 0);
+	EXPECT(pair.b.scq, pair.b.qp, .wr_id = 0, .opcode = IBV_WC_SEND);
+	for (i = 1; i <= LOCAL_ONES; i++)
+		EXPECT(pair.b.scq, pair.b.qp, .wr_id = i,
+		       .opcode = IBV_WC_BIND_MW);
+	EXPECT(pair.b.scq, pair.b.qp, .wr_id = i,
+	       .status = refused ? IBV_WC_REM_ACCESS_ERR : IBV_WC_SUCCESS,
+	       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+	pair_down(&pair);
+}
+
 static int bind2(struct side *side, struct ibv_mw *mw, uint32_t key,
 		 struct ibv_mw_bind_info info)
 {
@@ -431,6 +474,10 @@ void test_windows(void)
 	static const struct test tests[] = {
 		{ "MW: type 1", type1 },
 		{ "MW: a thousand binds at once", many_binds },
+		{ "MW: thousands of binds behind a SEND that waits",
+		  many_behind_one },
+		{ "MW: the same before a WRITE that is refused",
+		  many_behind_one, "refused" },
 		{ "MW: type 2", type2 },
 		{ "MW: SEND with invalidation", send_inv },
 		{ "MW: binding and invalidating in order", in_order },
