@@ -132,6 +132,15 @@ static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
 	return req.flags ? -EOPNOTSUPP : sroce_udata_zero(udata, sizeof(req));
 }
 
+/* Unlike @pages it is marked by softirqs: lockdep is not to take both for one. */
+static void init_kicked(struct sroce_kicked *kicked)
+{
+	static struct lock_class_key key;
+
+	xa_init_flags(&kicked->qps, XA_FLAGS_LOCK_BH);
+	lockdep_set_class(&kicked->qps.xa_lock, &key);
+}
+
 int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
 	struct sroce_ucontext *ctx = sroce_ucontext(ibctx);
@@ -148,7 +157,7 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ctx->kicked = kzalloc_obj(*ctx->kicked, GFP_KERNEL_ACCOUNT);
 	if (!ctx->kicked)
 		return -ENOMEM;
-	xa_init_flags(&ctx->kicked->qps, XA_FLAGS_LOCK_BH);
+	init_kicked(ctx->kicked);
 	mutex_init(&ctx->lock);
 	xa_init(&ctx->pages);
 	err = sroce_udata_respond(udata, &resp, sizeof(resp));
