@@ -108,6 +108,9 @@ static void test(const struct operation *op, struct end *from, struct end *to,
 		why = ends_connect(from, to, type, mtu) ?
 		      run(op, from, to, bytes, limit) : "no connection";
 		ends_disconnect(from, to);
+		if (why && left > 1)
+			printf("# %s %s, %s to %s, once more: %s\n", type_name(type),
+			       op->name, from->name, to->name, why);
 	}
 	printf("%s %s %s, %s to %s, MTU %u%s%s\n", why ? "not ok" : "ok",
 	       type_name(type), op->name, from->name, to->name, bytes,

@@ -15,6 +15,7 @@ both() {
 	local what=$1 lines=0 verdict text
 	shift
 	while read -r verdict text; do
+		[ "$verdict" != "#" ] || { diag "$text"; continue; }
 		lines=$((lines + 1))
 		case $verdict in
 		ok) pass "$text, $what" ;;
