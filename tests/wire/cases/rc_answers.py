@@ -159,11 +159,11 @@ def time_again(b):
     timeout = 4.096e-6 * 2 ** 20
     with b.counts("local_ack_timeout_err", 0):
         rc = sent(b, timeout=20)
-        time.sleep(0.8 * timeout)
+        time.sleep(0.6 * timeout)
         b.answers()
         acknowledge(b, rc, PSN, roce.NAK_SEQUENCE)
         expect("PSN", b.wait_outgoing("RC_SEND_ONLY").psn, PSN)
-        time.sleep(0.4 * timeout)
+        time.sleep(0.55 * timeout)
         b.answers()
     acknowledge(b, rc, PSN)
     succeeds(b, rc)
