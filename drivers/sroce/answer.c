@@ -195,7 +195,8 @@ static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 		return false;
 	}
 	qp->rq.pauses = 0;
-	sroce_count(qp, SROCE_TX_ACKS);
+	if (!err)
+		sroce_count(qp, SROCE_TX_ACKS);
 	return true;
 }
 

@@ -14,11 +14,14 @@ void sroce_finish(struct sroce_qp *qp, u8 status);
 /**
  * sroce_finish_done() - finish the requests that are acknowledged
  * @qp: connected; sq.lock held
+ *
+ * Very many are left to the QP's work.
  */
 void sroce_finish_done(struct sroce_qp *qp);
 
 /**
- * sroce_finish_failed() - the oldest request fails and takes the QP with it
+ * sroce_finish_failed() - the oldest request that is not done fails, and takes
+ *	the QP with it
  * @qp: the QP, sq.lock held
  * @status: enum sroce_status
  */

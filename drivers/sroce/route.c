@@ -66,6 +66,7 @@ static struct dst_entry *route(const struct sroce_av *av, struct net **net)
 	ndev = sroce_av_ndev(av);
 	if (ndev) {
 		*net = dev_net(ndev);
+		/* Under RCU, with the netdev there: see sroce_route_asked(). */
 		WRITE_ONCE(route_net(*net)->asked, true);
 		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
 	}

@@ -322,10 +322,10 @@ static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 		skb->dev = ndev;
 		err = sroce_loop_push(skb) ? 0 : -ENOBUFS;
 	}
-	if (err == -ENOBUFS)
-		dev_put(ndev);
 	if (err)
 		kfree_skb(skb);
+	if (err == -ENOBUFS)
+		dev_put(ndev);
 	rcu_read_unlock();
 	return err;
 }
