@@ -174,6 +174,7 @@ static void cq_call_kernel(struct tasklet_struct *caller)
 	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
 
 	cq_call(cq, xchg(&cq->calls, 0));
+	WRITE_ONCE(cq->called, cq->called + 1);
 }
 
 /*
@@ -204,6 +205,7 @@ static enum hrtimer_restart cq_waited(struct hrtimer *timer)
 	due = cq_batch_due(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
+	WRITE_ONCE(cq->waits, cq->waits + 1);
 	return HRTIMER_NORESTART;
 }
 
@@ -304,15 +306,21 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
+/*
+ * What was under way when the QP went is over as soon as there is nothing, or
+ * the timer has run once and then the tasklet twice: it may have been at it.
+ */
 void sroce_cq_settle(struct sroce_cq *cq)
 {
-	u32 tries;
+	u32 waits = READ_ONCE(cq->waits);
+	u32 called;
 
-	for (tries = 0; tries < 1000; tries++) {
-		if (!hrtimer_active(&cq->timer) && !READ_ONCE(cq->caller.state))
-			return;
+	while (hrtimer_active(&cq->timer) && READ_ONCE(cq->waits) == waits)
 		usleep_range(10, 100);
-	}
+	called = READ_ONCE(cq->called);
+	while (READ_ONCE(cq->caller.state) &&
+	       READ_ONCE(cq->called) - called < 2)
+		usleep_range(10, 100);
 }
 
 /* The timer raises events, and the tasklet calls for those of kernel users. */

@@ -42,8 +42,10 @@ enum sroce_cq_call {
  * @timer: runs while an event waits
  * @late_solicited: of the completions since, one is solicited or an error
  * @waiting: @timer is queued
+ * @waits: how often it has run; its alone, without @lock
  * @caller: calls a kernel user's handlers
  * @calls: which, bits of enum sroce_cq_call
+ * @called: how often @caller has run; its alone, without @lock
  * @resize: one resize_cq() at a time; outside of @lock
  * @own_slot: see @slot
  */
@@ -71,8 +73,10 @@ struct sroce_cq {
 	struct hrtimer timer;
 	bool late_solicited;
 	bool waiting;
+	u32 waits;
 	struct tasklet_struct caller;
 	unsigned long calls;
+	u32 called;
 	struct mutex resize;	/* see above */
 	struct sroce_cq_slot own_slot;
 };
@@ -107,8 +111,7 @@ void sroce_cq_notify(struct sroce_cq *cq);
  * @cq: of a kernel user
  *
  * ib_free_cq() takes it that there are none without QPs, and may free what the
- * handler uses at once.  A CQ whose other QPs keep it busy is not waited for
- * without end.
+ * handler uses at once.  Events of other QPs, however many, are not waited for.
  *
  * Context: process, may sleep.
  */
