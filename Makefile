@@ -199,14 +199,15 @@ fuzz: setup
 
 ROUNDS ?= 3000
 TIMES ?= 300
+AT_ONCE ?= 1
 
-## soak           ROUNDS of each object, links, netdevs and the module gone under traffic TIMES; 1 GiB with 1 % lost; KERNEL=debug
+## soak           ROUNDS of objects; links, netdevs, the module go under traffic TIMES, AT_ONCE; 1 GiB with 1 % lost; KERNEL=debug
 .PHONY: soak
 soak: setup
 	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(KERNEL)))
 	@mkdir -p $(O)/soak
 	@tests/vm/guest $(SYSTEM) --mem 6G --timeout 36000 --dmesg $(O)/soak/guest.dmesg -- \
-		env ROUNDS=$(ROUNDS) TIMES=$(TIMES) MIB=1024 PLACES=0 \
+		env ROUNDS=$(ROUNDS) TIMES=$(TIMES) AT_ONCE=$(AT_ONCE) MIB=1024 PLACES=0 \
 		tests/vm/run-suites inf 6000:networks.sh 6000:exhaustion.sh 30000:lifetimes.sh | \
 		tee $(O)/soak/guest.log
 	@[ "$$(grep -c '^1\.\.' $(O)/soak/guest.log)" = 3 ] && ! grep '^not ok' $(O)/soak/guest.log

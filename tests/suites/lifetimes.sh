@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Objects, processes, addresses, links, netdevs, namespaces and the module go while they are in use, again and again:
-# tests/verbs/lifetimes.c. ROUNDS is the number of objects, TIMES that of everything else. A hundredth of both comes first, for
-# what is taken once and kept; then memory must be where it was.
+# tests/verbs/lifetimes.c. ROUNDS is the number of objects, TIMES that of everything else, in bursts of AT_ONCE. A hundredth of
+# both comes first, for what is taken once and kept; then memory must be where it was.
 # timeout: 600
 # lanes: debug
 . "$(dirname "$0")/lib.sh"
@@ -10,8 +10,9 @@
 
 ROUNDS=${ROUNDS:-10}
 TIMES=${TIMES:-$((ROUNDS / 10))}
+AT_ONCE=${AT_ONCE:-1}
 export SEED=${SEED:-$((RANDOM * 32768 + RANDOM))} D1 D2 G1 G2
-diag "SEED=$SEED ROUNDS=$ROUNDS TIMES=$TIMES"
+diag "SEED=$SEED ROUNDS=$ROUNDS TIMES=$TIMES AT_ONCE=$AT_ONCE"
 
 kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo; }
 unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
@@ -56,13 +57,13 @@ busy() {
 	wait_for 20 moved_on "$before"
 }
 
-# again WHAT TIMES COMMAND...: under traffic; between any two of them there is some
+# again WHAT TIMES COMMAND...: under traffic; between any two bursts of them there is some
 again() {
 	local what=$1 times=$2 i
 	shift 2
 	churn
 	for ((i = 0; i < times; i++)); do
-		if ! busy || ! "$@" "$i"; then
+		if { ((i % AT_ONCE == 0)) && ! busy; } || ! "$@" "$i"; then
 			fail "$what, round $i"
 			quiet
 			return
