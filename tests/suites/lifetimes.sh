@@ -86,40 +86,48 @@ works() {
 # --- what happens ---
 
 down_and_up() {
-	on h1 ip link set eth0 down
-	on h1 ip link set eth0 up
-	on h1 ip -6 addr replace fd00::1/64 dev eth0 nodad
+	ip -n h1 -batch - <<-END
+		link set eth0 down
+		link set eth0 up
+		address replace fd00::1/64 dev eth0 nodad
+	END
 }
-another_mtu() { on h1 ip link set eth0 mtu $(($1 % 2 ? 1500 : 4200)); }
+another_mtu() { ip -n h1 link set eth0 mtu $(($1 % 2 ? 1500 : 4200)); }
 # Whoever knows the old one would go on sending there for half a minute.
 another_mac() {
-	on h2 ip link set eth0 address "02:00:00:00:00:$(printf %02x $(($1 % 200)))" && on h1 ip neigh flush dev eth0
+	ip -n h2 link set eth0 address "02:00:00:00:00:$((10 + $1 % 90))" && ip -n h1 neigh flush dev eth0
 }
 address_away() {
-	on h1 ip addr del 10.0.0.1/24 dev eth0
-	on h1 ip addr add 10.0.0.1/24 dev eth0
+	ip -n h1 -batch - <<-END
+		address del 10.0.0.1/24 dev eth0
+		address add 10.0.0.1/24 dev eth0
+	END
 }
 link_away() {
 	rdma link delete $D1 && on h1 rdma link add $D1 type sroce netdev eth0
 }
+# host_up HOST NUMBER: its netdev and its device; in few processes, which are dear here
+host_up() {
+	ip -n "$1" -batch - <<-END
+		link set lo up
+		address add 10.0.0.$2/24 dev eth0
+		address add fd00::$2/64 dev eth0 nodad
+		link set eth0 up
+	END
+	on "$1" rdma link add "sroce$2" type sroce netdev eth0
+}
+both_up() {
+	ip link add eth0 netns h1 type veth peer name eth0 netns h2
+	host_up h1 1 && host_up h2 2
+}
 netdev_away() {
 	ip -n h1 link delete eth0
-	wait_for 20 eval '! device_there $D1 && ! device_there $D2' || return
-	ip link add eth0 netns h1 type veth peer name eth0 netns h2
-	address h1 eth0 1
-	address h2 eth0 2
-	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0
+	wait_for 20 eval '! device_there $D1 && ! device_there $D2' && both_up
 }
 # The namespace lives on while the process does, whose netdevs it has; its name goes.
 namespace_away() {
 	hosts_down
-	ip netns add h1 && ip netns add h2 || return
-	ip link add eth0 netns h1 type veth peer name eth0 netns h2
-	on h1 ip link set lo up
-	on h2 ip link set lo up
-	address h1 eth0 1
-	address h2 eth0 2
-	on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0
+	ip netns add h1 && ip netns add h2 && both_up
 }
 module_away() {
 	hosts_down
