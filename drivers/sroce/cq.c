@@ -174,7 +174,7 @@ static void cq_call_kernel(struct tasklet_struct *caller)
 	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
 
 	cq_call(cq, xchg(&cq->calls, 0));
-	WRITE_ONCE(cq->called, cq->called + 1);
+	smp_store_release(&cq->called, cq->called + 1);
 }
 
 /*
@@ -205,7 +205,7 @@ static enum hrtimer_restart cq_waited(struct hrtimer *timer)
 	due = cq_batch_due(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
-	WRITE_ONCE(cq->waits, cq->waits + 1);
+	smp_store_release(&cq->waits, cq->waits + 1);
 	return HRTIMER_NORESTART;
 }
 
@@ -308,18 +308,20 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 /*
  * What was under way when the QP went is over as soon as there is nothing, or
- * the timer has run once and then the tasklet twice: it may have been at it.
+ * the timer has run twice, and then the tasklet: either may have been past it
+ * when it was queued again.  Acquire: what they did is over, too.
  */
 void sroce_cq_settle(struct sroce_cq *cq)
 {
 	u32 waits = READ_ONCE(cq->waits);
 	u32 called;
 
-	while (hrtimer_active(&cq->timer) && READ_ONCE(cq->waits) == waits)
+	while (hrtimer_active(&cq->timer) &&
+	       smp_load_acquire(&cq->waits) - waits < 2)
 		usleep_range(10, 100);
 	called = READ_ONCE(cq->called);
-	while (READ_ONCE(cq->caller.state) &&
-	       READ_ONCE(cq->called) - called < 2)
+	while (smp_load_acquire(&cq->caller.state) &&
+	       smp_load_acquire(&cq->called) - called < 2)
 		usleep_range(10, 100);
 }
 
