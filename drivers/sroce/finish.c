@@ -9,12 +9,6 @@
 #include "trace.h"
 #include "worker.h"
 
-/*
- * Requests that end in one go: as a rule as many as the window has packets, but
- * a whole queue of local ones may wait for one answer.
- */
-#define DONE_BUDGET	1024
-
 static u8 completion_opcode(u8 op)
 {
 	static const u8 opcodes[SROCE_OPS] = {
@@ -108,27 +102,18 @@ static bool finish_one(struct sroce_qp *qp)
 	return !status;
 }
 
-static bool any_done(const struct sroce_qp *qp)
-{
-	return sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req);
-}
-
 void sroce_finish_done(struct sroce_qp *qp)
 {
-	u32 budget = DONE_BUDGET;
-
 	lockdep_assert_held(&qp->sq.lock);
-	while (any_done(qp) && budget--)
+	while (sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req))
 		finish_one(qp);
-	if (unlikely(any_done(qp)))
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
 }
 
-/* What a budget has left of those before it is done first. */
+/* What is done is done, also when the other half has failed meanwhile. */
 void sroce_finish_failed(struct sroce_qp *qp, u8 status)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	while (any_done(qp))
+	while (sroce_requester_finished(&qp->sq.req))
 		if (!finish_one(qp))
 			return;
 	fail(qp, status);

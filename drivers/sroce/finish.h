@@ -14,8 +14,6 @@ void sroce_finish(struct sroce_qp *qp, u8 status);
 /**
  * sroce_finish_done() - finish the requests that are acknowledged
  * @qp: connected; sq.lock held
- *
- * Very many are left to the QP's work.
  */
 void sroce_finish_done(struct sroce_qp *qp);
 

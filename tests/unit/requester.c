@@ -761,6 +761,18 @@ TEST(requester, resume_sends_what_never_left)
 	}
 }
 
+/* Whoever looks at the next one may not have finished the one before. */
+TEST(requester, the_longest_messages_of_uc_follow_one_another)
+{
+	sender_init(&s, 7);
+	s.r.transport = SROCE_UC;
+	s.r.mtu = 256;
+	post(&s, SROCE_OP_WRITE, SROCE_MAX_PACKETS * 256);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	post(&s, SROCE_OP_WRITE, SROCE_MAX_PACKETS * 256);
+	SEND(&s, SROCE_WRITE_FIRST, 7 + SROCE_MAX_PACKETS);
+}
+
 /* What is left of it must not become the next one's: it reads a list of its own length. */
 TEST(requester, begins_anew_behind_a_request_that_failed_half_sent)
 {
@@ -804,6 +816,41 @@ TEST(requester, local_requests_have_their_turn_and_no_packet)
 	EQUAL(complete(&s), 2);
 	sroce_requester_acknowledge(&s.r, 12);
 	EQUAL(complete(&s), 1);
+}
+
+static u32 do_locals(void)
+{
+	u32 n = 0;
+
+	while (sroce_requester_next(&s.r, &s.out) == SROCE_NEXT_LOCAL) {
+		sroce_requester_done(&s.r);
+		n++;
+	}
+	return n;
+}
+
+/* They end with what is under way before them, all at once. */
+TEST(requester, local_requests_behind_others_have_a_limit)
+{
+	static struct sroce_wr wrs[4096];
+	u32 i, n;
+
+	sender_init(&s, 10);
+	s.r.in.wrs = wrs;
+	s.r.in.mask = ARRAY_SIZE(wrs) - 1;
+	post(&s, SROCE_OP_SEND, 1);
+	for (i = 0; i < 4000; i++)
+		post_local(SROCE_OP_BIND_MW);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+	n = do_locals();
+	CHECK(n > 500 && n < 2000);
+	next_is(SROCE_NEXT_WINDOW);
+	sroce_requester_acknowledge(&s.r, 11);
+	EQUAL(complete(&s), 1 + n);
+	/* With nothing under way there is nothing to wait for. */
+	EQUAL(do_locals(), 4000 - n);
+	next_is(SROCE_NEXT_NOTHING);
+	EQUAL(complete(&s), 4000 - n);
 }
 
 TEST(requester, invalidation_waits_until_all_before_is_acknowledged)

@@ -16,6 +16,8 @@
  * part costs little, and there is an end to what nobody can stop.
  */
 #define LARGE_PART	4
+/* What is done here behind the window, and ends with it. */
+#define LOCALS_BEHIND	1024
 /* A window that leaves room for a packet in each so many nanoseconds, */
 #define PACKET_NS	10000
 /* up to this one. */
@@ -150,14 +152,15 @@ static void note_part(struct sroce_requester *r, struct sroce_wr *wr, u32 n)
 
 /*
  * Requests are found by their PSNs, counted from the first one of the oldest:
- * of a READ that is partly answered it lies behind @una.
+ * of a READ that is partly answered it lies behind @una.  Nobody looks for one
+ * that is finished, as each of UC is when it has been sent.
  */
 static u32 oldest_psn(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
-	return wr->started && sroce_psn_before(wr->psn, r->una) ? wr->psn :
-								  r->una;
+	return wr->started && sroce_psn_before(wr->psn, r->una) &&
+	       !sroce_requester_finished(r) ? wr->psn : r->una;
 }
 
 static enum sroce_next may_start(const struct sroce_requester *r,
@@ -233,6 +236,16 @@ static void fill(const struct sroce_requester *r, struct sroce_outgoing *out)
 }
 
 /*
+ * What is done while a request before it is under way ends with that one, in
+ * one go: there is an end to it.
+ */
+static bool locals_wait(const struct sroce_requester *r)
+{
+	return r->una != r->psn &&
+	       r->in.next - r->in.head >= r->window + LOCALS_BEHIND;
+}
+
+/*
  * A key that is invalidated may be needed to send again what came before it:
  * that must be acknowledged.
  */
@@ -247,7 +260,7 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 		return SROCE_NEXT_FENCE;
 	if (wr->opcode == SROCE_OP_LOCAL_INV && r->una != r->psn)
 		return SROCE_NEXT_ALONE;
-	return SROCE_NEXT_LOCAL;
+	return locals_wait(r) ? SROCE_NEXT_WINDOW : SROCE_NEXT_LOCAL;
 }
 
 /* It met the limit when it was posted, and then that became 0 (SQD). */
