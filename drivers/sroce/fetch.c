@@ -214,24 +214,44 @@ static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 	return status ?: check_size(qp, wr);
 }
 
-static void fetch_one(struct sroce_qp *qp, u32 index)
+static const struct sroce_sqe *entry_at(const struct sroce_qp *qp, u32 index)
 {
-	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
-	const struct sroce_sqe *entry = qp->sq.ring +
-		(size_t)(index & (qp->sq.entries - 1)) * qp->sq.stride;
-	struct sroce_sqe head;
+	return qp->sq.ring +
+	       (size_t)(index & (qp->sq.entries - 1)) * qp->sq.stride;
+}
 
-	memcpy(&head, entry, sizeof(head));
-	barrier_data(&head);
-	wr->wr_id = head.wr_id;
-	wr->opcode = head.opcode;
-	wr->flags = head.flags;
-	wr->num_sge = head.num_sge;
-	wr->imm = head.imm_data;
+static void take_head(struct sroce_wr *wr, struct sroce_sqe *head,
+		      const struct sroce_sqe *entry)
+{
+	memcpy(head, entry, sizeof(*head));
+	barrier_data(head);
+	wr->wr_id = head->wr_id;
+	wr->opcode = head->opcode;
+	wr->flags = head->flags;
+	wr->num_sge = head->num_sge;
+	wr->imm = head->imm_data;
 	wr->length = 0;
 	wr->packets = 1;
 	wr->started = false;
 	wr->parts = false;
+}
+
+void sroce_fetch_head(const struct sroce_qp *qp, u32 index,
+		      struct sroce_wr *wr)
+{
+	struct sroce_sqe head;
+
+	lockdep_assert_held(&qp->sq.lock);
+	take_head(wr, &head, entry_at(qp, index));
+}
+
+static void fetch_one(struct sroce_qp *qp, u32 index)
+{
+	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+	const struct sroce_sqe *entry = entry_at(qp, index);
+	struct sroce_sqe head;
+
+	take_head(wr, &head, entry);
 	wr->status = take_request(qp, wr, &head, entry,
 				  sroce_fetch_list(qp, index));
 	if (unlikely(wr->status))

@@ -50,6 +50,15 @@ u32 sroce_fetch_end(struct sroce_qp *qp);
 /* Copy entries up to @end, that of sroce_fetch_end(), but only so many. */
 void sroce_fetch_until(struct sroce_qp *qp, u32 end, u32 most);
 
+/**
+ * sroce_fetch_head() - what an entry says of itself, unchecked
+ * @qp: the QP, sq.lock held
+ * @index: of the entry, before sroce_fetch_end()
+ * @wr: result: all but operands and status
+ */
+void sroce_fetch_head(const struct sroce_qp *qp, u32 index,
+		      struct sroce_wr *wr);
+
 /* SGE list or inline data of a request in flight */
 static inline void *sroce_fetch_list(const struct sroce_qp *qp, u32 index)
 {

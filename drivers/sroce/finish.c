@@ -138,19 +138,35 @@ static bool to_flush(const struct sroce_qp *qp)
 	return qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE;
 }
 
+static bool more_to_flush(const struct sroce_qp *qp)
+{
+	return (s32)(qp->sq.flush_end - qp->sq.req.in.tail) > 0;
+}
+
 void sroce_finish_failing(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	if (!to_flush(qp))
 		return;
 	qp->sq.armed = false;
-	if (!qp->sq.req.in.wrs)
-		return;
 	if (qp->state == IB_QPS_ERR)
 		sroce_ring_error(qp->slot);
 	else
 		sroce_ring_idle(qp->slot);
 	qp->sq.flush_end = sroce_fetch_end(qp);
+}
+
+/* There was no memory for a record of it, and none is needed. */
+static void flush_unfetched(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	struct sroce_wr wr;
+
+	sroce_fetch_head(qp, in->tail, &wr);
+	in->next = ++in->tail;
+	in->head = in->tail;
+	sroce_store_release(&qp->slot->sq_head, in->head);
+	push(qp, &wr, SROCE_WR_FLUSH_ERR);
 }
 
 bool sroce_finish_flush(struct sroce_qp *qp)
@@ -159,13 +175,15 @@ bool sroce_finish_flush(struct sroce_qp *qp)
 	u32 budget = SROCE_FLUSH_BUDGET;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!to_flush(qp) || !in->wrs)
+	if (!to_flush(qp))
 		return false;
 	/* Each may have a kilobyte in it: no more are copied than flushed. */
-	if (in->tail - in->head < budget)
+	if (in->wrs && in->tail - in->head < budget)
 		sroce_fetch_until(qp, qp->sq.flush_end,
 				  budget - (in->tail - in->head));
 	while (in->head != in->tail && budget--)
 		sroce_finish(qp, flush_status(&qp->sq.req));
-	return in->head != in->tail || (s32)(qp->sq.flush_end - in->tail) > 0;
+	while (!in->wrs && more_to_flush(qp) && budget--)
+		flush_unfetched(qp);
+	return in->head != in->tail || more_to_flush(qp);
 }
