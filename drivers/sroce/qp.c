@@ -514,6 +514,16 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	return 0;
 }
 
+/* It is not to wait in vain for a timer, or for the work that this left. */
+static bool posted_unkicked(const struct sroce_qp *qp)
+{
+	return READ_ONCE(qp->sq.gathering) ||
+	       (qp->ctx && qp->sq.entries &&
+		READ_ONCE(qp->state) == IB_QPS_RTS &&
+		sroce_load(&qp->slot->sq_tail) !=
+		sroce_load(&qp->slot->sq_head));
+}
+
 int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sroce_qp *qp = sroce_qp(ibqp);
@@ -521,8 +531,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 
 	if (ctx)
 		sroce_slot_owner(ctx, &qp->place, NULL);
-	/* Posted without a kick: it is not to wait for a timer in vain. */
-	if (READ_ONCE(qp->sq.gathering))
+	if (posted_unkicked(qp))
 		sroce_qp_kick(qp);
 	withdraw(qp);
 	if (!ctx && !sroce_qp_target(qp)) {
