@@ -11,12 +11,11 @@
 #include "worker.h"
 #include "xrc.h"
 
-/*
- * Bursts of READ data sent at a time: about as many packets as a CPU's backlog
- * takes (net.core.netdev_max_backlog, 1000) should a device split them.  The
- * rest is the agenda's or the work item's.
- */
-#define ANSWER_BUDGET	16
+/* In units of SROCE_ANSWER_BUDGET */
+static u32 price(const struct sroce_qp *qp, u32 packets)
+{
+	return packets * max(qp->rq.resp.mtu / SZ_1K, 1u);
+}
 
 static struct sroce_pkt blank(const struct sroce_qp *qp)
 {
@@ -151,6 +150,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		return false;
 	}
 	qp->rq.pauses = 0;
+	qp->rq.budget -= min(price(qp, read->next - first), qp->rq.budget);
 	read->told |= read->next == read->packets;
 	return true;
 }
@@ -242,7 +242,6 @@ static void acknowledge_before(struct sroce_qp *qp,
 
 void sroce_answer(struct sroce_qp *qp)
 {
-	u32 budget = ANSWER_BUDGET;
 	struct sroce_read *read;
 
 	lockdep_assert_held(&qp->rq.lock);
@@ -256,7 +255,7 @@ void sroce_answer(struct sroce_qp *qp)
 	if (sroce_tx_in_order(qp, &qp->rq.path) != SROCE_ORDER_KEPT)
 		return;
 	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
-		if (!budget--) {
+		if (!qp->rq.budget) {
 			sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
 			return;
 		}

@@ -183,6 +183,7 @@ struct sroce_sendq {
  * @pauses: local drops in a row
  * @ack: an acknowledgment is to be sent
  * @ack_again: of what the peer has repeated
+ * @budget: what is left for answers under this hold of @lock, see receive.h
  * @pause: runs after a local drop of an answer
  * @min_rnr_timer: code for RNR NAKs
  * @last_told: in error: there has been the event for the last receive request
@@ -206,6 +207,7 @@ struct sroce_recvq {
 	u32 nak_psn;
 	bool ack;
 	bool ack_again;
+	u32 budget;
 	struct hrtimer pause;
 	u8 min_rnr_timer;
 	bool last_told;

@@ -521,6 +521,10 @@ static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
 		 * next one comes, and rxe's FLUSHes are not counted at all.
 		 */
 		sroce_answer(qp);
+		if (!sroce_receive_active(qp)) {
+			sroce_count(qp, SROCE_RX_BAD_STATE);
+			return;
+		}
 		verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
 	}
 	if (likely(verdict == SROCE_EXECUTE))

@@ -14,9 +14,18 @@ static inline bool sroce_receive_active(const struct sroce_qp *qp)
 	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
 }
 
+/*
+ * Answers to READs that are sent under one hold of the lock: KiB, or packets if
+ * these are more.  A CPU's backlog takes about as many should a device split
+ * them (net.core.netdev_max_backlog, 1000).  The rest is the agenda's or the
+ * work item's.
+ */
+#define SROCE_ANSWER_BUDGET	1024
+
 static inline void sroce_receive_lock(struct sroce_qp *qp)
 {
 	spin_lock_bh(&qp->rq.lock);
+	qp->rq.budget = SROCE_ANSWER_BUDGET;
 }
 
 /* Completion handlers may post, peers answer: after the lock is gone. */
