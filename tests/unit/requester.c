@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include "completer.h"
 #include "sender.h"
 
@@ -889,6 +892,81 @@ TEST(requester, local_requests_are_done_once)
 	SEND(&s, SROCE_SEND_ONLY, 11);
 	sroce_requester_acknowledge(&s.r, 12);
 	EQUAL(complete(&s), 3);
+}
+
+/*
+ * Tens of thousands of local requests may stand behind one that is lost, as they
+ * take no PSN.  Pages of a ring that a rewind has no business with are not to be
+ * read or written then.
+ */
+#define CROWD		4096
+
+static struct sroce_wr *large_ring(void)
+{
+	void *ring = mmap(NULL, CROWD * sizeof(struct sroce_wr),
+			  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+
+	CHECK(ring != MAP_FAILED);
+	s.r.in.wrs = ring;
+	s.r.in.mask = CROWD - 1;
+	s.r.in.head = 0;
+	s.r.in.next = 0;
+	s.r.in.tail = 0;
+	return ring;
+}
+
+/* All but the first page, which has the oldest request */
+static void allow(struct sroce_wr *ring, int access)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	EQUAL(mprotect((char *)ring + page, CROWD * sizeof(*ring) - page,
+		       access), 0);
+}
+
+static void touched(int sig)
+{
+	(void)sig;
+	tap_fail(__FILE__, __LINE__, "a request is visited for nothing");
+}
+
+/* The first touch is the last: it ends the test. */
+static void watched_rewind(struct sroce_wr *ring)
+{
+	struct sigaction watch = {
+		.sa_handler = touched,
+		.sa_flags = SA_NODEFER | SA_RESETHAND,
+	};
+	struct sigaction before;
+
+	EQUAL(sigaction(SIGSEGV, &watch, &before), 0);
+	allow(ring, PROT_NONE);
+	sroce_requester_rewind(&s.r);
+	allow(ring, PROT_READ | PROT_WRITE);
+	EQUAL(sigaction(SIGSEGV, &before, NULL), 0);
+}
+
+TEST(requester, rewind_leaves_alone_what_it_does_not_send)
+{
+	struct sroce_wr *ring;
+	u32 i;
+
+	sender_init(&s, 10);
+	ring = large_ring();
+	post(&s, SROCE_OP_SEND, 1);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+	for (i = 1; i < CROWD; i++) {
+		post_local(SROCE_OP_BIND_MW);
+		next_is(SROCE_NEXT_LOCAL);
+		sroce_requester_done(&s.r);
+	}
+	watched_rewind(ring);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+	watched_rewind(ring);
+	EQUAL(s.r.in.next, 0);
+	EQUAL(acknowledge(&s, 11), CROWD);
+	munmap(ring, CROWD * sizeof(*ring));
 }
 
 TEST(requester, local_requests_are_fenced_and_held)
