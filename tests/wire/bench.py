@@ -67,18 +67,18 @@ class Bench:
 
     # --- QPs ---
 
-    def unconnected(self, transport="RC", psn=None, sq_psn=500):
+    def unconnected(self, transport="RC", psn=None, sq_psn=500, depth=16):
         """A QP in RESET; its PSN is around the wrap or not."""
         if psn is None:
             psn = self.random.choice((0, 100, 0xFFFFFF))
-        victim = (Target if transport == "XRC" else Victim)(self.context, transport, psn, sq_psn)
+        victim = (Target if transport == "XRC" else Victim)(self.context, transport, psn, sq_psn, depth)
         self.victims.append(victim)
         victim.first_psn = psn
         return victim
 
-    def qp(self, transport="RC", psn=None, sq_psn=500, **options):
+    def qp(self, transport="RC", psn=None, sq_psn=500, depth=16, **options):
         """A QP that takes us for its peer."""
-        victim = self.unconnected(transport, psn, sq_psn)
+        victim = self.unconnected(transport, psn, sq_psn, depth)
         victim.connect(self.gid, self.ours, self.peer.qpn, **options)
         return victim
 

@@ -64,12 +64,13 @@ class Memory:
 
 
 class Victim:
-    """A QP and memory for it; connect() makes an address and a QPN its peer."""
+    """A QP and memory for it; connect() makes an address and a QPN its peer. The depth is of its send queue."""
 
-    def __init__(self, context, transport="RC", psn=100, sq_psn=500):
+    def __init__(self, context, transport="RC", psn=100, sq_psn=500, depth=16):
         self.transport = transport
+        self.depth = depth
         self.pd = PD(context)
-        self.cq = CQ(context, 64)
+        self.cq = CQ(context, 48 + depth)
         self.memory = Memory(self.pd)
         self.qp = self.make_qp(context)
         self.qpn = self.qp.qp_num
@@ -77,8 +78,8 @@ class Victim:
         self.sq_psn = sq_psn
 
     def make_qp(self, context):
-        cap = QPCap(max_send_wr=16, max_recv_wr=16, max_send_sge=2, max_recv_sge=2)
-        return QP(self.pd, QPInitAttr(qp_type=TYPES[self.transport], scq=self.cq, rcq=self.cq, cap=cap))
+        cap = QPCap(max_send_wr=self.depth, max_recv_wr=16, max_send_sge=2, max_recv_sge=2)
+        return QP(self.pd, QPInitAttr(qp_type=TYPES[self.transport], scq=self.cq, rcq=self.cq, cap=cap, sq_sig_all=0))
 
     def connect(self, gid_index, address, qpn, access=None, timeout=0, pkey_index=0, **path):
         """What is in path are attributes of the route, and "sl"."""
