@@ -617,6 +617,71 @@ static void traffic(const void *arg)
 	pair_down(&busy);
 }
 
+/*
+ * A QP has no memory for its send requests before the first post.  If there is
+ * none in error, either, what is posted to learn of the end is flushed all the
+ * same: a receive request at once, a send request with the next post.  The queue
+ * is short: an allocation of it has nothing to fall back to.
+ */
+static const struct options unused = { .wr = 16 };
+
+#define STARVATIONS	10
+
+static bool flushed(const struct side *side, struct ibv_cq *of, uint64_t id)
+{
+	return EXPECT(of, side->qp, .wr_id = id,
+		      .status = IBV_WC_WR_FLUSH_ERR);
+}
+
+static bool receive_starved(struct side *side, int nth, bool *failed)
+{
+	int err;
+
+	fail_nth(nth);
+	err = post_recv(side, 2, 0, 8);
+	*failed = fail_stop();
+	return CHECK_CALL(err, 0) && flushed(side, side->rcq, 2);
+}
+
+static bool send_starved(struct side *side, int nth, bool *failed)
+{
+	int err;
+
+	fail_nth(nth);
+	err = post_send(side, 2, 0, 8, IBV_SEND_SIGNALED);
+	*failed = fail_stop();
+	return CHECK_CALL(err, 0) &&
+	       CHECK_CALL(post_send(side, 3, 0, 8, IBV_SEND_SIGNALED), 0) &&
+	       flushed(side, side->scq, 2) && flushed(side, side->scq, 3);
+}
+
+static bool starve_in_error(bool send, int nth, bool *failed)
+{
+	struct pair p;
+	bool good;
+
+	if (!CHECK(pair_up(&p, &unused)) ||
+	    !CHECK_CALL(post_recv(&p.a, 1, 0, 8), 0) ||
+	    !CHECK_CALL(to_state(&p.a, IBV_QPS_ERR), 0) ||
+	    !flushed(&p.a, p.a.rcq, 1))
+		return false;
+	good = send ? send_starved(&p.a, nth, failed) :
+		      receive_starved(&p.a, nth, failed);
+	pair_down(&p);
+	return good;
+}
+
+static void in_error(const void *arg)
+{
+	bool failed = true;
+	int nth;
+
+	for (nth = 1; failed && nth < STARVATIONS; nth++)
+		REQUIRE(starve_in_error(arg, nth, &failed));
+	/* One has failed, and then none. */
+	CHECK(nth > 2 && !failed);
+}
+
 static bool chosen(const char *name, int argc, char **argv)
 {
 	int i;
@@ -655,6 +720,10 @@ int main(int argc, char **argv)
 			run_test(exhaust, &acts[i], "%s", acts[i].name);
 	if (chosen("traffic", argc, argv))
 		run_test(traffic, NULL, "traffic");
+	if (chosen("flush", argc, argv)) {
+		run_test(in_error, NULL, "flush of receive requests");
+		run_test(in_error, "send", "flush of send requests");
+	}
 	pair_down(&pair);
 	return tests_done();
 }
