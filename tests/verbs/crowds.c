@@ -198,20 +198,21 @@ static const struct options tiny = {
 	.wr = 1, .sge = 1, .cqe = 16, .size = (STOPS + 1) * BLOCK,
 };
 
-static bool join(struct side *side, const struct side *model)
+static bool join(struct side *side, const struct side *model,
+		 const struct options *o)
 {
 	*side = *model;
-	return side_qp(side, &tiny);
+	return side_qp(side, o);
 }
 
-static bool crowd_up(struct crowd *c, unsigned int n)
+static bool crowd_up(struct crowd *c, unsigned int n, const struct options *o)
 {
 	c->sides = calloc(n, sizeof(*c->sides));
 	if (!CHECK(c->sides) || !open_again(&c->host, &hosts[0]) ||
-	    !side_create(&c->one, &c->host, &tiny, false))
+	    !side_create(&c->one, &c->host, o, false))
 		return false;
 	for (c->n = 0; c->n < n; c->n++)
-		if (!join(&c->sides[c->n], &c->one))
+		if (!join(&c->sides[c->n], &c->one, o))
 			return false;
 	return true;
 }
@@ -282,7 +283,7 @@ static void queue_pairs(const void *arg)
 	struct crowd crowd = {};
 
 	/* So that no QP is at two stops. */
-	REQUIRE(CHECK(n > 2 * STOPS) && crowd_up(&crowd, n));
+	REQUIRE(CHECK(n > 2 * STOPS) && crowd_up(&crowd, n, &tiny));
 	used_since(&before, &all);
 	REQUIRE(connect_stops(&crowd));
 	write_round(&crowd, 1);
@@ -546,6 +547,96 @@ static void addresses(const void *arg)
 	side_destroy(&first);
 }
 
+/*
+ * Nobody answers any of them, and there are more of their timers in a moment than
+ * a processor serves at once: each gives up, and none keeps others from working.
+ */
+#define MOST_SILENT	2000
+
+/* A number that no QP has any more. */
+static bool nobody(struct ibv_qp *qp)
+{
+	struct side side;
+	bool made = side_create(&side, &hosts[1], &tiny, false);
+
+	if (made) {
+		qp->qp_num = side.qp->qp_num;
+		side_destroy(&side);
+	}
+	return made;
+}
+
+static bool all_ask(struct crowd *c, const struct options *o)
+{
+	struct ibv_qp gone = {};
+	const struct side peer = { .host = &hosts[1], .qp = &gone };
+	unsigned int i;
+
+	if (!nobody(&gone))
+		return false;
+	for (i = 0; i < c->n; i++)
+		if (!side_connect(&c->sides[i], &peer, o))
+			return false;
+	for (i = 0; i < 2 * c->n; i++)
+		if (!CHECK_CALL(post_send(&c->sides[i % c->n], i, 0, 8,
+					  IBV_SEND_SIGNALED), 0))
+			return false;
+	return true;
+}
+
+/* Of each QP the first request fails, and then the second is flushed. */
+static bool gave_up(const struct crowd *c, const struct ibv_wc *wc,
+		    uint8_t *ends)
+{
+	unsigned int at = wc->wr_id % c->n;
+	bool second = wc->wr_id >= c->n;
+
+	return CHECK(wc->wr_id < 2 * c->n) &&
+	       CHECK(wc->qp_num == c->sides[at].qp->qp_num) &&
+	       CHECK(ends[at]++ == second) &&
+	       CHECK_CALL(wc->status, second ? IBV_WC_WR_FLUSH_ERR :
+					       IBV_WC_RETRY_EXC_ERR);
+}
+
+static bool all_give_up(const struct crowd *c, struct pair *beside)
+{
+	uint8_t *ends = calloc(c->n, 1);
+	unsigned int left = 2 * c->n;
+	bool good = CHECK(ends);
+	struct ibv_wc wc;
+
+	while (good && left) {
+		good = works(beside) && next_wc(c->one.scq, &wc);
+		while (good) {
+			good = gave_up(c, &wc, ends);
+			if (!--left || ibv_poll_cq(c->one.scq, 1, &wc) != 1)
+				break;
+		}
+	}
+	free(ends);
+	return good;
+}
+
+static void silence(const void *arg)
+{
+	unsigned int n = *(const unsigned int *)arg;
+	const struct options o = {
+		.wr = 2, .sge = 1, .cqe = 2 * n, .size = 4096, .timeout = 12,
+		.retry_cnt = 7,
+	};
+	struct crowd crowd = {};
+	struct pair beside;
+
+	REQUIRE(pair_up(&beside, &(const struct options) { .timeout = 18 }) &&
+		crowd_up(&crowd, n, &o));
+	REQUIRE(all_ask(&crowd, &o));
+	CHECK(all_give_up(&crowd, &beside));
+	CHECK(quiet(crowd.one.scq));
+	CHECK(works(&beside));
+	crowd_down(&crowd);
+	pair_down(&beside);
+}
+
 static void test_contexts(void)
 {
 	unsigned int n = number("CONTEXTS", 1000);
@@ -583,12 +674,22 @@ static void test_addresses(void)
 		 n);
 }
 
+static void test_silence(void)
+{
+	unsigned int n = number("QPS", MOST_SILENT);
+
+	if (n > MOST_SILENT)
+		n = MOST_SILENT;
+	run_test(silence, &n, "%u QPs that nobody answers give up", n);
+}
+
 static const struct group groups[] = {
 	{ "contexts", test_contexts },
 	{ "queue-pairs", test_queue_pairs },
 	{ "regions", test_regions },
 	{ "killed", test_killed },
 	{ "addresses", test_addresses },
+	{ "silence", test_silence },
 };
 
 int main(int argc, char **argv)
