@@ -101,6 +101,35 @@ cm_listens() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
 pingpong "RC between hosts"
 ok "any namespace can open any device" on h2 ibv_devinfo -d $D1
 
+# Who makes namespaces by the thousand does not have the queue pairs of the whole host looked at: a probe counts how often
+# they are. A netdev goes early in the end of its namespace, and one namespace ends wholly before the next one begins to.
+TRACING=/sys/kernel/tracing
+watch_walks() {
+	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
+	[ -e $TRACING/kprobe_events ] || return
+	echo "p:sroce_test/walk sroce:sroce_qp_forget_routes" >>$TRACING/kprobe_events
+	echo 1 >$TRACING/events/sroce_test/walk/enable
+	at_exit forget_walks
+} 2>/dev/null
+forget_walks() {
+	[ -e $TRACING/events/sroce_test ] || return 0
+	echo 0 >$TRACING/events/sroce_test/walk/enable
+	echo -:sroce_test/walk >>$TRACING/kprobe_events
+}
+walks() { awk '$1 == "walk" { print $2 }' $TRACING/kprobe_profile; }
+no_cable() { [ ! -e "/sys/class/net/$1" ]; }
+# come_and_go NAME
+come_and_go() {
+	ip netns add "$1" && ip link add "$1" type veth peer name eth0 netns "$1" && ip netns delete "$1" &&
+		wait_for 20 no_cable "$1"
+}
+if watch_walks; then
+	for name in plain1 plain2 plain3; do ok "a namespace comes and goes" come_and_go $name; done
+	is "no queue pair is looked at for those that have none" "$(walks)" 0
+else
+	skip "namespaces without queue pairs" "the kernel has no probes"
+fi
+
 # A namespace below: it has a VLAN of the device's netdev, whose addresses are GIDs, too. Routes of IPv6 point into their
 # namespace, and the queue pair of a program elsewhere still has one when it ends. The kernel frees one namespace with the next.
 vlan5() { on "$1" ip -6 addr add "fd05::$2/64" dev vlan5 nodad && on "$1" ip link set vlan5 up; }
@@ -122,11 +151,8 @@ if modprobe 8021q 2>/dev/null; then
 	sleep 0.5
 	ip netns delete below
 	ok "it ends: the GID goes" wait_for 20 no_gid $D1 fd05::1
-	for next in next1 next2; do
-		ip netns add $next
-		ip netns delete $next
-		sleep 1
-	done
+	for next in next1 next2; do ok "the next one" come_and_go $next; done
+	[ ! -e $TRACING/events/sroce_test ] || is "they are for the one that had the VLAN" "$(walks)" 1
 	kill -KILL $SERVER $CLIENT 2>/dev/null
 	wait $SERVER $CLIENT 2>/dev/null
 	on h2 ip link delete vlan5
@@ -135,6 +161,7 @@ if modprobe 8021q 2>/dev/null; then
 else
 	skip "a VLAN of the device in a namespace below" "this kernel has none"
 fi
+forget_walks
 
 # A namespace lives as long as a program in it, and with it the device.
 PORT=$((PORT + 1))
