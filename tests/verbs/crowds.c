@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "crowds.h"
 #include "move.h"
 
 static unsigned int number(const char *name, unsigned int usual)
@@ -690,6 +691,7 @@ static const struct group groups[] = {
 	{ "killed", test_killed },
 	{ "addresses", test_addresses },
 	{ "silence", test_silence },
+	{ "loopback", test_loopback },
 };
 
 int main(int argc, char **argv)
