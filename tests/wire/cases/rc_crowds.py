@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""One answer that ends thousands of requests (IBTA vol. 1, 9.7.5.1.2): binds of memory windows take no PSN, so as many as the
-queue holds may wait for the ACK of one SEND. The last SEND is on the wire only when all binds before it have been done."""
+"""One answer that ends very many requests (IBTA vol. 1, 9.7.5.1.2): binds of memory windows take no PSN, and a thousand of them
+may wait for the ACK of one SEND. The last SEND is on the wire only when all binds before it have been done."""
 
 import contextlib
 
@@ -8,9 +8,11 @@ import pyverbs.enums as e
 import roce
 from bench import case, expect
 from pyverbs.mr import MW, MWBind, MWBindInfo
+from pyverbs.wr import SendWR
 
 PSN = 500
-BINDS = 3000
+BINDS = 500
+THOUSANDS = 5000
 SIGNALED_EACH = 3
 
 
@@ -88,7 +90,7 @@ def wait(b, made):
     expect("completions", made.rc.completions(), [])
 
 
-@case("an ACK of thousands of requests ends each of them, in order")
+@case("an ACK of a thousand requests ends each of them, in order")
 def acked(b):
     with crowd(b, 2 * BINDS + 8) as made:
         wait(b, made)
@@ -97,7 +99,7 @@ def acked(b):
         b.works(made.rc)
 
 
-@case("an ACK of some of thousands ends no more than those")
+@case("an ACK of half of them ends no more than those")
 def partly_acked(b):
     with crowd(b, 2 * BINDS + 8) as made:
         wait(b, made)
@@ -113,7 +115,7 @@ def partly_acked(b):
         b.works(made.rc)
 
 
-@case("a NAK behind thousands of requests: they succeed, the refused one fails, what follows is flushed")
+@case("a NAK behind a thousand requests: they succeed, the refused one fails, what follows is flushed")
 def refused(b):
     with crowd(b, 3 * BINDS + 16) as made:
         wait(b, made)
@@ -128,3 +130,50 @@ def refused(b):
         same(made.completions(), [(wr_id, e.IBV_WC_SUCCESS) for wr_id in done] + [(refused_id, e.IBV_WC_REM_ACCESS_ERR)] +
              [(wr_id, e.IBV_WC_WR_FLUSH_ERR) for wr_id in behind])
         b.state(made.rc, "ERR")
+
+
+@case("more binds than may wait for an ACK: what is behind them comes after it")
+def beyond(b):
+    with crowd(b, THOUSANDS + 8) as made:
+        made.send()
+        made.binds(THOUSANDS)
+        made.send()
+        sent(b, PSN)
+        b.silence()
+        expect("completions", made.rc.completions(), [])
+        acknowledge(b, made.rc, PSN)
+        sent(b, PSN + 1)
+        acknowledge(b, made.rc, PSN + 1)
+        same(made.completions(), [(wr_id, e.IBV_WC_SUCCESS) for wr_id in made.signaled])
+        b.works(made.rc)
+
+
+def request(rc, opcode, wr_id, flags=0):
+    wr = SendWR(wr_id=wr_id, num_sge=1, sg=[rc.memory.sge(8)], opcode=opcode, send_flags=e.IBV_SEND_SIGNALED | flags)
+    wr.set_wr_rdma(0x77, 0x1000)
+    rc.qp.post_send(wr)
+
+
+@case("a fenced WRITE comes when the READ before it is answered, however many binds end with that")
+def fenced(b):
+    with crowd(b, THOUSANDS + 8) as made:
+        rc = made.rc
+        request(rc, e.IBV_WR_RDMA_WRITE, made.posted)
+        made.posted += 1
+        made.binds(THOUSANDS)
+        last = made.posted
+        request(rc, e.IBV_WR_RDMA_READ, last)
+        request(rc, e.IBV_WR_RDMA_WRITE, last + 1, e.IBV_SEND_FENCE)
+        expect("PSN", b.wait_outgoing("RC_WRITE_ONLY").psn, PSN)
+        # Its ACK is late: the READ, if it does not wait for that, is answered first.
+        found = [packet.name for packet in b.answers()]
+        if not found:
+            acknowledge(b, rc, PSN)
+            found = [b.wait_outgoing("RC_READ_REQUEST").name]
+        expect("the next", found, ["RC_READ_REQUEST"])
+        b.raw(roce.transport("RC_READ_RESPONSE_ONLY", rc.qpn, PSN + 1, b"12345678", aeth=roce.ACK << 24))
+        expect("PSN of the fenced WRITE", b.wait_outgoing("RC_WRITE_ONLY").psn, PSN + 2)
+        acknowledge(b, rc, PSN + 2)
+        made.signaled = [0] + made.signaled + [last, last + 1]
+        same(made.completions(), [(wr_id, e.IBV_WC_SUCCESS) for wr_id in made.signaled])
+        b.works(rc)
