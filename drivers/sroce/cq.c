@@ -169,12 +169,25 @@ static void cq_call(struct sroce_cq *cq, unsigned long calls)
 		cq_raise_error(cq);
 }
 
+/* Only by the timer or the tasklet that it counts. */
+static void count_run(u32 *runs)
+{
+	/* What the run did is over: pairs with runs_since(). */
+	smp_store_release(runs, *runs + 1);
+}
+
+static u32 runs_since(const u32 *runs, u32 then)
+{
+	/* Pairs with count_run(). */
+	return smp_load_acquire(runs) - then;
+}
+
 static void cq_call_kernel(struct tasklet_struct *caller)
 {
 	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
 
 	cq_call(cq, xchg(&cq->calls, 0));
-	smp_store_release(&cq->called, cq->called + 1);
+	count_run(&cq->called);
 }
 
 /*
@@ -205,7 +218,7 @@ static enum hrtimer_restart cq_waited(struct hrtimer *timer)
 	due = cq_batch_due(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
-	smp_store_release(&cq->waits, cq->waits + 1);
+	count_run(&cq->waits);
 	return HRTIMER_NORESTART;
 }
 
@@ -309,20 +322,21 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 /*
  * What was under way when the QP went is over as soon as there is nothing, or
  * the timer has run twice, and then the tasklet: either may have been past it
- * when it was queued again.  Acquire: what they did is over, too.
+ * when it was queued again.
  */
 void sroce_cq_settle(struct sroce_cq *cq)
 {
 	u32 waits = READ_ONCE(cq->waits);
 	u32 called;
 
-	while (hrtimer_active(&cq->timer) &&
-	       smp_load_acquire(&cq->waits) - waits < 2)
+	while (hrtimer_active(&cq->timer) && runs_since(&cq->waits, waits) < 2)
 		usleep_range(10, 100);
 	called = READ_ONCE(cq->called);
-	while (smp_load_acquire(&cq->caller.state) &&
-	       smp_load_acquire(&cq->called) - called < 2)
+	while (READ_ONCE(cq->caller.state) &&
+	       runs_since(&cq->called, called) < 2)
 		usleep_range(10, 100);
+	/* Idle: what the tasklet did before it cleared its state is over. */
+	smp_rmb();
 }
 
 /* The timer raises events, and the tasklet calls for those of kernel users. */
