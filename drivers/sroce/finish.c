@@ -146,8 +146,11 @@ static bool more_to_flush(const struct sroce_qp *qp)
 void sroce_finish_failing(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	if (!to_flush(qp))
+	if (!to_flush(qp)) {
+		/* It may fail before sroce_finish_flush() looks at it. */
+		qp->sq.flush_end = qp->sq.req.in.tail;
 		return;
+	}
 	qp->sq.armed = false;
 	if (qp->state == IB_QPS_ERR)
 		sroce_ring_error(qp->slot);
