@@ -183,6 +183,13 @@ static u64 probe_after(const struct sroce_sendq *sq)
 	return sq->rtt.smooth ? sroce_rtt_probe(&sq->rtt) << SHY : timeout(sq);
 }
 
+/* What is done here has no packet, and may wait for an answer itself. */
+static bool packets_follow(const struct sroce_requester *req)
+{
+	return req->in.next != req->in.tail &&
+	       !sroce_wr_local(sroce_inflight_wr(&req->in, req->in.next));
+}
+
 /*
  * In a stream the packets that follow tell of a loss.  Where none may follow,
  * at its end, when the window has become small, the peer was not ready, or the
@@ -193,7 +200,7 @@ static u64 patience(const struct sroce_sendq *sq)
 {
 	const struct sroce_requester *req = &sq->req;
 
-	if (req->in.next != req->in.tail && req->window == req->max_window &&
+	if (packets_follow(req) && req->window == req->max_window &&
 	    !req->rnr_waits && !req->reads)
 		return timeout(sq);
 	return min(probe_after(sq), timeout(sq));
