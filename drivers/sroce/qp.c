@@ -515,13 +515,19 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 }
 
 /* It is not to wait in vain for a timer, or for the work that this left. */
-static bool posted_unkicked(const struct sroce_qp *qp)
+static bool posted_unkicked(struct sroce_qp *qp)
 {
-	return READ_ONCE(qp->sq.gathering) ||
-	       (qp->ctx && qp->sq.entries &&
-		READ_ONCE(qp->state) == IB_QPS_RTS &&
-		sroce_load(&qp->slot->sq_tail) !=
-		sroce_load(&qp->slot->sq_head));
+	const struct sroce_sendq *sq = &qp->sq;
+	bool unkicked;
+
+	if (!sq->entries)
+		return false;
+	spin_lock_bh(&qp->sq.lock);
+	unkicked = sq->gathering ||
+		   (qp->ctx && sroce_send_active(qp) &&
+		    sroce_load(&qp->slot->sq_tail) != sq->req.in.next);
+	spin_unlock_bh(&qp->sq.lock);
+	return unkicked;
 }
 
 int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
