@@ -899,7 +899,7 @@ TEST(requester, local_requests_are_done_once)
  * take no PSN.  Pages of a ring that a rewind has no business with are not to be
  * read or written then.
  */
-#define CROWD		4096
+#define CROWD		1024
 
 static struct sroce_wr *large_ring(void)
 {
