@@ -30,7 +30,7 @@ void sroce_finish_failed(struct sroce_qp *qp, u8 status);
 
 /**
  * sroce_finish_failing() - settle what is to be flushed
- * @qp: the QP, sq.lock held; nothing happens if it is not in error
+ * @qp: the QP, sq.lock held; if it is not in error, nothing is to be flushed
  *
  * That is what has been posted by now.  Whoever posts later kicks.
  */

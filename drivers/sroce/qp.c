@@ -514,7 +514,10 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	return 0;
 }
 
-/* It is not to wait in vain for a timer, or for the work that this left. */
+/*
+ * What is gathered, or has been left to the work by a timer that had no turn, is
+ * not to wait for them in vain.  Nothing is completed here: a plain lock.
+ */
 static bool posted_unkicked(struct sroce_qp *qp)
 {
 	const struct sroce_sendq *sq = &qp->sq;

@@ -895,8 +895,8 @@ TEST(requester, local_requests_are_done_once)
 }
 
 /*
- * Tens of thousands of local requests may stand behind one that is lost, as they
- * take no PSN.  Pages of a ring that a rewind has no business with are not to be
+ * A thousand local requests may stand behind one that is lost, as they take no
+ * PSN.  Pages of a ring that a rewind has no business with are not to be
  * read or written then.
  */
 #define CROWD		1024
