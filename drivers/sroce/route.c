@@ -3,6 +3,7 @@
 #include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_route.h>
+#include <net/l3mdev.h>
 #include <net/route.h>
 #include "core/wire.h"
 #include "route.h"
@@ -19,11 +20,11 @@ bool sroce_route_asked(const struct net *net)
 	return READ_ONCE(route_net(net)->asked);
 }
 
-static struct dst_entry *route_ipv4(const struct sroce_av *av,
-				    struct net_device *ndev)
+static struct dst_entry *lookup_ipv4(const struct sroce_av *av,
+				     struct net_device *ndev, int oif)
 {
 	struct flowi4 fl = {
-		.flowi4_oif = ndev->ifindex,
+		.flowi4_oif = oif,
 		SROCE_FLOWI4_DSCP(av->tclass),
 		.flowi4_proto = IPPROTO_UDP,
 		.daddr = av->daddr.s6_addr32[3],
@@ -34,6 +35,26 @@ static struct dst_entry *route_ipv4(const struct sroce_av *av,
 	struct rtable *rt = ip_route_output_key(dev_net(ndev), &fl);
 
 	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+/*
+ * An address of this host that another netdev has is not found by way of ours,
+ * and a packet that went out to it would come back from a local address, which
+ * IPv4 drops.  As for any program, the lookup that names no netdev, or the VRF,
+ * leads to it.  IPv6 finds it either way.
+ */
+static struct dst_entry *route_ipv4(const struct sroce_av *av,
+				    struct net_device *ndev)
+{
+	struct dst_entry *dst;
+
+	if (inet_addr_type_dev_table(dev_net(ndev), ndev,
+				     av->daddr.s6_addr32[3]) == RTN_LOCAL) {
+		dst = lookup_ipv4(av, ndev, l3mdev_master_ifindex_rcu(ndev));
+		if (!IS_ERR(dst))
+			return dst;
+	}
+	return lookup_ipv4(av, ndev, ndev->ifindex);
 }
 
 static struct dst_entry *route_ipv6(const struct sroce_av *av,
