@@ -66,6 +66,7 @@ OFFSET(sroce_cqe, flags, 34);
 OFFSET(sroce_cqe, vendor_err, 36);
 OFFSET(sroce_cqe, pkey_index, 40);
 OFFSET(sroce_cqe, sl, 42);
+OFFSET(sroce_cqe, vlan_id, 44);
 OFFSET(sroce_cqe, cookie, 48);
 OFFSET(sroce_cqe, phase, 60);
 

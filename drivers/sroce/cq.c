@@ -538,6 +538,10 @@ static void cq_read(struct ib_wc *wc, const struct sroce_cqe *cqe)
 	}
 	if (cqe->flags & SROCE_CQE_GRH)
 		wc->wc_flags |= IB_WC_GRH;
+	if (cqe->flags & SROCE_CQE_WITH_VLAN) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = cqe->vlan_id;
+	}
 	if (cqe->flags & (SROCE_CQE_IPV4 | SROCE_CQE_IPV6)) {
 		wc->wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
 		wc->network_hdr_type = network_type(cqe->flags);

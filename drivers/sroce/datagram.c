@@ -266,6 +266,10 @@ static void complete_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 		index = sroce_pkey_find(qp->dev, rx->pkt.pkey);
 		/* It was there when the packet was checked. */
 		cqe.pkey_index = index < SROCE_PKEY_TABLE ? index : 0;
+		if (rx->vlan_id != SROCE_NO_VLAN) {
+			cqe.flags |= SROCE_CQE_WITH_VLAN;
+			cqe.vlan_id = rx->vlan_id;
+		}
 	}
 
 	qp->rq.wqe_taken = false;

@@ -109,31 +109,68 @@ static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
 	return !IS_ERR(ndev) && net_eq(dev_net(ndev), net);
 }
 
+/*
+ * The GID of the device that has address @to in the namespace of the packet, or
+ * NULL.  Return: referenced.  RCU.
+ */
+static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
+					  const struct sroce_rx *rx,
+					  const struct in6_addr *to)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev = NULL;
+
+	if (of_a_link(to)) {
+		ndev = arrived_at(rx);
+		/* Or all netdevs would do. */
+		if (!ndev)
+			return NULL;
+	}
+	attr = rdma_find_gid_by_port(&dev->ib, (const union ib_gid *)to,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
+				     ndev);
+	if (IS_ERR(attr))
+		return NULL;
+	if (in_namespace(attr, rx->net))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return NULL;
+}
+
 /* Is @to an address of the device, in the namespace of the packet? */
 static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 		    const struct in6_addr *to)
 {
 	const struct ib_gid_attr *attr;
-	struct net_device *ndev = NULL;
-	bool found = false;
 
 	rcu_read_lock();
-	if (of_a_link(to)) {
-		ndev = arrived_at(rx);
-		/* Or all netdevs would do. */
-		if (!ndev)
-			goto out;
-	}
-	attr = rdma_find_gid_by_port(&dev->ib, (const union ib_gid *)to,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
-				     ndev);
-	if (!IS_ERR(attr)) {
-		found = in_namespace(attr, rx->net);
+	attr = find_gid(dev, rx, to);
+	if (attr)
+		rdma_put_gid_attr(attr);
+	rcu_read_unlock();
+	return attr;
+}
+
+/*
+ * For a response the RDMA core looks for a GID with this VLAN ID.  The tag itself
+ * would not do: a bridge or macvlan above the VLAN has the GID.
+ */
+static u16 gid_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
+{
+	const struct ib_gid_attr *attr;
+	u16 vlan_id = SROCE_NO_VLAN;
+	struct in6_addr from, to;
+
+	packet_addresses(rx, &from, &to);
+	rcu_read_lock();
+	attr = find_gid(dev, rx, &to);
+	if (attr) {
+		if (rdma_read_gid_l2_fields(attr, &vlan_id, NULL))
+			vlan_id = SROCE_NO_VLAN;
 		rdma_put_gid_attr(attr);
 	}
-out:
 	rcu_read_unlock();
-	return found;
+	return vlan_id;
 }
 
 /* RCU, as bottom halves are off. */
@@ -272,6 +309,8 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 	run_lock(run, rx);
 	if (!run->welcome)
 		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
+	if (qp->type == IB_QPT_GSI)
+		rx->vlan_id = gid_vlan(qp->dev, rx);
 	else if (run->answers)
 		sroce_send_answered(qp, rx);
 	else

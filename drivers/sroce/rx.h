@@ -10,6 +10,9 @@ struct net;
 struct sk_buff;
 struct sock;
 
+/* As rdma_read_gid_l2_fields() has it */
+#define SROCE_NO_VLAN 0xffff
+
 /**
  * struct sroce_rx - a packet that has arrived
  * @pkt: its headers
@@ -20,6 +23,8 @@ struct sock;
  * @ip: IP header of the burst it came in
  * @ipv4: IPv4, else IPv6
  * @ip_id: its own IPv4 identification; that in @ip is of the burst's first
+ * @vlan_id: to the GSI QP: the VLAN of the GID that it was sent to, or
+ *	SROCE_NO_VLAN
  * @len: from the BTH to the end of the ICRC, bytes
  */
 struct sroce_rx {
@@ -31,6 +36,7 @@ struct sroce_rx {
 	bool looped;
 	bool ipv4;
 	u16 ip_id;
+	u16 vlan_id;
 	u32 len;
 };
 

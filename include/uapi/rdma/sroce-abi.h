@@ -199,6 +199,7 @@ enum sroce_cqe_flags {
 	SROCE_CQE_IPV4		= 1 << 4,
 	SROCE_CQE_IPV6		= 1 << 5,
 	SROCE_CQE_SOLICITED	= 1 << 6,
+	SROCE_CQE_WITH_VLAN	= 1 << 7,
 };
 
 /**
@@ -218,6 +219,8 @@ enum sroce_cqe_flags {
  * @pkey_index: of a datagram on the GSI QP
  * @sl: of a datagram: 1 with an IPv6 GRH, 2 with IPv4, as hardware tells it
  * @reserved: zero
+ * @vlan_id: with SROCE_CQE_WITH_VLAN, which only the GSI QP has
+ * @reserved3: zero
  * @cookie: zero in a ring that a process maps; the kernel's own rings hold
  *	the QP here
  * @reserved2: zero
@@ -240,7 +243,9 @@ struct sroce_cqe {
 	__u32		vendor_err;
 	__u16		pkey_index;
 	__u8		sl;
-	__u8		reserved[5];
+	__u8		reserved;
+	__u16		vlan_id;
+	__u8		reserved3[2];
 	__aligned_u64	cookie;
 	__u32		reserved2;
 	__u32		phase;
