@@ -7,6 +7,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
+#include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
@@ -291,17 +292,17 @@ static struct net *net_of_listed(struct net_device *ndev)
 static int listener_open(struct sroce_listener *l, struct net_device *ndev,
 			 bool ipv4)
 {
-	struct net *net;
+	struct sroce_socket_id id = { .ipv4 = ipv4 };
 	int err = -ENODEV;
 
 	mutex_lock(&listeners_lock);
-	net = net_of_listed(ndev);
-	if (net)
-		err = sroce_socket_get(net, ipv4);
+	id.net = net_of_listed(ndev);
+	id.l3mdev = l3mdev_master_ifindex(ndev);
+	if (id.net)
+		err = sroce_socket_get(&id);
 	if (!err) {
-		l->net = net;
+		l->socket = id;
 		l->ndev = ndev;
-		l->ipv4 = ipv4;
 		list_add(&l->list, &listeners);
 	}
 	mutex_unlock(&listeners_lock);
@@ -311,9 +312,28 @@ static int listener_open(struct sroce_listener *l, struct net_device *ndev,
 static void listener_close(struct sroce_listener *l)
 {
 	lockdep_assert_held(&listeners_lock);
-	if (l->net)
-		sroce_socket_put(l->net, l->ipv4);
-	l->net = NULL;
+	if (l->socket.net)
+		sroce_socket_put(&l->socket);
+	l->socket.net = NULL;
+}
+
+/* To the socket of the VRF that the netdev belongs to by now */
+static void listener_follow(struct sroce_listener *l, struct net_device *ndev)
+{
+	struct sroce_socket_id id = l->socket;
+	int err;
+
+	lockdep_assert_held(&listeners_lock);
+	id.l3mdev = l3mdev_master_ifindex(ndev);
+	if (!id.net || id.l3mdev == l->socket.l3mdev)
+		return;
+	err = sroce_socket_get(&id);
+	listener_close(l);
+	if (!err)
+		l->socket = id;
+	else
+		netdev_err(ndev, "sroce: no socket for UDP port %d in this VRF, error %d\n",
+			   ROCE_V2_UDP_DPORT, err);
 }
 
 static void listener_remove(struct sroce_listener *l)
@@ -366,6 +386,18 @@ void sroce_device_netdev_gone(struct net_device *ndev)
 	list_for_each_entry(l, &listeners, list)
 		if (l->ndev == ndev)
 			listener_close(l);
+	mutex_unlock(&listeners_lock);
+}
+
+void sroce_device_netdev_moved(struct net_device *ndev)
+{
+	struct sroce_listener *l;
+
+	ASSERT_RTNL();
+	mutex_lock(&listeners_lock);
+	list_for_each_entry(l, &listeners, list)
+		if (l->ndev == ndev)
+			listener_follow(l, ndev);
 	mutex_unlock(&listeners_lock);
 }
 

@@ -6,6 +6,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 #include "counters.h"
+#include "socket.h"
 
 /* Limits: those of a generous NIC. */
 #define SROCE_PORT		1
@@ -31,14 +32,12 @@
  * struct sroce_listener - keeps a socket open
  * @list: of all listeners; device.c's lock, which protects the rest, too
  * @ndev: why: of a GID, or of a device
- * @net: where: the namespace that @ndev had then; NULL once it has left
- * @ipv4: address family
+ * @socket: which one; without a namespace once @ndev has left it
  */
 struct sroce_listener {
 	struct list_head list;
 	const struct net_device *ndev;
-	struct net *net;
-	bool ipv4;
+	struct sroce_socket_id socket;
 };
 
 /**
@@ -126,5 +125,15 @@ void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
  * Context: rtnl held, after the netdev was taken off the namespace's list.
  */
 void sroce_device_netdev_gone(struct net_device *ndev);
+
+/**
+ * sroce_device_netdev_moved() - a netdev has joined or left a VRF
+ * @ndev: any netdev, as above
+ *
+ * Its packets come by that VRF's socket from now on.
+ *
+ * Context: rtnl held.
+ */
+void sroce_device_netdev_moved(struct net_device *ndev);
 
 #endif /* SROCE_DEVICE_H */

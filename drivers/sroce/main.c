@@ -42,6 +42,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
+	case NETDEV_CHANGEUPPER:
+		sroce_device_netdev_moved(ndev);
+		break;
 	case NETDEV_CHANGE:
 		if (dev)
 			sroce_device_port_event(&dev->ib, ndev, event);

@@ -568,10 +568,24 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 }
 
 int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
+/*
+ * With udp_l3mdev_accept, a multicast packet of a VRF comes by two sockets: by
+ * that of the VRF and by the one that is bound to none.
+ */
+static bool for_other_socket(const struct sock *sk, const struct sk_buff *skb)
+{
+	if (sk->sk_bound_dev_if)
+		return false;
+	if (sk->sk_family == AF_INET)
+		return inet_sdif(skb) &&
+		       ipv4_is_multicast(ip_hdr(skb)->daddr);
+	return inet6_sdif(skb) && ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
+}
+
 {
 	bool mine = sroce_worker_begin();
 
-	if (skb->len >= sizeof(struct udphdr))
+	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
 		arrive(sock_net(sk), skb, false);
 	consume_skb(skb);
 	if (mine)

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The UDP sockets: one for each network namespace and address family, as long as
- * a device, or one of its addresses, is there.
+ * The UDP sockets: one for each network namespace, VRF and address family, as
+ * long as a device, or one of its addresses, is there.
  */
+#include <linux/cred.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rculist.h>
+#include <linux/sched/task.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
@@ -18,8 +20,7 @@
 
 struct udp_socket {
 	struct list_head list;
-	struct net *net;
-	bool ipv4;
+	struct sroce_socket_id id;
 	u32 users;
 	struct socket *socket;
 	struct sock *sk;
@@ -30,63 +31,143 @@ struct udp_socket {
 static DEFINE_MUTEX(sockets_lock);
 static LIST_HEAD(sockets);
 
-static struct udp_socket *find_socket(const struct net *net, bool ipv4)
+static struct udp_socket *find_socket(const struct sroce_socket_id *id)
 {
 	struct udp_socket *s;
 
-	list_for_each_entry_rcu(s, &sockets, list,
-				lockdep_is_held(&sockets_lock))
-		if (s->net == net && s->ipv4 == ipv4)
+	lockdep_assert_held(&sockets_lock);
+	list_for_each_entry(s, &sockets, list)
+		if (s->id.net == id->net && s->id.ipv4 == id->ipv4 &&
+		    s->id.l3mdev == id->l3mdev)
 			return s;
 	return NULL;
 }
 
+static void set_reuseport(struct sock *sk, bool allowed)
+{
+	lock_sock(sk);
+	sk->sk_reuseport = allowed;
+	release_sock(sk);
+}
+
+/*
+ * A socket that is bound to a VRF and one that is not share a port only if both
+ * allow it.  They do while one of them binds: later it would only make each
+ * lookup slower.  SO_REUSEPORT, because it excludes sockets of other users.
+ */
+static void allow_shared_port(const struct udp_socket *new, bool allowed)
+{
+	struct udp_socket *s;
+
+	lockdep_assert_held(&sockets_lock);
+	set_reuseport(new->sk, allowed);
+	list_for_each_entry(s, &sockets, list)
+		if (s->id.net == new->id.net && s->id.ipv4 == new->id.ipv4)
+			set_reuseport(s->sk, allowed);
+}
+
+static int bind_ipv4(struct udp_socket *s)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(SROCE_UDP_PORT),
+	};
+
+	/* See sroce_socket_find(). */
+	ip_sock_set_mtu_discover(s->sk, IP_PMTUDISC_INTERFACE);
+	return kernel_bind(s->socket, (void *)&addr, sizeof(addr));
+}
+
+static int bind_ipv6(struct udp_socket *s)
+{
+	struct sockaddr_in6 addr = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(SROCE_UDP_PORT),
+	};
+	int err = ip6_sock_set_v6only(s->sk);
+
+	if (err)
+		return err;
+	/* The ICRC is better, and those of RoCE are 0. */
+	udp_set_no_check6_rx(s->sk, true);
+	inet6_sk(s->sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
+	return kernel_bind(s->socket, (void *)&addr, sizeof(addr));
+}
+
+static int bind_socket(struct udp_socket *s)
+{
+	int err = 0;
+
+	if (s->id.l3mdev)
+		err = sock_bindtoindex(s->sk, s->id.l3mdev, true);
+	if (err)
+		return err;
+	allow_shared_port(s, true);
+	err = s->id.ipv4 ? bind_ipv4(s) : bind_ipv6(s);
+	allow_shared_port(s, false);
+	return err;
+}
+
 static int open_socket(struct udp_socket *s)
 {
-	struct udp_port_cfg port = {
-		.family = s->ipv4 ? AF_INET : AF_INET6,
-		.local_udp_port = htons(SROCE_UDP_PORT),
-		.ipv6_v6only = true,
-	};
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
 		.encap_rcv = sroce_rx_receive,
 		.gro_receive = sroce_gro_receive,
 		.gro_complete = sroce_gro_complete,
 	};
-	int err = udp_sock_create(s->net, &port, &s->socket);
+	int err = sock_create_kern(s->id.net, s->id.ipv4 ? AF_INET : AF_INET6,
+				   SOCK_DGRAM, 0, &s->socket);
 
 	if (err)
 		return err;
 	s->sk = s->socket->sk;
-	setup_udp_tunnel_sock(s->net, sroce_tunnel_sock(s->socket), &tunnel);
+	err = bind_socket(s);
+	if (err) {
+		sock_release(s->socket);
+		return err;
+	}
+	setup_udp_tunnel_sock(s->id.net, sroce_tunnel_sock(s->socket), &tunnel);
 	udp_allow_gso(s->sk);
-	/* See sroce_socket_find(). */
-	if (s->ipv4)
-		ip_sock_set_mtu_discover(s->sk, IP_PMTUDISC_INTERFACE);
-	else
-		inet6_sk(s->sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
 	return 0;
+}
+
+/* It belongs to the kernel's user, whichever process has caused it. */
+static int open_as_kernel(struct udp_socket *s)
+{
+	struct cred *cred = prepare_kernel_cred(&init_task);
+	const struct cred *caller;
+	int err;
+
+	if (!cred)
+		return -ENOMEM;
+	caller = override_creds(cred);
+	err = open_socket(s);
+	revert_creds(caller);
+	put_cred(cred);
+	return err;
 }
 
 struct sock *sroce_socket_find(const struct net *net, bool ipv4)
 {
-	struct udp_socket *s = find_socket(net, ipv4);
+	struct udp_socket *s;
 
-	return s ? s->sk : NULL;
+	list_for_each_entry_rcu(s, &sockets, list)
+		if (s->id.net == net && s->id.ipv4 == ipv4)
+			return s->sk;
+	return NULL;
 }
 
-static int add_socket(struct net *net, bool ipv4)
+static int add_socket(const struct sroce_socket_id *id)
 {
 	struct udp_socket *s = kzalloc_obj(*s, GFP_KERNEL);
 	int err;
 
 	if (!s)
 		return -ENOMEM;
-	s->net = net;
-	s->ipv4 = ipv4;
+	s->id = *id;
 	s->users = 1;
-	err = open_socket(s);
+	err = open_as_kernel(s);
 	if (err)
 		kfree(s);
 	else
@@ -101,27 +182,27 @@ static void close_socket(struct udp_socket *s)
 	kfree_rcu(s, rcu);
 }
 
-int sroce_socket_get(struct net *net, bool ipv4)
+int sroce_socket_get(const struct sroce_socket_id *id)
 {
 	struct udp_socket *s;
 	int err = 0;
 
 	mutex_lock(&sockets_lock);
-	s = find_socket(net, ipv4);
+	s = find_socket(id);
 	if (s)
 		s->users++;
 	else
-		err = add_socket(net, ipv4);
+		err = add_socket(id);
 	mutex_unlock(&sockets_lock);
 	return err;
 }
 
-void sroce_socket_put(struct net *net, bool ipv4)
+void sroce_socket_put(const struct sroce_socket_id *id)
 {
 	struct udp_socket *s;
 
 	mutex_lock(&sockets_lock);
-	s = find_socket(net, ipv4);
+	s = find_socket(id);
 	if (s && !--s->users)
 		close_socket(s);
 	mutex_unlock(&sockets_lock);
@@ -141,7 +222,7 @@ static void __net_exit net_exit(struct net *net)
 
 	mutex_lock(&sockets_lock);
 	list_for_each_entry_safe(s, next, &sockets, list)
-		if (s->net == net)
+		if (s->id.net == net)
 			close_socket(s);
 	mutex_unlock(&sockets_lock);
 	if (sroce_route_asked(net))

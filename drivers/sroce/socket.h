@@ -8,18 +8,30 @@ struct net;
 struct sock;
 
 /**
- * sroce_socket_get() - receive RoCE packets in a network namespace
- * @net: the namespace
+ * struct sroce_socket_id - which socket
+ * @net: its network namespace
+ * @l3mdev: index of the VRF that it is bound to, or 0.  A socket that is not
+ *	bound gets no packets of VRFs, unless udp_l3mdev_accept is set.
  * @ipv4: address family
+ */
+struct sroce_socket_id {
+	struct net *net;
+	int l3mdev;
+	bool ipv4;
+};
+
+/**
+ * sroce_socket_get() - receive RoCE packets in a network namespace or a VRF
+ * @id: which socket
  *
  * The socket is shared; every call needs its sroce_socket_put().
  *
  * Context: process, may sleep.
  * Return: 0; EADDRINUSE if somebody else has UDP port 4791 there.
  */
-int sroce_socket_get(struct net *net, bool ipv4);
+int sroce_socket_get(const struct sroce_socket_id *id);
 /* Undo one sroce_socket_get(); the last one closes it.  Context: as there. */
-void sroce_socket_put(struct net *net, bool ipv4);
+void sroce_socket_put(const struct sroce_socket_id *id);
 
 /**
  * sroce_socket_find() - a socket to send by, whatever the path is said to carry
