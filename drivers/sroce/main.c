@@ -10,6 +10,7 @@
 #include "device.h"
 #include "dmabuf.h"
 #include "loop.h"
+#include "mcast.h"
 #include "pager.h"
 #include "qp.h"
 #include "rx.h"
@@ -25,6 +26,7 @@ static struct rdma_link_ops link_ops = {
 static void netdev_gone(struct net_device *ndev, struct sroce_device *dev)
 {
 	sroce_device_netdev_gone(ndev);
+	sroce_mcast_netdev_gone(ndev);
 	/* Not from here: it waits for processes, and we hold the rtnl. */
 	if (dev)
 		ib_unregister_device_queued(&dev->ib);
@@ -40,11 +42,11 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_UNREGISTER:
 		netdev_gone(ndev, dev);
 		break;
-	case NETDEV_UP:
-	case NETDEV_DOWN:
 	case NETDEV_CHANGEUPPER:
 		sroce_device_netdev_moved(ndev);
 		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 		if (dev)
 			sroce_device_port_event(&dev->ib, ndev, event);

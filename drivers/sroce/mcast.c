@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Multicast groups of UD QPs.  The network stack does most of it: the device's
- * netdev joins the IP group, which sets its MAC filter, tells the network, and
- * lets the stack loop what we send back to us.  What is left is to know which
- * QPs a packet is for.
+ * Multicast groups of UD QPs.  The network stack does most of it: the netdevs
+ * that have the device's addresses join the IP group, which sets their MAC
+ * filters, tells the network, and lets the stack loop back what we send.  This
+ * file knows which QPs a packet is for.
  */
 #include <linux/hashtable.h>
 #include <linux/igmp.h>
@@ -13,26 +13,36 @@
 #include <linux/rtnetlink.h>
 #include <net/addrconf.h>
 #include <net/ipv6.h>
+#include <rdma/ib_cache.h>
 #include "context.h"
 #include "mcast.h"
+
+/**
+ * struct joined - a netdev that has joined a group for a member
+ * @next: the next one
+ * @ndev: the netdev; NULL once it has left its namespace.  RCU; written under
+ *	rtnl
+ * @rcu: packets may still look at it
+ */
+struct joined {
+	struct joined *next;
+	const struct net_device *ndev;
+	struct rcu_head rcu;
+};
 
 /**
  * struct member - a QP in a group
  * @node: in the table, by @group
  * @group: its address; IPv4 in the mapped form
  * @qp: the QP; detached before it is destroyed
- * @ndev: its netdev, which may be gone: to compare with
- * @ifindex: the netdev's
- * @net: namespace that its netdev was in
+ * @joined: the netdevs by which packets may come
  * @rcu: packets may still look at it
  */
 struct member {
 	struct hlist_node node;
 	struct in6_addr group;
 	struct sroce_qp *qp;
-	const struct net_device *ndev;
-	int ifindex;
-	struct net *net;
+	struct joined *joined;
 	struct rcu_head rcu;
 };
 
@@ -50,30 +60,50 @@ static u32 hash(const struct in6_addr *group)
 		      ARRAY_SIZE(group->s6_addr32), seed);
 }
 
-/* The same group may be another one on another link. */
-static bool is_for(const struct member *m, const struct net *net,
-		   const struct net_device *in, int slave,
-		   const struct in6_addr *group)
+static bool has_joined(const struct member *m, const struct net_device *ndev)
 {
-	return m->net == net && ipv6_addr_equal(&m->group, group) &&
-	       (m->ndev == in || (slave && m->ifindex == slave));
+	const struct joined *j;
+
+	for (j = m->joined; j; j = j->next)
+		if (READ_ONCE(j->ndev) == ndev)
+			return true;
+	return false;
 }
 
-u32 sroce_mcast_for_each(const struct net *net, const struct net_device *in,
-			 int slave, const struct in6_addr *group,
+u32 sroce_mcast_for_each(const struct net_device *in,
+			 const struct in6_addr *group,
 			 void (*deliver)(struct sroce_qp *qp, void *arg),
 			 void *arg)
 {
 	struct member *m;
 	u32 found = 0;
 
+	if (!in)
+		return 0;
 	hash_for_each_possible_rcu(members, m, node, hash(group)) {
-		if (!is_for(m, net, in, slave, group) || !sroce_qp_get(m->qp))
+		/* The same group may be another one on another link. */
+		if (!ipv6_addr_equal(&m->group, group) || !has_joined(m, in) ||
+		    !sroce_qp_get(m->qp))
 			continue;
 		deliver(m->qp, arg);
 		found++;
 	}
 	return found;
+}
+
+void sroce_mcast_netdev_gone(const struct net_device *ndev)
+{
+	struct joined *j;
+	struct member *m;
+	int bucket;
+
+	ASSERT_RTNL();
+	spin_lock(&members_lock);
+	hash_for_each(members, bucket, m, node)
+		for (j = m->joined; j; j = j->next)
+			if (j->ndev == ndev)
+				WRITE_ONCE(j->ndev, NULL);
+	spin_unlock(&members_lock);
 }
 
 static struct member *find_member(const struct sroce_qp *qp,
@@ -107,36 +137,97 @@ static void leave_ipv4(struct net_device *ndev, __be32 group)
 		ip_mc_dec_group(in_dev, group);
 }
 
-static int join(struct member *m)
+static int join_by(struct member *m, struct net_device *ndev)
 {
-	struct net_device *ndev = m->qp->dev->ndev;
+	struct joined *j = kzalloc_obj(*j, GFP_KERNEL_ACCOUNT);
 	int err;
 
-	rtnl_lock();
-	m->net = dev_net(ndev);
-	m->ndev = ndev;
-	m->ifindex = ndev->ifindex;
+	if (!j)
+		return -ENOMEM;
 	if (ipv6_addr_v4mapped(&m->group))
 		err = join_ipv4(ndev, m->group.s6_addr32[3]);
 	else
 		err = ipv6_dev_mc_inc(ndev, &m->group);
-	rtnl_unlock();
-	return err;
+	if (err) {
+		kfree(j);
+		return err;
+	}
+	j->ndev = ndev;
+	j->next = m->joined;
+	m->joined = j;
+	return 0;
 }
 
-/* Who has moved to another namespace has left its groups behind. */
-static void leave(const struct member *m)
+/* The netdev of a GID; rtnl keeps it.  NULL: no GID, or it goes. */
+static struct net_device *gid_netdev(struct sroce_device *dev, int index)
 {
-	struct net_device *ndev = m->qp->dev->ndev;
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
 
-	rtnl_lock();
-	if (dev_net(ndev) != m->net)
-		;
-	else if (ipv6_addr_v4mapped(&m->group))
+	attr = rdma_get_gid_attr(&dev->ib, SROCE_PORT, index);
+	if (IS_ERR(attr))
+		return NULL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	if (IS_ERR(ndev) || ndev->reg_state != NETREG_REGISTERED)
+		return NULL;
+	return ndev;
+}
+
+/*
+ * Verbs name no VLAN: every netdev that has an address of the device joins.  The
+ * device's own always does, so that addresses may come later.
+ */
+static int join(struct member *m)
+{
+	struct sroce_device *dev = m->qp->dev;
+	struct net_device *ndev;
+	int err;
+	int i;
+
+	ASSERT_RTNL();
+	err = join_by(m, dev->ndev);
+	for (i = 0; err != -ENOMEM && i < SROCE_GID_TABLE; i++) {
+		ndev = gid_netdev(dev, i);
+		if (ndev && !has_joined(m, ndev))
+			err = join_by(m, ndev);
+	}
+	return err != -ENOMEM && m->joined ? 0 : err;
+}
+
+/* A netdev that has left its namespace has left its groups behind. */
+static void leave_by(const struct member *m, const struct joined *j)
+{
+	struct net_device *ndev = (struct net_device *)j->ndev;
+
+	if (!ndev)
+		return;
+	if (ipv6_addr_v4mapped(&m->group))
 		leave_ipv4(ndev, m->group.s6_addr32[3]);
 	else
 		ipv6_dev_mc_dec(ndev, &m->group);
-	rtnl_unlock();
+}
+
+static void leave(const struct member *m)
+{
+	const struct joined *j;
+
+	ASSERT_RTNL();
+	for (j = m->joined; j; j = j->next)
+		leave_by(m, j);
+}
+
+static void free_member(struct member *m)
+{
+	struct joined *j, *next;
+
+	for (j = m->joined; j; j = next) {
+		next = j->next;
+		kfree_rcu(j, rcu);
+	}
+	kfree_rcu(m, rcu);
 }
 
 /* Each gets its copy in one softirq: there may not be too many. */
@@ -185,6 +276,21 @@ static int publish(struct member *m)
 	return err;
 }
 
+static int join_and_publish(struct member *m)
+{
+	int err;
+
+	/* A netdev that goes finds what has joined it: publish under rtnl. */
+	rtnl_lock();
+	err = join(m);
+	if (!err)
+		err = publish(m);
+	if (err)
+		leave(m);
+	rtnl_unlock();
+	return err;
+}
+
 int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
 	struct member *m = kzalloc_obj(*m, GFP_KERNEL_ACCOUNT);
@@ -194,19 +300,25 @@ int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 		return -ENOMEM;
 	m->qp = sroce_qp(ibqp);
 	memcpy(&m->group, gid->raw, sizeof(m->group));
-	err = join(m);
+	err = join_and_publish(m);
 	if (err)
-		goto err_free;
-	err = publish(m);
-	if (err)
-		goto err_leave;
-	return 0;
-
-err_leave:
-	leave(m);
-err_free:
-	kfree(m);
+		free_member(m);
 	return err;
+}
+
+static struct member *unpublish(struct sroce_qp *qp,
+				const struct in6_addr *group)
+{
+	struct member *m;
+
+	spin_lock(&members_lock);
+	m = find_member(qp, group);
+	if (m) {
+		hash_del_rcu(&m->node);
+		count_member(qp, -1);
+	}
+	spin_unlock(&members_lock);
+	return m;
 }
 
 int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
@@ -214,16 +326,13 @@ int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	const struct in6_addr *group = (const struct in6_addr *)gid->raw;
 	struct member *m;
 
-	spin_lock(&members_lock);
-	m = find_member(sroce_qp(ibqp), group);
-	if (m) {
-		hash_del_rcu(&m->node);
-		count_member(m->qp, -1);
-	}
-	spin_unlock(&members_lock);
+	rtnl_lock();
+	m = unpublish(sroce_qp(ibqp), group);
+	if (m)
+		leave(m);
+	rtnl_unlock();
 	if (!m)
 		return -EINVAL;
-	leave(m);
-	kfree_rcu(m, rcu);
+	free_member(m);
 	return 0;
 }

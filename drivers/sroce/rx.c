@@ -97,8 +97,10 @@ static bool of_a_link(const struct in6_addr *addr)
 /* The one that has the address, below a VRF; NULL if that is gone.  RCU. */
 static struct net_device *arrived_at(const struct sroce_rx *rx)
 {
-	int slave = rx->looped ? 0 : inet6_sdif(rx->skb);
+	int slave = 0;
 
+	if (!rx->looped)
+		slave = rx->ipv4 ? inet_sdif(rx->skb) : inet6_sdif(rx->skb);
 	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->skb->dev;
 }
 
@@ -307,10 +309,10 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 		return;
 	}
 	run_lock(run, rx);
-	if (!run->welcome)
-		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
 	if (qp->type == IB_QPT_GSI)
 		rx->vlan_id = gid_vlan(qp->dev, rx);
+	if (!run->welcome)
+		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
 	else if (run->answers)
 		sroce_send_answered(qp, rx);
 	else
@@ -409,16 +411,15 @@ static void deliver_to_member(struct sroce_qp *qp, void *arg)
 }
 
 /* No QP has this number: the address tells which ones are meant. */
-static bool deliver_to_group(struct arrival *a, struct sroce_rx *rx)
+static bool deliver_to_group(struct sroce_rx *rx)
 {
-	int slave = rx->ipv4 ? inet_sdif(a->skb) : inet6_sdif(a->skb);
 	struct in6_addr from, to;
 	u32 found;
 
 	packet_addresses(rx, &from, &to);
 	rcu_read_lock();
-	found = sroce_mcast_for_each(a->net, a->skb->dev, slave, &to,
-				     deliver_to_member, rx);
+	found = sroce_mcast_for_each(arrived_at(rx), &to, deliver_to_member,
+				     rx);
 	rcu_read_unlock();
 	return found;
 }
@@ -432,7 +433,7 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 	if (!open_packet(a, &rx, &reader, len, intact, &why)) {
 		if (why == SROCE_RX_BAD_QPN && intact &&
 		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
-		    deliver_to_group(a, &rx))
+		    deliver_to_group(&rx))
 			return;
 		sroce_qp_count_stray(a->net, why);
 		return;
@@ -567,7 +568,6 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 	deliver_all(&a);
 }
 
-int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 /*
  * With udp_l3mdev_accept, a multicast packet of a VRF comes by two sockets: by
  * that of the VRF and by the one that is bound to none.
@@ -582,6 +582,7 @@ static bool for_other_socket(const struct sock *sk, const struct sk_buff *skb)
 	return inet6_sdif(skb) && ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
 }
 
+int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 {
 	bool mine = sroce_worker_begin();
 
