@@ -176,6 +176,15 @@ check-deb: setup
 check-debug: setup
 	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
 
+## check-links    every kind of netdev with every program and address family; KERNEL=6.12, KINDS="vlan vrf"
+.PHONY: check-links
+check-links: setup
+	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(KERNEL)))
+	@mkdir -p $(O)/links
+	@tests/vm/guest $(SYSTEM) --timeout 7200 --dmesg $(O)/links/guest.dmesg -- \
+		env LINKS=all KINDS="$(KINDS)" tests/vm/run-suites inf 7000:links.sh | tee $(O)/links/guest.log
+	@grep -q '^1\.\.' $(O)/links/guest.log && ! grep '^not ok' $(O)/links/guest.log
+
 ## check-kcsan    the VM suites on a kernel that detects data races of two processors; SUITE=name runs one
 .PHONY: check-kcsan
 check-kcsan: setup

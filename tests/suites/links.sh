@@ -1,0 +1,373 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Every kind of netdev, with programs that find the peer by address: rdma_cm, multicast, MADs, verbs. LINKS=all runs every
+# program over IPv4, IPv6 and link-local addresses on every kind; without it some kinds get a sample. KINDS="vlan vrf" names some.
+# timeout: 480
+# lanes: vm uml
+. "$(dirname "$0")/lib.sh"
+
+WIRE=$(dirname "$0")/../wire
+both() { on h1 "$@" && on h2 "$@"; }
+
+# --- kinds ---
+#
+# Each function joins the hosts; eth0 and eth1 are there, and up. It says which netdev has the addresses and which one the device.
+# h1 is host 1, h2 host 2: "each COMMAND" runs the command with $HOST and $N, those of the other host are $PEER and $M.
+
+each() {
+	local HOST N PEER M
+	for HOST in h1 h2; do
+		N=${HOST#h} M=$((3 - N))
+		PEER=h$M
+		"$@" || return
+	done
+}
+netdev() { ADDRESSED=$1 DEVICE_ON=${2:-$1}; }
+underlay() { on $HOST ip addr add "192.168.7.$N/24" dev eth0; }
+mac_of() { on "$1" cat "/sys/class/net/$2/address"; }
+
+kind_veth() { netdev eth0; }
+
+kind_vlan() { both ip link add link eth0 name eth0.5 type vlan id 5 && netdev eth0.5; }
+
+kind_vlan_above_device() { kind_vlan && netdev eth0.5 eth0; }
+
+kind_qinq() {
+	both ip link add link eth0 name eth0.5 type vlan id 5 protocol 802.1ad && both ip link set eth0.5 up &&
+		both ip link add link eth0.5 name eth0.5.6 type vlan id 6 && netdev eth0.5.6
+}
+
+bridge() { both ip link add br0 type bridge "${@:2}" && both ip link set "$1" master br0 && both ip link set br0 up; }
+kind_bridge() { bridge eth0 && netdev br0; }
+kind_bridge_vlan_port() { kind_vlan && both ip link set eth0.5 up && bridge eth0.5 && netdev br0; }
+kind_bridge_vlan_filtering() {
+	bridge eth0 vlan_filtering 1 && both bridge vlan add dev eth0 vid 7 && both bridge vlan add dev br0 vid 7 self &&
+		both ip link add link br0 name br0.7 type vlan id 7 && netdev br0.7
+}
+
+ports_into() { both ip link set eth0 down && both ip link set eth1 down && both ip link set eth0 master "$1" && both ip link set eth1 master "$1"; }
+kind_bond() { both ip link add bond0 type bond mode active-backup miimon 20 && ports_into bond0 && netdev bond0; }
+aggregated() { [ "$(on "$1" cat /sys/class/net/bond0/bonding/ad_num_ports)" = 2 ]; }
+kind_bond_802_3ad() {
+	both ip link add bond0 type bond mode 802.3ad miimon 20 lacp_rate fast && ports_into bond0 && both ip link set bond0 up &&
+		wait_for 10 aggregated h1 && wait_for 10 aggregated h2 && netdev bond0
+}
+# What teamd would do
+activate_port() {
+	on $HOST ip link set team0 address "$(mac_of $HOST eth0)" &&
+		on $HOST teamnl team0 setoption activeport "$(on $HOST cat /sys/class/net/eth0/ifindex)"
+}
+kind_team() {
+	both ip link add team0 type team && both teamnl team0 setoption mode activebackup && ports_into team0 &&
+		both ip link set team0 up && each activate_port && netdev team0
+}
+
+kind_macvlan() { both ip link add mv0 link eth0 type macvlan mode bridge && netdev mv0; }
+kind_macvlan_above_vlan() {
+	kind_vlan && both ip link set eth0.5 up && both ip link add mv0 link eth0.5 type macvlan mode bridge && netdev mv0
+}
+kind_ipvlan() { both ip link add ipv0 link eth0 type ipvlan mode l2 && netdev ipv0; }
+
+vxlan() { underlay && on $HOST ip link add vx0 type vxlan id 42 local "192.168.7.$N" remote "192.168.7.$M" dev eth0 dstport 4789; }
+kind_vxlan() { each vxlan && netdev vx0; }
+geneve() { underlay && on $HOST ip link add gnv0 type geneve id 42 remote "192.168.7.$M"; }
+kind_geneve() { each geneve && netdev gnv0; }
+gretap() { underlay && on $HOST ip link add gt0 type gretap local "192.168.7.$N" remote "192.168.7.$M"; }
+kind_gretap() { each gretap && netdev gt0; }
+
+macsec() {
+	on $HOST ip link add link eth0 macsec0 type macsec port 1 encrypt on &&
+		on $HOST ip macsec add macsec0 tx sa 0 pn 1 on key 00 "${N}1111111111111111111111111111111" &&
+		on $HOST ip macsec add macsec0 rx port 1 address "$(mac_of $PEER eth0)" &&
+		on $HOST ip macsec add macsec0 rx port 1 address "$(mac_of $PEER eth0)" sa 0 pn 1 on key 00 \
+			"${M}1111111111111111111111111111111"
+}
+kind_macsec() { each macsec && netdev macsec0; }
+
+esp_state() {
+	on $HOST ip xfrm state add src "$1" dst "$2" proto esp spi "0x$3" mode transport \
+		aead 'rfc4106(gcm(aes))' 0x1111111111111111111111111111111111111111 128
+}
+esp_policy() { on $HOST ip xfrm policy add src "$1" dst "$2" proto udp dir "$3" tmpl proto esp mode transport; }
+esp() {
+	esp_state "10.0.0.$N" "10.0.0.$M" "1$N" && esp_state "10.0.0.$M" "10.0.0.$N" "1$M" &&
+		esp_policy "10.0.0.$N" "10.0.0.$M" out && esp_policy "10.0.0.$M" "10.0.0.$N" in &&
+		esp_state "fd00::$N" "fd00::$M" "2$N" && esp_state "fd00::$M" "fd00::$N" "2$M" &&
+		esp_policy "fd00::$N" "fd00::$M" out && esp_policy "fd00::$M" "fd00::$N" in
+}
+kind_esp() { each esp && netdev eth0; }
+
+vrf() {
+	both ip link add red type vrf table 77 && both ip link set red up && both ip link set "$1" master red && RUN="ip vrf exec red"
+	netdev "$1" "${2:-$1}"
+}
+kind_vrf() { vrf eth0; }
+kind_vrf_of_vlan() { kind_vlan && vrf eth0.5 eth0; }
+kind_vrf_of_bridge() { kind_bridge && vrf br0; }
+
+kind_netkit() {
+	both ip link set eth0 down && ip -n h1 link add nk0 type netkit mode l2 peer name nk0 netns h2 && netdev nk0
+}
+
+# --- one kind ---
+
+link_local() { on "$1" ip -6 -br addr show dev "$2" scope link | grep -o 'fe80[^/]*' | head -n 1; }
+has_link_local() { [ -n "$(link_local "$1" "$2")" ]; }
+
+# join KIND: two hosts, their devices, and the addresses of each family
+join() {
+	local cable host
+	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2 RUN=''
+	ip netns add h1 && ip netns add h2 || return
+	for cable in eth0 eth1; do ip link add $cable netns h1 type veth peer name $cable netns h2; done
+	for host in h1 h2; do
+		for cable in lo eth0 eth1; do on $host ip link set $cable up; done
+	done
+	"kind_$1" || return
+	address h1 "$ADDRESSED" 1
+	address h2 "$ADDRESSED" 2
+	on h1 rdma link add $D1 type sroce netdev "$DEVICE_ON" && on h2 rdma link add $D2 type sroce netdev "$DEVICE_ON" || return
+	for host in h1 h2; do wait_for 10 has_link_local $host "$ADDRESSED" || return; done
+	LOCAL1=$(link_local h1 "$ADDRESSED") LOCAL2=$(link_local h2 "$ADDRESSED")
+	gids && reachable
+}
+ping_peer() { on h1 $RUN ping -q -c 1 -W 1 10.0.0.2 && on h1 $RUN ping -q -c 1 -W 1 fd00::2; }
+reachable() { wait_for 10 ping_peer; }
+
+# of_netdev DEVICE ADDRESS: the index of the GID, of that netdev: others may have the same link-local address
+of_netdev() {
+	local index=0 text
+	text=$(gid_text "$2")
+	while [ $index -lt 32 ]; do
+		if [ "$(cat "/sys/class/infiniband/$1/ports/1/gids/$index")" = "$text" ] &&
+			[ "$(cat "/sys/class/infiniband/$1/ports/1/gid_attrs/ndevs/$index" 2>/dev/null)" = "$ADDRESSED" ]; then
+			echo $index
+			return
+		fi
+		index=$((index + 1))
+	done
+	return 1
+}
+
+# family NAME: A1 and A2 are the addresses for programs that bind, X1 and X2 the GID indices
+family() {
+	case $1 in
+	IPv4) A1=$IP1 A2=$IP2 X1=$(of_netdev $D1 $IP1) X2=$(of_netdev $D2 $IP2) ;;
+	IPv6) A1=$IP1_6 A2=$IP2_6 X1=$(of_netdev $D1 $IP1_6) X2=$(of_netdev $D2 $IP2_6) ;;
+	link-local) A1=$LOCAL1%$ADDRESSED A2=$LOCAL2%$ADDRESSED X1=$(of_netdev $D1 "$LOCAL1") X2=$(of_netdev $D2 "$LOCAL2") ;;
+	esac
+	export A1 A2 X1 X2 RUN
+}
+
+# --- programs ---
+
+run_rping() { pair_run "$1" 'rping -s -a $A2 -p $PORT -C 3 -V' 'rping -c -I $A1 -a $A2 -p $PORT -C 3 -V'; }
+run_udaddy() { PORT=7173 pair_run "$1" 'udaddy -b $A2' 'udaddy -b $A1 -s $A2'; }
+run_rc() {
+	pair_run "$1" '$RUN ibv_rc_pingpong -d $D2 -g $X2 -n 20 -e -c -p $PORT' \
+		'$RUN ibv_rc_pingpong -d $D1 -g $X1 -n 20 -e -c -p $PORT $IP2'
+}
+run_uc() {
+	pair_run "$1" '$RUN ibv_uc_pingpong -d $D2 -g $X2 -n 20 -e -c -p $PORT' \
+		'$RUN ibv_uc_pingpong -d $D1 -g $X1 -n 20 -e -c -p $PORT $IP2'
+}
+run_bw() {
+	pair_run "$1" '$RUN ib_write_bw -F -d $D2 -x $X2 -n 20 -s 65536 -p $PORT' \
+		'$RUN ib_write_bw -F -d $D1 -x $X1 -n 20 -s 65536 -p $PORT $IP2'
+}
+run_mad() { ok "$1" limited 30 "$WIRE/ask-pma" h1 "$ADDRESSED" "${A1%\%*}" "${A2%\%*}"; }
+
+# A receiver on h2, a sender on h1, which sends when the receiver's QP has joined. rdma_cm has multicast for IPv4 only.
+joined() { on h2 ip maddress show dev "$ADDRESSED" | grep -q "239.1.2.3 users 2"; }
+mckey_pair() {
+	local receiver status
+	(exec_on h2 timeout "$(seconds 60)" mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
+	receiver=$!
+	wait_for 40 joined && limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b "$IP1" -s
+	status=$?
+	[ $status = 0 ] || kill $receiver
+	wait $receiver && [ $status = 0 ]
+	status=$?
+	cat "$OUTPUT.receiver"
+	rm -f "$OUTPUT.receiver"
+	return $status
+}
+run_mckey() { ok "$1" mckey_pair; }
+
+# runs KIND FAMILY: the programs that run there
+runs() {
+	if [ "${LINKS:-}" = all ]; then
+		echo rping udaddy rc uc bw
+		# ESP refuses what a stranger sends in clear.
+		[ "$1" = esp ] || echo mad
+		[ "$2" != IPv4 ] || echo mckey
+		return
+	fi
+	case $2 in
+	IPv4)
+		echo rping
+		[ "$1" = esp ] || echo mad
+		[[ $1 != *v[lr]* ]] || echo mckey ;;
+	IPv6) echo udaddy ;;
+	link-local) echo bw ;;
+	esac
+}
+
+counts_no_errors() { [ -z "$(error_counters $D1)$(error_counters $D2)" ]; }
+
+check_kind() {
+	local name=${1//_/ } family program
+	if join "$1" >"$OUTPUT" 2>&1; then
+		for family in IPv4 IPv6 link-local; do
+			family $family
+			for program in $(runs "$1" $family); do "run_$program" "$name, $family: $program"; done
+		done
+		ok "$name: no errors are counted" counts_no_errors
+	elif [ "$1" = netkit ] && ! ip link help netkit >/dev/null 2>&1; then
+		skip "$name" "this kernel or iproute2 has none"
+	else
+		fail "$name: two hosts"
+		show_output
+	fi
+	hosts_down
+}
+
+# Those of them that differ most, and that no other suite has
+SAMPLE="vlan_above_device qinq bridge_vlan_port macvlan_above_vlan ipvlan team gretap macsec esp vrf vrf_of_vlan netkit"
+kinds() { if [ "${LINKS:-}" = all ]; then compgen -A function kind_; else echo "$SAMPLE"; fi; }
+
+at_exit hosts_down
+for kind in ${KINDS:-$(kinds)}; do check_kind "${kind#kind_}"; done
+
+# --- two addresses of one host ---
+
+# one_host: veths joined to each other, both here; on dummy0 a device with two addresses
+one_host() {
+	HOST1=h1 HOST2=h1 RUN=''
+	ip netns add h1 && ip -n h1 link set lo up && ip -n h1 link add va type veth peer name vb && ip -n h1 link add dummy0 type dummy &&
+		address h1 va 1 && address h1 vb 2 && address h1 dummy0 3 && ip -n h1 addr add 10.0.0.4/24 dev dummy0 &&
+		ip -n h1 addr add fd00::4/64 dev dummy0 nodad &&
+		on h1 rdma link add sroce1 type sroce netdev va && on h1 rdma link add sroce2 type sroce netdev vb &&
+		on h1 rdma link add sroce3 type sroce netdev dummy0
+	# Linux answers no ARP request of its own.
+	for netdev in va vb dummy0; do on h1 sysctl -qw net.ipv4.conf.$netdev.accept_local=1; done
+}
+
+# between WHAT DEVICE1 ADDRESS1 DEVICE2 ADDRESS2
+between() {
+	D1=$2 A1=$3 D2=$4 A2=$5 IP2=localhost
+	X1=$(gid $D1 "$A1") X2=$(gid $D2 "$A2")
+	export A1 A2 X1 X2 RUN
+	# rdma_cm itself refuses IPv6 between two netdevs of a host.
+	[[ $D1 != "$D2" && $A1 == *:* ]] || run_rping "$1: rping"
+	run_bw "$1: bw"
+	run_uc "$1: uc"
+}
+
+check_one_host() {
+	local IP2
+	one_host >"$OUTPUT" 2>&1 || { fail "devices of one host"; show_output; }
+	between "two addresses of one device, IPv4" sroce3 10.0.0.3 sroce3 10.0.0.4
+	between "two addresses of one device, IPv6" sroce3 fd00::3 sroce3 fd00::4
+	between "two devices of one host, IPv4" sroce1 10.0.0.1 sroce2 10.0.0.2
+	between "two devices of one host, IPv6" sroce1 fd00::1 sroce2 fd00::2
+	between "not joined, IPv4" sroce1 10.0.0.1 sroce3 10.0.0.4
+	between "not joined, IPv6" sroce3 fd00::3 sroce2 fd00::2
+	hosts_down
+}
+
+# --- an address of another network ---
+
+# block NAME: the literal block that follows the comment "tested: tests/suites/links.sh, block NAME"
+block() {
+	awk -v mark=".. tested: tests/suites/links.sh, block $1" '
+		$0 == mark { marked = 1; next }
+		marked && /^    / { text = 1; print substr($0, 5); next }
+		marked && text && /^[^ ]/ { exit }' "$SROCE_TOP/Documentation/security.rst"
+}
+
+# A neighbour on eth1 sends to the address of eth0.
+ask_by_eth1() { limited 60 "$WIRE/ask-pma" h1 eth1 10.0.0.1 10.0.0.2 >/dev/null 2>&1 & ASKER=$!; }
+arrived() { [ "$(counter $D2 rx_packets)" -gt "$1" ]; }
+dropped() { ! on h2 nft list table inet roce_arrival | grep -q 'counter packets 0 '; }
+
+check_arrival() {
+	local before
+	join veth >"$OUTPUT" 2>&1
+	on h1 ip neigh add 10.0.0.2 dev eth1 lladdr "$(mac_of h2 eth1)"
+	before=$(counter $D2 rx_packets)
+	ask_by_eth1
+	ok "a packet for the address of another netdev arrives" wait_for 20 arrived "$before"
+	stop $ASKER
+	block arrival >"$OUTPUT.rule"
+	ok "the rule of security.rst" on h2 bash "$OUTPUT.rule"
+	rm -f "$OUTPUT.rule"
+	before=$(counter $D2 rx_packets)
+	ask_by_eth1
+	ok "drops it" wait_for 20 dropped
+	stop $ASKER
+	is "it does not arrive" "$(counter $D2 rx_packets)" "$before"
+	family IPv4
+	run_rping "with that rule, IPv4: rping"
+	run_mckey "with that rule: mckey"
+	family link-local
+	run_rc "with that rule, link-local: rc"
+	hosts_down
+}
+
+# --- changes during traffic ---
+
+traffic() {
+	endless 'ib_write_bw -F -u 18 -d $D2 -x $G2 -n 100000000 -s 4096 -p $PORT' \
+		'ib_write_bw -F -u 18 -d $D1 -x $G1 -n 100000000 -s 4096 -p $PORT $IP2'
+}
+# By what the sender receives: what it sends may be lost.
+acked() { [ "$(counter $D1 rx_packets)" -gt $(($1 + 20)) ]; }
+goes_on() { wait_for 20 acked "$(counter $D1 rx_packets)"; }
+
+# change WHAT COMMAND...: traffic goes on behind it
+change() {
+	local what=$1
+	shift
+	ok "$what" "$@"
+	ok "$what: traffic goes on" goes_on
+}
+
+to_bridge() {
+	ip -n h1 link set eth0 master br0 && ip -n h1 addr del 10.0.0.1/24 dev eth0 && ip -n h1 addr add 10.0.0.1/24 dev br0
+}
+from_bridge() {
+	ip -n h1 addr del 10.0.0.1/24 dev br0 && ip -n h1 link set eth0 nomaster && ip -n h1 addr add 10.0.0.1/24 dev eth0
+}
+
+if [ -z "${KINDS:-}" ]; then
+	check_one_host
+	check_arrival
+	join veth >"$OUTPUT" 2>&1
+	both ip link add red type vrf table 77
+	both ip link set red up
+	ip -n h1 link add br0 type bridge
+	ip -n h1 link set br0 up
+	ok "traffic" traffic
+	change "the sender's netdev joins a VRF" ip -n h1 link set eth0 master red
+	change "the receiver's, too" ip -n h2 link set eth0 master red
+	change "the receiver's leaves it" ip -n h2 link set eth0 nomaster
+	change "the VRF of the sender's is deleted" ip -n h1 link del red
+	change "its address moves to a bridge that it is a port of" to_bridge
+	change "and back" from_bridge
+	change "a VLAN on it comes" ip -n h1 link add link eth0 name eth0.9 type vlan id 9
+	change "and goes" ip -n h1 link del eth0.9
+	change "every packet is encrypted from now on" each esp
+	on h2 nft -f - <<-END
+		table netdev clear {
+			chain in {
+				type filter hook ingress device eth0 priority 0;
+				udp dport 4791 counter
+			}
+		}
+	END
+	ok "still encrypted" goes_on
+	like "none in clear" "$(on h2 nft list table netdev clear)" 'counter packets 0 '
+	stop $CLIENT $SERVER
+	hosts_down
+fi
