@@ -172,7 +172,7 @@ int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 	struct sroce_walk w;
 
 	if (near)
-		return sroce_reader_copy(from, near, len) ? 0 : -EFAULT;
+		return sroce_reader_copy(from, near, len) ? 0 : -ENODATA;
 	if (!sroce_walk_begin(&w, grip, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
@@ -182,7 +182,7 @@ int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 		if (IS_ERR(p))
 			return PTR_ERR(p);
 		if (!sroce_reader_copy(from, p, n))
-			return -EFAULT;
+			return -ENODATA;
 		len -= n;
 	}
 	return 0;

@@ -212,7 +212,8 @@ static inline void sroce_grip_hold(struct sroce_grip *grip, struct sroce_mr *mr)
  * Context: any with bottom halves off.
  * Return: 0; EMSGSIZE if the list is too short; EFAULT if a key is refused;
  * EAGAIN if memory has to be paged in first (fault.h), when some of it may have
- * been stored.
+ * been stored; ENODATA if the packet has less, which is nobody's fault here: the
+ * packet is lost, and no more.
  */
 int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 		       u32 at, struct sroce_reader *from, u32 len);

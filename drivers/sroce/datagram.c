@@ -317,6 +317,9 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 		/* No stranger may break the QP: the request waits on. */
 		sroce_count(qp, SROCE_RESP_LOCAL_LENGTH_ERROR);
 		break;
+	case -ENODATA:
+		sroce_count(qp, SROCE_RX_MALFORMED);
+		break;
 	default:
 		qp->rq.wqe_taken = false;
 		sroce_receive_fail(qp, SROCE_LOC_PROT_ERR);

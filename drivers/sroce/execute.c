@@ -54,7 +54,7 @@ static enum sroce_reason write_word(struct sroce_qp *qp,
 			    IB_ACCESS_REMOTE_WRITE);
 
 	if (!sroce_reader_copy(rx->payload, &value, sizeof(value)))
-		return SROCE_BAD_LENGTH;
+		return SROCE_RAN_OUT;
 	err = sroce_store_word(grip, &to, value);
 	if (err == -EAGAIN)
 		return sroce_receive_absent(qp, &to, 0, sizeof(u64),

@@ -24,7 +24,7 @@
  * @req: what sroce_responder_check() said
  * @original: for an atomic, what it found in memory
  *
- * Return: SROCE_NO_REASON, why it is refused, or SROCE_PAGED_OUT.
+ * Return: SROCE_NO_REASON, why it is refused, SROCE_PAGED_OUT or SROCE_RAN_OUT.
  */
 enum sroce_reason sroce_execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 				const struct sroce_request *req, u64 *original);

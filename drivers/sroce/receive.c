@@ -303,6 +303,8 @@ static enum sroce_reason store_send(struct sroce_qp *qp,
 		return SROCE_NO_REASON;
 	if (err == -EMSGSIZE)
 		return SROCE_RECV_TOO_SMALL;
+	if (err == -ENODATA)
+		return SROCE_RAN_OUT;
 	if (err != -EAGAIN)
 		return SROCE_RECV_LKEY_REFUSED;
 	return sroce_receive_absent(qp, &to, req->offset,
@@ -345,6 +347,8 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 				 rx->pkt.payload);
 	if (likely(!err))
 		return SROCE_NO_REASON;
+	if (err == -ENODATA)
+		return SROCE_RAN_OUT;
 	return err == -EAGAIN ? absent_write(qp, req, length) :
 				SROCE_RKEY_REFUSED;
 }
@@ -403,6 +407,16 @@ static void put_off(struct sroce_qp *qp, enum sroce_counter why)
 	} else {
 		r->kind = SROCE_KIND_NONE;
 	}
+}
+
+/* As if it had never come: the peer repeats it (RC), or its message is lost. */
+static void drop_short(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	sroce_count(qp, SROCE_RX_MALFORMED);
+	if (!sroce_responder_reliable(r))
+		r->kind = SROCE_KIND_NONE;
 }
 
 /* Returns false if there is no receive request to go on with. */
@@ -469,6 +483,8 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (unlikely(reason)) {
 		if (reason == SROCE_PAGED_OUT)
 			put_off(qp, SROCE_RX_PAGED_OUT);
+		else if (reason == SROCE_RAN_OUT)
+			drop_short(qp);
 		else
 			sroce_receive_refuse(qp, reason);
 		return;
@@ -568,7 +584,7 @@ static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
 	}
 	p = sroce_grip_peek(grip, r->rkey, to.access, r->va, len);
 	if (p)
-		return sroce_reader_copy(payload, p, len) ? 0 : -EFAULT;
+		return sroce_reader_copy(payload, p, len) ? 0 : -ENODATA;
 	return sroce_store_packet(grip, &to, 0, payload, len);
 }
 

@@ -14,6 +14,7 @@
 #include "answer.h"
 #include "crc.h"
 #include "gro.h"
+#include "headers.h"
 #include "loop.h"
 #include "mcast.h"
 #include "pkey.h"
@@ -351,21 +352,6 @@ static u64 check(struct arrival *a)
 			       min(a->left, BATCH * a->size));
 }
 
-/* The headers, of which the opcode says how many there are. */
-static bool parse(struct sroce_rx *rx, struct sroce_reader *reader)
-{
-	u8 buffer[SROCE_MAX_HEADER];
-	struct sroce_reader first = *reader;
-	u32 n;
-
-	if (!sroce_reader_copy(&first, buffer, 1))
-		return false;
-	n = max_t(u32, sroce_opcodes[buffer[0]].length, SROCE_BTH_BYTES);
-	/* A copy: who sends on this host may still write to its pages. */
-	return rx->len >= n && sroce_reader_copy(reader, buffer, n) &&
-	       sroce_parse(&rx->pkt, buffer, n, rx->len) == SROCE_WELL_FORMED;
-}
-
 /*
  * Parse the packet at @reader, and find its QP; false tells @why not.  @intact:
  * its ICRC is right, as far as is known.
@@ -383,7 +369,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	rx->ip_id = a->icrc.id + a->index * a->icrc.id_step;
 	rx->len = len;
 	*why = SROCE_RX_MALFORMED;
-	if (!parse(rx, reader))
+	if (!sroce_headers_read(reader, &rx->pkt, len))
 		return false;
 	/* Which GSI is meant takes a look at all of them: not for anything. */
 	*why = SROCE_RX_ICRC_ENCAPSULATED;
@@ -469,14 +455,13 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 			      u32 len)
 {
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
-	u8 buffer[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES];
-	const u8 *bth;
+	u8 bth[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES];
 
 	if (!run->locked || !run->welcome ||
 	    len < run->header + SROCE_ICRC_BYTES)
 		return false;
-	bth = sroce_reader_take(reader, run->header, buffer);
-	if (!bth || !pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
+	if (!sroce_headers_copy(reader, bth, run->header) ||
+	    !pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
 	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
 		return false;
 	if (!(run->answers ?

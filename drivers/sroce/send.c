@@ -509,6 +509,8 @@ static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (err == -EAGAIN &&
 	    !sroce_fault_start(&qp->sq.fault, &to, at, length - at))
 		qp->sq.refetch = true;
+	else if (err == -ENODATA)	/* it is asked for again */
+		sroce_count(qp, SROCE_RX_MALFORMED);
 	else if (err)
 		sroce_finish_failed(qp, SROCE_LOC_PROT_ERR);
 	else

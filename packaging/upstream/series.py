@@ -61,7 +61,7 @@ RDMA/sroce: Add receiving
 What requests of the peer do here, in the softirq that brought them, and
 what they are answered.
 """),
-    ("burst crc fold route tx loop gro rx socket", """\
+    ("burst crc fold route tx loop gro headers rx socket", """\
 RDMA/sroce: Add the way to the network and back
 
 A burst goes through the stack as one skb with segments of one size, to

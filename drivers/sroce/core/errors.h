@@ -39,6 +39,7 @@ enum sroce_reason {
 	SROCE_NO_SRQ		= 11,	/* XRC: no such SRQ in the QP's domain */
 	SROCE_REASONS,
 	SROCE_PAGED_OUT,	/* nothing: memory is being paged in */
+	SROCE_RAN_OUT,		/* nothing: the packet is shorter than it says */
 };
 
 /* Asynchronous event of a failure for which no receive completes. */

@@ -1,0 +1,21 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A process changes packets while they are in the stack (tests/verbs/flip.c): each costs itself alone, and rdma_cm goes on.
+# timeout: 180
+# lanes: vm debug
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+[ "$(nproc)" -ge 2 ] || skip_all "it takes two processors"
+hosts_up || { fail "two hosts"; exit 1; }
+MAC1=$(on h1 cat /sys/class/net/eth0/address)
+MAC2=$(on h2 cat /sys/class/net/eth0/address)
+export MAC1 MAC2 ATTACKER=$IP1 TARGET=$IP2
+
+before=$(counter $D2 rx_packets)
+run_program "" 60 ip netns exec h1 "$PROGRAMS/flip" "${FLIP_SECONDS:-8}"
+sleep 0.1
+ok "packets came to a GSI" test $(($(counter $D2 rx_packets) - before)) -gt 100
+diag "$(counter $D2 rx_icrc_encapsulated) with a wrong ICRC, $(counter $D2 rx_malformed) malformed"
+is "none broke anything here" "$(counter $D2 resp_cqe_error)" 0
+pair_run "rdma_cm still connects" 'rping -s -a $IP2 -p $PORT -C 3' 'rping -c -a $IP2 -p $PORT -C 3'
