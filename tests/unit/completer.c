@@ -320,6 +320,21 @@ TEST(completer, reserved_syndromes_are_ignored)
 	}
 }
 
+/* Also where another NAK would tell of a loss: they tell nothing. */
+TEST(completer, reserved_naks_past_an_unanswered_read_are_ignored)
+{
+	u32 code;
+
+	mixed(0);
+	for (code = 4; code < 32; code++)
+		EQUAL(check(ack(6, SROCE_AETH_NAK << 5 | code)),
+		      SROCE_ANSWER_IGNORE);
+	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 1, 0)),
+	      SROCE_ANSWER_IGNORE);
+	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 4, 8)),
+	      SROCE_ANSWER_IGNORE);
+}
+
 TEST(completer, responses_with_a_nak_syndrome_are_ignored)
 {
 	static const u8 ops[] = {

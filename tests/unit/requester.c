@@ -101,6 +101,35 @@ TEST(requester, immediate_key_and_solicited)
 	CHECK(!s.out.pkt.solicited);
 }
 
+/* 9.2.3: only what completes a receive request can solicit an event. */
+TEST(requester, solicited_is_of_requests_that_are_received)
+{
+	static const struct {
+		u8 op;
+		u32 length;
+		bool solicited;
+	} cases[] = {
+		{ SROCE_OP_SEND, 1, true },
+		{ SROCE_OP_SEND_IMM, 1, true },
+		{ SROCE_OP_SEND_INV, 1, true },
+		{ SROCE_OP_WRITE_IMM, 1, true },
+		{ SROCE_OP_WRITE, 1, false },
+		{ SROCE_OP_READ, 1, false },
+		{ SROCE_OP_CMP_SWP, 8, false },
+		{ SROCE_OP_FETCH_ADD, 8, false },
+		{ SROCE_OP_FLUSH, 8, false },
+		{ SROCE_OP_ATOMIC_WRITE, 8, false },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		sender_init(&s, 0);
+		post(&s, cases[i].op, cases[i].length)->flags = SROCE_SOLICITED;
+		EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_PACKET);
+		EQUAL(s.out.pkt.solicited, cases[i].solicited);
+	}
+}
+
 TEST(requester, atomics)
 {
 	struct sroce_wr *wr;

@@ -72,14 +72,25 @@ static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
 
 	if (wr->opcode == SROCE_OP_FLUSH || wr->opcode == SROCE_OP_ATOMIC_WRITE)
 		return check_empty(pkt, a);
-	if (wr->opcode != SROCE_OP_READ)
-		return SROCE_ANSWER_IGNORE;
 	a->offset = at * r->mtu;
 	expected = last ? wr->length - a->offset : r->mtu;
 	/* The answer to a part ends where nothing else does. */
 	if (pkt->payload != expected || (ends != last && (last || !wr->parts)))
 		return bad_response(a);
 	return SROCE_ANSWER_DATA;
+}
+
+/*
+ * What means nothing is told from the packet and its request alone.  A peer may
+ * repeat it for ever, and it acknowledges nothing: it must not cost a walk over
+ * all that is in flight each time.
+ */
+static bool answers(const struct sroce_wr *wr, const struct sroce_pkt *pkt)
+{
+	if (!sroce_wr_reads(wr))
+		return false;
+	return sroce_wr_atomic(wr) ==
+	       (pkt->op->kind == SROCE_KIND_ATOMIC_ACK);
 }
 
 static enum sroce_answer_verdict check_response(const struct sroce_requester *r,
@@ -91,15 +102,12 @@ static enum sroce_answer_verdict check_response(const struct sroce_requester *r,
 		return SROCE_ANSWER_IGNORE;
 	a->index = sroce_inflight_find(&r->in, pkt->psn);
 	a->psn = sroce_psn_add(pkt->psn, 1);
-	if (!sroce_wr_reads(sroce_inflight_wr(&r->in, a->index)))
+	if (!answers(sroce_inflight_wr(&r->in, a->index), pkt))
 		return SROCE_ANSWER_IGNORE;
 	if (!implied(r, pkt->psn, a))
 		return gap(r, a);
-	if (pkt->op->kind == SROCE_KIND_READ_RESPONSE)
-		return check_data(r, pkt, a);
-	if (!sroce_wr_atomic(sroce_inflight_wr(&r->in, a->index)))
-		return SROCE_ANSWER_IGNORE;
-	return SROCE_ANSWER_ATOMIC;
+	return pkt->op->kind == SROCE_KIND_READ_RESPONSE ?
+	       check_data(r, pkt, a) : SROCE_ANSWER_ATOMIC;
 }
 
 /* After these the peer's QP has failed: enum sroce_status, or 0. */
@@ -143,6 +151,10 @@ static enum sroce_answer_verdict check_ack(const struct sroce_requester *r,
 		a->rnr_timer = sroce_aeth_value(pkt->syndrome);
 		return SROCE_ANSWER_RNR;
 	case SROCE_AETH_NAK:
+		/* A reserved code; see answers(). */
+		if (pkt->syndrome != SROCE_NAK_SEQUENCE &&
+		    !refusal(pkt->syndrome))
+			return SROCE_ANSWER_IGNORE;
 		if (implied(r, pkt->psn, a))
 			return check_nak(r, pkt, a);
 		a->status = refusal(pkt->syndrome);

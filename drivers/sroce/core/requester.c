@@ -220,6 +220,13 @@ static void fill_operands(const struct sroce_wr *wr, struct sroce_pkt *pkt)
 	pkt->compare = wr->compare_add;
 }
 
+/* The others have no receive request that could complete (9.2.3). */
+static bool wakes(u8 op)
+{
+	return op == SROCE_OP_SEND || op == SROCE_OP_SEND_IMM ||
+	       op == SROCE_OP_SEND_INV || op == SROCE_OP_WRITE_IMM;
+}
+
 static void fill(const struct sroce_requester *r, struct sroce_outgoing *out)
 {
 	const struct sroce_wr *wr = out->wr;
@@ -227,7 +234,8 @@ static void fill(const struct sroce_requester *r, struct sroce_outgoing *out)
 	bool last = r->packet + 1 == wr->packets;
 
 	pkt->opcode = r->transport | operation(wr, !r->packet, last);
-	pkt->solicited = last && (wr->flags & SROCE_SOLICITED);
+	pkt->solicited = last && (wr->flags & SROCE_SOLICITED) &&
+			 wakes(wr->opcode);
 	pkt->va = wr->remote_addr;
 	pkt->dma_len = wr->length;
 	pkt->payload = last ? wr->length - out->offset : r->mtu;
