@@ -285,6 +285,9 @@ static long kick_ioctl(struct file *file, unsigned int cmd, unsigned long slot)
 	qp = kick_target(kick_file(file->private_data), slot);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
+	local_bh_disable();
+	sroce_count(qp, SROCE_KICKS);
+	local_bh_enable();
 	sroce_qp_kick(qp);
 	sroce_qp_put(qp);
 	return 0;

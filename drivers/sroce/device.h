@@ -48,6 +48,8 @@ struct sroce_listener {
  * @counters: per CPU
  * @statistics: struct sroce_counters of chosen QPs, by number (statistics.c)
  * @retired: what those of them had counted that are gone; @statistics' lock
+ * @recent: everything, as it was added up last for a stranger; @statistics' lock
+ * @recent_until: when that is old, jiffies
  * @num_qps: up to SROCE_MAX_QP (qp.c)
  * @num_srqs: up to SROCE_MAX_SRQ (srq.c)
  * @mrs: struct sroce_mr by key index (mr.c)
@@ -67,6 +69,8 @@ struct sroce_device {
 	struct sroce_counters __percpu *counters;
 	struct xarray statistics;
 	struct sroce_counters retired;
+	struct sroce_counters recent;
+	unsigned long recent_until;
 	atomic_t num_qps;
 	atomic_t num_srqs;
 	struct rhashtable mrs;

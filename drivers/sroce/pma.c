@@ -91,7 +91,8 @@ static void get_fields(struct sroce_device *dev, const struct field *f, u32 n,
 {
 	struct sroce_counters now;
 
-	sroce_statistics_total(dev, &now);
+	/* A sum over all processors, however often a stranger asks. */
+	sroce_statistics_recent(dev, &now);
 	for (; n--; f++)
 		put(to + f->offset, f, value(f, &now));
 }

@@ -87,7 +87,8 @@ struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp)
 	return NULL;
 }
 
-void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter)
+void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
+			  u32 bytes)
 {
 	struct sroce_qp *qp;
 
@@ -97,6 +98,8 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter)
 		if (qp->net_cookie != net->net_cookie || !sroce_qp_get(qp))
 			continue;
 		sroce_count(qp, counter);
+		sroce_count(qp, SROCE_RX_PACKETS);
+		sroce_count_add(qp, SROCE_RX_BYTES, bytes);
 		sroce_qp_put(qp);
 		break;
 	}
@@ -212,7 +215,6 @@ void sroce_qp_kick(struct sroce_qp *qp)
 	bool flush = false;
 
 	sroce_send_lock(qp);
-	sroce_count(qp, SROCE_KICKS);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		flush = true;
 	else if (err)		/* better an error than a request that lies */

@@ -384,8 +384,13 @@ struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp);
 struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
 						   void *arg), void *arg);
 
-/* Count a packet that belongs to no QP at a device of its namespace. */
-void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter);
+/*
+ * Count a packet of @bytes that belongs to no QP at a device of its namespace.
+ * It has been received, too: strangers may read how many were (pma.c), and must
+ * not learn from that which QPs exist.
+ */
+void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
+			  u32 bytes);
 
 /* Pin a QP found under RCU; false if it is going away. */
 static inline bool sroce_qp_get(struct sroce_qp *qp)

@@ -303,12 +303,13 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 {
 	struct sroce_qp *qp = run->qp;
 
-	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
-		return;
+	/* First, as strangers may read how many there were (pma.c). */
 	if (!intact) {
 		sroce_count(qp, SROCE_RX_ICRC_ENCAPSULATED);
 		return;
 	}
+	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
+		return;
 	run_lock(run, rx);
 	if (qp->type == IB_QPT_GSI)
 		rx->vlan_id = gid_vlan(qp->dev, rx);
@@ -421,7 +422,10 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
 		    deliver_to_group(&rx))
 			return;
-		sroce_qp_count_stray(a->net, why);
+		/* The same whether there is such a QP or not; see accept(). */
+		if (why == SROCE_RX_BAD_QPN && !intact)
+			why = SROCE_RX_ICRC_ENCAPSULATED;
+		sroce_qp_count_stray(a->net, why, len);
 		return;
 	}
 	trace_sroce_packet_in(a->run.qp, rx.pkt.opcode, rx.pkt.psn, len);
@@ -537,7 +541,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 	};
 
 	if (!readable(skb)) {
-		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
+		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
 		return;
 	}
 	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
@@ -545,7 +549,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 	if (skb->data - a.ip != (sroce_ip_is_v4(a.ip) ? sizeof(struct iphdr) :
 							sizeof(struct ipv6hdr)) ||
 	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
-		sroce_qp_count_stray(net, SROCE_RX_MALFORMED);
+		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
 		return;
 	}
 	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));

@@ -4,6 +4,9 @@
 #include "qp.h"
 #include "statistics.h"
 
+/* As the RDMA core does with hw_counters. */
+#define RECENT_MS	10
+
 /* What the xarray holds is per processor, which its entries do not say. */
 static struct sroce_counters __percpu *to_values(void *entry)
 {
@@ -118,16 +121,35 @@ int sroce_counter_dealloc(struct rdma_counter *counter)
 	return 0;
 }
 
-void sroce_statistics_total(struct sroce_device *dev,
-			    struct sroce_counters *total)
+static void add_up_all(struct sroce_device *dev, struct sroce_counters *total)
 {
 	unsigned long id;
 	void *entry;
 
-	xa_lock(&dev->statistics);
+	lockdep_assert_held(&dev->statistics.xa_lock);
 	*total = dev->retired;
 	add_up(total->value, dev->counters);
 	xa_for_each(&dev->statistics, id, entry)
 		add_up(total->value, to_values(entry));
+}
+
+void sroce_statistics_total(struct sroce_device *dev,
+			    struct sroce_counters *total)
+{
+	xa_lock(&dev->statistics);
+	add_up_all(dev, total);
+	xa_unlock(&dev->statistics);
+}
+
+void sroce_statistics_recent(struct sroce_device *dev,
+			     struct sroce_counters *total)
+{
+	xa_lock(&dev->statistics);
+	/* It is 0 until the first one asks. */
+	if (!dev->recent_until || time_after_eq(jiffies, dev->recent_until)) {
+		add_up_all(dev, &dev->recent);
+		dev->recent_until = (jiffies + msecs_to_jiffies(RECENT_MS)) | 1;
+	}
+	*total = dev->recent;
 	xa_unlock(&dev->statistics);
 }

@@ -27,4 +27,8 @@ int sroce_counter_dealloc(struct rdma_counter *counter);
 void sroce_statistics_total(struct sroce_device *dev,
 			    struct sroce_counters *total);
 
+/* The same, or as it was up to 10 ms ago: for those who may ask at any rate. */
+void sroce_statistics_recent(struct sroce_device *dev,
+			     struct sroce_counters *total);
+
 #endif /* SROCE_STATISTICS_H */

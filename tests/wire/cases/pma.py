@@ -3,6 +3,7 @@
 
 import struct
 
+import roce
 from bench import Failure, case, expect
 from mad import BAD_ATTRIBUTE, BAD_METHOD, BAD_VALUE, CLASS_PORT_INFO, GET, SET, ask
 
@@ -31,11 +32,33 @@ def port_counters(b):
     for _ in range(10):
         b.send_next(rc, "RC_WRITE_ONLY", b"x" * 1000, va=rc.memory.va, rkey=rc.memory.rkey, dma_len=1000, ack_req=True)
         b.acked(rc)
-    after = counters(b, 0xFF)
+    # Values are remembered for some milliseconds.
+    for _ in range(1000):
+        after = counters(b, 0xFF)
+        if after["rcv_packets"] - before["rcv_packets"] >= 10:
+            break
     if after["rcv_packets"] - before["rcv_packets"] < 10 or after["rcv_data"] - before["rcv_data"] < 10 * 250:
         raise Failure(f"received: {before} then {after}")
     if after["xmit_packets"] - before["xmit_packets"] < 10:
         raise Failure(f"sent: {before} then {after}")
+
+
+@case("PMA: a stranger does not learn which QPs exist")
+def no_oracle(b):
+    """What the answers show counts as much for a QP that exists as for one that does not."""
+    shown = ("rx_packets", "rx_bytes", "rx_icrc_encapsulated", "rx_malformed", "tx_packets", "tx_local_drops")
+    rc = b.rc()
+    for damage in (0, 1):
+        moved = []
+        for qpn in (rc.qpn, rc.qpn ^ 0x800000):
+            before = [b.counter(name) for name in shown]
+            packet = roce.datagram(b.ours, b.theirs, roce.transport("UC_SEND_ONLY", qpn, 0, b"x" * 100))
+            for _ in range(10):
+                b.peer.send(packet[:-1] + bytes([packet[-1] ^ damage]))
+            b.silence()
+            moved.append([b.counter(name) - old for name, old in zip(shown, before)])
+        expect("moved by a QP that exists, and by none", moved[0], moved[1])
+        expect("packets", moved[0][0], 10)
 
 
 @case("PMA: PortCountersExtended agree with PortCounters")
