@@ -138,7 +138,8 @@ u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr)
 static u8 fast_invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
 			  bool remote)
 {
-	u8 status = SROCE_LOC_QP_OP_ERR;
+	/* That is the memory management operation error (11.6.2). */
+	u8 status = SROCE_MW_BIND_ERR;
 
 	spin_lock_bh(&fast->lock);
 	if (!fast->gone && fast->mr.ib.pd == pd && fast->mr.key == key &&

@@ -185,7 +185,7 @@ u8 sroce_mw_invalidate(struct ib_pd *pd, u32 qpn, u32 key)
 		old = take_binding(to_slot(mr), qpn, key);
 	rcu_read_unlock();
 	if (!old)
-		return SROCE_LOC_QP_OP_ERR;
+		return SROCE_MW_BIND_ERR;
 	end_binding(old);
 	return 0;
 }

@@ -265,9 +265,9 @@ static void invalidated(void)
 	refused(mr->iova, mr->rkey);
 	/* Once more does no harm; a key of nothing does. */
 	unregister();
-	EQUAL(do_invalidate(&far, mr->rkey ^ 0x40), IB_WC_LOC_QP_OP_ERR);
+	EQUAL(do_invalidate(&far, mr->rkey ^ 0x40), IB_WC_MW_BIND_ERR);
 	EQUAL(connect_sides(), 0);
-	EQUAL(do_invalidate(&far, far.pd->local_dma_lkey), IB_WC_LOC_QP_OP_ERR);
+	EQUAL(do_invalidate(&far, far.pd->local_dma_lkey), IB_WC_MW_BIND_ERR);
 	EQUAL(connect_sides(), 0);
 }
 
@@ -361,7 +361,7 @@ static void of_another_domain(void)
 		      IB_WC_MW_BIND_ERR);
 		EQUAL(connect_sides(), 0);
 		refused(other->iova, other->rkey);
-		EQUAL(do_invalidate(&far, other->rkey), IB_WC_LOC_QP_OP_ERR);
+		EQUAL(do_invalidate(&far, other->rkey), IB_WC_MW_BIND_ERR);
 		EQUAL(connect_sides(), 0);
 		ib_dereg_mr(other);
 	}
@@ -383,7 +383,7 @@ static void deregistered(void)
 	EQUAL(write_far(addr, 100, key), 0);
 	EQUAL(ib_dereg_mr(other), 0);
 	refused(addr, key);
-	EQUAL(do_invalidate(&far, key), IB_WC_LOC_QP_OP_ERR);
+	EQUAL(do_invalidate(&far, key), IB_WC_MW_BIND_ERR);
 	EQUAL(connect_sides(), 0);
 }
 

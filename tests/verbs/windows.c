@@ -421,11 +421,11 @@ static void bad_use(const void *arg)
 	/* Neither a window of another kind nor a region. */
 	CHECK_CALL(invalidate(&pair.b, 1, mw1->rkey), 0);
 	EXPECT(pair.b.scq, pair.b.qp, .wr_id = 1,
-	       .status = IBV_WC_LOC_QP_OP_ERR);
+	       .status = IBV_WC_MW_BIND_ERR);
 	CHECK(pair_again(&pair));
 	CHECK_CALL(invalidate(&pair.b, 2, pair.b.mr->rkey), 0);
 	EXPECT(pair.b.scq, pair.b.qp, .wr_id = 2,
-	       .status = IBV_WC_LOC_QP_OP_ERR);
+	       .status = IBV_WC_MW_BIND_ERR);
 	CHECK_CALL(ibv_dealloc_mw(mw), 0);
 	CHECK_CALL(ibv_dealloc_mw(mw1), 0);
 	CHECK_CALL(ibv_dealloc_mw(foreign), 0);
