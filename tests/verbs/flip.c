@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Sends datagrams to a GSI out of the ring of a packet socket, whose pages are
- * the packets' own, and changes their opcode all the while: what has an ImmDt
- * now has none a moment later.
+ * the packets' own, and changes their opcode all the while: to that of an atomic,
+ * whose headers are longer by more than an ICRC, and back.
  *
  *	flip SECONDS
  *
@@ -58,7 +58,7 @@ static void *flip(void *arg)
 	run_on(1);
 	while (!atomic_load_explicit(&over, memory_order_relaxed))
 		for (i = 0; i < FRAMES; i++)
-			*opcode(i) ^= SEND_ONLY ^ SEND_ONLY_IMM;
+			*opcode(i) ^= (UD | SEND_ONLY) ^ (RC | COMPARE_SWAP);
 	return NULL;
 }
 
@@ -70,13 +70,13 @@ static volatile struct tpacket2_hdr *header(int i)
 static void fill(int i)
 {
 	struct packet p = {
-		.opcode = UD | (i & 1 ? SEND_ONLY : SEND_ONLY_IMM),
+		.opcode = UD | SEND_ONLY,
 		.flags = 0x40,
 		.pkey = 0xffff,
 		.qpn = 1,
 		.qkey = GSI_QKEY,
 		.src_qpn = 1,
-		.length = i & 1 ? 256 : 252,
+		.length = 256,
 	};
 	uint8_t body[BTH_BYTES + 512];
 	static struct frame frame;
