@@ -172,7 +172,7 @@ int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 	struct sroce_walk w;
 
 	if (near)
-		return sroce_reader_copy(from, near, len) ? 0 : -ENODATA;
+		return sroce_reader_place(from, near, len) ? 0 : -ENODATA;
 	if (!sroce_walk_begin(&w, grip, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
@@ -181,7 +181,8 @@ int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
-		if (!sroce_reader_copy(from, p, n))
+		if (!(n < len ? sroce_reader_copy(from, p, n) :
+				sroce_reader_place(from, p, n)))
 			return -ENODATA;
 		len -= n;
 	}
@@ -201,7 +202,10 @@ int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
-		memcpy(p, from, n);
+		if (n < len)
+			memcpy(p, from, n);
+		else
+			sroce_place(p, from, n);
 		from += n;
 		len -= n;
 	}

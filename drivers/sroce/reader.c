@@ -47,3 +47,22 @@ bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len)
 	}
 	return true;
 }
+
+bool sroce_reader_place_pieces(struct sroce_reader *r, void *to, u32 len)
+{
+	u32 last, before;
+	const u8 *p;
+	u64 buffer;
+
+	if (!len)
+		return true;
+	last = sroce_last_word(to + len, len);
+	before = len - last;
+	if (before && !sroce_reader_copy(r, to, before))
+		return false;
+	p = sroce_reader_take(r, last, &buffer);
+	if (!p)
+		return false;
+	sroce_store_last(to + before, p, last);
+	return true;
+}

@@ -584,7 +584,7 @@ static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
 	}
 	p = sroce_grip_peek(grip, r->rkey, to.access, r->va, len);
 	if (p)
-		return sroce_reader_copy(payload, p, len) ? 0 : -ENODATA;
+		return sroce_reader_place(payload, p, len) ? 0 : -ENODATA;
 	return sroce_store_packet(grip, &to, 0, payload, len);
 }
 

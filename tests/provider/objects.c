@@ -412,6 +412,24 @@ static void memory_regions(const struct fixture *fx)
 	ok(mr && !ibv_dereg_mr(mr), "a memory region comes and goes");
 }
 
+/* Neither all bytes of a message are in order nor those of 128-byte blocks. */
+static void order_of_bytes(const struct fixture *fx)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
+	};
+	struct ibv_qp *qp = fixture_qp(fx, IBV_QPT_RC, false);
+	int promised = 0;
+	size_t i;
+
+	/* Flag 1 asks for a mask of what is promised. */
+	for (i = 0; i < NUM(opcodes); i++)
+		promised |= ibv_query_qp_data_in_order(qp, opcodes[i], 0) |
+			    ibv_query_qp_data_in_order(qp, opcodes[i], 1);
+	ok(!promised, "no order of bytes within a packet is promised");
+	ibv_destroy_qp(qp);
+}
+
 void test_objects(void)
 {
 	struct fixture fx;
@@ -433,6 +451,7 @@ void test_objects(void)
 	half_an_allocator(&fx);
 	address_handles(&fx);
 	memory_regions(&fx);
+	order_of_bytes(&fx);
 	device_attributes(&fx);
 	fixture_close(&fx);
 	environment();

@@ -485,8 +485,9 @@ static void sqe_receives(const void *arg)
 }
 
 /*
- * Bytes of a message may appear in any order: a program that polls memory for
- * them has to be told so, whatever the operation and whatever else it asks.
+ * Bytes in the middle of a packet may appear in any order: only its end is last
+ * (polling.c).  A program that polls others has to be told so, whatever the
+ * operation and whatever else it asks.
  */
 static void order_of_bytes(const void *arg)
 {

@@ -17,6 +17,7 @@ static const struct group groups[] = {
 	{ "place", test_place },
 	{ "many", test_many },
 	{ "pacing", test_pacing },
+	{ "polling", test_polling },
 	{ "huge", test_huge },
 };
 

@@ -13,5 +13,6 @@ void test_extended(void);
 void test_place(void);
 void test_many(void);
 void test_pacing(void);
+void test_polling(void);
 
 #endif /* VERBS_H */
