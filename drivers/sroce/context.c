@@ -11,6 +11,7 @@
 #include "qp.h"
 #include "ring.h"
 #include "udata.h"
+#include "wmem.h"
 
 #define UVERBS_MODULE_NAME sroce
 #include <rdma/uverbs_named_ioctl.h>
@@ -154,15 +155,26 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	err = check_request(ibctx->device, udata);
 	if (err)
 		return err;
-	ctx->kicked = kzalloc_obj(*ctx->kicked, GFP_KERNEL_ACCOUNT);
-	if (!ctx->kicked)
+	ctx->wmem = sroce_wmem_context();
+	if (!ctx->wmem)
 		return -ENOMEM;
+	ctx->kicked = kzalloc_obj(*ctx->kicked, GFP_KERNEL_ACCOUNT);
+	if (!ctx->kicked) {
+		err = -ENOMEM;
+		goto err_wmem;
+	}
 	init_kicked(ctx->kicked);
 	mutex_init(&ctx->lock);
 	xa_init(&ctx->pages);
 	err = sroce_udata_respond(udata, &resp, sizeof(resp));
 	if (err)
-		kfree(ctx->kicked);
+		goto err_kicked;
+	return 0;
+
+err_kicked:
+	kfree(ctx->kicked);
+err_wmem:
+	sroce_wmem_put(ctx->wmem);
 	return err;
 }
 
@@ -189,6 +201,7 @@ void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)
 	xa_destroy(&ctx->pages);
 	xa_destroy(&ctx->kicked->qps);
 	kfree_rcu(ctx->kicked, rcu);
+	sroce_wmem_put(ctx->wmem);
 	mutex_destroy(&ctx->lock);
 }
 

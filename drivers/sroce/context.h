@@ -10,6 +10,7 @@
 
 struct sroce_qp;
 struct sroce_ring;
+struct sroce_wmem;
 
 /**
  * struct sroce_kicked - the QPs of a context
@@ -31,6 +32,7 @@ struct sroce_kicked {
  * @num_pages: of them; a page stays until the context goes
  * @num_members: of multicast groups; mcast.c's lock
  * @kicked: whom the kick file leads to
+ * @wmem: what its packets are charged to
  */
 struct sroce_ucontext {
 	struct ib_ucontext ib;
@@ -39,6 +41,7 @@ struct sroce_ucontext {
 	u32 num_pages;
 	u32 num_members;
 	struct sroce_kicked *kicked;
+	struct sroce_wmem *wmem;
 };
 
 /**

@@ -15,6 +15,7 @@
 #include "send.h"
 #include "timer.h"
 #include "tx.h"
+#include "wmem.h"
 #include "worker.h"
 
 /* A Q_Key with this bit stands for that of the sending QP (10.2.5). */
@@ -69,6 +70,13 @@ static void aim(struct sroce_qp *qp, struct sroce_burst *burst,
 	burst->av = av;
 }
 
+/* Packets that nobody lets go; the next one would be lost in a queue, too. */
+static bool too_many(const struct sroce_qp *qp)
+{
+	return sroce_tx_bursts(qp) >= SROCE_TX_MOST ||
+	       sroce_wmem_exhausted(qp->wmem);
+}
+
 static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		    struct sroce_wr *wr, u32 index)
 {
@@ -96,7 +104,9 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 
 	if (!sroce_burst_fits(burst, &pkt))
 		send_burst(qp, burst);
-	if (wr->flags & SROCE_INLINE || !wr->length)
+	if (unlikely(too_many(qp)))
+		err = -ENOBUFS;
+	else if (wr->flags & SROCE_INLINE || !wr->length)
 		err = sroce_burst_add(burst, &pkt, NULL, 0, list, true);
 	else
 		err = sroce_burst_add(burst, &pkt, &from, 0, NULL, true);
@@ -128,7 +138,7 @@ static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		return err;
 	if (err == -EFAULT || err == -EMSGSIZE)
 		return SROCE_LOC_PROT_ERR;
-	if (err)		/* no memory, no route: lost */
+	if (err)		/* no memory, no route, no room: lost */
 		sroce_count(qp, SROCE_TX_LOCAL_DROPS);
 	return SROCE_SUCCESS;
 }
@@ -141,18 +151,24 @@ static void complete_sent(struct sroce_qp *qp)
 		sroce_finish(qp, SROCE_SUCCESS);
 }
 
+static bool has_room(struct sroce_qp *qp)
+{
+	return (sroce_tx_ready(qp) || !sroce_tx_wait(qp)) &&
+	       (sroce_wmem_room(qp->wmem) || !sroce_wmem_wait(qp));
+}
+
 /*
  * Who has our packets and neither sends nor drops them (a program that does not
  * read from its tap, a queueing discipline that is plugged) holds up what goes
- * to all others.  So after a while the next one goes all the same: there is no
- * end of them only if whoever has them takes no end of them.
+ * to all others.  So after a while the next one goes all the same, until there
+ * are too_many().
  */
 static bool held_up(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	s64 left;
 
-	if (sroce_tx_ready(qp) || !sroce_tx_wait(qp)) {
+	if (has_room(qp)) {
 		sq->held_up = false;
 		return false;
 	}

@@ -12,6 +12,7 @@
 #include "loop.h"
 #include "mcast.h"
 #include "pager.h"
+#include "wmem.h"
 #include "qp.h"
 #include "rx.h"
 #include "socket.h"
@@ -67,9 +68,12 @@ static int __init sroce_init(void)
 
 	sroce_crc_init();
 	sroce_bulk_init();
-	err = sroce_rx_init();
+	err = sroce_wmem_init();
 	if (err)
 		return err;
+	err = sroce_rx_init();
+	if (err)
+		goto err_wmem;
 	err = sroce_qp_table_init();
 	if (err)
 		goto err_loop;
@@ -108,6 +112,8 @@ err_qp:
 	sroce_qp_table_exit();
 err_loop:
 	sroce_loop_exit();
+err_wmem:
+	sroce_wmem_exit();
 	return err;
 }
 
@@ -123,6 +129,7 @@ static void __exit sroce_exit(void)
 	sroce_worker_exit();
 	sroce_xrc_table_exit();
 	sroce_qp_table_exit();
+	sroce_wmem_exit();
 	sroce_loop_exit();
 	sroce_burst_exit();
 }

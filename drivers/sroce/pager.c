@@ -71,7 +71,7 @@ void sroce_pager_later(struct work_struct *work)
  * Who answers for the caller: in a user namespace who has made it, or the
  * outermost of them, for in it there are as many users as one likes.
  */
-static kuid_t payer(void)
+kuid_t sroce_pager_payer(void)
 {
 	const struct user_namespace *ns = current_user_ns();
 	kuid_t uid = current_uid();
@@ -154,7 +154,7 @@ static struct account *find_account(kuid_t uid)
 
 struct sroce_pager *sroce_pager_get(void)
 {
-	kuid_t uid = payer();
+	kuid_t uid = sroce_pager_payer();
 	struct account *account;
 
 	mutex_lock(&accounts_lock);

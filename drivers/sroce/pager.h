@@ -2,6 +2,7 @@
 #ifndef SROCE_PAGER_H
 #define SROCE_PAGER_H
 
+#include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
 /**
@@ -31,6 +32,9 @@ void sroce_pager_exit(void);
 struct sroce_pager *sroce_pager_get(void);
 /* @pager: or NULL.  Context: process, a work item of its queues, too. */
 void sroce_pager_put(struct sroce_pager *pager);
+
+/* The user that what the calling process uses up is counted against. */
+kuid_t sroce_pager_payer(void);
 
 /* Run @work, of nobody in particular, in a process.  Context: any. */
 void sroce_pager_later(struct work_struct *work);

@@ -16,6 +16,7 @@
 #include "trace.h"
 #include "tx.h"
 #include "udata.h"
+#include "wmem.h"
 #include "worker.h"
 
 /* The table */
@@ -434,6 +435,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);
+	INIT_LIST_HEAD(&qp->wmem_wait);
 	init_queues(qp, init);
 	return qp;
 }
@@ -442,6 +444,7 @@ void sroce_qp_free(struct kref *mem)
 {
 	struct sroce_qp *qp = container_of(mem, struct sroce_qp, mem);
 
+	sroce_wmem_put(qp->wmem);
 	kfree_rcu(qp, rcu);
 }
 
@@ -468,12 +471,24 @@ static void withdraw(struct sroce_qp *qp)
 	hrtimer_cancel(&qp->rq.pause);
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->idle);
+	sroce_wmem_forget(qp);
+}
+
+/* An XRC target is of a domain, which may be of many processes. */
+static int open_wmem(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	if (ctx)
+		qp->wmem = sroce_wmem_get(ctx->wmem);
+	else if (sroce_qp_target(qp))
+		qp->wmem = sroce_wmem_user();
+	return qp->wmem || !qp->user ? 0 : -ENOMEM;
 }
 
 static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
 		 struct ib_udata *udata)
 {
-	int err = alloc_memory(qp, ctx) ?: alloc_slot(qp, ctx);
+	int err = open_wmem(qp, ctx) ?: alloc_memory(qp, ctx) ?:
+		  alloc_slot(qp, ctx);
 
 	if (err)
 		return err;

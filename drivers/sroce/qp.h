@@ -267,6 +267,8 @@ enum sroce_todo {
  * @post_lock: kernel users' posting; taken with interrupts off
  * @tx_grace: UC: of RCU, when the last burst was let go of
  * @tx_full: somebody waits for the bursts of a path, or of both, to be less
+ * @wmem: of a process: what its packets are charged to
+ * @wmem_wait: it waits for room there; wmem.c's lock
  * @seen: a packet has arrived since RTR (communication established)
  * @ref: one for being there, one per user of the data path
  * @idle: @ref has become 0
@@ -311,6 +313,8 @@ struct sroce_qp {
 	spinlock_t post_lock;	/* see above */
 	unsigned long tx_grace;
 	bool tx_full;
+	struct sroce_wmem *wmem;
+	struct list_head wmem_wait;
 	bool seen;
 	refcount_t ref;
 	struct completion idle;

@@ -16,6 +16,7 @@
 #include "socket.h"
 #include "trace.h"
 #include "tx.h"
+#include "wmem.h"
 #include "worker.h"
 
 /* skbs with our destructor, in all of the module: the sum of all processors. */
@@ -24,7 +25,7 @@ static DEFINE_PER_CPU(long, under_way);
 /* Back-pressure */
 
 static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
-		    const struct sroce_path *other)
+		    const struct sroce_path *other, u32 units)
 {
 	u32 left;
 
@@ -37,6 +38,7 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 	    READ_ONCE(qp->tx_full) && cmpxchg(&qp->tx_full, true, false))
 		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
 				      BIT(SROCE_TODO_ANSWER));
+	sroce_wmem_uncharge(qp->wmem, units);
 	kref_put(&qp->mem, sroce_qp_free);
 	this_cpu_dec(under_way);
 }
@@ -48,20 +50,54 @@ static void put_sock(const struct sk_buff *skb)
 		sock_put(skb->sk);
 }
 
+/*
+ * What a packet is charged stays with it in the lowest bits of the pointer: the
+ * stack may change its truesize on the way.
+ */
+#define UNITS	63ul
+
+static_assert(sizeof(struct sroce_qp) > 512);	/* so kmalloc() aligns it */
+
+static void *tagged(struct sroce_qp *qp, u32 units)
+{
+	return (void *)((unsigned long)qp | units);
+}
+
+static struct sroce_qp *charged_qp(const struct sk_buff *skb, u32 *units)
+{
+	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
+
+	*units = arg & UNITS;
+	return (struct sroce_qp *)(arg & ~UNITS);
+}
+
+static u32 charge(struct sroce_qp *qp, const struct sk_buff *skb)
+{
+	u32 units;
+
+	if (!qp->wmem)
+		return 0;
+	units = min_t(u32, DIV_ROUND_UP(skb->truesize, SROCE_WMEM_UNIT), UNITS);
+	sroce_wmem_charge(qp->wmem, units);
+	return units;
+}
+
 static void requests_done(struct sk_buff *skb)
 {
-	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
+	u32 units;
+	struct sroce_qp *qp = charged_qp(skb, &units);
 
 	put_sock(skb);
-	tx_done(qp, &qp->sq.path, &qp->rq.path);
+	tx_done(qp, &qp->sq.path, &qp->rq.path, units);
 }
 
 static void answers_done(struct sk_buff *skb)
 {
-	struct sroce_qp *qp = skb_shinfo(skb)->destructor_arg;
+	u32 units;
+	struct sroce_qp *qp = charged_qp(skb, &units);
 
 	put_sock(skb);
-	tx_done(qp, &qp->rq.path, &qp->sq.path);
+	tx_done(qp, &qp->rq.path, &qp->sq.path, units);
 }
 
 /*
@@ -112,6 +148,8 @@ bool sroce_tx_wait(struct sroce_qp *qp)
 bool sroce_tx_room(struct sroce_qp *qp, enum sroce_todo todo)
 {
 	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+		return false;
+	if (!sroce_wmem_room(qp->wmem) && sroce_wmem_wait(qp))
 		return false;
 	if (likely(!qp->av || !qp->av->loopback || !sroce_loop_full()))
 		return true;
@@ -353,7 +391,8 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 {
 	if (trace_sroce_packet_out_enabled())
 		trace_packets(burst);
-	skb_shinfo(skb)->destructor_arg = burst->qp;
+	skb_shinfo(skb)->destructor_arg =
+		tagged(burst->qp, charge(burst->qp, skb));
 	skb->destructor = burst->path == &burst->qp->sq.path ? requests_done :
 							       answers_done;
 	kref_get(&burst->qp->mem);

@@ -13,6 +13,11 @@
 #define SROCE_PAUSE_NS		(200 * NSEC_PER_USEC)
 /* Bursts of a QP between transmission and the end of the queues. */
 #define SROCE_TX_LIMIT		32
+/*
+ * Those of datagrams, which do not wait for ever: more than this are dropped.  A
+ * queue of the kernel that is full by itself (nfnetlink_queue, 1024) drops before.
+ */
+#define SROCE_TX_MOST		2048
 
 /**
  * sroce_burst_send() - finish and transmit all packets of the burst

@@ -37,7 +37,7 @@ Devices over netdevs, by "rdma link add"; ports, GIDs, counters, resource
 details, tracepoints; the contexts of processes with their doorbell pages
 and the kick file; protection domains, partitions and address handles.
 """),
-    ("mapping ring reader copy bulk move mr mw dm null fastreg odp dmabuf fault pager", """\
+    ("mapping ring reader copy place bulk move mr mw dm null fastreg odp dmabuf fault pager", """\
 RDMA/sroce: Add memory
 
 Regions of processes, of kernel users, of dma-bufs, on demand and of
@@ -61,7 +61,7 @@ RDMA/sroce: Add receiving
 What requests of the peer do here, in the softirq that brought them, and
 what they are answered.
 """),
-    ("burst crc fold route tx loop gro headers rx socket", """\
+    ("burst crc fold route tx wmem loop gro headers rx socket", """\
 RDMA/sroce: Add the way to the network and back
 
 A burst goes through the stack as one skb with segments of one size, to

@@ -1,0 +1,99 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A queue that is plugged holds what processes send: how much that may be, that others go on, and that all of it is released.
+# timeout: 200
+# lanes: vm debug smoke
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+MIB=1048576
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+before=$(rdma resource show)
+modprobe -q sch_plug
+on h1 tc qdisc replace dev eth0 root plug limit 1000000000 || { skip "a queue is plugged" "there is no sch_plug"; exit 0; }
+
+# Neither side has to ask, and be answered through that queue, where the other one is.
+mac() { on "$1" cat /sys/class/net/eth0/address; }
+on h1 ip neigh replace "$IP2" lladdr "$(mac h2)" dev eth0 nud permanent
+on h2 ip neigh replace "$IP1" lladdr "$(mac h1)" dev eth0 nud permanent
+
+plug() { on h1 tc qdisc change dev eth0 root plug "$1"; }
+
+# bytes that wait in the queue
+backlog() {
+	local words unit
+	words=$(on h1 tc -s qdisc show dev eth0 | grep -oE 'backlog [0-9]+[KM]?b')
+	words=${words#backlog } unit=1
+	case $words in *Mb) unit=$MIB ;; *Kb) unit=1024 ;; esac
+	echo $((${words%%[KMb]*} * unit))
+}
+
+empty() { [ "$(backlog)" = 0 ]; }
+
+# start uc|ud QPS MESSAGES: in the background, until it has posted; $HELD is its process
+start() {
+	mkfifo "$OUTPUT.in" "$OUTPUT.out"
+	"$PROGRAMS/plugged" "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
+	HELD=$!
+	exec 8>"$OUTPUT.in" 9<"$OUTPUT.out"
+	rm "$OUTPUT.in" "$OUTPUT.out"
+	IFS= read -t "$(seconds 60)" -r line <&9
+	is "$1: all is posted" "$line" posted
+}
+
+# complete NAME: when the queue is open
+complete() {
+	exec 8>&-
+	IFS= read -t "$(seconds 60)" -r line <&9
+	is "$1: all completes when the queue is open" "$line" completed
+	ok "$1: it ends" wait $HELD
+	exec 9<&-
+	ok "$1: nothing is left in the queue" wait_for 10 empty
+}
+
+# others NAME [COMMAND...]: what does not go through that queue; COMMAND makes it another user's
+others() { D2=$D1 G2=$G1 run_program "$1, beside it: " 60 "${@:2}" "$PROGRAMS/verbs" notify; }
+nobody=(setpriv --reuid 65534 --clear-groups)
+
+# 80 queue pairs could hold 76 MiB, each alone no more than it may.
+plug block
+start uc 80 40
+held=$(backlog)
+diag "$((held / MIB)) MiB are held"
+ok "uc: something is held" test "$held" -gt $((24 * MIB))
+ok "uc: not more than a process may hold" test "$held" -lt $((40 * MIB))
+others uc
+others "uc, another user" "${nobody[@]}"
+plug release_indefinite
+complete uc
+
+# Datagrams go on after a while, one by one, until there is twice as much. They are small: what each costs is counted.
+plug block
+drops=$(counter $D1 tx_local_drops)
+start ud 200 200
+dropped() { [ "$(counter $D1 tx_local_drops)" -gt "$drops" ]; }
+ok "ud: what is too much is dropped" wait_for 15 dropped
+held=$(backlog)
+diag "$((held / MIB)) MiB are held"
+ok "ud: not more than twice what a process may hold" test "$held" -lt $((72 * MIB))
+plug release_indefinite
+complete ud
+
+# Those who are killed leave their packets behind, and these are their user's.
+plug block
+for i in 1 2 3 4 5 6; do
+	start uc 20 32
+	kill -9 $HELD
+	wait $HELD 2>/dev/null
+	exec 8>&- 9<&-
+done
+held=$(backlog)
+diag "$((held / MIB)) MiB are held"
+ok "killed: not more than a user may hold" test "$held" -lt $((140 * MIB))
+others "killed, another user" "${nobody[@]}"
+plug release_indefinite
+ok "killed: nothing is left in the queue" wait_for 10 empty
+on h1 tc qdisc delete dev eth0 root
+run_program "afterwards: " 60 "$PROGRAMS/verbs" notify
+is "nothing is left" "$(rdma resource show)" "$before"
