@@ -12,10 +12,10 @@
 #include "loop.h"
 #include "mcast.h"
 #include "pager.h"
-#include "wmem.h"
 #include "qp.h"
 #include "rx.h"
 #include "socket.h"
+#include "wmem.h"
 #include "worker.h"
 #include "xrc.h"
 
