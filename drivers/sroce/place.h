@@ -38,16 +38,16 @@ static inline u32 sroce_last_word(const void *end, u32 len)
 static inline void sroce_store_last(void *to, const void *from, u32 bytes)
 {
 	switch (bytes) {
-	case 8:
+	case 8: /* a release each: after all stores before it */
 		smp_store_release((u64 *)to, get_unaligned((const u64 *)from));
 		break;
-	case 4:
+	case 4: /* the same */
 		smp_store_release((u32 *)to, get_unaligned((const u32 *)from));
 		break;
-	case 2:
+	case 2: /* the same */
 		smp_store_release((u16 *)to, get_unaligned((const u16 *)from));
 		break;
-	default:
+	default: /* the same */
 		smp_store_release((u8 *)to, *(const u8 *)from);
 	}
 	/* A release alone lets what follows overtake it. */

@@ -109,14 +109,19 @@ void sroce_wmem_put(struct sroce_wmem *w)
 {
 	struct sroce_wmem *user;
 	unsigned long flags;
+	bool last;
 
 	for (; w; w = user) {
 		user = w->user;
-		if (!refcount_dec_and_lock_irqsave(&w->ref, &wmem_lock, &flags))
+		if (refcount_dec_not_one(&w->ref))
 			return;
-		if (!user)
+		spin_lock_irqsave(&wmem_lock, flags);
+		last = refcount_dec_and_test(&w->ref);
+		if (last && !user)
 			hash_del(&w->node);
 		spin_unlock_irqrestore(&wmem_lock, flags);
+		if (!last)
+			return;
 		free_wmem(w);
 	}
 }
