@@ -1,0 +1,88 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A user of this host injects a message into another user's connection, until Documentation/security.rst's rule for the
+# firewall stops processes from sending to the port of RoCE: tests/verbs/connected.c, tests/wire/inject.py.
+# timeout: 120
+# lanes: vm debug uml
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+SECURITY=$(dirname "$0")/../../Documentation/security.rst
+INJECT=$(dirname "$0")/../wire/inject.py
+
+# block NAME: the literal block that follows the comment "tested: tests/suites/users.sh, block NAME"
+block() {
+	awk -v mark=".. tested: tests/suites/users.sh, block $1" '
+		{ text = $0; sub(/^ +/, "", text) }
+		text == mark { found = 1; next }
+		!found { next }
+		!begun { if (text == "::") begun = 1; next }
+		/^[^ ]/ { exit }
+		{ print }
+	' "$SECURITY"
+}
+
+as() { on h1 setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "${@:2}"; }
+
+# connect: the first user's connection from D1 to D2, which "tell COMMAND" speaks to; the answer is in $SAID
+connect() {
+	export D1 D2 G1 G2
+	coproc VICTIM { as 1001 "$PROGRAMS/connected" 2>&1; }
+	read -t "$(seconds 20)" -r QPN <&"${VICTIM[0]}"
+}
+tell() {
+	echo "$*" >&"${VICTIM[1]}"
+	SAID=''
+	read -t "$(seconds 20)" -r SAID <&"${VICTIM[0]}"
+}
+disconnect() {
+	local pid=$VICTIM_PID
+	eval "exec ${VICTIM[1]}>&-"
+	wait "$pid"
+}
+
+# inject WHAT SOURCE TARGET: the second user sends a message of its own to the peer of that connection
+inject() {
+	as 1002 "$INJECT" "$2" "$3" "$QPN" "from another user" >"$OUTPUT.inject" 2>&1 ||
+		grep -q 'Operation not permitted' "$OUTPUT.inject" || { fail "$1: it could not be tried"; sed 's/^/#   /' "$OUTPUT.inject"; }
+	tell look
+}
+at_exit rm -f "$OUTPUT.inject"
+
+# attacked WHAT SOURCE TARGET WANTED: a connection that carries data, then the other user's datagram
+attacked() {
+	ok "$1: a connection" connect
+	tell send before
+	is "$1: it carries data" "$SAID" "received before"
+	inject "$1" "$2" "$3"
+	is "$1: the other user's message" "$SAID" "$4"
+	[ "$4" = nothing ] && { tell send after; is "$1: it goes on" "$SAID" "received after"; }
+	ok "$1: it ends" disconnect
+}
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+RULE=$(block firewall)
+[ -n "$RULE" ] || fail "the documentation has the rule"
+on h1 nft list ruleset >/dev/null 2>&1 || modprobe -q nf_tables
+
+attacked "IPv4, no rule" $IP1 $IP2 "received from another user"
+G1=$G1_6 G2=$G2_6 attacked "IPv6, no rule" $IP1_6 $IP2_6 "received from another user"
+# What a device sends to itself does not come by the network
+D2=$D1 G2=$G1 attacked "one address, no rule" $IP1 $IP1 nothing
+
+if on h1 nft -f - <<<"$RULE" 2>"$OUTPUT"; then
+	pass "the firewall takes the rule"
+	attacked "IPv4" $IP1 $IP2 nothing
+	G1=$G1_6 G2=$G2_6 attacked "IPv6" $IP1_6 $IP2_6 nothing
+	# Such packets have a socket: the module's
+	ok "a smaller MTU of the IPv4 route" on h1 ip route change 10.0.0.0/24 dev eth0 mtu 1400
+	ok "a smaller MTU of the IPv6 route" on h1 ip -6 route change fd00::/64 dev eth0 metric 256 mtu 1400
+	attacked "IPv4, the route has a smaller MTU" $IP1 $IP2 nothing
+	G1=$G1_6 G2=$G2_6 attacked "IPv6, the route has a smaller MTU" $IP1_6 $IP2_6 nothing
+	pair_run "rdma_cm connects" 'rping -s -a $IP2 -p $PORT -C 10 -V' 'rping -c -a $IP2 -p $PORT -C 10 -V'
+	pair_run "bursts go through" 'ib_write_bw -F -d $D2 -x $G2 -p $PORT -n 200' \
+		'ib_write_bw -F -d $D1 -x $G1 -p $PORT -n 200 $IP2'
+else
+	show_output
+	fail "the firewall takes the rule"
+fi
