@@ -6,8 +6,12 @@
 #include "parse.h"
 #include "tap.h"
 
-#define barrier_data(p)		__asm__ __volatile__("" : : "r"(p) : "memory")
 #define max_t(type, a, b)	max((type)(a), (type)(b))
+
+static inline void barrier_data(void *p)
+{
+	__asm__ __volatile__("" : : "r"(p) : "memory");
+}
 
 /*
  * The packet is one of two whenever a byte of it is read: bit n of @turns says
