@@ -58,7 +58,8 @@ def no_oracle(b):
             b.silence()
             moved.append([b.counter(name) - old for name, old in zip(shown, before)])
         expect("moved by a QP that exists, and by none", moved[0], moved[1])
-        expect("packets", moved[0][0], 10)
+        if moved[0][0] < 10:
+            raise Failure(f"{moved[0][0]} packets counted")
 
 
 @case("PMA: PortCountersExtended agree with PortCounters")
