@@ -116,8 +116,11 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
-	/* CPU instructions do them, so they agree with those of the host. */
-	attr->atomic_cap = IB_ATOMIC_GLOB;
+	/*
+	 * IB_ATOMIC_GLOB would be true as well: CPU instructions do them.  But
+	 * UCX wants this very value, which other devices have, too.
+	 */
+	attr->atomic_cap = IB_ATOMIC_HCA;
 	attr->max_pkeys = SROCE_PKEY_TABLE;
 	attr->local_ca_ack_delay = ACK_DELAY;
 	attr->cq_caps.max_cq_moderation_count = U16_MAX;
