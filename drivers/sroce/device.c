@@ -466,7 +466,17 @@ static const struct ib_device_ops ops = {
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
 
 	.add_gid = sroce_add_gid,
+/* Exporters of metrics skip all devices if one lacks this file. */
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", KBUILD_MODNAME);
+}
+
+static DEVICE_ATTR_RO(board_id);
+
 	.advise_mr = sroce_advise_mr,
+	&dev_attr_board_id.attr,
 	.alloc_dm = sroce_alloc_dm,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.alloc_mr = sroce_alloc_mr,
