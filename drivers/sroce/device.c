@@ -252,6 +252,21 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
+/*
+ * The core gives the GIDs of a VLAN to devices on the netdev below it, so that
+ * is what a device on a VLAN has to name.  It has the GIDs of the others, too.
+ * The core knows the netdev of any other device, but SMC of older kernels asks
+ * the driver.
+ */
+static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *ndev = sroce_device(ibdev)->ndev;
+
+	ndev = rdma_vlan_dev_real_dev(ndev) ?: ndev;
+	dev_hold(ndev);
+	return ndev;
+}
+
 void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
 			     unsigned long event)
 {
@@ -451,7 +466,17 @@ static ssize_t parent_show(struct device *device, struct device_attribute *attr,
 
 static DEVICE_ATTR_RO(parent);
 
+/* Exporters of metrics skip all devices if one lacks this file. */
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", KBUILD_MODNAME);
+}
+
+static DEVICE_ATTR_RO(board_id);
+
 static struct attribute *device_attributes[] = {
+	&dev_attr_board_id.attr,
 	&dev_attr_parent.attr,
 	NULL,
 };
@@ -466,17 +491,7 @@ static const struct ib_device_ops ops = {
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
 
 	.add_gid = sroce_add_gid,
-/* Exporters of metrics skip all devices if one lacks this file. */
-static ssize_t board_id_show(struct device *device,
-			     struct device_attribute *attr, char *buf)
-{
-	return sysfs_emit(buf, "%s\n", KBUILD_MODNAME);
-}
-
-static DEVICE_ATTR_RO(board_id);
-
 	.advise_mr = sroce_advise_mr,
-	&dev_attr_board_id.attr,
 	.alloc_dm = sroce_alloc_dm,
 	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
 	.alloc_mr = sroce_alloc_mr,
@@ -517,6 +532,7 @@ static DEVICE_ATTR_RO(board_id);
 	.get_dma_mr = sroce_get_dma_mr,
 	.get_hw_stats = sroce_get_hw_stats,
 	.get_link_layer = sroce_get_link_layer,
+	.get_netdev = sroce_get_netdev,
 	.get_port_immutable = sroce_get_port_immutable,
 	.map_mr_sg = sroce_map_mr_sg,
 	.mmap = sroce_mmap,
@@ -560,23 +576,6 @@ static DEVICE_ATTR_RO(board_id);
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, sroce_xrcd, ib),
 };
 
-/*
- * The core gives the GIDs of a VLAN to devices on the netdev below it, so that
- * is what a device on a VLAN has to name.  It has the GIDs of the others, too.
- */
-static struct net_device *get_vlan_netdev(struct ib_device *ibdev, u32 port)
-{
-	struct net_device *below;
-
-	below = rdma_vlan_dev_real_dev(sroce_device(ibdev)->ndev);
-	dev_hold(below);
-	return below;
-}
-
-static const struct ib_device_ops vlan_ops = {
-	.get_netdev = get_vlan_netdev,
-};
-
 /* What sroce_dealloc_driver() undoes; it becomes an op only afterwards. */
 static int init_device(struct sroce_device *dev, struct net_device *ndev)
 {
@@ -597,8 +596,6 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);
-	if (is_vlan_dev(ndev))
-		ib_set_device_ops(&dev->ib, &vlan_ops);
 	return 0;
 
 err_mrs:
