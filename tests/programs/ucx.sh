@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# UCX's lower layer, which takes atomics of the device only: mpi.sh has the upper one, which falls back to messages.
+
+verbs_transport() { compgen -G "/usr/lib/*/ucx/libuct_ib.so.0" >/dev/null || { skip UCX "it is built without verbs"; return 1; }; }
+
+# perftest WHAT TEST SIZE
+perftest() {
+	local options="-p \$PORT -x rc_verbs -t $2 -s $3 -n 50 -w 5"
+	! ucx_perftest -h 2>&1 | grep -q -e '-P <0|1>' || options+=" -P 0"
+	pair_run "$1" "ucx_perftest -d \$D2:1 $options" "ucx_perftest -d \$D1:1 $options \$IP2"
+}
+
+if there ucx_perftest && verbs_transport; then
+	atomics=$(counter $D2 rx_atomic_requests)
+	perftest "UCX: fetch and add" fadd 8
+	perftest "UCX: compare and swap" cswap 8
+	ok "UCX: by the device's atomics" test $(($(counter $D2 rx_atomic_requests) - atomics)) -ge 100
+fi
