@@ -346,12 +346,14 @@ static void listener_follow(struct sroce_listener *l, struct net_device *ndev)
 	if (!id.net || id.l3mdev == l->socket.l3mdev)
 		return;
 	err = sroce_socket_get(&id);
-	listener_close(l);
-	if (!err)
-		l->socket = id;
-	else
+	if (err) {
+		/* It keeps the old one, until the netdev moves again. */
 		netdev_err(ndev, "sroce: no socket for UDP port %d in this VRF, error %d\n",
 			   ROCE_V2_UDP_DPORT, err);
+		return;
+	}
+	sroce_socket_put(&l->socket);
+	l->socket = id;
 }
 
 static void listener_remove(struct sroce_listener *l)
