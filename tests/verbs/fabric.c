@@ -521,6 +521,17 @@ long long counter(const struct host *host, const char *name)
 	return value;
 }
 
+bool counter_leaves(const struct host *host, const char *name, long long value)
+{
+	int ms;
+
+	/* Each look takes 30 ms. */
+	for (ms = 0; ms < PATIENCE_MS; ms += 30)
+		if (counter(host, name) != value)
+			return true;
+	return false;
+}
+
 static bool wanted(const char *name, int argc, char **argv)
 {
 	int i;

@@ -193,5 +193,7 @@ void forget_events(struct ibv_context *context);
 
 /* Value of a counter of that device's port; -1 if there is none. */
 long long counter(const struct host *host, const char *name);
+/* Waits until it is not @value any more; false if it stays. */
+bool counter_leaves(const struct host *host, const char *name, long long value);
 
 #endif /* FABRIC_H */

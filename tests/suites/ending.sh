@@ -1,0 +1,15 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A queue pair ends, or its peer does, with all requests outstanding: each completes once, and a beacon completes last.
+# timeout: 60
+# lanes: vm uml
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+before=$(rdma resource show)
+run_program "" 50 "$PROGRAMS/ending"
+is "nothing is left" "$(rdma resource show)" "$before"
+is "errors that h1 counted" "$(error_counters $D1)" ""
+is "errors that h2 counted" "$(error_counters $D2)" ""
