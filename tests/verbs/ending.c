@@ -6,6 +6,8 @@
  * usage: ending			tests
  *	  ending peer QPN		a process whose QP never has a receive
  *					request for that one
+ *
+ *	LINK		command that takes "down" or "up": one end of the link
  */
 #include <signal.h>
 #include <stdio.h>
@@ -200,6 +202,32 @@ static void peer_ends(const void *arg)
 	reset_and_use(&pair);
 }
 
+static bool set_link(const char *how)
+{
+	char command[200];
+
+	snprintf(command, sizeof(command), "%s %s", getenv("LINK"), how);
+	return CHECK_CALL(system(command), 0);
+}
+
+static void link_goes_down(const void *arg)
+{
+	struct pair pair;
+
+	(void)arg;
+	if (!getenv("LINK")) {
+		skip("no LINK is given");
+		return;
+	}
+	REQUIRE(pair_up(&pair, &options));
+	REQUIRE(all_outstanding(&pair.a, &pair.b) && set_link("down"));
+	gives_up(&pair.a);
+	in_state(&pair.b, IBV_QPS_RTS);
+	end_side(&pair.b, REQUESTS, REQUESTS);
+	REQUIRE(set_link("up"));
+	reset_and_use(&pair);
+}
+
 /* Another process */
 
 /* A side of which only the QP number is known. */
@@ -290,6 +318,7 @@ int main(int argc, char **argv)
 		{ "to ERR while the peer is not ready", own_end },
 		{ "the peer goes to ERR", peer_ends },
 		{ "the peer's process is killed", peer_is_killed },
+		{ "the link goes down", link_goes_down },
 	};
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
