@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A queue pair ends, or its peer does, with all requests outstanding: each completes once, and a beacon completes last.
 # timeout: 60
-# lanes: vm uml
+# lanes: debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

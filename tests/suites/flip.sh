@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A process changes packets while they are in the stack (tests/verbs/flip.c): each costs itself alone, and rdma_cm goes on.
 # timeout: 180
-# lanes: vm debug
+# lanes: debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A queue that is plugged holds what processes send: how much that may be, that others go on, and that all of it is released.
 # timeout: 200
-# lanes: vm debug smoke
+# lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

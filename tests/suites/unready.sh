@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # More messages than receive requests: each time there is none costs one RNR wait, and all arrives once and in order.
 # timeout: 100
-# lanes: vm uml
+# lanes: debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
