@@ -98,7 +98,9 @@ esp() {
 kind_esp() { each esp && netdev eth0; }
 
 vrf() {
-	both ip link add red type vrf table 77 && both ip link set red up && both ip link set "$1" master red && RUN="ip vrf exec red"
+	both ip link add red type vrf table 77 && both ip link set red up && both ip link set "$1" master red || return
+	RUN="ip vrf exec red"
+	both $RUN true || return
 	netdev "$1" "${2:-$1}"
 }
 kind_vrf() { vrf eth0; }
@@ -223,7 +225,7 @@ check_kind() {
 			for program in $(runs "$1" $family); do "run_$program" "$name, $family: $program"; done
 		done
 		ok "$name: no errors are counted" counts_no_errors
-	elif grep -q 'Unknown device type\|type "netkit"\|teamnl: No such file' "$OUTPUT"; then
+	elif grep -q 'Unknown device type\|Failed to load BPF prog\|type "netkit"\|teamnl: No such file' "$OUTPUT"; then
 		skip "$name" "this kernel, or the tools here, have none"
 	else
 		fail "$name: two hosts"
