@@ -51,8 +51,8 @@ static void put_sock(const struct sk_buff *skb)
 }
 
 /*
- * What a packet is charged stays with it in the lowest bits of the pointer: the
- * stack may change its truesize on the way.
+ * The charge of a packet is kept in the lowest bits of the pointer, because the
+ * stack may change the packet's truesize on the way.
  */
 #define UNITS	63ul
 

@@ -9,7 +9,7 @@
 
 #define MOST	80
 
-/* What has been stored: one letter each, and the last one's place and size. */
+/* The stores so far, one letter each; place and size of the last one. */
 static char order[8];
 static u32 stores;
 static const void *last_at;

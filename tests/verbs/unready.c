@@ -33,7 +33,7 @@ struct unready {
 	bool surely;
 };
 
-/* What the receiving thread works on, and the longest time between two polls. */
+/* Work of the receiving thread, and the longest time between two of its polls. */
 struct receiver {
 	struct side *side;
 	int sends;

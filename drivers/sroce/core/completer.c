@@ -81,9 +81,9 @@ static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
 }
 
 /*
- * What means nothing is told from the packet and its request alone.  A peer may
- * repeat it for ever, and it acknowledges nothing: it must not cost a walk over
- * all that is in flight each time.
+ * Does a response of this kind answer that request?  Looks at these two alone: a
+ * peer may repeat a meaningless response for ever, and each must not cost a walk
+ * over all requests in flight.
  */
 static bool answers(const struct sroce_wr *wr, const struct sroce_pkt *pkt)
 {
