@@ -323,6 +323,23 @@ show_pair() {
 	[ -z "$CLIENT_OUTPUT" ] || tail -n 25 <<<"$CLIENT_OUTPUT" | sed 's/^/#   /'
 }
 
+# mckey_pair NETDEV: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends: rdma_cm and sroce
+# each have then joined the group once, on the netdev that has the address
+mckey_joined() { on h2 ip maddress show dev "$1" | grep -q "239.1.2.3 ${2:-}"; }
+mckey_pair() {
+	local receiver status
+	(exec_on h2 timeout "$(seconds 60)" mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
+	receiver=$!
+	wait_for 40 mckey_joined "$1" "users 2" && limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b "$IP1" -s
+	status=$?
+	[ $status = 0 ] || kill $receiver
+	wait $receiver && [ $status = 0 ]
+	status=$?
+	cat "$OUTPUT.receiver"
+	rm -f "$OUTPUT.receiver"
+	return $status
+}
+
 # --- traffic without an end ---
 
 # endless SERVER CLIENT: two programs that do not end on their own; their processes are in $SERVER and $CLIENT. If there is no

@@ -179,22 +179,8 @@ run_bw() {
 }
 run_mad() { ok "$1" limited 30 "$WIRE/ask-pma" h1 "$ADDRESSED" "${A1%\%*}" "${A2%\%*}"; }
 
-# A receiver on h2, a sender on h1, which sends when the receiver's QP has joined. rdma_cm has multicast for IPv4 only.
-joined() { on h2 ip maddress show dev "$ADDRESSED" | grep -q "239.1.2.3 users 2"; }
-mckey_pair() {
-	local receiver status
-	(exec_on h2 timeout "$(seconds 60)" mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
-	receiver=$!
-	wait_for 40 joined && limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b "$IP1" -s
-	status=$?
-	[ $status = 0 ] || kill $receiver
-	wait $receiver && [ $status = 0 ]
-	status=$?
-	cat "$OUTPUT.receiver"
-	rm -f "$OUTPUT.receiver"
-	return $status
-}
-run_mckey() { ok "$1" mckey_pair; }
+# rdma_cm has multicast for IPv4 only.
+run_mckey() { ok "$1" mckey_pair "$ADDRESSED"; }
 
 # runs KIND FAMILY: the programs that run there
 runs() {

@@ -24,21 +24,5 @@ G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/resources" multicast
 [ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || export CONTEXTS=${CONTEXTS-100} QPS=${QPS-1000} REGIONS=${REGIONS-10000}
 run_program "" 60 "$PROGRAMS/crowds"
 
-# mckey_pair: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends: rdma_cm and sroce each
-# have then joined the group once
-joined() { on h2 ip maddress show dev eth0 | grep -q "239.1.2.3 ${1:-}"; }
-mckey_pair() {
-	local receiver status
-	(exec_on h2 timeout "$(seconds 60)" mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
-	receiver=$!
-	wait_for 40 joined "users 2" && limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b "$IP1" -s
-	status=$?
-	[ $status = 0 ] || kill $receiver
-	wait $receiver && [ $status = 0 ]
-	status=$?
-	cat "$OUTPUT.receiver"
-	rm -f "$OUTPUT.receiver"
-	return $status
-}
-ok "mckey" mckey_pair
-ok "and the group is left" wait_for 10 eval '! joined'
+ok "mckey" mckey_pair eth0
+ok "and the group is left" wait_for 10 eval '! mckey_joined eth0'
