@@ -211,7 +211,7 @@ check_kind() {
 			for program in $(runs "$1" $family); do "run_$program" "$name, $family: $program"; done
 		done
 		ok "$name: no errors are counted" counts_no_errors
-	elif grep -q 'Unknown device type\|Failed to load BPF prog\|type "netkit"\|teamnl: No such file' "$OUTPUT"; then
+	elif grep -q 'Unknown device type\|Failed to load BPF prog\|instead of arguments "mode\|teamnl: No such file' "$OUTPUT"; then
 		skip "$name" "this kernel, or the tools here, have none"
 	else
 		fail "$name: two hosts"
@@ -221,7 +221,7 @@ check_kind() {
 }
 
 # Those of them that differ most, and that no other suite has
-SAMPLE="vlan_above_device qinq bridge_vlan_port macvlan_above_vlan ipvlan team gretap macsec esp vrf vrf_of_vlan netkit"
+SAMPLE="vlan_above_device qinq bridge_vlan_port macvlan_above_vlan ipvlan team gretap macsec esp vrf vrf_of_vlan"
 kinds() { if [ "${LINKS:-}" = all ]; then compgen -A function kind_; else echo "$SAMPLE"; fi; }
 
 at_exit hosts_down

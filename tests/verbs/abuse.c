@@ -152,7 +152,7 @@ static const struct bad_sqe bad_sqes[] = {
 	  { 10, 11, 12, 13, 16, 31, 32, 64, 128, 255 },
 	  IBV_WC_LOC_QP_OP_ERR },
 	{ "invalidating nothing", opcode, { SROCE_WR_LOCAL_INV },
-	  IBV_WC_LOC_QP_OP_ERR },
+	  IBV_WC_MW_BIND_ERR },
 	{ "binding nothing", opcode, { SROCE_WR_BIND_MW }, IBV_WC_MW_BIND_ERR },
 	{ "reserved field of a bind", bind_reserved, { 1, 0x80000000 },
 	  IBV_WC_LOC_QP_OP_ERR },
