@@ -154,7 +154,8 @@ static void complete_sent(struct sroce_qp *qp)
 static bool has_room(struct sroce_qp *qp)
 {
 	return (sroce_tx_ready(qp) || !sroce_tx_wait(qp)) &&
-	       (sroce_wmem_room(qp->wmem) || !sroce_wmem_wait(qp));
+	       (sroce_wmem_room(qp->wmem) ||
+		!sroce_wmem_wait(qp->wmem, &qp->wmem_wait));
 }
 
 /*

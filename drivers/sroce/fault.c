@@ -5,10 +5,10 @@
  * work items of its own: neither QPs nor regions wait for them when they go.
  */
 #include <linux/slab.h>
+#include "device.h"
 #include "fault.h"
+#include "odp.h"
 #include "pager.h"
-#include "qp.h"
-#include "worker.h"
 
 /* Memory is short, and was so many times in a row. */
 #define MAX_TRIES	1000
@@ -31,7 +31,6 @@ static void page_in(struct work_struct *work)
 {
 	struct sroce_fault *fault = container_of(work, struct sroce_fault,
 						 work);
-	struct sroce_qp *qp = fault->qp;
 	u8 i;
 
 	fault->err = 0;
@@ -51,14 +50,17 @@ static void page_in(struct work_struct *work)
 	fault->count = 0;
 	/* Then it is the half's again; pairs with sroce_fault_busy(). */
 	smp_store_release(&fault->busy, false);
-	sroce_worker_wake(qp, BIT(fault->todo));
-	kref_put(&qp->mem, sroce_qp_free);
+	fault->resume(fault);
+	kref_put(fault->owner, fault->release);
 }
 
-void sroce_fault_setup(struct sroce_fault *fault, struct sroce_qp *qp, u8 todo)
+void sroce_fault_setup(struct sroce_fault *fault, struct kref *owner,
+		       void (*release)(struct kref *owner),
+		       void (*resume)(struct sroce_fault *fault))
 {
-	fault->qp = qp;
-	fault->todo = todo;
+	fault->owner = owner;
+	fault->release = release;
+	fault->resume = resume;
 	INIT_WORK(&fault->work, page_in);
 }
 
@@ -76,7 +78,7 @@ void sroce_fault_reset(struct sroce_fault *fault)
 		return;
 	forget(fault);
 	fault->busy = false;
-	kref_put(&fault->qp->mem, sroce_qp_free);
+	kref_put(fault->owner, fault->release);
 }
 
 /* One entry of a list; if it is on demand and not present it is to be. */
@@ -174,10 +176,10 @@ int sroce_fault_start(struct sroce_fault *fault,
 	}
 	if (!fault->count) {
 		/* It has come meanwhile. */
-		sroce_worker_wake(fault->qp, BIT(fault->todo));
+		fault->resume(fault);
 		return 0;
 	}
-	kref_get(&fault->qp->mem);
+	kref_get(fault->owner);
 	fault->busy = true;
 	/* Who shares a domain with others shares their fate. */
 	queue_work(sroce_odp_pager(fault->ranges[0].odp)->faults, &fault->work);

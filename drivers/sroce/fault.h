@@ -2,10 +2,9 @@
 #ifndef SROCE_FAULT_H
 #define SROCE_FAULT_H
 
+#include <linux/kref.h>
 #include <linux/workqueue.h>
 #include "copy.h"
-
-struct sroce_qp;
 
 /* Pieces of a message that are paged in together. */
 #define SROCE_FAULT_RANGES	8
@@ -31,8 +30,9 @@ struct sroce_fault_range {
 /**
  * struct sroce_fault - a half of a QP waits for memory
  * @work: pages in
- * @qp: the QP
- * @todo: what it does afterwards: enum sroce_todo
+ * @owner: reference count of the structure that contains this
+ * @release: for @owner
+ * @resume: called when @work has ended; any context
  * @outdated: what came of the last attempt was before a reset; the half's
  * @busy: @work is at it or waits, and has all below; else it is the half's, by
  *	its lock
@@ -44,8 +44,9 @@ struct sroce_fault_range {
  */
 struct sroce_fault {
 	struct work_struct work;
-	struct sroce_qp *qp;
-	u8 todo;
+	struct kref *owner;
+	void (*release)(struct kref *owner);
+	void (*resume)(struct sroce_fault *fault);
 	bool outdated;
 	bool busy;
 	u8 count;
@@ -55,8 +56,10 @@ struct sroce_fault {
 	u32 tries;
 };
 
-/* Prepare @fault of a half of @qp; @todo: enum sroce_todo, for afterwards. */
-void sroce_fault_setup(struct sroce_fault *fault, struct sroce_qp *qp, u8 todo);
+/* Prepare @fault.  The parameters are members of struct sroce_fault. */
+void sroce_fault_setup(struct sroce_fault *fault, struct kref *owner,
+		       void (*release)(struct kref *owner),
+		       void (*resume)(struct sroce_fault *fault));
 
 /* Does @fault's half wait?  If not, it has what page_in() has left there. */
 static inline bool sroce_fault_busy(const struct sroce_fault *fault)

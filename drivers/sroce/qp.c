@@ -396,6 +396,24 @@ static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
 				     init->cap.max_recv_sge);
 }
 
+static void resume_requester(struct sroce_fault *fault)
+{
+	sroce_worker_wake(container_of(fault, struct sroce_qp, sq.fault),
+			  BIT(SROCE_TODO_SEND));
+}
+
+static void resume_responder(struct sroce_fault *fault)
+{
+	sroce_worker_wake(container_of(fault, struct sroce_qp, rq.fault),
+			  BIT(SROCE_TODO_ANSWER));
+}
+
+static void packets_may_be_sent(struct sroce_wmem_waiter *waiter)
+{
+	sroce_worker_wake(container_of(waiter, struct sroce_qp, wmem_wait),
+			  BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_ANSWER));
+}
+
 static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 				 struct ib_qp_init_attr *init, bool user)
 {
@@ -430,12 +448,14 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 		      HRTIMER_MODE_REL_SOFT);
 	INIT_WORK(&qp->work, sroce_worker_run);
 	qp->tx_grace = get_state_synchronize_rcu();
-	sroce_fault_setup(&qp->sq.fault, qp, SROCE_TODO_SEND);
-	sroce_fault_setup(&qp->rq.fault, qp, SROCE_TODO_ANSWER);
+	sroce_fault_setup(&qp->sq.fault, &qp->mem, sroce_qp_free,
+			  resume_requester);
+	sroce_fault_setup(&qp->rq.fault, &qp->mem, sroce_qp_free,
+			  resume_responder);
 	refcount_set(&qp->ref, 1);
 	init_completion(&qp->idle);
 	kref_init(&qp->mem);
-	INIT_LIST_HEAD(&qp->wmem_wait);
+	sroce_wmem_waiter_init(&qp->wmem_wait, packets_may_be_sent);
 	init_queues(qp, init);
 	return qp;
 }
@@ -471,7 +491,7 @@ static void withdraw(struct sroce_qp *qp)
 	hrtimer_cancel(&qp->rq.pause);
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->idle);
-	sroce_wmem_forget(qp);
+	sroce_wmem_forget(&qp->wmem_wait);
 }
 
 /* An XRC target is of a domain, which may be of many processes. */

@@ -20,6 +20,7 @@
 #include "fault.h"
 #include "ring.h"
 #include "srq.h"
+#include "wmem.h"
 
 /**
  * struct sroce_path - a half's way to the peer; that half's lock
@@ -268,7 +269,7 @@ enum sroce_todo {
  * @tx_grace: UC: of RCU, when the last burst was let go of
  * @tx_full: somebody waits for the bursts of a path, or of both, to be less
  * @wmem: of a process: what its packets are charged to
- * @wmem_wait: it waits for room there; wmem.c's lock
+ * @wmem_wait: it waits for room there
  * @seen: a packet has arrived since RTR (communication established)
  * @ref: one for being there, one per user of the data path
  * @idle: @ref has become 0
@@ -314,7 +315,7 @@ struct sroce_qp {
 	unsigned long tx_grace;
 	bool tx_full;
 	struct sroce_wmem *wmem;
-	struct list_head wmem_wait;
+	struct sroce_wmem_waiter wmem_wait;
 	bool seen;
 	refcount_t ref;
 	struct completion idle;

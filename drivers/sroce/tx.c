@@ -149,7 +149,8 @@ bool sroce_tx_room(struct sroce_qp *qp, enum sroce_todo todo)
 {
 	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
 		return false;
-	if (!sroce_wmem_room(qp->wmem) && sroce_wmem_wait(qp))
+	if (!sroce_wmem_room(qp->wmem) &&
+	    sroce_wmem_wait(qp->wmem, &qp->wmem_wait))
 		return false;
 	if (likely(!qp->av || !qp->av->loopback || !sroce_loop_full()))
 		return true;

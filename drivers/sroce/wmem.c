@@ -11,9 +11,7 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include "pager.h"
-#include "qp.h"
 #include "wmem.h"
-#include "worker.h"
 
 /* How often QPs that wait look again where only little becomes free. */
 #define LOOK_AGAIN	DIV_ROUND_UP(HZ, 100)
@@ -147,17 +145,16 @@ void sroce_wmem_uncharge(struct sroce_wmem *w, u32 units)
 	}
 }
 
-bool sroce_wmem_wait(struct sroce_qp *qp)
+bool sroce_wmem_wait(struct sroce_wmem *w, struct sroce_wmem_waiter *waiter)
 {
-	struct sroce_wmem *w = qp->wmem;
 	unsigned long flags;
 
 	spin_lock_irqsave(&wmem_lock, flags);
 	while (w && atomic_long_read(&w->bytes) < w->limit)
 		w = w->user;
 	if (w) {
-		if (list_empty(&qp->wmem_wait))
-			list_add_tail(&qp->wmem_wait, &w->waiting);
+		if (list_empty(&waiter->list))
+			list_add_tail(&waiter->list, &w->waiting);
 		/* Also in case that room was made just now. */
 		wake_in(w, LOOK_AGAIN);
 	}
@@ -165,30 +162,30 @@ bool sroce_wmem_wait(struct sroce_qp *qp)
 	return w;
 }
 
-void sroce_wmem_forget(struct sroce_qp *qp)
+void sroce_wmem_forget(struct sroce_wmem_waiter *waiter)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&wmem_lock, flags);
-	list_del_init(&qp->wmem_wait);
+	list_del_init(&waiter->list);
 	spin_unlock_irqrestore(&wmem_lock, flags);
 }
 
 static bool wake_one(struct sroce_wmem *w)
 {
-	struct sroce_qp *qp;
+	struct sroce_wmem_waiter *waiter;
 	unsigned long flags;
 
 	spin_lock_irqsave(&wmem_lock, flags);
-	qp = list_first_entry_or_null(&w->waiting, struct sroce_qp, wmem_wait);
-	if (qp) {
-		list_del_init(&qp->wmem_wait);
+	waiter = list_first_entry_or_null(&w->waiting,
+					  struct sroce_wmem_waiter, list);
+	if (waiter) {
+		list_del_init(&waiter->list);
 		/* Here, as without the lock it may go. */
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
-				      BIT(SROCE_TODO_ANSWER));
+		waiter->wake(waiter);
 	}
 	spin_unlock_irqrestore(&wmem_lock, flags);
-	return qp;
+	return waiter;
 }
 
 /*

@@ -8,8 +8,6 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
-struct sroce_qp;
-
 /*
  * Bytes of packets that a context, and all contexts of a user, may have in this
  * host's queues before their QPs wait.  A local queue that is longer than this
@@ -21,12 +19,22 @@ struct sroce_qp;
 #define SROCE_WMEM_UNIT		4096
 
 /**
+ * struct sroce_wmem_waiter - somebody waits for room
+ * @list: in &sroce_wmem.waiting; wmem.c's lock
+ * @wake: called under that lock when there may be room; any context
+ */
+struct sroce_wmem_waiter {
+	struct list_head list;
+	void (*wake)(struct sroce_wmem_waiter *waiter);
+};
+
+/**
  * struct sroce_wmem - memory of packets in this host's queues
  * @ref: one per context and QP; of a user's, one per context's
  * @bytes: charged
  * @limit: when QPs wait
  * @user: of a context's: its user's; NULL of a user's
- * @waiting: QPs, the first one to wait first
+ * @waiting: struct sroce_wmem_waiter, the first one to wait first
  * @wake: lets them go on
  * @node: of a user's, by @uid
  * @uid: whose
@@ -88,15 +96,23 @@ static inline void sroce_wmem_charge(struct sroce_wmem *w, u32 units)
 /* Context: any, a packet's destructor. */
 void sroce_wmem_uncharge(struct sroce_wmem *w, u32 units);
 
-/**
- * sroce_wmem_wait() - have the QP's work run when there is room again
- * @qp: of a process; one of its locks held
- *
- * Return: false if there is room already.
- */
-bool sroce_wmem_wait(struct sroce_qp *qp);
+static inline void sroce_wmem_waiter_init(struct sroce_wmem_waiter *waiter,
+					  void (*wake)(struct sroce_wmem_waiter *))
+{
+	INIT_LIST_HEAD(&waiter->list);
+	waiter->wake = wake;
+}
 
-/* The QP, of which nobody has a reference any more, waits no longer. */
-void sroce_wmem_forget(struct sroce_qp *qp);
+/**
+ * sroce_wmem_wait() - be woken when there is room again
+ * @w: what packets are charged to, or NULL
+ * @waiter: may wait already
+ *
+ * Context: any.  Return: false if there is room already.
+ */
+bool sroce_wmem_wait(struct sroce_wmem *w, struct sroce_wmem_waiter *waiter);
+
+/* @waiter waits no longer, and is not being woken.  Context: any. */
+void sroce_wmem_forget(struct sroce_wmem_waiter *waiter);
 
 #endif /* SROCE_WMEM_H */
