@@ -5,7 +5,7 @@
 #include <linux/in6.h>
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
-#include "device.h"
+#include "sroce.h"
 
 /**
  * struct sroce_av - address vector: how packets get to a peer

@@ -5,10 +5,9 @@
  */
 #include "answer.h"
 #include "core/aeth.h"
-#include "execute.h"
-#include "receive.h"
+#include "qp_run.h"
+#include "rq.h"
 #include "tx.h"
-#include "worker.h"
 #include "xrc.h"
 
 /* In units of SROCE_ANSWER_BUDGET */
@@ -153,22 +152,6 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 	qp->rq.budget -= min(price(qp, read->next - first), qp->rq.budget);
 	read->told |= read->next == read->packets;
 	return true;
-}
-
-enum hrtimer_restart sroce_answer_again(struct hrtimer *timer)
-{
-	struct sroce_qp *qp = container_of(timer, struct sroce_qp, rq.pause);
-	u64 turn = sroce_worker_turn_begin(qp);
-
-	if (turn) {
-		sroce_receive_lock(qp);
-		sroce_answer(qp);
-		sroce_receive_unlock(qp);
-	} else {
-		sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
-	}
-	sroce_worker_turn_end(turn);
-	return HRTIMER_NORESTART;
 }
 
 /*

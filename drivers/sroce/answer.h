@@ -10,7 +10,4 @@
  */
 void sroce_answer(struct sroce_qp *qp);
 
-/* The hrtimer behind a local drop of an answer. */
-enum hrtimer_restart sroce_answer_again(struct hrtimer *timer);
-
 #endif /* SROCE_ANSWER_H */

@@ -7,6 +7,7 @@
 #include <linux/skbuff.h>
 #include "copy.h"
 #include "core/parse.h"
+#include "ah.h"
 #include "qp.h"
 
 /* Payload of up to this many bytes is copied: cheaper than a reference. */

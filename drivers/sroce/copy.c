@@ -4,7 +4,6 @@
 #include <linux/skbuff.h>
 #include "bulk.h"
 #include "copy.h"
-#include "null.h"
 
 bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
 		      const struct sroce_memory *memory, u32 at, u32 len)

@@ -81,12 +81,4 @@ struct sroce_counters {
 #define sroce_count_add(owner, counter, n) \
 	this_cpu_add(READ_ONCE((owner)->counters)->value[counter], n)
 
-/* Add up those of all processors. */
-void sroce_counters_sum(struct sroce_counters __percpu *counters, u64 *values);
-
-struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
-						u32 port);
-int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		       u32 port, int index);
-
 #endif /* SROCE_COUNTERS_H */

@@ -3,7 +3,7 @@
 #include <linux/log2.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "cq.h"
-#include "device.h"
+#include "sroce.h"
 #include "udata.h"
 
 /* The numbers of the ABI are those of the kernel. */
@@ -292,7 +292,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 	err = cq_check(ibcq, attr);
 	if (!err && udata)
-		err = sroce_check_create_req(udata);
+		err = sroce_udata_create_req(udata);
 	if (err)
 		return err;
 	spin_lock_init(&cq->lock);

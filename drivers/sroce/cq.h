@@ -7,7 +7,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
-#include "context.h"
+#include "doorbell.h"
 #include "ring.h"
 
 /* What to call: the handler of completions, that of events. */

@@ -27,10 +27,12 @@
 #include "pkey.h"
 #include "pma.h"
 #include "post.h"
-#include "qp.h"
+#include "hw_stats.h"
+#include "qp_modify.h"
+#include "qp_verbs.h"
 #include "restrack.h"
 #include "socket.h"
-#include "srq.h"
+#include "srq_verbs.h"
 #include "statistics.h"
 #include "xrc.h"
 
@@ -186,12 +188,6 @@ static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
 		;
 	attr->active_speed = speeds[i].speed;
 	attr->active_width = speeds[i].width;
-}
-
-/* iboe_get_mtu() is 0 for a netdev too small for any: no IB MTU says that. */
-enum ib_mtu sroce_device_mtu(const struct sroce_device *dev)
-{
-	return iboe_get_mtu(READ_ONCE(dev->ndev->mtu)) ?: IB_MTU_256;
 }
 
 /* They stop at their largest value. */

@@ -8,7 +8,6 @@
 #include <linux/slab.h>
 #include <rdma/sroce-abi.h>
 #include <rdma/uverbs_types.h>
-#include "device.h"
 #include "dm.h"
 #include "mapping.h"
 #include "mr.h"

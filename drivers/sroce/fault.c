@@ -5,7 +5,6 @@
  * work items of its own: neither QPs nor regions wait for them when they go.
  */
 #include <linux/slab.h>
-#include "device.h"
 #include "fault.h"
 #include "odp.h"
 #include "pager.h"

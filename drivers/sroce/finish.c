@@ -5,9 +5,9 @@
 #include "fastreg.h"
 #include "fetch.h"
 #include "finish.h"
-#include "send.h"
+#include "qp_run.h"
+#include "sq.h"
 #include "trace.h"
-#include "worker.h"
 
 static u8 completion_opcode(u8 op)
 {

@@ -25,9 +25,6 @@ void sroce_finish_done(struct sroce_qp *qp);
  */
 void sroce_finish_failed(struct sroce_qp *qp, u8 status);
 
-/* Requests of each half that are flushed in one go. */
-#define SROCE_FLUSH_BUDGET	256
-
 /**
  * sroce_finish_failing() - settle what is to be flushed
  * @qp: the QP, sq.lock held; if it is not in error, nothing is to be flushed

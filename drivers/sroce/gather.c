@@ -3,10 +3,10 @@
  * The doorbell.  What a process posts in a stream is gathered, so that it has
  * to kick less often.
  */
-#include "context.h"
+#include "doorbell.h"
 #include "gather.h"
 #include "send.h"
-#include "worker.h"
+#include "sq.h"
 
 /* So many kicks in a row without polling are a stream of posts, */
 #define STREAM_KICKS	4
@@ -94,38 +94,32 @@ void sroce_gather_kick(struct sroce_qp *qp)
 	sroce_send_run(qp);
 }
 
-enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
+void sroce_gather_ended(struct sroce_qp *qp)
 {
-	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
-	u64 turn = sroce_worker_turn_begin(qp);
 	struct sroce_sendq *sq = &qp->sq;
-	u32 posts;
+	u32 posts = sroce_load(&qp->slot->sq_tail) - sq->gathered;
 
-	sroce_send_lock(qp);
+	lockdep_assert_held(&sq->lock);
 	sq->gathering = false;
-	posts = sroce_load(&qp->slot->sq_tail) - sq->gathered;
 	sq->idle_gathers = posts < GATHER_WORTH ? sq->idle_gathers + 1 : 0;
 	/* As long as it pays, it goes on, and hardly anybody kicks. */
 	if (sq->idle_gathers < IDLE_GATHERS)
 		gather(qp);
-	if (turn)
-		sroce_send_run(qp);
-	else
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+}
+
+void sroce_gather_run(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	sroce_send_run(qp);
 	/* Not before it is sent. */
-	if (turn && !sq->gathering)
+	if (!qp->sq.gathering)
 		unmark(qp);
-	sroce_send_unlock(qp);
-	sroce_worker_turn_end(turn);
-	return HRTIMER_NORESTART;
 }
 
 void sroce_gather_send(struct sroce_qp *qp)
 {
 	sroce_send_lock(qp);
-	sroce_send_run(qp);
-	if (!qp->sq.gathering)
-		unmark(qp);
+	sroce_gather_run(qp);
 	sroce_send_unlock(qp);
 }
 

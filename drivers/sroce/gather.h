@@ -4,9 +4,6 @@
 
 #include "qp.h"
 
-/* Of a stream so many posts are gathered before the next kick. */
-#define SROCE_GATHER_POSTS	32
-
 /**
  * sroce_gather_kick() - somebody has posted
  * @qp: any type; sq.lock held
@@ -16,13 +13,21 @@
  */
 void sroce_gather_kick(struct sroce_qp *qp);
 
-/* Send what was gathered.  @timer: sq.gather.  Context: softirq, no lock. */
-enum hrtimer_restart sroce_gather_end(struct hrtimer *timer);
-
 /* Send what was gathered up to now.  @qp: referenced.  Context: process. */
 void sroce_gather_send(struct sroce_qp *qp);
 
 /* Nothing is gathered any more.  @qp: in RESET.  Context: process. */
 void sroce_gather_cancel(struct sroce_qp *qp);
+
+/**
+ * sroce_gather_ended() - the time to gather is over
+ * @qp: the QP, sq.lock held; sroce_gather_run() follows
+ *
+ * Gathers again if it has been worth it.
+ */
+void sroce_gather_ended(struct sroce_qp *qp);
+
+/* Send what was gathered.  @qp: the QP, sq.lock held. */
+void sroce_gather_run(struct sroce_qp *qp);
 
 #endif /* SROCE_GATHER_H */

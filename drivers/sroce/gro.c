@@ -15,7 +15,27 @@
 #include "burst.h"
 #include "core/wire.h"
 #include "gro.h"
-#include "tx.h"
+
+void sroce_gso_start_checksum(struct sk_buff *skb, const u8 *ip,
+			      struct udphdr *udp)
+{
+	u32 len = ntohs(udp->len);
+
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = (u8 *)udp - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+	if (sroce_ip_is_v4(ip)) {
+		const struct iphdr *h = (const struct iphdr *)ip;
+
+		udp->check = ~csum_tcpudp_magic(h->saddr, h->daddr, len,
+						IPPROTO_UDP, 0);
+	} else {
+		const struct ipv6hdr *h = (const struct ipv6hdr *)ip;
+
+		udp->check = ~csum_ipv6_magic(&h->saddr, &h->daddr, len,
+					      IPPROTO_UDP, 0);
+	}
+}
 
 static u32 network_bytes(const u8 *ip)
 {
@@ -212,6 +232,6 @@ int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset)
 	if (sroce_ip_is_v4(ip) && !id_step(skb, 0))
 		shared->gso_type |= SKB_GSO_TCP_FIXEDID;
 	/* In case somebody forwards this one, which is segmented again then. */
-	sroce_tx_start_checksum(skb, ip, (struct udphdr *)udp);
+	sroce_gso_start_checksum(skb, ip, (struct udphdr *)udp);
 	return 0;
 }

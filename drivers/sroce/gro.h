@@ -39,4 +39,16 @@ static inline u16 sroce_gro_id_step(const struct sk_buff *skb)
 	return !(skb_shinfo(skb)->gso_type & SKB_GSO_TCP_FIXEDID);
 }
 
+/**
+ * sroce_gso_start_checksum() - of a UDP packet that is to be segmented
+ * @skb: all of it
+ * @ip: its IP header
+ * @udp: its UDP header, in the head of @skb, with the length of all
+ *
+ * The checksum is that of the pseudo header, and who segments completes it.  It
+ * is masked in the ICRC.
+ */
+void sroce_gso_start_checksum(struct sk_buff *skb, const u8 *ip,
+			      struct udphdr *udp);
+
 #endif /* SROCE_GRO_H */

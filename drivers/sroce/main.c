@@ -10,13 +10,14 @@
 #include "device.h"
 #include "dmabuf.h"
 #include "loop.h"
+#include "qp_run.h"
+#include "tx.h"
 #include "mcast.h"
 #include "pager.h"
 #include "qp.h"
 #include "rx.h"
 #include "socket.h"
 #include "wmem.h"
-#include "worker.h"
 #include "xrc.h"
 
 static struct rdma_link_ops link_ops = {
@@ -89,7 +90,7 @@ static int __init sroce_init(void)
 	err = sroce_dmabuf_init();
 	if (err)
 		goto err_pager;
-	err = sroce_socket_init();
+	err = sroce_socket_init(sroce_rx_receive);
 	if (err)
 		goto err_dmabuf;
 	err = register_netdevice_notifier(&netdev_notifier);
@@ -128,6 +129,7 @@ static void __exit sroce_exit(void)
 	sroce_pager_exit();
 	sroce_worker_exit();
 	sroce_xrc_table_exit();
+	sroce_tx_drain();
 	sroce_qp_table_exit();
 	sroce_wmem_exit();
 	sroce_loop_exit();

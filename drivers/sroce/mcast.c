@@ -14,7 +14,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
-#include "context.h"
+#include "doorbell.h"
 #include "mcast.h"
 
 /**

@@ -4,7 +4,6 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 #include "mr.h"
-#include "null.h"
 #include "udata.h"
 
 /* Any power of two from a page to 1 GiB, the alignment of the direct map. */
@@ -337,6 +336,58 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 	return mr_map(mr, zero_based ? start : iova);
 }
 
+/* Null regions */
+
+/**
+ * struct null_mr - a null region
+ * @mr: its blocks are @pages; first
+ * @pages: the kernel's page of zeros, to be read; one that is never read again,
+ *	to be written to
+ */
+struct null_mr {
+	struct sroce_mr mr;
+	void *pages[2];
+};
+
+/* Does a process ask for a null region instead of registering memory? */
+static bool null_mr_asked(struct ib_udata *udata)
+{
+	struct sroce_reg_mr_req req;
+
+	/* A kernel user has no way to ask for one. */
+	return udata && udata->inlen == sizeof(req) &&
+	       !ib_copy_from_udata(&req, udata, sizeof(req)) &&
+	       req.flags == SROCE_REG_MR_NULL && !req.reserved;
+}
+
+static void null_release(struct sroce_mr *mr)
+{
+	free_page((unsigned long)mr->blocks[1]);
+}
+
+/*
+ * A region of zeros: reads find zeros, writes vanish.  With @length 0 it has no
+ * bounds.  Only local access is allowed.
+ */
+static struct ib_mr *alloc_null_mr(struct ib_pd *pd, u64 length, int access)
+{
+	struct null_mr *null;
+	struct sroce_mr *mr;
+
+	if (length || access != IB_ACCESS_LOCAL_WRITE)
+		return ERR_PTR(-EINVAL);
+	mr = sroce_mr_alloc(sizeof(*null), pd, SROCE_MR_NULL, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	null = container_of(mr, struct null_mr, mr);
+	null->pages[0] = page_address(ZERO_PAGE(0));
+	null->pages[1] = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	mr->blocks = null->pages;
+	mr->block_shift = PAGE_SHIFT;
+	mr->release = null_release;
+	return sroce_mr_finish(mr, null->pages[1] ? 0 : -ENOMEM);
+}
+
 struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 				u64 iova, int access, SROCE_DMAH
 				struct ib_udata *udata)
@@ -346,8 +397,8 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 
 	if (sroce_dmah_given())
 		return ERR_PTR(-EOPNOTSUPP);
-	if (sroce_null_mr_asked(udata))
-		return sroce_alloc_null_mr(pd, length, access);
+	if (null_mr_asked(udata))
+		return alloc_null_mr(pd, length, access);
 	err = mr_check(pd, start, length, iova, access, udata);
 	if (err)
 		return ERR_PTR(err);

@@ -7,7 +7,7 @@
 #include <linux/rhashtable.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
-#include "device.h"
+#include "sroce.h"
 #include "odp.h"
 
 /* What a region can be asked for; each kind may refuse some. */
@@ -206,5 +206,15 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *pd, struct ib_udata *udata);
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+
+/* As sroce_mr_map(); the page depends on what is wanted. */
+static inline void *sroce_null_map(const struct sroce_mr *mr, u64 addr,
+				   u32 *length, int access)
+{
+	bool write = access & IB_ACCESS_LOCAL_WRITE;
+
+	*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(addr));
+	return mr->blocks[write] + offset_in_page(addr);
+}
 
 #endif /* SROCE_MR_H */

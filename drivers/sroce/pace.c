@@ -3,7 +3,6 @@
  * Rate limit of a QP: after each burst a pause as long as its packets take.
  */
 #include "pace.h"
-#include "send.h"
 #include "timer.h"
 
 /* Delay that is made up for. */

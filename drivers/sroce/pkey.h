@@ -3,7 +3,7 @@
 #define SROCE_PKEY_H
 
 #include "core/wire.h"
-#include "device.h"
+#include "sroce.h"
 
 /* The default partition is in the first place, and no other. */
 void sroce_pkey_init(struct sroce_device *dev);

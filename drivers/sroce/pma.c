@@ -2,8 +2,8 @@
 #include <linux/limits.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
-#include "device.h"
 #include "pma.h"
+#include "sroce.h"
 #include "statistics.h"
 
 #define ALL_PORTS	0xff

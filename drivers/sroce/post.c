@@ -5,8 +5,10 @@
 #include <linux/preempt.h>
 #include "core/inflight.h"
 #include "post.h"
-#include "qp.h"
-#include "worker.h"
+#include "ah.h"
+#include "kick.h"
+#include "qp_run.h"
+#include "srq.h"
 
 /* Where interrupts are off nothing can be sent: the work item does it. */
 static void post_start(struct sroce_qp *qp)

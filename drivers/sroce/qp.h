@@ -9,18 +9,20 @@
 #include <linux/rhashtable.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
-#include "ah.h"
-#include "context.h"
 #include "copy.h"
 #include "core/requester.h"
 #include "core/responder.h"
 #include "core/rtt.h"
 #include "cq.h"
-#include "device.h"
+#include "doorbell.h"
 #include "fault.h"
 #include "ring.h"
-#include "srq.h"
+#include "sroce.h"
 #include "wmem.h"
+
+struct sroce_av;
+struct sroce_recv_wqe;
+struct sroce_srq;
 
 /**
  * struct sroce_path - a half's way to the peer; that half's lock
@@ -358,8 +360,14 @@ static inline bool sroce_qp_target(const struct sroce_qp *qp)
 	return qp->type == IB_QPT_XRC_TGT;
 }
 
+/* The Q_Key of its datagrams.  Context: either lock held. */
+static inline u32 sroce_qp_qkey(const struct sroce_qp *qp)
+{
+	return qp->type == IB_QPT_GSI ? SROCE_QKEY_GSI : qp->rq.qkey;
+}
+
 int sroce_qp_table_init(void);
-/* Waits for packets in flight: no destructor of ours runs afterwards. */
+/* After sroce_tx_drain(). */
 void sroce_qp_table_exit(void);
 
 /**
@@ -412,53 +420,19 @@ static inline void sroce_qp_put(struct sroce_qp *qp)
 /* For skb destructors: the structure alone, not what it points to. */
 void sroce_qp_free(struct kref *mem);
 
-/**
- * sroce_qp_error() - something went wrong: stop, flush, tell
- * @qp: the QP
- * @state: IB_QPS_ERR, or IB_QPS_SQE if only the send queue is concerned
- * @event: SROCE_TODO_FATAL and so on, or SROCE_TODO_FLUSH for none
- *
- * Context: @qp->sq.lock or @qp->rq.lock held.  The work item does the rest.
- */
-void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event);
+/* Let packets find a new QP; draws its number.  Return: 0 or an errno. */
+int sroce_qp_publish(struct sroce_qp *qp);
+/* No packet finds it any more.  Context: process. */
+void sroce_qp_unpublish(struct sroce_qp *qp);
 
 /**
- * sroce_qp_forget_routes() - a network namespace goes away
- * @net: it has no netdevs any more
+ * sroce_qp_for_each() - visit all QPs of the module
+ * @visit: called under RCU, perhaps twice for the same QP
+ * @arg: for @visit
  *
  * Context: process, may sleep.
  */
-void sroce_qp_forget_routes(const struct net *net);
-
-/**
- * sroce_qp_lock_both() - take both locks of a QP, in the one order allowed
- * @qp: the QP
- */
-void sroce_qp_lock_both(struct sroce_qp *qp)
-	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock);
-/* Releases them; rq.lock by sroce_receive_unlock(), with all that it does. */
-void sroce_qp_unlock_both(struct sroce_qp *qp)
-	__releases(&qp->sq.lock) __releases(&qp->rq.lock);
-
-/* What the QP's rings really hold. */
-void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap);
-
-/**
- * sroce_qp_kick() - somebody has posted
- * @qp: referenced
- *
- * Context: process, may sleep; of a kernel user's QP, whose memory is there, any
- * with interrupts on.  Sends in the caller's context.
- */
-void sroce_qp_kick(struct sroce_qp *qp);
-
-/* ib_device_ops */
-int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
-		    struct ib_udata *udata);
-int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_udata *udata);
-int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init);
-int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+void sroce_qp_for_each(void (*visit)(struct sroce_qp *qp, const void *arg),
+		       const void *arg);
 
 #endif /* SROCE_QP_H */

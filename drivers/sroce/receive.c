@@ -6,50 +6,12 @@
 #include "answer.h"
 #include "core/aeth.h"
 #include "core/errors.h"
-#include "datagram.h"
-#include "execute.h"
 #include "fastreg.h"
-#include "fetch.h"
-#include "finish.h"
+#include "qp_run.h"
 #include "receive.h"
-#include "srq.h"
-#include "trace.h"
-#include "tx.h"
-#include "worker.h"
+#include "rq.h"
+#include "ud_recv.h"
 #include "xrc.h"
-
-/* Completions */
-
-static void count_error(struct sroce_qp *qp, u8 status)
-{
-	sroce_count(qp, SROCE_RESP_CQE_ERROR);
-	if (status == SROCE_WR_FLUSH_ERR)
-		sroce_count(qp, SROCE_RESP_CQE_FLUSH_ERROR);
-}
-
-void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
-{
-	lockdep_assert_held(&qp->rq.lock);
-	cqe->wr_id = qp->rq.wqe->wr_id;
-	cqe->qp_num = qp->qpn;
-	if (!cqe->opcode)
-		cqe->opcode = IB_WC_RECV;
-	cqe->cookie = qp->user ? 0 : (uintptr_t)qp->ib;
-	if (unlikely(cqe->status))
-		count_error(qp, cqe->status);
-	trace_sroce_complete(qp, cqe);
-	if (!sroce_cq_push(qp->rq.cq, cqe))
-		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
-}
-
-void sroce_receive_fail(struct sroce_qp *qp, u8 status)
-{
-	struct sroce_cqe cqe = { .status = status };
-
-	lockdep_assert_held(&qp->rq.lock);
-	sroce_receive_complete(qp, &cqe);
-	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
-}
 
 static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 			     const struct sroce_request *req)
@@ -75,219 +37,7 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 	sroce_receive_complete(qp, &cqe);
 }
 
-enum sroce_fetched sroce_receive_take(struct sroce_qp *qp)
-{
-	enum sroce_fetched fetched;
-	unsigned long todo = 0;
-
-	lockdep_assert_held(&qp->rq.lock);
-	if (!qp->srq)
-		return sroce_fetch_recv(qp->dev, &qp->rq.ring, qp->rq.wqe);
-	fetched = sroce_srq_take(qp->srq, qp->rq.wqe, &todo);
-	qp->rq.taken_from = qp->srq->serial;
-	if (todo && sroce_qp_target(qp))
-		sroce_srq_raise_due(qp->srq, todo);
-	else if (todo)
-		sroce_worker_wake(qp, todo);
-	return fetched;
-}
-
-/* Can the request in rq.wqe be completed, or is its SRQ gone? */
-static bool recall(struct sroce_qp *qp)
-{
-	return !sroce_qp_target(qp) || sroce_xrc_recall(qp);
-}
-
-/* What has been taken, and with an SRQ no more will be. */
-static void flush_taken(struct sroce_qp *qp)
-{
-	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
-
-	if ((qp->rq.resp.taken || qp->rq.wqe_taken) && recall(qp))
-		sroce_receive_complete(qp, &cqe);
-	qp->rq.resp.taken = false;
-	qp->rq.wqe_taken = false;
-	if (qp->srq && !sroce_qp_target(qp) && !qp->rq.last_told) {
-		qp->rq.last_told = true;
-		sroce_worker_wake(qp, BIT(SROCE_TODO_LAST_RECV));
-	}
-}
-
-void sroce_receive_failing(struct sroce_qp *qp)
-{
-	struct sroce_recv_ring *ring = &qp->rq.ring;
-	u32 waiting;
-
-	lockdep_assert_held(&qp->rq.lock);
-	if (qp->state != IB_QPS_ERR)
-		return;
-	flush_taken(qp);
-	if (!ring->entries)
-		return;
-	sroce_ring_error(qp->slot);
-	waiting = sroce_load_acquire(&qp->slot->rq_tail) - ring->head;
-	qp->rq.flushing = min(waiting, ring->entries);
-}
-
-static bool flush_one(struct sroce_qp *qp)
-{
-	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
-	enum sroce_fetched fetched = sroce_receive_take(qp);
-
-	if (fetched == SROCE_FETCHED_NONE || fetched == SROCE_FETCHED_BROKEN)
-		return false;
-	sroce_receive_complete(qp, &cqe);
-	return true;
-}
-
-bool sroce_receive_flush(struct sroce_qp *qp)
-{
-	u32 budget = SROCE_FLUSH_BUDGET;
-
-	lockdep_assert_held(&qp->rq.lock);
-	if (qp->state != IB_QPS_ERR)
-		return false;
-	while (qp->rq.flushing && budget--)
-		qp->rq.flushing = flush_one(qp) ? qp->rq.flushing - 1 : 0;
-	return qp->rq.flushing;
-}
-
-void sroce_receive_reset(struct sroce_qp *qp)
-{
-	struct sroce_responder *r = &qp->rq.resp;
-
-	qp->rq.ring.head = 0;
-	qp->rq.ack = false;
-	qp->rq.ack_again = false;
-	qp->rq.syndrome = 0;
-	qp->rq.ring.broken = false;
-	qp->rq.last_told = false;
-	qp->rq.wqe_taken = false;
-	qp->rq.flushing = 0;
-	r->kind = SROCE_KIND_NONE;
-	r->taken = false;
-	r->naked = false;
-	r->msn = 0;
-	r->done = 0;
-	r->log.first = 0;
-	r->log.count = 0;
-	r->log.waiting = 0;
-	r->log.settled = 0;
-	sroce_fault_reset(&qp->rq.fault);
-	sroce_store(&qp->slot->rq_head, 0);
-}
-
-/* Refusing */
-
-static void count_nak(struct sroce_qp *qp, u8 syndrome)
-{
-	switch (syndrome) {
-	case SROCE_NAK_SEQUENCE:
-		sroce_count(qp, SROCE_TX_NAK_SEQUENCE);
-		break;
-	case SROCE_NAK_INVALID_REQ:
-		sroce_count(qp, SROCE_TX_NAK_INVALID);
-		break;
-	case SROCE_NAK_REM_OP:
-		sroce_count(qp, SROCE_TX_NAK_OPERATION);
-		break;
-	case SROCE_NAK_REM_ACCESS:
-		break;
-	default:
-		sroce_count(qp, SROCE_TX_NAK_RNR);
-	}
-}
-
-static void nak(struct sroce_qp *qp, u8 syndrome)
-{
-	qp->rq.syndrome = syndrome;
-	qp->rq.nak_psn = qp->rq.resp.epsn;
-	count_nak(qp, syndrome);
-}
-
-static void count_failure(struct sroce_qp *qp,
-			  const struct sroce_failure *failure)
-{
-	if (failure->status == SROCE_REM_ACCESS_ERR)
-		sroce_count(qp, SROCE_RESP_REMOTE_ACCESS_ERRORS);
-	else if (failure->status == SROCE_LOC_LEN_ERR)
-		sroce_count(qp, SROCE_RESP_LOCAL_LENGTH_ERROR);
-}
-
-static enum sroce_todo failure_event(const struct sroce_failure *failure)
-{
-	switch (failure->event) {
-	case SROCE_EVENT_REQ_ERR:
-		return SROCE_TODO_REQ_ERR;
-	case SROCE_EVENT_ACCESS_ERR:
-		return SROCE_TODO_ACCESS_ERR;
-	default:
-		return SROCE_TODO_FATAL;
-	}
-}
-
-void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason)
-{
-	const struct sroce_failure *failure = &sroce_failures[reason];
-	struct sroce_responder *r = &qp->rq.resp;
-	struct sroce_cqe cqe = {
-		.status = failure->status,
-		.vendor_err = reason,
-	};
-
-	lockdep_assert_held(&qp->rq.lock);
-	count_failure(qp, failure);
-	if (!sroce_responder_reliable(r) && !failure->local) {
-		r->kind = SROCE_KIND_NONE;
-		sroce_count(qp, SROCE_RX_IGNORED);
-		return;
-	}
-	if (sroce_responder_reliable(r))
-		nak(qp, failure->syndrome);
-	if (!r->taken || !recall(qp)) {
-		r->taken = false;
-		sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
-		return;
-	}
-	r->taken = false;
-	sroce_receive_complete(qp, &cqe);
-	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
-}
-
-void sroce_receive_refuse_answer(struct sroce_qp *qp, u32 psn)
-{
-	const struct sroce_failure *failure =
-		&sroce_failures[SROCE_RKEY_REFUSED];
-
-	lockdep_assert_held(&qp->rq.lock);
-	count_failure(qp, failure);
-	nak(qp, failure->syndrome);
-	qp->rq.nak_psn = psn;
-	sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
-}
-
 /* Executing */
-
-struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
-{
-	return (struct sroce_memory) {
-		/* Whose keys they are was settled where they were posted. */
-		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
-		.sge = qp->rq.wqe->sge,
-		.num_sge = qp->rq.wqe->num_sge,
-		.access = IB_ACCESS_LOCAL_WRITE,
-	};
-}
-
-enum sroce_reason sroce_receive_absent(struct sroce_qp *qp,
-				       const struct sroce_memory *memory,
-				       u32 at, u32 len,
-				       enum sroce_reason refused)
-{
-	lockdep_assert_held(&qp->rq.lock);
-	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?
-	       refused : SROCE_PAGED_OUT;
-}
 
 static enum sroce_reason store_send(struct sroce_qp *qp,
 				    struct sroce_grip *grip,
@@ -360,6 +110,110 @@ static enum sroce_reason invalidate_asked(struct sroce_qp *qp, u32 key)
 	       SROCE_INVALIDATE_REFUSED : SROCE_NO_REASON;
 }
 
+static enum sroce_reason check_read(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_request *req, u32 length)
+{
+	struct sroce_mr *mr;
+
+	if (!length)
+		return SROCE_NO_REASON;
+	mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va, length,
+			  IB_ACCESS_REMOTE_READ);
+	if (!mr)
+		return SROCE_RKEY_REFUSED;
+	sroce_grip_hold(grip, mr);
+	return SROCE_NO_REASON;
+}
+
+static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
+				   const struct sroce_rx *rx,
+				   const struct sroce_request *req,
+				   u64 *original)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	bool swap = (pkt->opcode & ~SROCE_TRANSPORT_MASK) == SROCE_COMPARE_SWAP;
+	int err;
+
+	SROCE_REMOTE_MEMORY(on, qp, req->va, sizeof(u64), req->rkey,
+			    IB_ACCESS_REMOTE_ATOMIC);
+
+	err = sroce_atomic(grip, &on, swap ? &pkt->compare : NULL,
+			   pkt->swap_add, original);
+	if (err == -EAGAIN)
+		return sroce_receive_absent(qp, &on, 0, sizeof(u64),
+					    SROCE_RKEY_REFUSED);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+}
+
+/* Annex A19: readers see all of it or nothing, and all before it first. */
+static enum sroce_reason write_word(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_rx *rx,
+				    const struct sroce_request *req)
+{
+	u64 value;
+	int err;
+
+	SROCE_REMOTE_MEMORY(to, qp, req->va, sizeof(u64), req->rkey,
+			    IB_ACCESS_REMOTE_WRITE);
+
+	if (!sroce_reader_copy(rx->payload, &value, sizeof(value)))
+		return SROCE_RAN_OUT;
+	err = sroce_store_word(grip, &to, value);
+	if (err == -EAGAIN)
+		return sroce_receive_absent(qp, &to, 0, sizeof(u64),
+					    SROCE_RKEY_REFUSED);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+}
+
+/*
+ * What this peer has written was stored by CPUs: it is visible to all as soon
+ * as the stores are done.  No region has the right to be flushed to
+ * persistence.
+ */
+static enum sroce_reason flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	int access =
+		(pkt->flush_type & SROCE_FLUSH_GLOBAL ?
+		 IB_ACCESS_FLUSH_GLOBAL : 0) |
+		(pkt->flush_type & SROCE_FLUSH_PERSISTENT ?
+		 IB_ACCESS_FLUSH_PERSISTENT : 0);
+	struct sroce_mr *mr;
+
+	if (pkt->flush_level == SROCE_FLUSH_REGION)
+		mr = sroce_mr_get_whole(qp->rq.pd, qp->qpn, pkt->rkey, access);
+	else
+		mr = sroce_mr_get(qp->rq.pd, qp->qpn, pkt->rkey, pkt->va,
+				  pkt->dma_len, access);
+	if (!mr)
+		return SROCE_RKEY_REFUSED;
+	sroce_mr_put(mr);
+	/* Also what was mapped for a device, see dmabuf.c. */
+	wmb();
+	return SROCE_NO_REASON;
+}
+
+static enum sroce_reason execute_answered(struct sroce_qp *qp, const struct sroce_rx *rx,
+				const struct sroce_request *req, u64 *original)
+{
+	struct sroce_grip *grip = &qp->rq.grip;
+
+	lockdep_assert_held(&qp->rq.lock);
+	switch (rx->pkt.op->kind) {
+	case SROCE_KIND_READ:
+		return check_read(qp, grip, req, rx->pkt.dma_len);
+	case SROCE_KIND_ATOMIC:
+		return do_atomic(qp, grip, rx, req, original);
+	case SROCE_KIND_ATOMIC_WRITE:
+		return write_word(qp, grip, rx, req);
+	case SROCE_KIND_FLUSH:
+		return flush(qp, &rx->pkt);
+	default:
+		return SROCE_NO_REASON;
+	}
+}
+
 static void count_answered(struct sroce_qp *qp, enum sroce_kind kind)
 {
 	if (kind == SROCE_KIND_READ)
@@ -388,7 +242,7 @@ static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
 			sroce_count(qp, SROCE_RX_WRITE_REQUESTS);
 		break;
 	default:
-		reason = sroce_execute(qp, rx, req, original);
+		reason = execute_answered(qp, rx, req, original);
 		if (!reason)
 			count_answered(qp, rx->pkt.op->kind);
 	}
@@ -402,7 +256,7 @@ static void put_off(struct sroce_qp *qp, enum sroce_counter why)
 
 	sroce_count(qp, why);
 	if (sroce_responder_reliable(r)) {
-		nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
+		sroce_receive_nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
 		sroce_responder_not_ready(r);
 	} else {
 		r->kind = SROCE_KIND_NONE;
@@ -511,7 +365,7 @@ static void put_aside(struct sroce_qp *qp, enum sroce_request_verdict verdict,
 		break;
 	case SROCE_REPORT_GAP:
 		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
-		nak(qp, SROCE_NAK_SEQUENCE);
+		sroce_receive_nak(qp, SROCE_NAK_SEQUENCE);
 		break;
 	case SROCE_BEHIND_GAP:
 		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
@@ -596,7 +450,7 @@ bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
 	lockdep_assert_held(&qp->rq.lock);
 	if (!sroce_receive_active(qp) ||
 	    !sroce_responder_predicts(r, bth, len) ||
-	    !recall(qp) || store_predicted(qp, payload, len))
+	    !sroce_receive_recall(qp) || store_predicted(qp, payload, len))
 		return false;
 	sroce_responder_advance(r, len);
 	if (bth[8] & SROCE_BTH_ACKREQ)

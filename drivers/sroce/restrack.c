@@ -3,10 +3,9 @@
 #include <rdma/restrack.h>
 #include "cq.h"
 #include "mr.h"
-#include "qp.h"
-#include "receive.h"
 #include "restrack.h"
-#include "send.h"
+#include "rq.h"
+#include "sq.h"
 #include "tx.h"
 
 struct detail {

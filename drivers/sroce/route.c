@@ -5,6 +5,7 @@
 #include <net/ip6_route.h>
 #include <net/l3mdev.h>
 #include <net/route.h>
+#include "ah.h"
 #include "core/wire.h"
 #include "route.h"
 
@@ -115,4 +116,28 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
 	path->dst = dst;
 	path->cookie = av->ipv4 ? 0 : rt6_get_cookie((struct rt6_info *)dst);
 	return dst;
+}
+
+/*
+ * One that is being destroyed has let go of them before its last reference, and
+ * is found until then.
+ */
+static void forget_routes(struct sroce_qp *qp, const void *net)
+{
+	if (!sroce_qp_get(qp))
+		return;
+	spin_lock_bh(&qp->rq.lock);
+	spin_lock(&qp->sq.lock);
+	if (qp->sq.path.net == net)
+		sroce_path_release(&qp->sq.path);
+	if (qp->rq.path.net == net)
+		sroce_path_release(&qp->rq.path);
+	spin_unlock(&qp->sq.lock);
+	spin_unlock_bh(&qp->rq.lock);
+	sroce_qp_put(qp);
+}
+
+void sroce_route_forget(const struct net *net)
+{
+	sroce_qp_for_each(forget_routes, net);
 }

@@ -34,4 +34,12 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
 /* Forget the route.  Context: the lock of its side, or its last user. */
 void sroce_path_release(struct sroce_path *path);
 
+/**
+ * sroce_route_forget() - a network namespace goes away
+ * @net: it has no netdevs any more
+ *
+ * Context: process, may sleep.
+ */
+void sroce_route_forget(const struct net *net);
+
 #endif /* SROCE_ROUTE_H */

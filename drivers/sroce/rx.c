@@ -12,17 +12,22 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_cache.h>
 #include "answer.h"
+#include "ah.h"
 #include "crc.h"
 #include "gro.h"
 #include "headers.h"
 #include "loop.h"
 #include "mcast.h"
 #include "pkey.h"
+#include "qp_run.h"
+#include "qp_work.h"
 #include "receive.h"
+#include "rq.h"
 #include "rx.h"
+#include "rx_packet.h"
 #include "send.h"
+#include "sq.h"
 #include "trace.h"
-#include "worker.h"
 
 /* Demultiplexing */
 

@@ -5,18 +5,19 @@
  */
 #include "core/aeth.h"
 #include "core/completer.h"
-#include "datagram.h"
+#include "burst.h"
+#include "ud_send.h"
 #include "fastreg.h"
 #include "fetch.h"
 #include "finish.h"
-#include "gather.h"
 #include "mw.h"
 #include "pace.h"
+#include "qp_run.h"
 #include "send.h"
+#include "sq.h"
 #include "timer.h"
 #include "trace.h"
 #include "tx.h"
-#include "worker.h"
 
 /* Local operations before the rest is left to the work item. */
 #define LOCAL_BUDGET	256

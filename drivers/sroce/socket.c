@@ -12,10 +12,9 @@
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <net/udp_tunnel.h>
+#include "core/wire.h"
 #include "gro.h"
-#include "qp.h"
 #include "route.h"
-#include "rx.h"
 #include "socket.h"
 
 struct udp_socket {
@@ -30,6 +29,7 @@ struct udp_socket {
 /* Writers of the list, which is RCU, and all that is in it. */
 static DEFINE_MUTEX(sockets_lock);
 static LIST_HEAD(sockets);
+static int (*receive_packet)(struct sock *sk, struct sk_buff *skb);
 
 static struct udp_socket *find_socket(const struct sroce_socket_id *id)
 {
@@ -112,7 +112,7 @@ static int open_socket(struct udp_socket *s)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
-		.encap_rcv = sroce_rx_receive,
+		.encap_rcv = receive_packet,
 		.gro_receive = sroce_gro_receive,
 		.gro_complete = sroce_gro_complete,
 	};
@@ -226,7 +226,7 @@ static void __net_exit net_exit(struct net *net)
 			close_socket(s);
 	mutex_unlock(&sockets_lock);
 	if (sroce_route_asked(net))
-		sroce_qp_forget_routes(net);
+		sroce_route_forget(net);
 }
 
 static struct pernet_operations net_ops = {
@@ -235,8 +235,9 @@ static struct pernet_operations net_ops = {
 	.size = sizeof(struct sroce_route_net),
 };
 
-int sroce_socket_init(void)
+int sroce_socket_init(int (*receive)(struct sock *sk, struct sk_buff *skb))
 {
+	receive_packet = receive;
 	return register_pernet_subsys(&net_ops);
 }
 

@@ -2,23 +2,10 @@
 #ifndef SROCE_SOCKET_H
 #define SROCE_SOCKET_H
 
-#include <linux/types.h>
+#include "sroce.h"
 
-struct net;
+struct sk_buff;
 struct sock;
-
-/**
- * struct sroce_socket_id - which socket
- * @net: its network namespace
- * @l3mdev: index of the VRF that it is bound to, or 0.  A socket that is not
- *	bound gets no packets of VRFs, unless udp_l3mdev_accept is set.
- * @ipv4: address family
- */
-struct sroce_socket_id {
-	struct net *net;
-	int l3mdev;
-	bool ipv4;
-};
 
 /**
  * sroce_socket_get() - receive RoCE packets in a network namespace or a VRF
@@ -48,8 +35,13 @@ void sroce_socket_put(const struct sroce_socket_id *id);
  */
 struct sock *sroce_socket_find(const struct net *net, bool ipv4);
 
-/* Context: loading the module.  Return: 0 or an errno. */
-int sroce_socket_init(void);
+/**
+ * sroce_socket_init() - start
+ * @receive: encap_rcv of the sockets
+ *
+ * Context: loading the module.  Return: 0 or an errno.
+ */
+int sroce_socket_init(int (*receive)(struct sock *sk, struct sk_buff *skb));
 /* Context: unloading it; no device is left. */
 void sroce_socket_exit(void);
 

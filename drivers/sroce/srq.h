@@ -5,7 +5,7 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
-#include "context.h"
+#include "doorbell.h"
 #include "ring.h"
 
 struct sroce_recv_wqe;
@@ -66,12 +66,7 @@ void sroce_srq_raise(struct sroce_srq *srq, enum ib_event_type type);
 /* The same for what sroce_srq_take() has put in @todo; other bits may be set. */
 void sroce_srq_raise_due(struct sroce_srq *srq, unsigned long todo);
 
-/* ib_device_ops */
-int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
-		     struct ib_udata *udata);
-int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
-		     enum ib_srq_attr_mask mask, struct ib_udata *udata);
-int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr);
-int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata);
+/* Is an event due?  There is one for each limit.  Context: its lock held. */
+bool sroce_srq_limit_reached(struct sroce_srq *srq);
 
 #endif /* SROCE_SRQ_H */

@@ -5,10 +5,9 @@
  */
 #include "core/completer.h"
 #include "finish.h"
-#include "send.h"
+#include "sq.h"
 #include "timer.h"
 #include "trace.h"
-#include "worker.h"
 
 /* Flights to who is near of which the time is not taken, after one that is. */
 #define UNTIMED		15
@@ -254,7 +253,7 @@ static bool broke_off(const struct sroce_requester *req)
  * no harm.  A READ or an atomic is asked for again.  It is no retry: the peer
  * has the time that the QP's attribute gives it.
  */
-static void send_probe(struct sroce_qp *qp)
+void sroce_timer_probe(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u64 after = probe_after(sq) << ++sq->probes;
@@ -293,45 +292,6 @@ void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.retry_left);
 }
 
-/* The peer has been silent until the deadline. */
-static void blame(struct sroce_qp *qp)
-{
-	struct sroce_sendq *sq = &qp->sq;
-
-	/* Who waits for memory of this host has no reason to. */
-	if (sq->refetch || sroce_fault_busy(&sq->fault)) {
-		sq->expires_set = false;
-		return;
-	}
-	if (!sroce_requester_waits(&sq->req))
-		return;
-	if (ktime_before(sq->deadline, sq->expires))
-		send_probe(qp);
-	else if (sq->req.refusal)
-		sroce_send_refused(qp, sq->req.refusal);
-	else
-		sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
-}
-
-static void expired(struct sroce_qp *qp, u64 turn)
-{
-	struct sroce_sendq *sq = &qp->sq;
-
-	sq->armed = false;
-	sq->lazy = 0;
-	if (!sroce_send_active(qp))
-		return;
-	if (!sq->paused && !sq->req.rnr_wait)
-		blame(qp);
-	/* One deadline serves both: the later of two pauses has set it. */
-	sq->paused = false;
-	sq->req.rnr_wait = false;
-	if (turn)
-		sroce_send_run(qp);
-	else
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
-}
-
 /* A timeout is at most twice as long for that. */
 static u32 lazier(const struct sroce_sendq *sq)
 {
@@ -340,22 +300,19 @@ static u32 lazier(const struct sroce_sendq *sq)
 	return min_t(u64, most, sq->lazy ? 2 * sq->lazy : LAZY);
 }
 
-enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
+bool sroce_timer_due(struct sroce_qp *qp)
 {
-	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
-	u64 turn = sroce_worker_turn_begin(qp);
 	struct sroce_sendq *sq = &qp->sq;
 
-	sroce_send_lock(qp);
+	lockdep_assert_held(&sq->lock);
 	sq->timer_runs = false;
 	if (sq->armed && ktime_compare(ktime_get(), sq->deadline) >= 0) {
-		expired(qp, turn);
-	} else {
-		sq->lazy = lazier(sq);
-		if (sq->armed)
-			timer_start(sq);
+		sq->armed = false;
+		sq->lazy = 0;
+		return true;
 	}
-	sroce_send_unlock(qp);
-	sroce_worker_turn_end(turn);
-	return HRTIMER_NORESTART;
+	sq->lazy = lazier(sq);
+	if (sq->armed)
+		timer_start(sq);
+	return false;
 }

@@ -36,11 +36,18 @@ void sroce_timer_resend(struct sroce_qp *qp);
 void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why);
 
 /**
- * sroce_timer_fired() - the deadline has come, or was moved meanwhile
- * @timer: &sroce_qp.sq.timer; softirq, takes sq.lock
- *
- * Return: HRTIMER_NORESTART; it is started again under the lock
+ * sroce_timer_probe() - ask the peer what it has received
+ * @qp: connected; sq.lock held; sroce_send_run() follows
  */
-enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer);
+void sroce_timer_probe(struct sroce_qp *qp);
+
+/**
+ * sroce_timer_due() - the timer has fired
+ * @qp: the QP; sq.lock held
+ *
+ * Return: true if the deadline has come.  If not, the timer runs again, as long
+ * as there is a deadline.
+ */
+bool sroce_timer_due(struct sroce_qp *qp);
 
 #endif /* SROCE_TIMER_H */

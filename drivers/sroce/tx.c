@@ -11,13 +11,14 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
+#include "ah.h"
 #include "crc.h"
+#include "gro.h"
 #include "loop.h"
+#include "qp_run.h"
 #include "socket.h"
 #include "trace.h"
 #include "tx.h"
-#include "wmem.h"
-#include "worker.h"
 
 /* skbs with our destructor, in all of the module: the sum of all processors. */
 static DEFINE_PER_CPU(long, under_way);
@@ -257,27 +258,6 @@ static void make_gso(struct sroce_burst *burst)
 		shared->gso_type |= SKB_GSO_UDP_TUNNEL;
 }
 
-void sroce_tx_start_checksum(struct sk_buff *skb, const u8 *ip,
-			     struct udphdr *udp)
-{
-	u32 len = ntohs(udp->len);
-
-	skb->ip_summed = CHECKSUM_PARTIAL;
-	skb->csum_start = (u8 *)udp - skb->head;
-	skb->csum_offset = offsetof(struct udphdr, check);
-	if (sroce_ip_is_v4(ip)) {
-		const struct iphdr *h = (const struct iphdr *)ip;
-
-		udp->check = ~csum_tcpudp_magic(h->saddr, h->daddr, len,
-						IPPROTO_UDP, 0);
-	} else {
-		const struct ipv6hdr *h = (const struct ipv6hdr *)ip;
-
-		udp->check = ~csum_ipv6_magic(&h->saddr, &h->daddr, len,
-					      IPPROTO_UDP, 0);
-	}
-}
-
 static void sign(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
@@ -307,8 +287,8 @@ static void finish_burst(struct sroce_burst *burst)
 	if (burst->av->loopback)
 		return;
 	if (burst->packets > 1)
-		sroce_tx_start_checksum(skb, skb_network_header(skb),
-					udp_hdr(skb));
+		sroce_gso_start_checksum(skb, skb_network_header(skb),
+					 udp_hdr(skb));
 	else
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	sign(burst);

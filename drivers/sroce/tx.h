@@ -41,18 +41,6 @@ static inline bool sroce_tx_ready(const struct sroce_qp *qp)
 	return sroce_tx_bursts(qp) < SROCE_TX_LIMIT;
 }
 
-/**
- * sroce_tx_start_checksum() - of a UDP packet that is to be segmented
- * @skb: all of it
- * @ip: its IP header
- * @udp: its UDP header, in the head of @skb, with the length of all
- *
- * The checksum is that of the pseudo header, and who segments completes it.  It
- * is masked in the ICRC.
- */
-void sroce_tx_start_checksum(struct sk_buff *skb, const u8 *ip,
-			     struct udphdr *udp);
-
 enum sroce_order {
 	SROCE_ORDER_KEPT,	/* transmit */
 	SROCE_ORDER_WAKES,	/* not now; the QP's work runs in time */

@@ -4,6 +4,7 @@
 
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
+#include <rdma/sroce-abi.h>
 
 /**
  * sroce_udata_zero() - refuse input that has no meaning yet
@@ -47,6 +48,21 @@ static inline int sroce_udata_respond(struct ib_udata *udata, void *resp,
 	if (udata->outlen < size)
 		return -EINVAL;
 	return ib_copy_to_udata(udata, resp, size);
+}
+
+/**
+ * sroce_udata_create_req() - check the request of a create command
+ * @udata: of the verb, not NULL
+ *
+ * Context: process, may sleep.
+ * Return: 0, EINVAL if struct sroce_create_req is cut short, EFAULT, or
+ * EOPNOTSUPP if it is not all zero.
+ */
+static inline int sroce_udata_create_req(struct ib_udata *udata)
+{
+	if (udata->inlen < sizeof(struct sroce_create_req))
+		return -EINVAL;
+	return sroce_udata_empty(udata);
 }
 
 #endif /* SROCE_UDATA_H */

@@ -10,6 +10,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include "qp.h"
+#include "srq.h"
 #include "udata.h"
 #include "xrc.h"
 

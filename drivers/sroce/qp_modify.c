@@ -5,16 +5,19 @@
  */
 #include <rdma/ib_addr.h>
 #include "core/aeth.h"
+#include "ah.h"
 #include "fetch.h"
+#include "kick.h"
 #include "pace.h"
-#include "qp.h"
-#include "receive.h"
+#include "qp_run.h"
+#include "qp_modify.h"
+#include "qp_work.h"
 #include "route.h"
+#include "rq.h"
 #include "send.h"
+#include "sq.h"
 #include "trace.h"
-#include "tx.h"
 #include "udata.h"
-#include "worker.h"
 
 /* Also those that the kernel does not know yet */
 #define QP_ACCESS	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL | \
@@ -33,6 +36,15 @@ void sroce_qp_unlock_both(struct sroce_qp *qp)
 {
 	spin_unlock(&qp->sq.lock);
 	sroce_receive_unlock(qp);
+}
+
+void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.entries;
+	cap->max_send_sge = qp->sq.max_sge;
+	cap->max_inline_data = qp->sq.max_inline;
+	cap->max_recv_wr = qp->rq.ring.entries;
+	cap->max_recv_sge = qp->rq.ring.max_sge;
 }
 
 /**

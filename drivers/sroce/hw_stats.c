@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-#include "counters.h"
-#include "device.h"
+#include "hw_stats.h"
+#include "sroce.h"
 
 static const struct rdma_stat_desc names[] = {
 	[SROCE_TX_PACKETS] = { .name = "tx_packets" },

@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_WORKER_H
-#define SROCE_WORKER_H
+#ifndef SROCE_QP_RUN_H
+#define SROCE_QP_RUN_H
 
 #include "qp.h"
+
+/* What a softirq does as well as the work item */
+#define SROCE_TODO_SOFTIRQ	(BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_ANSWER))
+
+/* Requests of each half that are flushed in one go. */
+#define SROCE_FLUSH_BUDGET	256
 
 /* Context: loading the module.  Return: 0 or an errno. */
 int sroce_worker_init(void);
@@ -22,6 +28,16 @@ void sroce_worker_exit(void);
 void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo);
 
 /**
+ * sroce_qp_error() - something went wrong: stop, flush, tell
+ * @qp: the QP
+ * @state: IB_QPS_ERR, or IB_QPS_SQE if only the send queue is concerned
+ * @event: SROCE_TODO_FATAL and so on, or SROCE_TODO_FLUSH for none
+ *
+ * Context: @qp->sq.lock or @qp->rq.lock held.  The work item does the rest.
+ */
+void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event);
+
+/**
  * sroce_worker_begin() - what wakes a QP on this processor will be done soon
  *
  * Between this and sroce_worker_end() sending and answering are not handed to
@@ -32,8 +48,15 @@ void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo);
  * Return: false if it has begun already, and somebody else will end it.
  */
 bool sroce_worker_begin(void);
-/* Context: no lock held. */
-void sroce_worker_end(void);
+
+/*
+ * The next QP that waits for sroce_worker_end(), whose reference becomes the
+ * caller's, or NULL.  Context: as there.
+ */
+struct sroce_qp *sroce_worker_next(void);
+
+/* It has ended: what still waits is left to work items.  Context: as there. */
+void sroce_worker_close(void);
 
 /**
  * sroce_worker_turn_begin() - may this timer send?
@@ -49,10 +72,4 @@ void sroce_worker_end(void);
 u64 sroce_worker_turn_begin(struct sroce_qp *qp);
 void sroce_worker_turn_end(u64 began);
 
-/* Complete what was posted by now of a QP in an error state; may sleep. */
-void sroce_worker_flush(struct sroce_qp *qp);
-
-/* The work item. */
-void sroce_worker_run(struct work_struct *work);
-
-#endif /* SROCE_WORKER_H */
+#endif /* SROCE_QP_RUN_H */

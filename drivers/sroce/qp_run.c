@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a QP has to do, and who does it: the receive softirq that runs now, or
+ * the QP's work item.
+ */
+#include <linux/ktime.h>
+#include <linux/workqueue.h>
+#include "qp_run.h"
+#include "trace.h"
+
+/*
+ * What processes have to be done has no more right to a processor than they:
+ * the threads of high priority are for the kernel's own users.
+ */
+static struct workqueue_struct *queue, *kernel_queue;
+
+int sroce_worker_init(void)
+{
+	queue = alloc_workqueue("sroce", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	if (!queue)
+		return -ENOMEM;
+	kernel_queue = alloc_workqueue("sroce_kernel", WQ_PERCPU | WQ_HIGHPRI |
+				       WQ_MEM_RECLAIM, 0);
+	if (kernel_queue)
+		return 0;
+	destroy_workqueue(queue);
+	return -ENOMEM;
+}
+
+void sroce_worker_exit(void)
+{
+	destroy_workqueue(kernel_queue);
+	destroy_workqueue(queue);
+}
+
+/* QPs to go on with at sroce_worker_end(); the processor's own, softirqs. */
+struct agenda {
+	struct sroce_qp *first;
+	struct sroce_qp **last;
+	bool open;
+};
+
+static DEFINE_PER_CPU(struct agenda, agenda);
+
+/* @qp's reference becomes the agenda's or the work item's: one is enough. */
+static void enter(struct sroce_qp *qp, bool soon)
+{
+	struct agenda *a;
+
+	if (soon ? test_and_set_bit(0, &qp->on_agenda) :
+		   !queue_work(qp->user ? queue : kernel_queue, &qp->work)) {
+		sroce_qp_put(qp);
+	} else if (soon) {
+		a = this_cpu_ptr(&agenda);
+		qp->next = NULL;
+		*a->last = qp;
+		a->last = &qp->next;
+	}
+}
+
+void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo)
+{
+	/* Only the softirq that has it open adds to it. */
+	bool soon = this_cpu_read(agenda.open) && in_softirq() &&
+		    !in_hardirq() && !(todo & ~SROCE_TODO_SOFTIRQ);
+
+	if (!sroce_qp_get(qp))
+		return;
+	set_mask_bits(&qp->todo, 0, todo);
+	enter(qp, soon);
+}
+
+bool sroce_worker_begin(void)
+{
+	struct agenda *a = this_cpu_ptr(&agenda);
+
+	lockdep_assert_in_softirq();
+	if (a->open)
+		return false;
+	a->first = NULL;
+	a->last = &a->first;
+	a->open = true;
+	return true;
+}
+
+struct sroce_qp *sroce_worker_next(void)
+{
+	struct agenda *a = this_cpu_ptr(&agenda);
+	struct sroce_qp *qp = a->first;
+
+	if (!qp)
+		return NULL;
+	a->first = qp->next;
+	if (!a->first)
+		a->last = &a->first;
+	/* From here on it may be entered again, by another processor, too. */
+	clear_bit_unlock(0, &qp->on_agenda);
+	return qp;
+}
+
+void sroce_worker_close(void)
+{
+	struct sroce_qp *qp;
+
+	this_cpu_write(agenda.open, false);
+	while ((qp = sroce_worker_next()))
+		enter(qp, false);
+}
+
+/*
+ * Timers of very many QPs may expire at once, and the softirq serves all of them
+ * before it looks at anything else.  If they are of more QPs than so many, they
+ * send for so many nanoseconds of each so many; the rest is done by threads.
+ */
+#define TURN_QPS	32
+#define TURN_SHARE	(2 * NSEC_PER_MSEC)
+#define TURN_PERIOD	(4 * NSEC_PER_MSEC)
+
+/* @qps: of which timers have fired @since; their &sroce_qp.turn is the same */
+struct turns {
+	u64 since;
+	u64 spent;
+	u32 qps;
+};
+
+static DEFINE_PER_CPU(struct turns, turns);
+
+u64 sroce_worker_turn_begin(struct sroce_qp *qp)
+{
+	struct turns *t = this_cpu_ptr(&turns);
+	u64 now = ktime_get_ns();
+
+	lockdep_assert_in_softirq();
+	if (now - t->since >= TURN_PERIOD) {
+		t->since = now;
+		t->spent = 0;
+		t->qps = 0;
+	}
+	/* Its timers may fire on two processors: it counts there and here. */
+	if (READ_ONCE(qp->turn) != t->since) {
+		WRITE_ONCE(qp->turn, t->since);
+		t->qps++;
+	}
+	return t->qps <= TURN_QPS || t->spent < TURN_SHARE ? now : 0;
+}
+
+void sroce_worker_turn_end(u64 began)
+{
+	if (began)
+		this_cpu_ptr(&turns)->spent += ktime_get_ns() - began;
+}
+
+void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
+{
+	u8 now = READ_ONCE(qp->state);
+
+	lockdep_assert(lockdep_is_held(&qp->sq.lock) ||
+		       lockdep_is_held(&qp->rq.lock));
+	if (now == IB_QPS_ERR || now < IB_QPS_RTR)
+		return;
+	/* The other half may be failing, too: ERR is not left for SQE. */
+	if (state == IB_QPS_ERR)
+		WRITE_ONCE(qp->state, state);
+	else if ((now != IB_QPS_RTS && now != IB_QPS_SQD) ||
+		 cmpxchg(&qp->state, now, state) != now)
+		return;
+	trace_sroce_state(qp, now, state);
+	sroce_worker_wake(qp, BIT(event) | BIT(SROCE_TODO_FLUSH));
+}
