@@ -42,7 +42,7 @@ MAKEFILE = """\
 obj-$(CONFIG_RDMA_SROCE) += sroce.o
 
 # where define_trace.h finds trace.h again
-CFLAGS_trace.o := -I$(src)
+CFLAGS_queue/trace.o := -I$(src)/queue
 
 {objects}"""
 
@@ -94,7 +94,7 @@ def chosen(top, probes):
 def source(text, options, macros):
     text = expand(unifdef(text, options), macros)
     text = text.replace("(enum rdma_driver_id)SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
-    return text.replace("#include <sroce_ring.h>", '#include "sroce_ring.h"').replace("include/sroce_ring.h", HOME + "/sroce_ring.h")
+    return text.replace("#include <sroce_ring.h>", '#include "../sroce_ring.h"').replace("include/sroce_ring.h", HOME + "/sroce_ring.h")
 
 
 def abi(text, ring):
@@ -114,7 +114,7 @@ def with_includes(text, includes):
 def makefile(kbuild):
     """That of the objects, from the module's own."""
     match = re.search(r"^sroce-y := .*?\)\n(?:sroce-\$[^\n]*\n)+", kbuild, re.M | re.S)
-    objects = re.sub(r"\$\(addprefix drivers/sroce/, \\\n\t(.*?)\)\n", r"\1\n", match.group(0), flags=re.S)
+    objects = re.sub(r"\$\(addprefix drivers/sroce/, \\\n\t(.*)\)\n", r"\1\n", match.group(0), flags=re.S)
     return MAKEFILE.format(objects=objects.replace("drivers/sroce/", ""))
 
 
@@ -141,7 +141,7 @@ def files(top, base, probes, author):
             result[f"{HOME}/{path.relative_to(top / 'drivers/sroce')}"] = source(path.read_text(), options, macros)
     result[f"{HOME}/sroce_ring.h"] = source((top / "include/sroce_ring.h").read_text(), options, macros)
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
-    result[f"{HOME}/main.c"] = replaced(result[f"{HOME}/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
+    result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[f"{HOME}/Makefile"] = makefile((top / "Kbuild").read_text())
     result[DOCUMENT] = SYSFS

@@ -5,10 +5,10 @@ import re
 
 from resolve import Trouble
 
-# Stems of files of the driver's folder, and a message each. Other files name their patch by its number, in kernel.py.
+# Folders, or stems of files, of the driver's folder, and a message each. Other files name their patch by its number, in kernel.py.
 ABI, DEVICE, BUILD = 0, 3, 9
 SERIES = [
-    ("abi sroce_ring", """\
+    ("verbs/abi sroce_ring", """\
 RDMA/sroce: Add the user ABI
 
 What kernel and provider share: the layout of rings and doorbells, the
@@ -16,57 +16,58 @@ create commands' requests and responses, and the operations on shared
 words, with the proof of their barriers. abi.c has all offsets and
 sizes.
 """),
-    ("core/env core/wire core/opcode core/parse core/build core/icrc core/chorba core/aeth core/psn core/errors", """\
+    ("core/env core/wire core/opcode core/packet core/icrc core/chorba core/aeth core/psn core/errors", """\
 RDMA/sroce: Add packets and their checksums
 
 The protocol is in core/, without kernel types, so that it can be tested
 natively. This is its lower half: headers, opcodes and what may follow
 what, parsing, building, ICRCs.
 """),
-    ("core/inflight core/rdlog core/rtt core/requester core/completer core/responder", """\
+    ("core/inflight core/resp_res core/rtt core/requester core/completer core/responder", """\
 RDMA/sroce: Add the protocol
 
-The upper half of core/: what is sent next, what an answer means, what a
+The upper half of core/: what is sent next, what a response means, what a
 request may do. Its functions decide; they do not sleep, lock, allocate,
 touch payload or ask for the time.
 """),
-    ("main device context counters statistics pma restrack trace pkey pd ah udata", """\
-RDMA/sroce: Add devices and contexts
+    ("base/ verbs/", """\
+RDMA/sroce: Add devices, contexts and verbs
 
-Devices over netdevs, by "rdma link add"; ports, GIDs, counters, resource
-details, tracepoints; the contexts of processes with their doorbell pages
-and the kick file; protection domains, partitions and address handles.
+Devices over netdevs, by "rdma link add"; ports, counters, resource
+details; the contexts of processes; creation, change and destruction of
+queues and protection domains.
 """),
-    ("mapping ring reader copy place bulk move mr mw dm null fastreg odp dmabuf fault pager", """\
+    ("mem/", """\
 RDMA/sroce: Add memory
 
 Regions of processes, of kernel users, of dma-bufs, on demand and of
 device memory, windows onto them, and copying in and out of them.
 """),
-    ("cq srq xrc qp modify mcast", """\
+    ("queue/", """\
 RDMA/sroce: Add queues
 
-Completion queues, shared receive queues, queue pairs and their states,
-XRC domains, multicast groups.
+Doorbells, completion queues, shared receive queues, queue pairs and what
+they have to do, and checked copies of the requests in their rings.
 """),
-    ("fetch post gather send pace finish timer worker datagram", """\
+    ("send/", """\
 RDMA/sroce: Add sending
 
-Requests are copied out of the shared ring, checked, and become bursts of
-packets in the context of who posted them.
+Requests become bursts of packets in the context of the caller that
+posted them; retransmission, rate limit, completions.
 """),
-    ("receive execute answer", """\
+    ("recv/", """\
 RDMA/sroce: Add receiving
 
-What requests of the peer do here, in the softirq that brought them, and
-what they are answered.
+Requests of the peer are executed in the softirq that brought them, and
+answered.
 """),
-    ("burst crc fold route tx wmem loop gro headers rx socket", """\
+    ("net/ entry/", """\
 RDMA/sroce: Add the way to the network and back
 
 A burst goes through the stack as one skb with segments of one size, to
 a UDP socket's peer or, within a device, around the stack. ICRCs of a
-burst are computed together.
+burst are computed together. Packets, timers, work items and kicks enter
+the driver here.
 """),
     ("", """\
 RDMA/sroce: Add the driver to the build
@@ -87,7 +88,8 @@ def patches(files, home, others, author):
     for path, text in files.items():
         number = others.get(path)
         if number is None:
-            number = stems.get(re.sub(rf"^{home}/|\.[chS]$", "", path))
+            stem = re.sub(rf"^{home}/|\.[chS]$", "", path)
+            number = stems.get(stem, stems.get(stem.split("/")[0] + "/"))
         if number is None:
             raise Trouble(f"packaging/upstream/series.py does not say which patch {path} is in")
         result[number][0][path] = text

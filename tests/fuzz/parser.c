@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include "input.h"
-#include "parse.h"
+#include "packet.h"
 
 /* What was parsed, built again, gives the same headers. */
 static void check_rebuilt(const struct sroce_pkt *pkt, const u8 *p)

@@ -23,7 +23,7 @@ else
 fi
 
 complaints() { "$SROCE_TOP/tests/vm/complaints" 'said on purpose' <<<"[  1.0] $1"; }
-for line in 'WARNING: CPU: 0 PID: 1 at drivers/sroce/qp.c:1' 'general protection fault: 0000 [#1]' \
+for line in 'WARNING: CPU: 0 PID: 1 at drivers/sroce/queue/qp.c:1' 'general protection fault: 0000 [#1]' \
 	'general protection fault, probably for non-canonical address 0x6b6b6b6b6b6b6b6b: 0000 [#1] SMP'; do
 	is "a complaint of the kernel: $line" "$(complaints "$line")" "$line"
 done

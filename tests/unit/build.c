@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include <stdlib.h>
-#include "parse.h"
+#include "packet.h"
 #include "tap.h"
 
 static u64 rng = 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "inflight.h"
-#include "packet.h"
+#include "test_packet.h"
 #include "tap.h"
 
 static struct sroce_wr wrs[8];

@@ -4,7 +4,7 @@
  * address sanitizer sees a parser that reads too far.
  */
 #include <stdlib.h>
-#include "parse.h"
+#include "packet.h"
 #include "tap.h"
 
 static enum sroce_malformed expected(u8 opcode, u32 len, u8 pad, u8 tver)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "psn.h"
-#include "rdlog.h"
+#include "resp_res.h"
 #include "tap.h"
 
 TEST(psn, add_wraps)

@@ -4,8 +4,8 @@
 #define SROCE_TEST_SENDER_H
 
 #include "completer.h"
-#include "packet.h"
-#include "rdlog.h"
+#include "test_packet.h"
+#include "resp_res.h"
 #include "tap.h"
 
 struct sender {

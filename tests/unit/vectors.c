@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "icrc_state.h"
-#include "parse.h"
+#include "packet.h"
 #include "tap.h"
 
 #define ETHERNET	14

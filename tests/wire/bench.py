@@ -27,7 +27,7 @@ from victim import Memory, Target, Victim
 
 CASES = []
 PATIENCE = 120
-# What a QP of sroce may have in the queue: SROCE_TX_LIMIT of drivers/sroce/tx.h
+# What a QP of sroce may have in the queue: SROCE_TX_LIMIT of drivers/sroce/net/tx.h
 TX_LIMIT = 32
 
 

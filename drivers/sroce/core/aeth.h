@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_AETH_H
-#define SROCE_CORE_AETH_H
+#ifndef SROCE_AETH_H
+#define SROCE_AETH_H
 
 #include "env.h"
 
@@ -62,4 +62,4 @@ u32 sroce_rnr_wait(u8 timer, u8 naks);
  */
 u64 sroce_ack_timeout(u8 timeout);
 
-#endif /* SROCE_CORE_AETH_H */
+#endif /* SROCE_AETH_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_CHORBA_H
-#define SROCE_CORE_CHORBA_H
+#ifndef SROCE_CHORBA_H
+#define SROCE_CHORBA_H
 
 #include "env.h"
 
@@ -20,4 +20,4 @@
  */
 u32 sroce_chorba(const void *head, const void *p, size_t len, size_t n);
 
-#endif /* SROCE_CORE_CHORBA_H */
+#endif /* SROCE_CHORBA_H */

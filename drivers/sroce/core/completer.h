@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_COMPLETER_H
-#define SROCE_CORE_COMPLETER_H
+#ifndef SROCE_COMPLETER_H
+#define SROCE_COMPLETER_H
 
 #include "errors.h"
 #include "requester.h"
@@ -96,4 +96,4 @@ bool sroce_completer_retry(struct sroce_requester *r);
  */
 bool sroce_completer_rnr(struct sroce_requester *r);
 
-#endif /* SROCE_CORE_COMPLETER_H */
+#endif /* SROCE_COMPLETER_H */

@@ -4,8 +4,8 @@
  * needs integer types, byte order, memcpy and one CRC; nothing that sleeps,
  * locks, allocates or tells the time.
  */
-#ifndef SROCE_CORE_ENV_H
-#define SROCE_CORE_ENV_H
+#ifndef SROCE_ENV_H
+#define SROCE_ENV_H
 
 #ifdef __KERNEL__
 #include <linux/build_bug.h>
@@ -24,4 +24,4 @@ static inline u32 sroce_crc32(u32 crc, const void *p, size_t len)
 #include <env_native.h>
 #endif
 
-#endif /* SROCE_CORE_ENV_H */
+#endif /* SROCE_ENV_H */

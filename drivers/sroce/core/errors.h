@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_ERRORS_H
-#define SROCE_CORE_ERRORS_H
+#ifndef SROCE_ERRORS_H
+#define SROCE_ERRORS_H
 
 #include "env.h"
 
@@ -66,4 +66,4 @@ struct sroce_failure {
 
 extern const struct sroce_failure sroce_failures[SROCE_REASONS];
 
-#endif /* SROCE_CORE_ERRORS_H */
+#endif /* SROCE_ERRORS_H */

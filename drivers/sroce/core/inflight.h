@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_INFLIGHT_H
-#define SROCE_CORE_INFLIGHT_H
+#ifndef SROCE_INFLIGHT_H
+#define SROCE_INFLIGHT_H
 
 #include "psn.h"
 #include "wire.h"
@@ -182,4 +182,4 @@ static inline struct sroce_wr *sroce_inflight_wr(const struct sroce_inflight *f,
  */
 u32 sroce_inflight_find(const struct sroce_inflight *f, u32 psn);
 
-#endif /* SROCE_CORE_INFLIGHT_H */
+#endif /* SROCE_INFLIGHT_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_OPCODE_H
-#define SROCE_CORE_OPCODE_H
+#ifndef SROCE_OPCODE_H
+#define SROCE_OPCODE_H
 
 #include "wire.h"
 
@@ -46,4 +46,4 @@ struct sroce_opcode {
 
 extern const struct sroce_opcode sroce_opcodes[256];
 
-#endif /* SROCE_CORE_OPCODE_H */
+#endif /* SROCE_OPCODE_H */

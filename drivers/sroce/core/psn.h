@@ -4,8 +4,8 @@
  * the space lies ahead of any number and half behind it, so two numbers can
  * be ordered as long as fewer than 2^23 packets are unacknowledged.
  */
-#ifndef SROCE_CORE_PSN_H
-#define SROCE_CORE_PSN_H
+#ifndef SROCE_PSN_H
+#define SROCE_PSN_H
 
 #include "env.h"
 
@@ -27,4 +27,4 @@ static inline bool sroce_psn_before(u32 a, u32 b)
 	return sroce_psn_diff(a, b) < 0;
 }
 
-#endif /* SROCE_CORE_PSN_H */
+#endif /* SROCE_PSN_H */

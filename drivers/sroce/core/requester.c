@@ -6,7 +6,7 @@
  */
 #include "errors.h"
 #include "requester.h"
-#include "rdlog.h"
+#include "resp_res.h"
 
 #define LEAST_WINDOW	2u
 /* So many packets must be acknowledged for one more in the window. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_REQUESTER_H
-#define SROCE_CORE_REQUESTER_H
+#ifndef SROCE_REQUESTER_H
+#define SROCE_REQUESTER_H
 
 #include "inflight.h"
-#include "parse.h"
+#include "packet.h"
 #include "rtt.h"
 
 /* To a peer that is near: 512 KiB at a path MTU of 1024. */
@@ -227,4 +227,4 @@ static inline bool sroce_requester_waits(const struct sroce_requester *r)
 	return r->una != r->sent;
 }
 
-#endif /* SROCE_CORE_REQUESTER_H */
+#endif /* SROCE_REQUESTER_H */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_RESPONDER_H
-#define SROCE_CORE_RESPONDER_H
+#ifndef SROCE_RESPONDER_H
+#define SROCE_RESPONDER_H
 
 #include "errors.h"
-#include "rdlog.h"
+#include "resp_res.h"
 
 /* What a connection lets its peer do. */
 enum sroce_permission {
@@ -178,4 +178,4 @@ static inline void sroce_responder_not_ready(struct sroce_responder *r)
 	r->not_ready = true;
 }
 
-#endif /* SROCE_CORE_RESPONDER_H */
+#endif /* SROCE_RESPONDER_H */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_CORE_RTT_H
-#define SROCE_CORE_RTT_H
+#ifndef SROCE_RTT_H
+#define SROCE_RTT_H
 
 #include "env.h"
 
@@ -35,4 +35,4 @@ void sroce_rtt_add(struct sroce_rtt *rtt, s64 ns);
  */
 u64 sroce_rtt_probe(const struct sroce_rtt *rtt);
 
-#endif /* SROCE_CORE_RTT_H */
+#endif /* SROCE_RTT_H */

@@ -4,8 +4,8 @@
  * headers in the order of enum sroce_header, payload, pad, ICRC
  * (IBTA vol. 1, chapter 9; annex A17).
  */
-#ifndef SROCE_CORE_WIRE_H
-#define SROCE_CORE_WIRE_H
+#ifndef SROCE_WIRE_H
+#define SROCE_WIRE_H
 
 #include "env.h"
 
@@ -121,4 +121,4 @@ static inline bool sroce_ip_is_v4(const u8 *ip)
 	return ip[0] >> 4 == 4;
 }
 
-#endif /* SROCE_CORE_WIRE_H */
+#endif /* SROCE_WIRE_H */

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_SROCE_H
+#define SROCE_SROCE_H
+
+#include <linux/rhashtable.h>
+#include <linux/xarray.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_verbs.h>
+#include "counters.h"
+
+/* Limits: those of a generous NIC. */
+#define SROCE_PORT		1
+#define SROCE_MAX_QP		0x100000
+#define SROCE_MAX_QP_WR		0x10000
+#define SROCE_MAX_SRQ		0x100000
+#define SROCE_MAX_SRQ_WR	0x10000
+#define SROCE_MAX_CQ		0x100000
+#define SROCE_MAX_CQE		0x3fffff
+#define SROCE_MAX_MR		0x400000
+#define SROCE_MAX_FAST_PAGES	4096
+#define SROCE_MAX_AH		0x100000
+#define SROCE_MAX_PD		0x100000
+#define SROCE_MAX_MCAST_ATTACH	0x4000
+#define SROCE_MAX_MCAST_QP	64
+/* Of these, what one open device of a process may join. */
+#define SROCE_MAX_MCAST_CONTEXT	0x400
+#define SROCE_MAX_RD_ATOMIC	128
+#define SROCE_GID_TABLE		1024
+#define SROCE_PKEY_TABLE	32
+
+/**
+ * struct sroce_socket_id - which socket
+ * @net: its network namespace
+ * @l3mdev: index of the VRF that it is bound to, or 0.  A socket that is not
+ *	bound gets no packets of VRFs, unless udp_l3mdev_accept is set.
+ * @ipv4: address family
+ */
+struct sroce_socket_id {
+	struct net *net;
+	int l3mdev;
+	bool ipv4;
+};
+
+/**
+ * struct sroce_listener - keeps a socket open
+ * @list: of all listeners; verbs/device.c's lock, which protects the rest, too
+ * @ndev: why: of a GID, or of a device
+ * @socket: which one; without a namespace once @ndev has left it
+ */
+struct sroce_listener {
+	struct list_head list;
+	const struct net_device *ndev;
+	struct sroce_socket_id socket;
+};
+
+/**
+ * struct sroce_device - one ib_device on one netdev
+ * @ib: what the RDMA core sees; first
+ * @ndev: the netdev; the device goes before it does (verbs/main.c's notifier)
+ * @ndev_tracker: of our reference to it
+ * @counters: per CPU
+ * @statistics: struct sroce_counters of chosen QPs, by number (verbs/qp_counter.c)
+ * @retired: what those of them had counted that are gone; @statistics' lock
+ * @recent: everything, as it was added up last for a stranger; @statistics' lock
+ * @recent_until: when that is old, jiffies
+ * @num_qps: up to SROCE_MAX_QP (queue/qp.c)
+ * @num_srqs: up to SROCE_MAX_SRQ (queue/srq.c)
+ * @mrs: struct sroce_mr by key index (mem/mr.c)
+ * @dm_pages: of device memory, in use (mem/mr_dm.c)
+ * @ahs: struct sroce_av by the number that user space knows (net/ah.c); RCU
+ * @pkeys: P_Keys, 0 if empty; read and written without a lock (net/pkey.c)
+ * @ah_next: where the search for a free number goes on
+ * @num_members: of multicast groups; net/mcast.c's lock
+ * @port_up: the state that was last told; rtnl
+ * @ipv4: keeps the UDP port, whatever addresses @ndev has
+ * @ipv6: likewise
+ */
+struct sroce_device {
+	struct ib_device ib;
+	struct net_device *ndev;
+	netdevice_tracker ndev_tracker;
+	struct sroce_counters __percpu *counters;
+	struct xarray statistics;
+	struct sroce_counters retired;
+	struct sroce_counters recent;
+	unsigned long recent_until;
+	atomic_t num_qps;
+	atomic_t num_srqs;
+	struct rhashtable mrs;
+	atomic_long_t dm_pages;
+	struct xarray ahs;
+	u16 pkeys[SROCE_PKEY_TABLE];
+	u32 ah_next;
+	u32 num_members;
+	bool port_up;
+	struct sroce_listener ipv4;
+	struct sroce_listener ipv6;
+};
+
+static inline struct sroce_device *sroce_device(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct sroce_device, ib);
+}
+
+/*
+ * The largest path MTU that the netdev can carry now.  iboe_get_mtu() is 0 for a
+ * netdev that is too small for any; no IB MTU says that.
+ */
+static inline enum ib_mtu sroce_device_mtu(const struct sroce_device *dev)
+{
+	return iboe_get_mtu(READ_ONCE(dev->ndev->mtu)) ?: IB_MTU_256;
+}
+
+#endif /* SROCE_SROCE_H */

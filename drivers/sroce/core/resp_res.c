@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "aeth.h"
+#include "resp_res.h"
+
+static struct sroce_read *entry(const struct sroce_rdlog *log, u32 i)
+{
+	u32 place = log->first + i;
+
+	return &log->reads[place < log->size ? place : place - log->size];
+}
+
+static bool answered(const struct sroce_read *read)
+{
+	return read->next == read->end;
+}
+
+bool sroce_rdlog_room(const struct sroce_rdlog *log)
+{
+	if (log->count < log->size)
+		return true;
+	/*
+	 * A peer that sends a new request has the first answer to the oldest;
+	 * a duplicate of that, late on the way, must not stand against it.
+	 */
+	return log->size && (answered(entry(log, 0)) || entry(log, 0)->again);
+}
+
+static void forget_oldest(struct sroce_rdlog *log)
+{
+	if (!answered(entry(log, 0)))
+		log->waiting--;
+	if (log->settled)
+		log->settled--;
+	log->first = log->first + 1 < log->size ? log->first + 1 : 0;
+	log->count--;
+}
+
+struct sroce_read *sroce_rdlog_move(struct sroce_rdlog *log,
+				    struct sroce_read *reads, u32 size)
+{
+	struct sroce_read *old = log->reads;
+	u32 i;
+
+	while (log->count > size)
+		forget_oldest(log);
+	for (i = 0; i < log->count; i++)
+		reads[i] = *entry(log, i);
+	log->reads = reads;
+	log->size = size;
+	log->first = 0;
+	return old;
+}
+
+void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
+		     u64 original, u32 msn)
+{
+	bool data = pkt->op->kind == SROCE_KIND_READ;
+	struct sroce_read *read;
+
+	if (log->count == log->size)
+		forget_oldest(log);
+	read = entry(log, log->count++);
+	read->va = pkt->va;
+	read->original = original;
+	read->rkey = pkt->rkey;
+	read->length = data ? pkt->dma_len : 0;
+	read->psn = pkt->psn;
+	read->packets = sroce_packets(read->length, log->mtu);
+	read->msn = msn;
+	read->srqn = log->transport == SROCE_XRC ? pkt->srqn : 0;
+	read->from = 0;
+	read->next = 0;
+	read->end = read->packets;
+	read->stop = read->length;
+	read->kind = pkt->op->kind;
+	read->again = false;
+	read->told = false;
+	log->waiting++;
+}
+
+static bool covers(const struct sroce_read *read, u32 psn)
+{
+	s32 at = sroce_psn_diff(psn, read->psn);
+
+	return at >= 0 && at < (s32)read->packets;
+}
+
+bool sroce_rdlog_covers(const struct sroce_rdlog *log, u32 psn)
+{
+	u32 i;
+
+	for (i = 0; i < log->count; i++)
+		if (covers(entry(log, i), psn))
+			return true;
+	return false;
+}
+
+/* A duplicate READ may start late and end early, but not go elsewhere. */
+static bool same_read(const struct sroce_read *read,
+		      const struct sroce_pkt *pkt, u64 skipped)
+{
+	return pkt->rkey == read->rkey && pkt->va == read->va + skipped &&
+	       skipped + pkt->dma_len <= read->length;
+}
+
+static bool repeat(const struct sroce_rdlog *log, struct sroce_read *read,
+		   const struct sroce_pkt *pkt)
+{
+	u32 at = sroce_psn_diff(pkt->psn, read->psn);
+	u64 skipped = (u64)at * log->mtu;
+
+	if (read->kind != pkt->op->kind ||
+	    (log->transport == SROCE_XRC && pkt->srqn != read->srqn))
+		return false;
+	if (read->kind == SROCE_KIND_READ) {
+		if (!same_read(read, pkt, skipped))
+			return false;
+		read->stop = skipped + pkt->dma_len;
+		read->end = at + sroce_packets(pkt->dma_len, log->mtu);
+	} else {
+		read->end = 1;
+	}
+	read->from = at;
+	read->next = at;
+	read->again = true;
+	return true;
+}
+
+/* Can what waits of @later come right behind the answer to the duplicate? */
+static bool follows(const struct sroce_read *read, const struct sroce_read *later)
+{
+	return read->end == read->packets && later->next == later->from;
+}
+
+bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt)
+{
+	u32 i, j;
+
+	/* Newest first: the PSNs of very old ones come round again. */
+	for (i = log->count; i > 0; i--)
+		if (covers(entry(log, i - 1), pkt->psn))
+			break;
+	if (!i || !repeat(log, entry(log, --i), pkt))
+		return false;
+	log->waiting = 0;
+	log->settled = 0;
+	for (j = 0; j < log->count; j++) {
+		if (j > i && !follows(entry(log, i), entry(log, j)))
+			entry(log, j)->next = entry(log, j)->end;
+		if (!answered(entry(log, j)))
+			log->waiting++;
+	}
+	return true;
+}
+
+struct sroce_read *sroce_rdlog_pending(struct sroce_rdlog *log)
+{
+	if (!log->waiting)
+		return NULL;
+	while (answered(entry(log, log->settled)))
+		log->settled++;
+	return entry(log, log->settled);
+}
+
+u32 sroce_rdlog_more(const struct sroce_read *read)
+{
+	if (read->next == read->from || read->next + 2 >= read->end)
+		return 0;
+	return read->end - read->next - 2;
+}
+
+void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read,
+		      u32 count)
+{
+	read->next += count;
+	if (read->next == read->end)
+		log->waiting--;
+}
+
+static u8 response_opcode(const struct sroce_read *read)
+{
+	bool last = read->next + 1 == read->end;
+
+	/* A repeated answer is a message of its own and begins with FIRST. */
+	if (read->next == read->from)
+		return last ? SROCE_READ_RESPONSE_ONLY :
+			      SROCE_READ_RESPONSE_FIRST;
+	return last ? SROCE_READ_RESPONSE_LAST : SROCE_READ_RESPONSE_MIDDLE;
+}
+
+u32 sroce_rdlog_answer(const struct sroce_rdlog *log,
+		       const struct sroce_read *read, struct sroce_pkt *pkt)
+{
+	u32 offset = read->next * log->mtu;
+
+	pkt->psn = sroce_psn_add(read->psn, read->next);
+	pkt->syndrome = SROCE_ACK_CREDITS_INVALID;
+	pkt->msn = read->msn;
+	/* To atomic WRITEs and FLUSHes, too, a READ response, of no bytes. */
+	if (read->kind == SROCE_KIND_ATOMIC) {
+		pkt->opcode = log->transport | SROCE_ATOMIC_ACKNOWLEDGE;
+		pkt->original = read->original;
+		pkt->payload = 0;
+	} else {
+		pkt->opcode = log->transport | response_opcode(read);
+		pkt->payload = min(log->mtu, read->stop - offset);
+	}
+	pkt->pad = -pkt->payload & 3;
+	return offset;
+}

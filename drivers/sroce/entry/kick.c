@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The doorbell's ring: a process tells that it has posted, by the ioctl of its
+ * kick file; a kernel user by a call.
+ */
+#include <linux/fs.h>
+#include <rdma/uverbs_ioctl.h>
+#include <rdma/uverbs_types.h>
+#include "../queue/doorbell.h"
+#include "../queue/qp_run.h"
+#include "../queue/wqe.h"
+#include "../send/doorbell_batch.h"
+#include "../send/sq.h"
+#include "kick.h"
+#include "qp_work.h"
+
+#define UVERBS_MODULE_NAME sroce
+#include <rdma/uverbs_named_ioctl.h>
+
+void sroce_qp_kick(struct sroce_qp *qp)
+{
+	int err = sroce_fetch_alloc(qp);
+	bool flush = false;
+
+	sroce_send_lock(qp);
+	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+		flush = true;
+	else if (err)		/* better an error than a request that lies */
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+	else
+		sroce_gather_kick(qp);
+	if (flush && !qp->user)
+		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+	sroce_send_unlock(qp);
+	/* In the process's own time. */
+	if (flush && qp->user)
+		sroce_worker_flush(qp);
+}
+
+/* The kick file: @kicked is NULL once the context or the device is going. */
+struct kick_file {
+	struct ib_uobject uobj;
+	struct sroce_kicked __rcu *kicked;
+};
+
+static struct kick_file *kick_file(struct ib_uobject *uobj)
+{
+	return container_of(uobj, struct kick_file, uobj);
+}
+
+static struct sroce_qp *kick_target(struct kick_file *kick, unsigned long slot)
+{
+	struct sroce_kicked *kicked;
+	struct sroce_qp *qp;
+
+	rcu_read_lock();
+	kicked = rcu_dereference(kick->kicked);
+	if (!kicked) {
+		qp = ERR_PTR(-EIO);
+	} else {
+		qp = xa_load(&kicked->qps, slot);
+		if (!qp || !sroce_qp_get(qp))
+			qp = ERR_PTR(-ENOENT);
+	}
+	rcu_read_unlock();
+	return qp;
+}
+
+static long kick_ioctl(struct file *file, unsigned int cmd, unsigned long slot)
+{
+	struct sroce_qp *qp;
+
+	if (cmd != SROCE_IOC_KICK)
+		return -ENOTTY;
+	qp = kick_target(kick_file(file->private_data), slot);
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	local_bh_disable();
+	sroce_count(qp, SROCE_KICKS);
+	local_bh_enable();
+	sroce_qp_kick(qp);
+	sroce_qp_put(qp);
+	return 0;
+}
+
+static const struct file_operations kick_fops = {
+	.owner = THIS_MODULE,
+	.unlocked_ioctl = kick_ioctl,
+	.compat_ioctl = kick_ioctl,
+	.release = uverbs_uobject_fd_release,
+};
+
+/* On close, on the end of the process, and when the device goes. */
+static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
+{
+	RCU_INIT_POINTER(kick_file(uobj)->kicked, NULL);
+}
+
+/* The macros below want names that are not macros themselves. */
+enum {
+	KICK = SROCE_OBJECT_KICK,
+	KICK_ALLOC = SROCE_METHOD_KICK_ALLOC,
+	KICK_FD = SROCE_ATTR_KICK_FD,
+};
+
+static int UVERBS_HANDLER(KICK_ALLOC)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs, KICK_FD);
+
+	rcu_assign_pointer(kick_file(uobj)->kicked,
+			   sroce_ucontext(uobj->context)->kicked);
+	return 0;
+}
+
+DECLARE_UVERBS_NAMED_METHOD(KICK_ALLOC,
+			    UVERBS_ATTR_FD(KICK_FD, KICK, UVERBS_ACCESS_NEW,
+					   UA_MANDATORY));
+
+DECLARE_UVERBS_NAMED_OBJECT(KICK,
+			    UVERBS_TYPE_ALLOC_FD(sizeof(struct kick_file),
+						 kick_destroy, &kick_fops,
+						 "[sroce]", O_RDONLY),
+			    &UVERBS_METHOD(KICK_ALLOC));
+
+const struct uapi_definition sroce_kick_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE_NAMED(KICK),
+	{},
+};

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a QP goes on with by itself: its work item, its timers, and the end of a
+ * receive softirq.
+ */
+#include <linux/jiffies.h>
+#include "../queue/qp_run.h"
+#include "../queue/srq.h"
+#include "../recv/resp_tx.h"
+#include "../recv/rq.h"
+#include "../send/doorbell_batch.h"
+#include "../send/req.h"
+#include "../send/rtx_timer.h"
+#include "../send/sq.h"
+#include "../send/sq_complete.h"
+#include "qp_work.h"
+
+/* QPs served, and for how long, before the rest is left to threads. */
+#define AGENDA_BUDGET	16
+#define AGENDA_MS	2
+
+/* Answers first: what we send takes the queues' room (SROCE_TX_LIMIT). */
+static void go_on(struct sroce_qp *qp, unsigned long todo)
+{
+	if (todo & BIT(SROCE_TODO_ANSWER)) {
+		sroce_receive_lock(qp);
+		sroce_answer(qp);
+		sroce_receive_unlock(qp);
+	}
+	if (todo & BIT(SROCE_TODO_SEND)) {
+		sroce_send_lock(qp);
+		sroce_send_run(qp);
+		sroce_send_unlock(qp);
+	}
+}
+
+static void serve(struct sroce_qp *qp)
+{
+	unsigned long todo = xchg(&qp->todo, 0);
+
+	go_on(qp, todo);
+	if (todo & ~SROCE_TODO_SOFTIRQ)
+		sroce_worker_wake(qp, todo & ~SROCE_TODO_SOFTIRQ);
+	sroce_qp_put(qp);
+}
+
+void sroce_worker_end(void)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(AGENDA_MS);
+	u32 budget = AGENDA_BUDGET;
+	struct sroce_qp *qp;
+
+	while (budget-- && !time_after(jiffies, end) && (qp = sroce_worker_next()))
+		serve(qp);
+	sroce_worker_close();
+}
+
+static void raise(struct sroce_qp *qp, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &qp->dev->ib,
+		.element.qp = qp->ib,
+		.event = type,
+	};
+
+	if (qp->ib->event_handler)
+		qp->ib->event_handler(&event, qp->ib->qp_context);
+}
+
+static void raise_events(struct sroce_qp *qp, unsigned long todo)
+{
+	static const struct {
+		enum sroce_todo bit;
+		enum ib_event_type type;
+	} events[] = {
+		{ SROCE_TODO_FATAL, IB_EVENT_QP_FATAL },
+		{ SROCE_TODO_REQ_ERR, IB_EVENT_QP_REQ_ERR },
+		{ SROCE_TODO_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR },
+		{ SROCE_TODO_DRAINED, IB_EVENT_SQ_DRAINED },
+		{ SROCE_TODO_ESTABLISHED, IB_EVENT_COMM_EST },
+		{ SROCE_TODO_LAST_RECV, IB_EVENT_QP_LAST_WQE_REACHED },
+	};
+	u32 i;
+
+	sroce_srq_raise_due(qp->srq, todo);
+	for (i = 0; i < ARRAY_SIZE(events); i++)
+		if (todo & BIT(events[i].bit))
+			raise(qp, events[i].type);
+}
+
+/*
+ * The tails are the process's.  They are looked at once: one that moves them
+ * on and on does not make flushing last.
+ */
+static void begin_flush(struct sroce_qp *qp)
+{
+	sroce_send_lock(qp);
+	sroce_finish_failing(qp);
+	sroce_send_unlock(qp);
+	sroce_receive_lock(qp);
+	sroce_receive_failing(qp);
+	sroce_receive_unlock(qp);
+}
+
+static bool flush_some(struct sroce_qp *qp)
+{
+	bool more;
+
+	sroce_send_lock(qp);
+	more = sroce_finish_flush(qp);
+	sroce_send_unlock(qp);
+	sroce_receive_lock(qp);
+	more |= sroce_receive_flush(qp);
+	sroce_receive_unlock(qp);
+	return more;
+}
+
+void sroce_worker_flush(struct sroce_qp *qp)
+{
+	u32 entries = max(qp->sq.entries, qp->rq.ring.entries);
+	/* Others may find more meanwhile; that is theirs to flush. */
+	u32 rounds = entries / SROCE_FLUSH_BUDGET + 1;
+
+	begin_flush(qp);
+	while (rounds-- && flush_some(qp))
+		cond_resched();
+}
+
+/* Others want the thread, too: it is done in many small pieces. */
+static bool flush_in_pieces(struct sroce_qp *qp, unsigned long todo)
+{
+	const unsigned long flush = BIT(SROCE_TODO_FLUSH) |
+				    BIT(SROCE_TODO_FLUSH_REST);
+
+	if (todo & BIT(SROCE_TODO_FLUSH))
+		begin_flush(qp);
+	if (!(todo & flush) || !flush_some(qp))
+		return false;
+	sroce_worker_wake(qp, (todo & ~(flush | SROCE_TODO_SOFTIRQ)) |
+			      BIT(SROCE_TODO_FLUSH_REST));
+	return true;
+}
+
+void sroce_worker_run(struct work_struct *work)
+{
+	struct sroce_qp *qp = container_of(work, struct sroce_qp, work);
+	unsigned long todo = xchg(&qp->todo, 0);
+
+	go_on(qp, todo);
+	/* What has been flushed comes before the events. */
+	if (!flush_in_pieces(qp, todo))
+		raise_events(qp, todo);
+	sroce_qp_put(qp);
+}
+
+/* Timers */
+
+/* The peer has been silent until the deadline. */
+static void blame(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	/* Who waits for memory of this host has no reason to. */
+	if (sq->refetch || sroce_fault_busy(&sq->fault)) {
+		sq->expires_set = false;
+		return;
+	}
+	if (!sroce_requester_waits(&sq->req))
+		return;
+	if (ktime_before(sq->deadline, sq->expires))
+		sroce_timer_probe(qp);
+	else if (sq->req.refusal)
+		sroce_send_refused(qp, sq->req.refusal);
+	else
+		sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
+}
+
+static void expired(struct sroce_qp *qp, u64 turn)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	if (!sroce_send_active(qp))
+		return;
+	if (!sq->paused && !sq->req.rnr_wait)
+		blame(qp);
+	/* One deadline serves both: the later of two pauses has set it. */
+	sq->paused = false;
+	sq->req.rnr_wait = false;
+	if (turn)
+		sroce_send_run(qp);
+	else
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+}
+
+enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
+	u64 turn = sroce_worker_turn_begin(qp);
+
+	sroce_send_lock(qp);
+	if (sroce_timer_due(qp))
+		expired(qp, turn);
+	sroce_send_unlock(qp);
+	sroce_worker_turn_end(turn);
+	return HRTIMER_NORESTART;
+}
+
+enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
+	u64 turn = sroce_worker_turn_begin(qp);
+
+	sroce_send_lock(qp);
+	sroce_gather_ended(qp);
+	if (turn)
+		sroce_gather_run(qp);
+	else
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+	sroce_send_unlock(qp);
+	sroce_worker_turn_end(turn);
+	return HRTIMER_NORESTART;
+}
+
+enum hrtimer_restart sroce_answer_again(struct hrtimer *timer)
+{
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, rq.pause);
+	u64 turn = sroce_worker_turn_begin(qp);
+
+	if (turn) {
+		sroce_receive_lock(qp);
+		sroce_answer(qp);
+		sroce_receive_unlock(qp);
+	} else {
+		sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
+	}
+	sroce_worker_turn_end(turn);
+	return HRTIMER_NORESTART;
+}

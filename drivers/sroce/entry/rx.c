@@ -1,0 +1,608 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * From the UDP socket, or from net/loopback.c, to the QP.  What arrives is a packet or
+ * a burst of them; runs of packets for the same half of the same QP are handled
+ * under one lock and answered once.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_cache.h>
+#include "../net/ah.h"
+#include "../net/gro.h"
+#include "../net/icrc.h"
+#include "../net/loopback.h"
+#include "../net/mcast.h"
+#include "../net/pkey.h"
+#include "../net/rx_headers.h"
+#include "../net/rx_packet.h"
+#include "../queue/qp_run.h"
+#include "../queue/trace.h"
+#include "../recv/resp.h"
+#include "../recv/resp_tx.h"
+#include "../recv/rq.h"
+#include "../send/req.h"
+#include "../send/sq.h"
+#include "qp_work.h"
+#include "rx.h"
+
+/* Demultiplexing */
+
+/*
+ * What is being delivered to: a QP, and one of its locks.  The addresses of a
+ * burst are checked once under the lock: @welcome.  @header is that of the
+ * middle packets of a message, bytes.
+ */
+struct run {
+	struct sroce_qp *qp;
+	u32 qpn;
+	u32 packets;
+	u32 bytes;
+	u32 header;
+	bool answers;
+	bool locked;
+	bool welcome;
+};
+
+static void run_unlock(struct run *run)
+{
+	if (!run->locked)
+		return;
+	if (run->answers) {
+		sroce_send_run(run->qp);
+		sroce_send_unlock(run->qp);
+	} else {
+		sroce_answer(run->qp);
+		sroce_receive_unlock(run->qp);
+	}
+	run->locked = false;
+}
+
+static void run_end(struct run *run)
+{
+	if (!run->qp)
+		return;
+	run_unlock(run);
+	sroce_count(run->qp, SROCE_RX_BURSTS);
+	sroce_count_add(run->qp, SROCE_RX_PACKETS, run->packets);
+	sroce_count_add(run->qp, SROCE_RX_BYTES, run->bytes);
+	sroce_qp_put(run->qp);
+	run->qp = NULL;
+	run->packets = 0;
+	run->bytes = 0;
+}
+
+static void packet_addresses(const struct sroce_rx *rx, struct in6_addr *from,
+			     struct in6_addr *to)
+{
+	if (rx->ipv4) {
+		const struct iphdr *ip = (const struct iphdr *)rx->ip;
+
+		ipv6_addr_set_v4mapped(ip->saddr, from);
+		ipv6_addr_set_v4mapped(ip->daddr, to);
+	} else {
+		const struct ipv6hdr *ip = (const struct ipv6hdr *)rx->ip;
+
+		*from = ip->saddr;
+		*to = ip->daddr;
+	}
+}
+
+/*
+ * Each link has a space of such addresses, and a host may have the same one on
+ * several: then the netdev tells them apart.
+ */
+static bool of_a_link(const struct in6_addr *addr)
+{
+	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+}
+
+/* The one that has the address, below a VRF; NULL if that is gone.  RCU. */
+static struct net_device *arrived_at(const struct sroce_rx *rx)
+{
+	int slave = 0;
+
+	if (!rx->looped)
+		slave = rx->ipv4 ? inet_sdif(rx->skb) : inet6_sdif(rx->skb);
+	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->skb->dev;
+}
+
+static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
+{
+	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
+
+	return !IS_ERR(ndev) && net_eq(dev_net(ndev), net);
+}
+
+/*
+ * The GID of the device that has address @to in the namespace of the packet, or
+ * NULL.  Return: referenced.  RCU.
+ */
+static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
+					  const struct sroce_rx *rx,
+					  const struct in6_addr *to)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev = NULL;
+
+	if (of_a_link(to)) {
+		ndev = arrived_at(rx);
+		/* Or all netdevs would do. */
+		if (!ndev)
+			return NULL;
+	}
+	attr = rdma_find_gid_by_port(&dev->ib, (const union ib_gid *)to,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
+				     ndev);
+	if (IS_ERR(attr))
+		return NULL;
+	if (in_namespace(attr, rx->net))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return NULL;
+}
+
+/* Is @to an address of the device, in the namespace of the packet? */
+static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
+		    const struct in6_addr *to)
+{
+	const struct ib_gid_attr *attr;
+
+	rcu_read_lock();
+	attr = find_gid(dev, rx, to);
+	if (attr)
+		rdma_put_gid_attr(attr);
+	rcu_read_unlock();
+	return attr;
+}
+
+/*
+ * For a response the RDMA core looks for a GID with this VLAN ID.  The tag itself
+ * would not do: a bridge or macvlan above the VLAN has the GID.
+ */
+static u16 gid_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
+{
+	const struct ib_gid_attr *attr;
+	u16 vlan_id = SROCE_NO_VLAN;
+	struct in6_addr from, to;
+
+	packet_addresses(rx, &from, &to);
+	rcu_read_lock();
+	attr = find_gid(dev, rx, &to);
+	if (attr) {
+		if (rdma_read_gid_l2_fields(attr, &vlan_id, NULL))
+			vlan_id = SROCE_NO_VLAN;
+		rdma_put_gid_attr(attr);
+	}
+	rcu_read_unlock();
+	return vlan_id;
+}
+
+/* RCU, as bottom halves are off. */
+static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
+{
+	struct net_device *ndev;
+
+	if (!of_a_link(&av->saddr) || rx->looped)
+		return true;
+	ndev = arrived_at(rx);
+	return ndev && sroce_av_ndev(av) == ndev;
+}
+
+/* The av of a connected QP is stable from RTR on, under either lock. */
+static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx,
+		      const struct in6_addr *from, const struct in6_addr *to)
+{
+	return qp->av && qp->av->net_cookie == rx->net->net_cookie &&
+	       qp->av->loopback == rx->looped &&
+	       ipv6_addr_equal(&qp->av->saddr, to) &&
+	       ipv6_addr_equal(&qp->av->daddr, from) && on_link(qp->av, rx);
+}
+
+static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct in6_addr from, to;
+
+	/* The QP was found by the address. */
+	if (rx->pkt.qpn == SROCE_QPN_MULTICAST)
+		return true;
+	packet_addresses(rx, &from, &to);
+	return sroce_qp_connected(qp) ? from_peer(qp, rx, &from, &to) :
+					is_ours(qp->dev, rx, &to);
+}
+
+static void run_lock(struct run *run, const struct sroce_rx *rx)
+{
+	bool answers = rx->pkt.op->kind >= SROCE_KIND_ANSWERS;
+
+	if (run->locked && run->answers == answers)
+		return;
+	run_unlock(run);
+	run->answers = answers;
+	if (answers)
+		sroce_send_lock(run->qp);
+	else
+		sroce_receive_lock(run->qp);
+	run->locked = true;
+	run->welcome = address_fits(run->qp, rx);
+	run->header = SROCE_BTH_BYTES;
+	if (!answers && run->qp->type == IB_QPT_XRC_TGT)
+		run->header += SROCE_XRCETH_BYTES;
+}
+
+static bool transport_matches(const struct sroce_qp *qp,
+			      const struct sroce_rx *rx)
+{
+	static const u8 transports[] = {
+		[IB_QPT_GSI] = SROCE_UD,
+		[IB_QPT_RC] = SROCE_RC,
+		[IB_QPT_UC] = SROCE_UC,
+		[IB_QPT_UD] = SROCE_UD,
+		[IB_QPT_XRC_INI] = SROCE_XRC,
+		[IB_QPT_XRC_TGT] = SROCE_XRC,
+	};
+	u8 transport = rx->pkt.opcode & SROCE_TRANSPORT_MASK;
+
+	if (transport != transports[qp->type])
+		return false;
+	/* Either end of XRC has but one half. */
+	return transport != SROCE_XRC ||
+	       (rx->pkt.op->kind >= SROCE_KIND_ANSWERS) ==
+	       (qp->type == IB_QPT_XRC_INI);
+}
+
+static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	if (transport_matches(qp, rx))
+		return true;
+	sroce_count(qp, SROCE_RX_BAD_TRANSPORT);
+	return false;
+}
+
+/* The GSI is of all partitions of its device. */
+static bool pkey_matches(const struct sroce_qp *qp, u16 pkey)
+{
+	if (unlikely(qp->type == IB_QPT_GSI))
+		return sroce_pkey_find(qp->dev, pkey) < SROCE_PKEY_TABLE;
+	return sroce_pkey_matches(READ_ONCE(*qp->pkey), pkey);
+}
+
+static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	if (pkey_matches(qp, rx->pkt.pkey))
+		return true;
+	sroce_count(qp, SROCE_RX_BAD_PKEY);
+	return false;
+}
+
+static bool gsi_matches(struct sroce_qp *qp, void *arg)
+{
+	const struct sroce_rx *rx = arg;
+	struct in6_addr from, to;
+
+	packet_addresses(rx, &from, &to);
+	return is_ours(qp->dev, rx, &to);
+}
+
+/* Finds the QP of a packet and lets the run be about it. */
+static bool aim(struct run *run, struct sroce_rx *rx)
+{
+	u32 qpn = rx->pkt.qpn;
+
+	if (run->qp && run->qpn == qpn)
+		return true;
+	run_end(run);
+	rcu_read_lock();
+	run->qp = qpn == SROCE_QPN_GSI ? sroce_qp_find_gsi(gsi_matches, rx) :
+					 sroce_qp_lookup(qpn);
+	rcu_read_unlock();
+	run->qpn = qpn;
+	return run->qp;
+}
+
+/* Checks by the QP, then what the packet asks for. */
+static void accept(struct run *run, struct sroce_rx *rx, bool intact)
+{
+	struct sroce_qp *qp = run->qp;
+
+	/* First, as strangers may read how many there were (verbs/pma.c). */
+	if (!intact) {
+		sroce_count(qp, SROCE_RX_ICRC_ENCAPSULATED);
+		return;
+	}
+	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
+		return;
+	run_lock(run, rx);
+	if (qp->type == IB_QPT_GSI)
+		rx->vlan_id = gid_vlan(qp->dev, rx);
+	if (!run->welcome)
+		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
+	else if (run->answers)
+		sroce_send_answered(qp, rx);
+	else
+		sroce_receive_request(qp, rx);
+}
+
+/* Bursts */
+
+/* Packets whose ICRCs are checked in one go. */
+#define BATCH	64
+
+/*
+ * What has come in one skb: packets one behind the other from @reader on, each
+ * @size bytes long and the last one perhaps shorter.  If it has not left the
+ * device (@looped) there are no ICRCs.  @skb tells the netdev.
+ */
+struct arrival {
+	struct net *net;
+	const struct sk_buff *skb;
+	const u8 *ip;
+	struct sroce_reader reader;
+	u32 size;
+	u32 left;
+	u32 index;
+	bool looped;
+	struct sroce_icrc icrc;
+	struct run run;
+};
+
+/* Which of the next packets have the right ICRC: a bit each. */
+static u64 check(struct arrival *a)
+{
+	if (a->looped)
+		return ~0ull;
+	return sroce_crc_check(&a->icrc, a->index, a->reader, a->size,
+			       min(a->left, BATCH * a->size));
+}
+
+/*
+ * Parse the packet at @reader, and find its QP; false tells @why not.  @intact:
+ * its ICRC is right, as far as is known.
+ */
+static bool open_packet(struct arrival *a, struct sroce_rx *rx,
+			struct sroce_reader *reader, u32 len, bool intact,
+			enum sroce_counter *why)
+{
+	rx->payload = reader;
+	rx->net = a->net;
+	rx->skb = a->skb;
+	rx->looped = a->looped;
+	rx->ip = a->ip;
+	rx->ipv4 = a->icrc.ipv4;
+	rx->ip_id = a->icrc.id + a->index * a->icrc.id_step;
+	rx->len = len;
+	*why = SROCE_RX_MALFORMED;
+	if (!sroce_headers_read(reader, &rx->pkt, len))
+		return false;
+	/* Which GSI is meant takes a look at all of them: not for anything. */
+	*why = SROCE_RX_ICRC_ENCAPSULATED;
+	if (rx->pkt.qpn == SROCE_QPN_GSI && !intact)
+		return false;
+	*why = SROCE_RX_BAD_QPN;
+	return aim(&a->run, rx);
+}
+
+/* One member's own reader and run: others want the payload, too. */
+static void deliver_to_member(struct sroce_qp *qp, void *arg)
+{
+	struct sroce_rx rx = *(const struct sroce_rx *)arg;
+	struct sroce_reader payload = *rx.payload;
+	struct run run = {
+		.qp = qp,
+		.qpn = SROCE_QPN_MULTICAST,
+		.packets = 1,
+		.bytes = rx.len,
+	};
+
+	rx.payload = &payload;
+	accept(&run, &rx, true);
+	run_end(&run);
+}
+
+/* No QP has this number: the address tells which ones are meant. */
+static bool deliver_to_group(struct sroce_rx *rx)
+{
+	struct in6_addr from, to;
+	u32 found;
+
+	packet_addresses(rx, &from, &to);
+	rcu_read_lock();
+	found = sroce_mcast_for_each(arrived_at(rx), &to, deliver_to_member,
+				     rx);
+	rcu_read_unlock();
+	return found;
+}
+
+static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
+		    bool intact)
+{
+	enum sroce_counter why;
+	struct sroce_rx rx;
+
+	if (!open_packet(a, &rx, &reader, len, intact, &why)) {
+		if (why == SROCE_RX_BAD_QPN && intact &&
+		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
+		    deliver_to_group(&rx))
+			return;
+		/* The same whether there is such a QP or not; see accept(). */
+		if (why == SROCE_RX_BAD_QPN && !intact)
+			why = SROCE_RX_ICRC_ENCAPSULATED;
+		sroce_qp_count_stray(a->net, why, len);
+		return;
+	}
+	trace_sroce_packet_in(a->run.qp, rx.pkt.opcode, rx.pkt.psn, len);
+	a->run.packets++;
+	a->run.bytes += len;
+	accept(&a->run, &rx, intact);
+}
+
+/*
+ * The ICRCs of many packets take their time: with the lock held, what another
+ * processor receives meanwhile cannot overtake them.
+ */
+static void hold_order(struct arrival *a)
+{
+	struct sroce_reader reader = a->reader;
+	enum sroce_counter why;
+	struct sroce_rx rx;
+
+	if (a->looped || a->left <= a->size)
+		return;
+	if (open_packet(a, &rx, &reader, a->size, false, &why) &&
+	    transport_matches(a->run.qp, &rx))
+		run_lock(&a->run, &rx);
+}
+
+/*
+ * One more of what the last packet was, for the same half of the same QP?
+ * Then @reader is moved to its trailer.
+ */
+static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
+			      u32 len)
+{
+	u32 rest = len - run->header - SROCE_ICRC_BYTES;
+	u8 bth[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES];
+
+	if (!run->locked || !run->welcome ||
+	    len < run->header + SROCE_ICRC_BYTES)
+		return false;
+	if (!sroce_headers_copy(reader, bth, run->header) ||
+	    !pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
+	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
+		return false;
+	if (!(run->answers ?
+	      sroce_send_predicted(run->qp, bth, reader, rest) :
+	      sroce_receive_predicted(run->qp, bth, reader, rest)))
+		return false;
+	trace_sroce_packet_in(run->qp, bth[0],
+			      get_unaligned_be32(bth + 8) & SROCE_PSN_MASK, len);
+	run->packets++;
+	run->bytes += len;
+	return true;
+}
+
+static void deliver_all(struct arrival *a)
+{
+	u64 good = 0;
+
+	for (; a->left; a->index++, good >>= 1) {
+		struct sroce_reader reader = a->reader;
+		u32 len = min(a->left, a->size);
+		u8 trailer[SROCE_ICRC_BYTES];
+		bool intact;
+
+		if (!(a->index % BATCH)) {
+			hold_order(a);
+			good = check(a);
+		}
+		intact = good & 1;
+		if (intact && deliver_predicted(&a->run, &reader, len)) {
+			a->reader = reader;
+			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
+		} else {
+			deliver(a, a->reader, len, intact);
+			sroce_reader_copy(&a->reader, NULL, len);
+		}
+		a->left -= len;
+	}
+	run_end(&a->run);
+}
+
+/*
+ * What a virtual device has carried whole, what net/gro.c has joined, or what net/loopback.c
+ * brings.  A frag_list alone (of reassembly, or a driver) is one packet.
+ */
+static bool is_burst(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) &&
+	       skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
+}
+
+/* A queue that is bound to a device's memory brings what we cannot read. */
+static bool readable(const struct sk_buff *skb)
+{
+	const struct sk_buff *frag;
+
+	if (!skb_frags_readable(skb))
+		return false;
+	skb_walk_frags(skb, frag)
+		if (!skb_frags_readable(frag))
+			return false;
+	return true;
+}
+
+/* From the UDP header on. */
+static void arrive(struct net *net, struct sk_buff *skb, bool looped)
+{
+	struct arrival a = {
+		.net = net,
+		.skb = skb,
+		.looped = looped,
+		.ip = skb_network_header(skb),
+		.left = skb->len - sizeof(struct udphdr),
+	};
+
+	if (!readable(skb)) {
+		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
+		return;
+	}
+	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
+	/* Nothing between IP and UDP: it is not in the format of annex A17. */
+	if (skb->data - a.ip != (sroce_ip_is_v4(a.ip) ? sizeof(struct iphdr) :
+							sizeof(struct ipv6hdr)) ||
+	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
+		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
+		return;
+	}
+	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
+	sroce_icrc_begin(&a.icrc, a.ip, sroce_gro_id_step(skb));
+	deliver_all(&a);
+}
+
+/*
+ * With udp_l3mdev_accept, a multicast packet of a VRF comes by two sockets: by
+ * that of the VRF and by the one that is bound to none.
+ */
+static bool for_other_socket(const struct sock *sk, const struct sk_buff *skb)
+{
+	if (sk->sk_bound_dev_if)
+		return false;
+	if (sk->sk_family == AF_INET)
+		return inet_sdif(skb) &&
+		       ipv4_is_multicast(ip_hdr(skb)->daddr);
+	return inet6_sdif(skb) && ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr);
+}
+
+int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
+{
+	bool mine = sroce_worker_begin();
+
+	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
+		arrive(sock_net(sk), skb, false);
+	consume_skb(skb);
+	if (mine)
+		sroce_worker_end();
+	return 0;
+}
+
+/* From sroce_loop_run(). */
+static void receive_looped(struct sk_buff *skb)
+{
+	struct net_device *ndev = skb->dev;
+	bool mine = sroce_worker_begin();
+
+	__skb_pull(skb, skb_transport_offset(skb));
+	arrive(dev_net(ndev), skb, true);
+	consume_skb(skb);
+	dev_put(ndev);
+	if (mine)
+		sroce_worker_end();
+}
+
+int sroce_rx_init(void)
+{
+	return sroce_loop_init(receive_looped);
+}

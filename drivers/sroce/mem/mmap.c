@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/mm.h>
+#include "mmap.h"
+
+int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
+{
+	struct rdma_user_mmap_entry *entry;
+	int err;
+
+	if (vma->vm_flags & VM_EXEC)
+		return -EPERM;
+	/* Shared, and exactly as long as the memory: the core checks both. */
+	entry = rdma_user_mmap_entry_get(ucontext, vma);
+	if (!entry)
+		return -EINVAL;
+	vm_flags_clear(vma, VM_MAYEXEC);
+	err = sroce_mapping(entry)->map(sroce_mapping(entry), vma);
+	rdma_user_mmap_entry_put(entry);
+	return err;
+}
+
+void sroce_mmap_free(struct rdma_user_mmap_entry *entry)
+{
+	sroce_mapping(entry)->release(sroce_mapping(entry));
+}

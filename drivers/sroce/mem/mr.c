@@ -1,0 +1,506 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/mm.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "../base/udata.h"
+#include "mr.h"
+
+/* Any power of two from a page to 1 GiB, the alignment of the direct map. */
+#define BLOCK_SIZES GENMASK(30, PAGE_SHIFT)
+
+/* Of regions of user memory. */
+#define USER_ACCESS	(SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND)
+
+/* The index is random already. */
+static u32 mr_hash(const void *key, u32 len, u32 seed)
+{
+	return *(const u32 *)key;
+}
+
+/* Not by memcmp(): a lookup for each message compares. */
+static int mr_differs(struct rhashtable_compare_arg *arg, const void *mr)
+{
+	return *(const u32 *)arg->key != ((const struct sroce_mr *)mr)->index;
+}
+
+static const struct rhashtable_params mr_params = {
+	.key_len = sizeof_field(struct sroce_mr, index),
+	.key_offset = offsetof(struct sroce_mr, index),
+	.head_offset = offsetof(struct sroce_mr, node),
+	.hashfn = mr_hash,
+	.obj_cmpfn = mr_differs,
+	.automatic_shrinking = true,
+};
+
+int sroce_mr_table_init(struct sroce_device *dev)
+{
+	return rhashtable_init(&dev->mrs, &mr_params);
+}
+
+void sroce_mr_table_exit(struct sroce_device *dev)
+{
+	rhashtable_destroy(&dev->mrs);
+}
+
+/* A window's key is no lkey. */
+static bool window_allows(const struct sroce_mr *mr, u32 qpn, int access)
+{
+	return sroce_access_remote(access) && (!mr->qpn || mr->qpn == qpn);
+}
+
+static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 qpn,
+		      u32 key, u64 addr, u64 length, int access)
+{
+	if (mr->key != key || mr->ib.pd != pd || access & ~mr->access)
+		return false;
+	if (mr->kind == SROCE_MR_WINDOW && !window_allows(mr, qpn, access))
+		return false;
+	if (sroce_mr_unbounded(mr))
+		return true;
+	return addr >= mr->iova && length <= mr->length &&
+	       addr - mr->iova <= mr->length - length;
+}
+
+struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key)
+{
+	u32 index = key >> 8;
+
+	return rhashtable_lookup(&dev->mrs, &index, mr_params);
+}
+
+struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
+{
+	struct sroce_mr *mr = sroce_mr_lookup(dev, key);
+
+	return mr && mr->kind == SROCE_MR_SLOT ? mr : NULL;
+}
+
+/*
+ * What can be found now, with a reference; rights are not looked at.  Who
+ * invalidates spins until it is gone, also in a softirq, so no softirq may come
+ * over its holder.
+ */
+static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
+						u32 key, bool windows)
+{
+	u32 index = key >> 8;
+	struct sroce_mr *mr;
+
+	lockdep_assert_in_softirq();
+	rcu_read_lock();
+	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
+	if (mr && mr->kind == SROCE_MR_SLOT)
+		mr = windows ? rcu_dereference(mr->binding) : NULL;
+	/* While it is being changed new users would keep the old ones company. */
+	if (mr && (atomic_read(&mr->windows) < 0 ||
+		   !refcount_inc_not_zero(&mr->ref)))
+		mr = NULL;
+	rcu_read_unlock();
+	/*
+	 * What the reference keeps as it is; pairs with mr_resume() and
+	 * make_valid().
+	 */
+	if (mr)
+		smp_acquire__after_ctrl_dep();
+	return mr;
+}
+
+struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
+			      u64 length, int access)
+{
+	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key, true);
+
+	if (!mr || mr_allows(mr, pd, qpn, key, addr, length, access))
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
+}
+
+struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
+				    int access)
+{
+	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key, true);
+
+	if (!mr || mr_allows(mr, pd, qpn, key, mr->iova, mr->length, access))
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
+}
+
+struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
+{
+	struct sroce_mr *mr = mr_find(dev, key, false);
+
+	if (!mr || mr->key == key)
+		return mr;
+	sroce_mr_put(mr);
+	return NULL;
+}
+
+void sroce_mr_put(struct sroce_mr *mr)
+{
+	if (refcount_dec_and_test(&mr->ref))
+		complete(&mr->idle);
+}
+
+struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
+				int access)
+{
+	struct sroce_mr *mr = kzalloc(size, GFP_KERNEL_ACCOUNT);
+
+	if (!mr)
+		return NULL;
+	/* Lookups want it before the RDMA core gets around to setting it. */
+	mr->ib.pd = pd;
+	mr->kind = kind;
+	mr->access = access;
+	refcount_set(&mr->ref, 1);
+	init_completion(&mr->idle);
+	return mr;
+}
+
+void sroce_mr_withdraw(struct sroce_mr *mr)
+{
+	struct sroce_device *dev = sroce_device(mr->ib.pd->device);
+
+	rhashtable_remove_fast(&dev->mrs, &mr->node, mr_params);
+}
+
+int sroce_mr_publish(struct sroce_mr *mr)
+{
+	struct sroce_device *dev = sroce_device(mr->ib.pd->device);
+	int tries, err;
+
+	if (atomic_read(&dev->mrs.nelems) >= SROCE_MAX_MR)
+		return -ENOMEM;
+	for (tries = 0; tries < 100; tries++) {
+		u32 key = get_random_u32();
+
+		mr->index = key >> 8;
+		if (!mr->index)
+			continue;
+		mr->key = key;
+		mr->ib.lkey = key;
+		mr->ib.rkey = key;
+		err = rhashtable_lookup_insert_fast(&dev->mrs, &mr->node,
+						    mr_params);
+		/* Busy: the table is growing. */
+		if (err != -EEXIST && err != -EBUSY)
+			return err;
+		cond_resched();
+	}
+	return -ENOMEM;
+}
+
+static void mr_release(struct sroce_mr *mr)
+{
+	if (mr->release)
+		mr->release(mr);
+}
+
+struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err)
+{
+	if (!err)
+		err = sroce_mr_publish(mr);
+	if (!err)
+		return &mr->ib;
+	mr_release(mr);
+	kfree(mr);
+	return ERR_PTR(err);
+}
+
+/*
+ * A user's QP cannot reach it: the PD differs, and the RDMA core makes these
+ * for PDs of the kernel only.
+ */
+struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
+{
+	struct sroce_mr *mr;
+
+	if (access & ~SROCE_MR_ACCESS)
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = sroce_mr_alloc(sizeof(*mr), pd, SROCE_MR_DMA, access);
+	return mr ? sroce_mr_finish(mr, 0) : ERR_PTR(-ENOMEM);
+}
+
+/*
+ * Enter the kernel addresses, for a region that users know by @iova.  Our
+ * device has no DMA device, so that what the scatterlist calls DMA addresses
+ * are those of the direct map.
+ */
+static void mr_fill(struct sroce_mr *mr, u64 iova)
+{
+	u64 mask = (1ull << mr->block_shift) - 1;
+	u64 base = iova & ~mask;
+	u64 va = iova & PAGE_MASK;
+	struct scatterlist *sg;
+	u64 done;
+	int i;
+
+	for_each_sgtable_dma_sg(&mr->umem->sgt_append.sgt, sg, i) {
+		u64 addr = sg_dma_address(sg);
+
+		for (done = 0; done < sg_dma_len(sg);
+		     done += mask + 1 - ((va + done) & mask))
+			mr->blocks[(va + done - base) >> mr->block_shift] =
+				(void *)(uintptr_t)(addr + done -
+						    ((va + done) & mask));
+		va += sg_dma_len(sg);
+		cond_resched();
+	}
+}
+
+static int mr_map(struct sroce_mr *mr, u64 iova)
+{
+	unsigned long size = ib_umem_find_best_pgsz(mr->umem, BLOCK_SIZES,
+						    iova);
+	u64 blocks;
+
+	/* The offsets of memory and first address in a page differ. */
+	if (!size)
+		return -EINVAL;
+	mr->block_shift = ilog2(size);
+	mr->skip = iova & (size - 1);
+	blocks = ((iova + mr->length - 1) >> mr->block_shift) -
+		 (iova >> mr->block_shift) + 1;
+	mr->blocks = kvmalloc_array(blocks, sizeof(*mr->blocks),
+				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!mr->blocks)
+		return -ENOMEM;
+	mr_fill(mr, iova);
+	return 0;
+}
+
+static int mr_check(struct ib_pd *pd, u64 start, u64 length, u64 iova,
+		    int access, struct ib_udata *udata)
+{
+	u64 last;
+	int err;
+
+	if (access & ~USER_ACCESS)
+		return -EOPNOTSUPP;
+	err = ib_check_mr_access(pd->device, access);
+	if (err)
+		return err;
+	if (!length || check_add_overflow(iova, length - 1, &last) ||
+	    check_add_overflow(start, length - 1, &last))
+		return -EINVAL;
+	return sroce_udata_empty(udata);
+}
+
+static void mr_unpin(struct sroce_mr *mr)
+{
+	sroce_odp_close(mr->odp);
+	ib_umem_release(mr->umem);
+	kvfree(mr->blocks);
+}
+
+static struct sroce_mr *alloc_user_mr(struct ib_pd *pd, int access)
+{
+	struct sroce_mr *mr;
+
+	mr = sroce_mr_alloc(sizeof(*mr), pd, SROCE_MR_USER, access);
+	if (mr)
+		mr->release = mr_unpin;
+	return mr;
+}
+
+/* What is pinned has its tag taken off by ib_umem_get(). */
+static int mr_watch(struct sroce_mr *mr, u64 start)
+{
+	struct sroce_odp *odp = sroce_odp_open();
+
+	if (IS_ERR(odp))
+		return PTR_ERR(odp);
+	mr->odp = odp;
+	mr->block_shift = PAGE_SHIFT;
+	mr->skip = untagged_addr(start);
+	return 0;
+}
+
+/* Undone by mr_unpin(), also if it fails. */
+static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
+{
+	bool zero_based = mr->access & IB_ZERO_BASED;
+	struct ib_umem *umem;
+
+	mr->iova = zero_based ? 0 : iova;
+	mr->length = length;
+	if (mr->access & IB_ACCESS_ON_DEMAND)
+		return mr_watch(mr, start);
+	umem = ib_umem_get_va(mr->ib.pd->device, start, length, mr->access);
+	if (IS_ERR(umem))
+		return PTR_ERR(umem);
+	mr->umem = umem;
+	return mr_map(mr, zero_based ? start : iova);
+}
+
+/* Null regions */
+
+/**
+ * struct null_mr - a null region
+ * @mr: its blocks are @pages; first
+ * @pages: the kernel's page of zeros, to be read; one that is never read again,
+ *	to be written to
+ */
+struct null_mr {
+	struct sroce_mr mr;
+	void *pages[2];
+};
+
+/* Does a process ask for a null region instead of registering memory? */
+static bool null_mr_asked(struct ib_udata *udata)
+{
+	struct sroce_reg_mr_req req;
+
+	/* A kernel user has no way to ask for one. */
+	return udata && udata->inlen == sizeof(req) &&
+	       !ib_copy_from_udata(&req, udata, sizeof(req)) &&
+	       req.flags == SROCE_REG_MR_NULL && !req.reserved;
+}
+
+static void null_release(struct sroce_mr *mr)
+{
+	free_page((unsigned long)mr->blocks[1]);
+}
+
+/*
+ * A region of zeros: reads find zeros, writes vanish.  With @length 0 it has no
+ * bounds.  Only local access is allowed.
+ */
+static struct ib_mr *alloc_null_mr(struct ib_pd *pd, u64 length, int access)
+{
+	struct null_mr *null;
+	struct sroce_mr *mr;
+
+	if (length || access != IB_ACCESS_LOCAL_WRITE)
+		return ERR_PTR(-EINVAL);
+	mr = sroce_mr_alloc(sizeof(*null), pd, SROCE_MR_NULL, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	null = container_of(mr, struct null_mr, mr);
+	null->pages[0] = page_address(ZERO_PAGE(0));
+	null->pages[1] = (void *)__get_free_page(GFP_KERNEL_ACCOUNT);
+	mr->blocks = null->pages;
+	mr->block_shift = PAGE_SHIFT;
+	mr->release = null_release;
+	return sroce_mr_finish(mr, null->pages[1] ? 0 : -ENOMEM);
+}
+
+struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
+				u64 iova, int access, SROCE_DMAH
+				struct ib_udata *udata)
+{
+	struct sroce_mr *mr;
+	int err;
+
+	if (sroce_dmah_given())
+		return ERR_PTR(-EOPNOTSUPP);
+	if (null_mr_asked(udata))
+		return alloc_null_mr(pd, length, access);
+	err = mr_check(pd, start, length, iova, access, udata);
+	if (err)
+		return ERR_PTR(err);
+	mr = alloc_user_mr(pd, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	return sroce_mr_finish(mr, mr_pin(mr, start, length, iova));
+}
+
+/* Waits until nobody uses the region; its key finds nothing from now on. */
+static void mr_pause(struct sroce_mr *mr)
+{
+	sroce_mr_put(mr);
+	wait_for_completion(&mr->idle);
+}
+
+static void mr_resume(struct sroce_mr *mr)
+{
+	reinit_completion(&mr->idle);
+	atomic_set(&mr->windows, 0);
+	/* Who gets a reference finds what was changed; see mr_find(). */
+	smp_wmb();
+	refcount_set(&mr->ref, 1);
+}
+
+/* Becomes what @draft is; the key stays. */
+static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
+{
+	mr_pause(mr);
+	mr->access = draft->access;
+	mr->ib.pd = draft->ib.pd;
+	if (pinned) {
+		swap(mr->umem, draft->umem);
+		swap(mr->odp, draft->odp);
+		swap(mr->blocks, draft->blocks);
+		mr->block_shift = draft->block_shift;
+		mr->iova = draft->iova;
+		mr->length = draft->length;
+		mr->skip = draft->skip;
+	}
+	mr_resume(mr);
+}
+
+/* Pages that were pinned to be read cannot be written to. */
+static bool must_pin(const struct sroce_mr *mr, int flags, int access)
+{
+	return flags & IB_MR_REREG_TRANS ||
+	       (mr->access ^ access) & (IB_ZERO_BASED | IB_ACCESS_ON_DEMAND) ||
+	       (mr->umem && !mr->umem->writable && ib_access_writable(access));
+}
+
+/* Its address in the process. */
+static u64 mr_start(const struct sroce_mr *mr)
+{
+	return mr->odp ? mr->skip : mr->umem->address;
+}
+
+struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
+				  u64 length, u64 iova, int access,
+				  struct ib_pd *pd, struct ib_udata *udata)
+{
+	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
+	struct sroce_mr *draft;
+	bool pin;
+	int err;
+
+	if (mr->kind != SROCE_MR_USER)
+		return ERR_PTR(-EOPNOTSUPP);
+	if (!(flags & IB_MR_REREG_ACCESS))
+		access = mr->access;
+	pin = must_pin(mr, flags, access);
+	if (!(flags & IB_MR_REREG_TRANS)) {
+		start = mr_start(mr);
+		length = mr->length;
+		iova = mr->access & IB_ZERO_BASED ? start : mr->iova;
+	}
+	err = mr_check(pd, start, length, iova, access, udata);
+	if (err)
+		return ERR_PTR(err);
+	draft = alloc_user_mr(pd, access);
+	if (!draft)
+		return ERR_PTR(-ENOMEM);
+	if (pin)
+		err = mr_pin(draft, start, length, iova);
+	if (!err && atomic_cmpxchg(&mr->windows, 0, -1))
+		err = -EBUSY;
+	if (!err)
+		mr_become(mr, draft, pin);
+	mr_release(draft);
+	kfree(draft);
+	return ERR_PTR(err);
+}
+
+int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
+
+	if (atomic_cmpxchg(&mr->windows, 0, -1))
+		return -EBUSY;
+	sroce_mr_withdraw(mr);
+	mr_pause(mr);
+	mr_release(mr);
+	kfree_rcu(mr, rcu);
+	return 0;
+}

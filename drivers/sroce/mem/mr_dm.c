@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Device memory.  The device has none: it is memory of the kernel, which the
+ * process maps, and which regions lead to.
+ */
+#include <linux/mm.h>
+#include <linux/moduleparam.h>
+#include <linux/slab.h>
+#include <rdma/sroce-abi.h>
+#include <rdma/uverbs_types.h>
+#include "mmap.h"
+#include "mr.h"
+#include "mr_dm.h"
+
+#define UVERBS_MODULE_NAME sroce
+#include <rdma/uverbs_named_ioctl.h>
+
+static unsigned int dm_mib = 64;
+module_param(dm_mib, uint, 0644);
+MODULE_PARM_DESC(dm_mib, "Device memory that each device has, MiB");
+
+/**
+ * struct dm_memory - pages of device memory
+ * @mapping: how the process maps them
+ * @dev: whose limit they count to
+ * @reserved: pages that count there
+ * @count: pages that there are
+ * @blocks: their kernel addresses
+ *
+ * The process may keep its mapping when the object is freed.  Then the pages are
+ * like all others that it has: its cgroup is charged, and its size shows them.
+ */
+struct dm_memory {
+	struct sroce_mapping mapping;
+	struct sroce_device *dev;
+	long reserved;
+	long count;
+	void *blocks[];
+};
+
+struct sroce_dm {
+	struct ib_dm ib;
+	struct dm_memory *memory;
+};
+
+static struct sroce_dm *to_dm(struct ib_dm *ibdm)
+{
+	return container_of(ibdm, struct sroce_dm, ib);
+}
+
+u64 sroce_dm_limit(void)
+{
+	return (u64)READ_ONCE(dm_mib) << 20;
+}
+
+static void memory_release(struct sroce_mapping *mapping)
+{
+	struct dm_memory *memory =
+		container_of(mapping, struct dm_memory, mapping);
+	long i;
+
+	for (i = 0; i < memory->count; i++) {
+		free_page((unsigned long)memory->blocks[i]);
+		cond_resched();
+	}
+	atomic_long_sub(memory->reserved, &memory->dev->dm_pages);
+	kvfree(memory);
+}
+
+static int memory_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
+{
+	struct dm_memory *memory =
+		container_of(mapping, struct dm_memory, mapping);
+	unsigned long at = vma->vm_start;
+	long i;
+	int err;
+
+	for (i = 0; i < memory->count; i++, at += PAGE_SIZE) {
+		err = vm_insert_page(vma, at, virt_to_page(memory->blocks[i]));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int memory_fill(struct dm_memory *memory)
+{
+	for (; memory->count < memory->reserved; memory->count++) {
+		void *page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT |
+						     __GFP_RETRY_MAYFAIL |
+						     __GFP_NOWARN);
+
+		if (!page)
+			return -ENOMEM;
+		memory->blocks[memory->count] = page;
+		cond_resched();
+	}
+	return 0;
+}
+
+static struct dm_memory *memory_alloc(struct sroce_device *dev, long pages)
+{
+	struct dm_memory *memory;
+
+	memory = kvzalloc(struct_size(memory, blocks, pages),
+			  GFP_KERNEL_ACCOUNT);
+	if (!memory)
+		return NULL;
+	memory->mapping.map = memory_map;
+	memory->mapping.release = memory_release;
+	memory->dev = dev;
+	memory->reserved = pages;
+	if (atomic_long_add_return(pages, &dev->dm_pages) <=
+	    sroce_dm_limit() >> PAGE_SHIFT && !memory_fill(memory))
+		return memory;
+	memory_release(&memory->mapping);
+	return NULL;
+}
+
+/* A power of two up to a page is the case anyway; 0 asks for nothing. */
+static int check(const struct ib_dm_alloc_attr *attr)
+{
+	if (attr->alignment > PAGE_SHIFT)
+		return -EOPNOTSUPP;
+	return attr->length && attr->length <= sroce_dm_limit() ? 0 : -EINVAL;
+}
+
+static int make_memory(struct sroce_dm *dm, struct ib_ucontext *ucontext,
+		       u64 length)
+{
+	size_t size = PAGE_ALIGN(length);
+	int err;
+
+	dm->memory = memory_alloc(sroce_device(ucontext->device),
+				  size >> PAGE_SHIFT);
+	if (!dm->memory)
+		return -ENOMEM;
+	err = rdma_user_mmap_entry_insert(ucontext, &dm->memory->mapping.entry,
+					  size);
+	if (err)
+		memory_release(&dm->memory->mapping);
+	return err;
+}
+
+struct ib_dm *sroce_alloc_dm(struct ib_device *ibdev,
+			     struct ib_ucontext *ucontext,
+			     struct ib_dm_alloc_attr *attr,
+			     struct uverbs_attr_bundle *attrs)
+{
+	struct sroce_dm *dm;
+	int err;
+
+	err = check(attr);
+	if (err)
+		return ERR_PTR(err);
+	dm = kzalloc_obj(*dm, GFP_KERNEL_ACCOUNT);
+	if (!dm)
+		return ERR_PTR(-ENOMEM);
+	err = make_memory(dm, ucontext, attr->length);
+	if (!err)
+		return &dm->ib;
+	kfree(dm);
+	return ERR_PTR(err);
+}
+
+/* The RDMA core sees to it that there are no regions of it any more. */
+int sroce_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
+{
+	struct sroce_dm *dm = to_dm(ibdm);
+
+	rdma_user_mmap_entry_remove(&dm->memory->mapping.entry);
+	kfree(dm);
+	return 0;
+}
+
+/* Offset and length, which may be 0, are within it; addresses begin at 0. */
+struct ib_mr *sroce_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
+			      struct ib_dm_mr_attr *attr,
+			      struct uverbs_attr_bundle *attrs)
+{
+	struct sroce_mr *mr;
+
+	if (attr->access_flags & (~SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND))
+		return ERR_PTR(-EOPNOTSUPP);
+	mr = sroce_mr_alloc(sizeof(*mr), pd, SROCE_MR_DM, attr->access_flags);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->blocks = to_dm(ibdm)->memory->blocks + (attr->offset >> PAGE_SHIFT);
+	mr->block_shift = PAGE_SHIFT;
+	mr->skip = offset_in_page(attr->offset);
+	mr->length = attr->length;
+	mr->ib.length = attr->length;
+	return sroce_mr_finish(mr, 0);
+}
+
+/* The macros below want names that are not macros themselves. */
+enum {
+	DM_QUERY = SROCE_METHOD_DM_QUERY,
+	DM_QUERY_HANDLE = SROCE_ATTR_DM_QUERY_HANDLE,
+	DM_QUERY_RESP = SROCE_ATTR_DM_QUERY_RESP,
+};
+
+static int UVERBS_HANDLER(DM_QUERY)(struct uverbs_attr_bundle *attrs)
+{
+	struct ib_dm *ibdm = uverbs_attr_get_obj(attrs, DM_QUERY_HANDLE);
+	struct dm_memory *memory = to_dm(ibdm)->memory;
+	struct sroce_dm_query_resp resp = {
+		.offset = sroce_mapping_offset(&memory->mapping),
+		.size = (u64)memory->count << PAGE_SHIFT,
+		.length = ibdm->length,
+	};
+
+	return uverbs_copy_to(attrs, DM_QUERY_RESP, &resp, sizeof(resp));
+}
+
+DECLARE_UVERBS_NAMED_METHOD(DM_QUERY,
+			    UVERBS_ATTR_IDR(DM_QUERY_HANDLE, UVERBS_OBJECT_DM,
+					    UVERBS_ACCESS_READ, UA_MANDATORY),
+			    UVERBS_ATTR_PTR_OUT(DM_QUERY_RESP,
+						UVERBS_ATTR_TYPE(struct sroce_dm_query_resp),
+						UA_MANDATORY));
+
+ADD_UVERBS_METHODS(dm_methods, UVERBS_OBJECT_DM, &UVERBS_METHOD(DM_QUERY));
+
+const struct uapi_definition sroce_dm_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DM, &dm_methods),
+	{},
+};

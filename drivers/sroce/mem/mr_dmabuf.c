@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Regions of memory that others share as dma-bufs.  It is the processor that
+ * moves our bytes: we ask for a kernel mapping, which is one piece.  Not every
+ * exporter takes it for a reason to leave the buffer where it is, but all do
+ * that for a device that has attached, so we attach one.
+ */
+#include <linux/dma-buf.h>
+#include <linux/dma-mapping.h>
+#include <linux/file.h>
+#include <linux/iosys-map.h>
+#include <linux/log2.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/slab.h>
+#include <rdma/uverbs_ioctl.h>
+#include "../base/udata.h"
+#include "mr.h"
+#include "mr_dmabuf.h"
+
+/* A piece of a region has to be less than 4 GiB (mem/sgl.c). */
+#define MAX_BLOCK_SHIFT	30
+
+/* Stands for the processor where a device is asked for. */
+static struct platform_device *importer;
+
+int sroce_dmabuf_init(void)
+{
+	int err;
+
+	importer = platform_device_register_simple("sroce", PLATFORM_DEVID_NONE,
+						   NULL, 0);
+	if (IS_ERR(importer))
+		return PTR_ERR(importer);
+	err = dma_coerce_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64));
+	if (err)
+		platform_device_unregister(importer);
+	return err;
+}
+
+void sroce_dmabuf_exit(void)
+{
+	platform_device_unregister(importer);
+}
+
+/**
+ * struct dmabuf_mr - region of a dma-buf
+ * @mr: first
+ * @dmabuf: the buffer, referenced
+ * @attachment: of @importer, or NULL
+ * @table: if the buffer could move: its addresses for @importer
+ * @map: the mapping of all of it, or a null one
+ * @held: it has been told that the processor uses it
+ */
+struct dmabuf_mr {
+	struct sroce_mr mr;
+	struct dma_buf *dmabuf;
+	struct dma_buf_attachment *attachment;
+	struct sg_table *table;
+	struct iosys_map map;
+	bool held;
+};
+
+static struct dmabuf_mr *to_dmabuf(struct sroce_mr *mr)
+{
+	return container_of(mr, struct dmabuf_mr, mr);
+}
+
+static enum dma_data_direction direction(const struct sroce_mr *mr)
+{
+	return ib_access_writable(mr->access) ? DMA_BIDIRECTIONAL :
+						DMA_FROM_DEVICE;
+}
+
+static void dmabuf_release(struct sroce_mr *mr)
+{
+	struct dmabuf_mr *d = to_dmabuf(mr);
+
+	kfree(mr->blocks);
+	if (d->held)
+		dma_buf_end_cpu_access(d->dmabuf, direction(mr));
+	if (!iosys_map_is_null(&d->map))
+		dma_buf_vunmap_unlocked(d->dmabuf, &d->map);
+	if (d->table)
+		dma_buf_unmap_attachment_unlocked(d->attachment, d->table,
+						  DMA_BIDIRECTIONAL);
+	if (d->attachment)
+		dma_buf_detach(d->dmabuf, d->attachment);
+	if (d->dmabuf)
+		dma_buf_put(d->dmabuf);
+}
+
+static int get_dmabuf(struct dmabuf_mr *d, int fd)
+{
+	struct dma_buf *dmabuf = dma_buf_get(fd);
+
+	/*
+	 * Programs ask with no file at all whether a GPU's memory could be
+	 * registered, and take any other answer for a yes.
+	 */
+	if (IS_ERR(dmabuf))
+		return PTR_ERR(dmabuf) == -EBADF ? -EOPNOTSUPP :
+						   PTR_ERR(dmabuf);
+	d->dmabuf = dmabuf;
+	if (ib_access_writable(d->mr.access) &&
+	    !(dmabuf->file->f_mode & FMODE_WRITE))
+		return -EACCES;
+	/* Its memory is not the processor's, or nobody has thought of us. */
+	if (!dmabuf->ops->vmap)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+/* The buffer stays where it is.  What can move is held when it is mapped. */
+static int hold_dmabuf(struct dmabuf_mr *d)
+{
+	struct dma_buf_attachment *attachment;
+	struct sg_table *table;
+
+	attachment = dma_buf_attach(d->dmabuf, &importer->dev);
+	if (IS_ERR(attachment))
+		return PTR_ERR(attachment);
+	d->attachment = attachment;
+	if (!d->dmabuf->ops->pin)
+		return 0;
+	table = dma_buf_map_attachment_unlocked(attachment, DMA_BIDIRECTIONAL);
+	if (IS_ERR(table))
+		return PTR_ERR(table);
+	d->table = table;
+	return 0;
+}
+
+/*
+ * In use by the processor from now on, as far as the exporter knows, until the
+ * region goes: packets come when nobody can wait for the exporter.
+ */
+static int map_dmabuf(struct dmabuf_mr *d)
+{
+	int err;
+
+	err = dma_buf_vmap_unlocked(d->dmabuf, &d->map);
+	if (err) {
+		iosys_map_clear(&d->map);
+		return err;
+	}
+	if (d->map.is_iomem)
+		return -EOPNOTSUPP;
+	err = dma_buf_begin_cpu_access(d->dmabuf, direction(&d->mr));
+	d->held = !err;
+	return err;
+}
+
+/* One block as a rule: memory that is one piece need not be divided. */
+static int fill_blocks(struct sroce_mr *mr, void *from)
+{
+	u64 count, i;
+
+	mr->block_shift = clamp(order_base_2(mr->length), PAGE_SHIFT,
+				MAX_BLOCK_SHIFT);
+	count = ((mr->length - 1) >> mr->block_shift) + 1;
+	mr->blocks = kmalloc_array(count, sizeof(*mr->blocks),
+				   GFP_KERNEL_ACCOUNT);
+	if (!mr->blocks)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		mr->blocks[i] = from + (i << mr->block_shift);
+	return 0;
+}
+
+static int make_region(struct dmabuf_mr *d, int fd, u64 offset, u64 length,
+		       u64 iova)
+{
+	struct sroce_mr *mr = &d->mr;
+	u64 last;
+	int err;
+
+	err = get_dmabuf(d, fd);
+	if (err)
+		return err;
+	if (!length || check_add_overflow(iova, length - 1, &last) ||
+	    offset > d->dmabuf->size || length > d->dmabuf->size - offset)
+		return -EINVAL;
+	err = hold_dmabuf(d) ?: map_dmabuf(d);
+	if (err)
+		return err;
+	mr->iova = iova;
+	mr->length = length;
+	mr->ib.iova = iova;
+	mr->ib.length = length;
+	return fill_blocks(mr, d->map.vaddr + offset);
+}
+
+struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
+				  u64 iova, int fd, int access, SROCE_DMAH
+				  struct sroce_dmabuf_input *input)
+{
+	struct dmabuf_mr *d;
+	struct sroce_mr *mr;
+	int err;
+
+	if ((access & ~SROCE_MR_ACCESS) || sroce_dmah_given())
+		return ERR_PTR(-EOPNOTSUPP);
+	err = sroce_udata_empty(sroce_dmabuf_udata(input));
+	if (err)
+		return ERR_PTR(err);
+	mr = sroce_mr_alloc(sizeof(*d), pd, SROCE_MR_DMABUF, access);
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	d = to_dmabuf(mr);
+	mr->release = dmabuf_release;
+	return sroce_mr_finish(mr, make_region(d, fd, offset, length, iova));
+}
+
+MODULE_IMPORT_NS(SROCE_DMA_BUF_NS);

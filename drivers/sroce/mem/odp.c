@@ -1,0 +1,637 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * On-demand paging: memory that is not pinned, but follows what its process
+ * does.  The address space is divided into chunks.  A chunk has a table of the
+ * pages that are present, and a notifier, by which the kernel tells that it
+ * takes some of them back.
+ *
+ * The data path looks at the tables where it cannot sleep: it holds the chunk
+ * for a burst, and the notifier waits for that.  Pages that are present need no
+ * reference of ours; those that are attached to packets get one, under the hold.
+ */
+#include <linux/bitmap.h>
+#include <linux/completion.h>
+#include <linux/hmm.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include "odp.h"
+#include "odp_wq.h"
+
+/* A page here and a page there shall not cost large tables. */
+#define CHUNK_PAGES	256
+#define CHUNK_BYTES	(CHUNK_PAGES * PAGE_SIZE)
+/*
+ * Chunks of a region; for another one some chunk has to go.  That bounds what
+ * a process can have allocated by mapping a page here, and there, and there.
+ */
+#define MAX_CHUNKS	16384
+/* Pages faulted in one go. */
+#define BATCH		64
+/* Pages that a hold is told of at once: more than a burst has. */
+#define RUN_PAGES	32
+/* While others keep changing the range, for so long. */
+#define PATIENCE	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
+
+/**
+ * struct sroce_odp - an address space that is watched
+ * @ref: the structure
+ * @work: frees it, where it cannot be done at once
+ * @mm: the address space; its structure alone is referenced
+ * @pager: the user's
+ * @lock: chunks coming and going; outside of mmap_lock
+ * @chunks: by address / CHUNK_BYTES; RCU
+ * @count: how many
+ * @hand: the one that went last for want of room
+ * @closed: there will be no more
+ * @faults: pages; see struct sroce_odp_stats
+ * @prefetches: likewise
+ * @invalidations: likewise
+ */
+struct sroce_odp {
+	refcount_t ref;
+	struct work_struct work;
+	struct mm_struct *mm;
+	struct sroce_pager *pager;
+	struct mutex lock;	/* see above */
+	struct xarray chunks;
+	u32 count;
+	unsigned long hand;
+	bool closed;
+	atomic64_t faults;
+	atomic64_t prefetches;
+	atomic64_t invalidations;
+};
+
+/**
+ * struct sroce_odp_chunk - a piece of it
+ * @notifier: tells of changes
+ * @odp: where it belongs
+ * @ref: the structure: one for being in the table, one per fault under way
+ * @users: one for being in use, one per hold; 0 while pages are taken out
+ * @idle: @users has become 0
+ * @lock: writers of the table; inside mmap_lock and what reclaim holds
+ * @gone: it was taken out of the table
+ * @writable: pages that may be written to
+ * @pages: kernel address of what is present, or NULL
+ * @rcu: lookups may still look at it
+ */
+struct sroce_odp_chunk {
+	struct mmu_interval_notifier notifier;
+	struct sroce_odp *odp;
+	refcount_t ref;
+	refcount_t users;
+	struct completion idle;
+	struct mutex lock;	/* see above */
+	bool gone;
+	DECLARE_BITMAP(writable, CHUNK_PAGES);
+	void *pages[CHUNK_PAGES];
+	struct rcu_head rcu;
+};
+
+static bool writes(enum sroce_odp_why why)
+{
+	return why == SROCE_ODP_WRITE || why == SROCE_ODP_PREFETCH_WRITE;
+}
+
+/* Tables */
+
+static void chunk_put(struct sroce_odp_chunk *chunk)
+{
+	if (refcount_dec_and_test(&chunk->ref))
+		kfree_rcu(chunk, rcu);
+}
+
+void sroce_odp_put(struct sroce_odp_chunk *chunk)
+{
+	if (refcount_dec_and_test(&chunk->users))
+		complete(&chunk->idle);
+}
+
+/* Waits until nobody holds it; nobody can from now on. */
+static void chunk_pause(struct sroce_odp_chunk *chunk)
+{
+	sroce_odp_put(chunk);
+	wait_for_completion(&chunk->idle);
+}
+
+static void chunk_resume(struct sroce_odp_chunk *chunk)
+{
+	reinit_completion(&chunk->idle);
+	/* Who holds it finds what was changed; see sroce_odp_get(). */
+	smp_wmb();
+	refcount_set(&chunk->users, 1);
+}
+
+/*
+ * The page may have been written to as long as it was ours.  It is still the
+ * process's: who takes it away waits for us.
+ */
+static void forget_page(struct sroce_odp_chunk *chunk, u32 i)
+{
+	if (test_bit(i, chunk->writable))
+		folio_mark_dirty(virt_to_folio(chunk->pages[i]));
+	clear_bit(i, chunk->writable);
+	WRITE_ONCE(chunk->pages[i], NULL);
+}
+
+static u32 forget_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last)
+{
+	u32 i, n = 0;
+
+	for (i = first; i <= last; i++) {
+		if (!chunk->pages[i])
+			continue;
+		forget_page(chunk, i);
+		n++;
+	}
+	return n;
+}
+
+static bool any_present(const struct sroce_odp_chunk *chunk, u32 first,
+			u32 last)
+{
+	while (first <= last)
+		if (chunk->pages[first++])
+			return true;
+	return false;
+}
+
+/* Those from @first to @last are not present any more. */
+static void take_out(struct sroce_odp_chunk *chunk, u32 first, u32 last)
+{
+	lockdep_assert_held(&chunk->lock);
+	if (!any_present(chunk, first, last))
+		return;
+	chunk_pause(chunk);
+	atomic64_add(forget_pages(chunk, first, last),
+		     &chunk->odp->invalidations);
+	chunk_resume(chunk);
+}
+
+static unsigned long chunk_start(const struct sroce_odp_chunk *chunk)
+{
+	return chunk->notifier.interval_tree.start;
+}
+
+/*
+ * The kernel is about to change the range.  Who holds the chunk has bottom
+ * halves off, so the wait is short, but it is a wait.
+ */
+static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
+			     const struct mmu_notifier_range *range,
+			     unsigned long seq)
+{
+	struct sroce_odp_chunk *chunk =
+		container_of(notifier, struct sroce_odp_chunk, notifier);
+	unsigned long start = max(range->start, chunk_start(chunk));
+	unsigned long last = min(range->end - 1, chunk_start(chunk) +
+						 CHUNK_BYTES - 1);
+
+	if (!mmu_notifier_range_blockable(range))
+		return false;
+	mutex_lock(&chunk->lock);
+	mmu_interval_set_seq(notifier, seq);
+	take_out(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
+		 (last - chunk_start(chunk)) >> PAGE_SHIFT);
+	mutex_unlock(&chunk->lock);
+	return true;
+}
+
+static const struct mmu_interval_notifier_ops notifier_ops = {
+	.invalidate = chunk_invalidate,
+};
+
+/* Coming and going of chunks */
+
+static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
+{
+	lockdep_assert_held(&odp->lock);
+	xa_erase(&odp->chunks, chunk_start(chunk) / CHUNK_BYTES);
+	odp->count--;
+	mutex_lock(&chunk->lock);
+	chunk->gone = true;
+	/* For good: who still finds it is not to hold it. */
+	chunk_pause(chunk);
+	forget_pages(chunk, 0, CHUNK_PAGES - 1);
+	mutex_unlock(&chunk->lock);
+	mmu_interval_notifier_remove(&chunk->notifier);
+	chunk_put(chunk);
+}
+
+/* One goes, each in its turn. */
+static void make_room(struct sroce_odp *odp)
+{
+	struct sroce_odp_chunk *chunk;
+
+	if (odp->count < MAX_CHUNKS)
+		return;
+	chunk = xa_find_after(&odp->chunks, &odp->hand, ULONG_MAX, XA_PRESENT);
+	if (!chunk) {
+		odp->hand = 0;
+		chunk = xa_find(&odp->chunks, &odp->hand, ULONG_MAX,
+				XA_PRESENT);
+	}
+	remove_chunk(odp, chunk);
+}
+
+static struct sroce_odp_chunk *alloc_chunk(struct sroce_odp *odp)
+{
+	struct sroce_odp_chunk *chunk = kzalloc_obj(*chunk,
+						    GFP_KERNEL_ACCOUNT);
+
+	if (!chunk)
+		return NULL;
+	chunk->odp = odp;
+	refcount_set(&chunk->ref, 1);
+	refcount_set(&chunk->users, 1);
+	init_completion(&chunk->idle);
+	mutex_init(&chunk->lock);
+	return chunk;
+}
+
+/* The mm has users meanwhile. */
+static struct sroce_odp_chunk *add_chunk(struct sroce_odp *odp,
+					 unsigned long index)
+{
+	struct sroce_odp_chunk *chunk = alloc_chunk(odp);
+	int err;
+
+	if (!chunk)
+		return ERR_PTR(-ENOMEM);
+	make_room(odp);
+	err = mmu_interval_notifier_insert(&chunk->notifier, odp->mm,
+					   index * CHUNK_BYTES, CHUNK_BYTES,
+					   &notifier_ops);
+	if (err) {
+		kfree(chunk);
+		return ERR_PTR(err);
+	}
+	err = xa_err(xa_store(&odp->chunks, index, chunk, GFP_KERNEL_ACCOUNT));
+	if (err) {
+		mmu_interval_notifier_remove(&chunk->notifier);
+		kfree(chunk);
+		return ERR_PTR(err);
+	}
+	odp->count++;
+	return chunk;
+}
+
+/* Find or make it: referenced, or an errno. */
+static struct sroce_odp_chunk *get_chunk(struct sroce_odp *odp,
+					 unsigned long index)
+{
+	struct sroce_odp_chunk *chunk;
+
+	mutex_lock(&odp->lock);
+	if (odp->closed) {
+		chunk = ERR_PTR(-EFAULT);
+	} else {
+		chunk = xa_load(&odp->chunks, index);
+		if (!chunk)
+			chunk = add_chunk(odp, index);
+	}
+	if (!IS_ERR(chunk))
+		refcount_inc(&chunk->ref);
+	mutex_unlock(&odp->lock);
+	return chunk;
+}
+
+/*
+ * The first chunk is made here: the first notifier of an mm wants its mmap_lock
+ * to itself, which a fault should not wait for.
+ */
+struct sroce_odp *sroce_odp_open(void)
+{
+	struct sroce_odp *odp = kzalloc_obj(*odp, GFP_KERNEL_ACCOUNT);
+	struct sroce_odp_chunk *chunk;
+
+	if (!odp)
+		return ERR_PTR(-ENOMEM);
+	refcount_set(&odp->ref, 1);
+	mutex_init(&odp->lock);
+	xa_init(&odp->chunks);
+	odp->mm = current->mm;
+	mmgrab(odp->mm);
+	odp->pager = sroce_pager_get();
+	chunk = odp->pager ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
+	if (IS_ERR(chunk)) {
+		sroce_odp_close(odp);
+		return ERR_CAST(chunk);
+	}
+	chunk_put(chunk);
+	return odp;
+}
+
+void sroce_odp_close(struct sroce_odp *odp)
+{
+	struct sroce_odp_chunk *chunk;
+	unsigned long index;
+
+	if (!odp)
+		return;
+	mutex_lock(&odp->lock);
+	odp->closed = true;
+	xa_for_each(&odp->chunks, index, chunk) {
+		remove_chunk(odp, chunk);
+		cond_resched();
+	}
+	mutex_unlock(&odp->lock);
+	sroce_odp_release(odp);
+}
+
+struct sroce_pager *sroce_odp_pager(const struct sroce_odp *odp)
+{
+	return odp->pager;
+}
+
+void sroce_odp_hold(struct sroce_odp *odp)
+{
+	refcount_inc(&odp->ref);
+}
+
+static void free_odp(struct sroce_odp *odp)
+{
+	xa_destroy(&odp->chunks);
+	sroce_pager_put(odp->pager);
+	mmdrop(odp->mm);
+	kfree(odp);
+}
+
+void sroce_odp_release(struct sroce_odp *odp)
+{
+	if (refcount_dec_and_test(&odp->ref))
+		free_odp(odp);
+}
+
+static void free_later(struct work_struct *work)
+{
+	free_odp(container_of(work, struct sroce_odp, work));
+}
+
+void sroce_odp_release_later(struct sroce_odp *odp)
+{
+	if (!refcount_dec_and_test(&odp->ref))
+		return;
+	INIT_WORK(&odp->work, free_later);
+	sroce_pager_later(&odp->work);
+}
+
+/* Looking up */
+
+static bool usable(const struct sroce_odp_chunk *chunk, u32 i, bool write)
+{
+	return READ_ONCE(chunk->pages[i]) &&
+	       (!write || test_bit(i, chunk->writable));
+}
+
+/* Usable pages in a row, the first of them @first. */
+static u32 count_run(const struct sroce_odp_chunk *chunk, u32 first, u32 end,
+		     bool write)
+{
+	u32 i = first;
+
+	while (i < end && usable(chunk, i, write))
+		i++;
+	return i - first;
+}
+
+/* How many of them lie one behind the other in the direct map, too? */
+static u32 count_adjoining(void *const *page, u32 run)
+{
+	u32 n = 1;
+
+	while (n < run && READ_ONCE(page[n]) == page[0] + n * PAGE_SIZE)
+		n++;
+	return n;
+}
+
+static bool describe(struct sroce_odp_chunk *chunk, u64 va, u64 most,
+		     bool write, struct sroce_odp_piece *piece)
+{
+	u32 offset = offset_in_page(va);
+	u32 first = (va - chunk_start(chunk)) >> PAGE_SHIFT;
+	u64 pages = min_t(u64, RUN_PAGES, ((most - 1 + offset) >> PAGE_SHIFT) + 1);
+	u32 run = count_run(chunk, first, min_t(u64, CHUNK_PAGES, first + pages),
+			    write);
+	u64 bytes = min(most, (u64)run * PAGE_SIZE - offset);
+	u32 whole;
+
+	if (!run)
+		return false;
+	whole = count_adjoining(&chunk->pages[first], run);
+	piece->p = chunk->pages[first] + offset;
+	piece->bytes = min(bytes, (u64)whole * PAGE_SIZE - offset);
+	piece->block = &chunk->pages[first + whole - 1];
+	piece->beyond = bytes - piece->bytes;
+	return true;
+}
+
+struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
+				      bool write, struct sroce_odp_piece *piece)
+{
+	struct sroce_odp_chunk *chunk;
+
+	rcu_read_lock();
+	chunk = xa_load(&odp->chunks, va / CHUNK_BYTES);
+	if (chunk && !refcount_inc_not_zero(&chunk->users))
+		chunk = NULL;
+	rcu_read_unlock();
+	if (!chunk)
+		return NULL;
+	/* Pairs with chunk_resume(). */
+	smp_acquire__after_ctrl_dep();
+	if (describe(chunk, va, most, write, piece))
+		return chunk;
+	sroce_odp_put(chunk);
+	return NULL;
+}
+
+bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write)
+{
+	struct sroce_odp_piece piece;
+	struct sroce_odp_chunk *chunk;
+	u64 n;
+
+	for (; length; va += n, length -= n) {
+		chunk = sroce_odp_get(odp, va, length, write, &piece);
+		if (!chunk)
+			return false;
+		sroce_odp_put(chunk);
+		n = piece.bytes + piece.beyond;
+	}
+	return true;
+}
+
+/* Faulting */
+
+/*
+ * Memory that the kernel has taken out of its own map (memfd_secret()) is
+ * nobody else's business, ours neither.
+ */
+static bool reachable(const void *p)
+{
+	u8 byte;
+
+	return !copy_from_kernel_nofault(&byte, p, sizeof(byte));
+}
+
+/* Returns 1 if something has become present that was not, or an errno. */
+static int put_in(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
+{
+	void *p = page_address(hmm_pfn_to_page(pfn));
+	bool write = pfn & HMM_PFN_WRITE;
+
+	/* Nobody takes a page away in secret; should it be so, trust the mm. */
+	if (chunk->pages[i] && chunk->pages[i] != p)
+		take_out(chunk, i, i);
+	if (chunk->pages[i] && (!write || test_bit(i, chunk->writable)))
+		return 0;
+	if (!reachable(p))
+		return -EFAULT;
+	if (write)
+		set_bit(i, chunk->writable);
+	WRITE_ONCE(chunk->pages[i], p);
+	return 1;
+}
+
+/* Returns how many pages have become present, or an errno. */
+static int put_all_in(struct sroce_odp_chunk *chunk,
+		      const struct hmm_range *range)
+{
+	u32 first = (range->start - chunk_start(chunk)) >> PAGE_SHIFT;
+	u32 i, n = (range->end - range->start) >> PAGE_SHIFT;
+	int done = 0;
+	int err = 0;
+
+	mutex_lock(&chunk->lock);
+	if (chunk->gone)
+		err = -EAGAIN;
+	else if (mmu_interval_read_retry(range->notifier, range->notifier_seq))
+		err = -EBUSY;
+	for (i = 0; i < n && err >= 0; i++) {
+		/* Not asked to fault, it leaves gaps. */
+		if (!(range->hmm_pfns[i] & HMM_PFN_VALID))
+			continue;
+		err = put_in(chunk, first + i, range->hmm_pfns[i]);
+		done += err > 0;
+	}
+	mutex_unlock(&chunk->lock);
+	return err < 0 ? err : done;
+}
+
+static unsigned long request_flags(enum sroce_odp_why why)
+{
+	if (why == SROCE_ODP_PREFETCH_PRESENT)
+		return 0;
+	return HMM_PFN_REQ_FAULT | (writes(why) ? HMM_PFN_REQ_WRITE : 0);
+}
+
+/* Whole pages; returns how many have become present, or an errno. */
+static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
+		       unsigned long end, enum sroce_odp_why why)
+{
+	struct mm_struct *mm = chunk->odp->mm;
+	unsigned long until = jiffies + PATIENCE;
+	unsigned long pfns[BATCH] = {};
+	struct hmm_range range = {
+		.notifier = &chunk->notifier,
+		.start = start,
+		.end = end,
+		.hmm_pfns = pfns,
+		.default_flags = request_flags(why),
+	};
+	int err;
+
+	do {
+		range.notifier_seq = mmu_interval_read_begin(range.notifier);
+		mmap_read_lock(mm);
+		err = hmm_range_fault(&range);
+		mmap_read_unlock(mm);
+		if (!err)
+			err = put_all_in(chunk, &range);
+	} while (err == -EBUSY && time_before(jiffies, until) &&
+		 !fatal_signal_pending(current));
+	return err;
+}
+
+static void count_faults(struct sroce_odp *odp, enum sroce_odp_why why,
+			 u32 pages)
+{
+	atomic64_add(pages, why <= SROCE_ODP_WRITE ? &odp->faults :
+						     &odp->prefetches);
+}
+
+/* What of the range lies in the first chunk, of which @start is a page. */
+static int fault_chunk(struct sroce_odp *odp, unsigned long start,
+		       unsigned long end, enum sroce_odp_why why)
+{
+	struct sroce_odp_chunk *chunk = get_chunk(odp, start / CHUNK_BYTES);
+	int n = 0;
+
+	if (IS_ERR(chunk))
+		return PTR_ERR(chunk);
+	while (start < end && n >= 0) {
+		unsigned long stop = min(end, start + BATCH * PAGE_SIZE);
+
+		n = fault_batch(chunk, start, stop, why);
+		if (n > 0)
+			count_faults(odp, why, n);
+		start = stop;
+		cond_resched();
+	}
+	chunk_put(chunk);
+	return min(n, 0);
+}
+
+static int fault_range(struct sroce_odp *odp, unsigned long start,
+		       unsigned long end, enum sroce_odp_why why)
+{
+	unsigned long stop;
+	int err = 0;
+
+	for (; start < end && !err; start = stop) {
+		stop = min(end, ALIGN_DOWN(start, CHUNK_BYTES) + CHUNK_BYTES);
+		err = fault_chunk(odp, start, stop, why);
+		if (fatal_signal_pending(current))
+			err = err ?: -EINTR;
+	}
+	return err;
+}
+
+int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
+		    enum sroce_odp_why why)
+{
+	struct mem_cgroup *memcg, *old;
+	u64 end;
+	int err;
+
+	if (check_add_overflow(va, length, &end) || end > odp->mm->task_size)
+		return -EFAULT;
+	/* A process that is gone has no memory. */
+	if (!mmget_not_zero(odp->mm))
+		return -EFAULT;
+	/* The tables are the process's expense, whoever makes them. */
+	memcg = get_mem_cgroup_from_mm(odp->mm);
+	old = set_active_memcg(memcg);
+	err = fault_range(odp, ALIGN_DOWN(va, PAGE_SIZE), PAGE_ALIGN(end), why);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	mmput(odp->mm);
+	return err;
+}
+
+void sroce_odp_stats(const struct sroce_odp *odp, struct sroce_odp_stats *stats)
+{
+	stats->faults = atomic64_read(&odp->faults);
+	stats->prefetches = atomic64_read(&odp->prefetches);
+	stats->invalidations = atomic64_read(&odp->invalidations);
+}

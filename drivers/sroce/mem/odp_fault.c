@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory on demand that is not present when a QP needs it, or that somebody
+ * advises us to have present.  Paging in sleeps, perhaps for long, so it has
+ * work items of its own: neither QPs nor regions wait for them when they go.
+ */
+#include <linux/slab.h>
+#include "odp.h"
+#include "odp_fault.h"
+#include "odp_wq.h"
+
+/* Memory is short, and was so many times in a row. */
+#define MAX_TRIES	1000
+
+/* Of a QP */
+
+static bool same(const struct sroce_fault_range *a,
+		 const struct sroce_fault_range *b)
+{
+	return a->odp == b->odp && a->va == b->va && a->write == b->write;
+}
+
+/* What is short today may be there tomorrow; what is no memory will not. */
+static bool hopeless(int err)
+{
+	return err == -EFAULT || err == -EPERM || err == -EINVAL;
+}
+
+static void page_in(struct work_struct *work)
+{
+	struct sroce_fault *fault = container_of(work, struct sroce_fault,
+						 work);
+	u8 i;
+
+	fault->err = 0;
+	for (i = 0; i < fault->count; i++) {
+		struct sroce_fault_range *r = &fault->ranges[i];
+		int err = fault->err ?:
+			  sroce_odp_fault(r->odp, r->va, r->length,
+					  r->write ? SROCE_ODP_WRITE :
+						     SROCE_ODP_READ);
+
+		if (!fault->err && err) {
+			fault->err = err;
+			fault->failed = *r;
+		}
+		sroce_odp_release(r->odp);
+	}
+	fault->count = 0;
+	/* Then it is the half's again; pairs with sroce_fault_busy(). */
+	smp_store_release(&fault->busy, false);
+	fault->resume(fault);
+	kref_put(fault->owner, fault->release);
+}
+
+void sroce_fault_setup(struct sroce_fault *fault, struct kref *owner,
+		       void (*release)(struct kref *owner),
+		       void (*resume)(struct sroce_fault *fault))
+{
+	fault->owner = owner;
+	fault->release = release;
+	fault->resume = resume;
+	INIT_WORK(&fault->work, page_in);
+}
+
+/* The region may be gone by now; a softirq must not drop the last reference. */
+static void forget(struct sroce_fault *fault)
+{
+	while (fault->count)
+		sroce_odp_release_later(fault->ranges[--fault->count].odp);
+}
+
+void sroce_fault_reset(struct sroce_fault *fault)
+{
+	fault->outdated = true;
+	if (!sroce_fault_busy(fault) || !cancel_work(&fault->work))
+		return;
+	forget(fault);
+	fault->busy = false;
+	kref_put(fault->owner, fault->release);
+}
+
+/* One entry of a list; if it is on demand and not present it is to be. */
+static int want(struct sroce_fault *fault, const struct sroce_memory *memory,
+		u32 key, u64 addr, u32 len)
+{
+	bool write = sroce_access_writes(memory->access);
+	struct sroce_fault_range *r = &fault->ranges[fault->count];
+	struct sroce_mr *mr;
+	u64 va;
+
+	mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len,
+			  memory->access);
+	if (!mr)
+		return -EFAULT;
+	va = sroce_mr_va(mr, addr);
+	if (mr->odp && !sroce_odp_present(mr->odp, va, len, write)) {
+		sroce_odp_hold(mr->odp);
+		*r = (struct sroce_fault_range) { mr->odp, va, len, write };
+		fault->count++;
+	}
+	sroce_mr_put(mr);
+	return 0;
+}
+
+static int want_all(struct sroce_fault *fault,
+		    const struct sroce_memory *memory, u32 at, u32 len)
+{
+	int err = 0;
+	u32 i, n;
+
+	len = min(len, SROCE_FAULT_BYTES);
+	for (i = 0; i < memory->num_sge && len && !err; i++) {
+		const struct sroce_sge *sge = &memory->sge[i];
+
+		if (fault->count == SROCE_FAULT_RANGES)
+			break;
+		if (at >= sge->length) {
+			at -= sge->length;
+			continue;
+		}
+		n = min(len, sge->length - at);
+		err = want(fault, memory, sge->lkey, sge->addr + at, n);
+		at = 0;
+		len -= n;
+	}
+	return err;
+}
+
+/* Was it this that could not be had the last time? */
+static bool failed_before(const struct sroce_fault *fault)
+{
+	u8 i;
+
+	for (i = 0; i < fault->count; i++)
+		if (same(&fault->ranges[i], &fault->failed))
+			return true;
+	return false;
+}
+
+/*
+ * Is there hope?  Looks at what came of the last attempt.  Memory that was
+ * there and has gone again may go as often as its process likes: that costs
+ * the process as much as us, and whether the peer waits is up to the peer.
+ */
+static bool worth_it(struct sroce_fault *fault)
+{
+	if (!fault->err || !failed_before(fault)) {
+		fault->tries = 0;
+		return true;
+	}
+	return !hopeless(fault->err) && ++fault->tries <= MAX_TRIES;
+}
+
+int sroce_fault_start(struct sroce_fault *fault,
+		      const struct sroce_memory *memory, u32 at, u32 len)
+{
+	int err;
+
+	if (sroce_fault_busy(fault))
+		return 0;
+	if (fault->outdated) {
+		fault->outdated = false;
+		fault->err = 0;
+		fault->tries = 0;
+	}
+	err = want_all(fault, memory, at, len);
+	if (!err && fault->count && !worth_it(fault))
+		err = -EFAULT;
+	if (err) {
+		forget(fault);
+		fault->err = 0;
+		fault->tries = 0;
+		return err;
+	}
+	if (!fault->count) {
+		/* It has come meanwhile. */
+		fault->resume(fault);
+		return 0;
+	}
+	kref_get(fault->owner);
+	fault->busy = true;
+	/* Who shares a domain with others shares their fate. */
+	queue_work(sroce_odp_pager(fault->ranges[0].odp)->faults, &fault->work);
+	return 0;
+}
+
+/* Advice */
+
+/**
+ * struct advice - what an advised prefetch has still to do
+ * @work: does it later
+ * @why: enum sroce_odp_why
+ * @count: entries in @ranges
+ * @ranges: to page in
+ */
+struct advice {
+	struct work_struct work;
+	enum sroce_odp_why why;
+	u32 count;
+	struct sroce_fault_range ranges[];
+};
+
+static void free_advice(struct advice *a)
+{
+	while (a->count)
+		sroce_odp_release(a->ranges[--a->count].odp);
+	kvfree(a);
+}
+
+static int follow(struct advice *a)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < a->count && !err; i++)
+		err = sroce_odp_fault(a->ranges[i].odp, a->ranges[i].va,
+				      a->ranges[i].length, a->why);
+	return err;
+}
+
+static void follow_later(struct work_struct *work)
+{
+	struct advice *a = container_of(work, struct advice, work);
+
+	follow(a);
+	free_advice(a);
+}
+
+/* The man page's word for each of them: ibv_advise_mr(3). */
+static int check_sge(const struct sroce_mr *mr, struct ib_pd *pd,
+		     const struct ib_sge *sge, enum sroce_odp_why why)
+{
+	if (mr->ib.pd != pd)
+		return -EPERM;
+	if (!mr->odp || mr->kind != SROCE_MR_USER)
+		return -EINVAL;
+	if (why == SROCE_ODP_PREFETCH_WRITE && !ib_access_writable(mr->access))
+		return -EPERM;
+	if (sge->addr < mr->iova || sge->length > mr->length ||
+	    sge->addr - mr->iova > mr->length - sge->length)
+		return -EFAULT;
+	return 0;
+}
+
+static int take_range(struct advice *a, const struct sroce_mr *mr,
+		      struct ib_pd *pd, const struct ib_sge *sge)
+{
+	int err = check_sge(mr, pd, sge, a->why);
+
+	if (!err && sge->length) {
+		sroce_odp_hold(mr->odp);
+		a->ranges[a->count++] = (struct sroce_fault_range) {
+			.odp = mr->odp,
+			.va = sroce_mr_va(mr, sge->addr),
+			.length = sge->length,
+		};
+	}
+	return err;
+}
+
+/* Others' windows are nobody's business. */
+static int no_region(struct ib_pd *pd, u32 key)
+{
+	struct sroce_mr *slot;
+	int err;
+
+	rcu_read_lock();
+	slot = sroce_mr_find_slot(sroce_device(pd->device), key);
+	err = slot && slot->ib.pd == pd ? -EINVAL : -ENOENT;
+	rcu_read_unlock();
+	return err;
+}
+
+/* Only the address space is held for longer than a moment. */
+static int take_sge(struct advice *a, struct ib_pd *pd,
+		    const struct ib_sge *sge)
+{
+	struct sroce_mr *mr;
+	int err;
+
+	local_bh_disable();
+	mr = sroce_mr_find(sroce_device(pd->device), sge->lkey);
+	if (mr) {
+		err = take_range(a, mr, pd, sge);
+		sroce_mr_put(mr);
+	} else {
+		err = no_region(pd, sge->lkey);
+	}
+	local_bh_enable();
+	return err;
+}
+
+static int choose(enum ib_uverbs_advise_mr_advice advice,
+		  enum sroce_odp_why *why)
+{
+	switch (advice) {
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH:
+		*why = SROCE_ODP_PREFETCH;
+		return 0;
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE:
+		*why = SROCE_ODP_PREFETCH_WRITE;
+		return 0;
+	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT:
+		*why = SROCE_ODP_PREFETCH_PRESENT;
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
+		    u32 flags, struct ib_sge *sges, u32 num_sge,
+		    struct uverbs_attr_bundle *attrs)
+{
+	enum sroce_odp_why why;
+	struct advice *a;
+	u32 i;
+	int err;
+
+	err = choose(advice, &why);
+	if (err)
+		return err;
+	a = kvzalloc(struct_size(a, ranges, num_sge), GFP_KERNEL_ACCOUNT);
+	if (!a)
+		return -ENOMEM;
+	INIT_WORK(&a->work, follow_later);
+	a->why = why;
+	for (i = 0; i < num_sge && !err; i++)
+		err = take_sge(a, pd, &sges[i]);
+	if (!err && a->count && !(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
+		queue_work(sroce_odp_pager(a->ranges[0].odp)->advice, &a->work);
+		return 0;
+	}
+	if (!err)
+		err = follow(a);
+	free_advice(a);
+	return err;
+}

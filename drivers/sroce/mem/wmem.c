@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Limits of what packets of a process, and of a user, hold in this host's
+ * queues.  Packets outlive their QP, their context and their process, so what
+ * they are charged to has references of its own, and the user's limit holds for
+ * processes that have been killed, too.
+ */
+#include <linux/delay.h>
+#include <linux/hashtable.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include "odp_wq.h"
+#include "wmem.h"
+
+/* How often QPs that wait look again where only little becomes free. */
+#define LOOK_AGAIN	DIV_ROUND_UP(HZ, 100)
+/* QPs that go on then: the rest stays in line. */
+#define FEW		32u
+
+/* Protects users and all lists of those that wait. */
+static DEFINE_SPINLOCK(wmem_lock);
+static DEFINE_HASHTABLE(users, 8);
+static struct workqueue_struct *queue;
+static atomic_t alive;
+
+static void wake_waiting(struct work_struct *work);
+
+int sroce_wmem_init(void)
+{
+	queue = alloc_workqueue("sroce_wmem", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
+	return queue ? 0 : -ENOMEM;
+}
+
+void sroce_wmem_exit(void)
+{
+	/* A work item that has nothing to do may still be about to find out. */
+	while (atomic_read(&alive))
+		msleep(20);
+	destroy_workqueue(queue);
+}
+
+static struct sroce_wmem *alloc_wmem(long limit)
+{
+	struct sroce_wmem *w = kzalloc_obj(*w, GFP_KERNEL_ACCOUNT);
+
+	if (!w)
+		return NULL;
+	refcount_set(&w->ref, 1);
+	w->limit = limit;
+	INIT_LIST_HEAD(&w->waiting);
+	INIT_DELAYED_WORK(&w->wake, wake_waiting);
+	atomic_inc(&alive);
+	return w;
+}
+
+static void free_wmem(struct sroce_wmem *w)
+{
+	kfree(w);
+	atomic_dec(&alive);
+}
+
+static struct sroce_wmem *find_wmem(kuid_t uid)
+{
+	struct sroce_wmem *w;
+
+	lockdep_assert_held(&wmem_lock);
+	hash_for_each_possible(users, w, node, __kuid_val(uid))
+		if (uid_eq(w->uid, uid))
+			return sroce_wmem_get(w);
+	return NULL;
+}
+
+struct sroce_wmem *sroce_wmem_user(void)
+{
+	struct sroce_wmem *fresh = alloc_wmem(SROCE_WMEM_USER), *w;
+	unsigned long flags;
+
+	if (!fresh)
+		return NULL;
+	fresh->uid = sroce_pager_payer();
+	spin_lock_irqsave(&wmem_lock, flags);
+	w = find_wmem(fresh->uid);
+	if (!w)
+		hash_add(users, &fresh->node, __kuid_val(fresh->uid));
+	spin_unlock_irqrestore(&wmem_lock, flags);
+	if (!w)
+		return fresh;
+	free_wmem(fresh);
+	return w;
+}
+
+struct sroce_wmem *sroce_wmem_context(void)
+{
+	struct sroce_wmem *w = alloc_wmem(SROCE_WMEM_CONTEXT);
+
+	if (!w)
+		return NULL;
+	w->user = sroce_wmem_user();
+	if (w->user)
+		return w;
+	free_wmem(w);
+	return NULL;
+}
+
+void sroce_wmem_put(struct sroce_wmem *w)
+{
+	struct sroce_wmem *user;
+	unsigned long flags;
+	bool last;
+
+	for (; w; w = user) {
+		user = w->user;
+		if (refcount_dec_not_one(&w->ref))
+			return;
+		spin_lock_irqsave(&wmem_lock, flags);
+		last = refcount_dec_and_test(&w->ref);
+		if (last && !user)
+			hash_del(&w->node);
+		spin_unlock_irqrestore(&wmem_lock, flags);
+		if (!last)
+			return;
+		free_wmem(w);
+	}
+}
+
+/* The caller has a reference; the work item gets its own. */
+static void wake_in(struct sroce_wmem *w, unsigned long delay)
+{
+	refcount_inc(&w->ref);
+	if (delay ? !queue_delayed_work(queue, &w->wake, delay) :
+		    mod_delayed_work(queue, &w->wake, 0))
+		refcount_dec(&w->ref);
+}
+
+void sroce_wmem_uncharge(struct sroce_wmem *w, u32 units)
+{
+	long left;
+
+	for (; w; w = w->user) {
+		left = atomic_long_sub_return(units * SROCE_WMEM_UNIT,
+					      &w->bytes);
+		if (left < w->limit / 2 && !list_empty_careful(&w->waiting))
+			wake_in(w, 0);
+	}
+}
+
+bool sroce_wmem_wait(struct sroce_wmem *w, struct sroce_wmem_waiter *waiter)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&wmem_lock, flags);
+	while (w && atomic_long_read(&w->bytes) < w->limit)
+		w = w->user;
+	if (w) {
+		if (list_empty(&waiter->list))
+			list_add_tail(&waiter->list, &w->waiting);
+		/* Also in case that room was made just now. */
+		wake_in(w, LOOK_AGAIN);
+	}
+	spin_unlock_irqrestore(&wmem_lock, flags);
+	return w;
+}
+
+void sroce_wmem_forget(struct sroce_wmem_waiter *waiter)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&wmem_lock, flags);
+	list_del_init(&waiter->list);
+	spin_unlock_irqrestore(&wmem_lock, flags);
+}
+
+static bool wake_one(struct sroce_wmem *w)
+{
+	struct sroce_wmem_waiter *waiter;
+	unsigned long flags;
+
+	spin_lock_irqsave(&wmem_lock, flags);
+	waiter = list_first_entry_or_null(&w->waiting,
+					  struct sroce_wmem_waiter, list);
+	if (waiter) {
+		list_del_init(&waiter->list);
+		/* Here, as without the lock it may go. */
+		waiter->wake(waiter);
+	}
+	spin_unlock_irqrestore(&wmem_lock, flags);
+	return waiter;
+}
+
+/*
+ * If half is free all go on; if it is less, a few: there may be thousands, and
+ * those that find nothing left come back.
+ */
+static void wake_waiting(struct work_struct *work)
+{
+	struct sroce_wmem *w = container_of(to_delayed_work(work),
+					    struct sroce_wmem, wake);
+	long bytes = atomic_long_read(&w->bytes);
+	u32 number = bytes < w->limit / 2 ? U32_MAX :
+		     bytes < w->limit ? FEW : 0;
+
+	while (number-- && wake_one(w))
+		cond_resched();
+	if (!list_empty_careful(&w->waiting))
+		wake_in(w, LOOK_AGAIN);
+	sroce_wmem_put(w);
+}

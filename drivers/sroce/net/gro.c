@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Packets of one conversation that a netdev has brought in one go are joined
+ * to a burst, as a virtual device would have carried it: the stack is passed
+ * once.  The UDP layer calls this for our sockets as for those of tunnels; it
+ * has checked the IP header and found no options, and the UDP checksum if there
+ * is one.
+ */
+#include <linux/inetdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/udp.h>
+#include <net/addrconf.h>
+#include <net/gro.h>
+#include "../core/wire.h"
+#include "burst.h"
+#include "gro.h"
+
+void sroce_gso_start_checksum(struct sk_buff *skb, const u8 *ip,
+			      struct udphdr *udp)
+{
+	u32 len = ntohs(udp->len);
+
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = (u8 *)udp - skb->head;
+	skb->csum_offset = offsetof(struct udphdr, check);
+	if (sroce_ip_is_v4(ip)) {
+		const struct iphdr *h = (const struct iphdr *)ip;
+
+		udp->check = ~csum_tcpudp_magic(h->saddr, h->daddr, len,
+						IPPROTO_UDP, 0);
+	} else {
+		const struct ipv6hdr *h = (const struct ipv6hdr *)ip;
+
+		udp->check = ~csum_ipv6_magic(&h->saddr, &h->daddr, len,
+					      IPPROTO_UDP, 0);
+	}
+}
+
+static u32 network_bytes(const u8 *ip)
+{
+	return sroce_ip_is_v4(ip) ? sizeof(struct iphdr) :
+				    sizeof(struct ipv6hdr);
+}
+
+static const struct udphdr *udp_of(const u8 *ip)
+{
+	return (const struct udphdr *)(ip + network_bytes(ip));
+}
+
+static bool same_addresses(const u8 *a, const u8 *b)
+{
+	if (sroce_ip_is_v4(a))
+		return !memcmp(&((const struct iphdr *)a)->saddr,
+			       &((const struct iphdr *)b)->saddr, 8);
+	return !memcmp(&((const struct ipv6hdr *)a)->saddr,
+		       &((const struct ipv6hdr *)b)->saddr, 32);
+}
+
+static bool same_ports(const struct udphdr *a, const struct udphdr *b)
+{
+	return a->source == b->source && a->dest == b->dest;
+}
+
+/*
+ * What is held of the conversation of the packet at @ip.  The UDP layer's
+ * same_flow does not do: it tells packets with a checksum from those without,
+ * and sroce sends both, as segmentation wants one; they must not overtake each
+ * other.
+ */
+static struct sk_buff *find_held(struct list_head *held,
+				 const struct sk_buff *skb, const u8 *ip)
+{
+	struct sk_buff *p;
+
+	list_for_each_entry(p, held, list) {
+		const u8 *other = skb_network_header(p);
+
+		if (p->dev == skb->dev && p->protocol == skb->protocol &&
+		    skb_network_offset(p) == skb_network_offset(skb) &&
+		    skb_headlen(p) >= skb_gro_offset(skb) &&
+		    same_addresses(ip, other) &&
+		    same_ports(udp_of(ip), udp_of(other)))
+			return p;
+	}
+	return NULL;
+}
+
+/*
+ * Identification counts, as segmentation does it, or stands still.  Headers stay
+ * in front of the data of what has been joined.
+ */
+static u16 id_step(const struct sk_buff *p, u16 next)
+{
+	const struct sk_buff *second = skb_shinfo(p)->frag_list;
+
+	if (second)
+		next = ntohs(ip_hdr(second)->id);
+	return next - ntohs(ip_hdr(p)->id);
+}
+
+/* Who segments again lets only what is not to be fragmented stand still. */
+static bool id_follows(const struct sk_buff *p, u16 id)
+{
+	u16 step = id_step(p, id);
+
+	if (!step && !(ip_hdr(p)->frag_off & htons(IP_DF)))
+		return false;
+	return step <= 1 && id == (u16)(ntohs(ip_hdr(p)->id) +
+					NAPI_GRO_CB(p)->count * step);
+}
+
+/* What the packets of a burst have in common is in the header of the first. */
+static bool ip_follows(const struct sk_buff *p, const u8 *a, const u8 *b)
+{
+	if (sroce_ip_is_v4(a)) {
+		const struct iphdr *x = (const struct iphdr *)a;
+		const struct iphdr *y = (const struct iphdr *)b;
+
+		return x->tos == y->tos && x->ttl == y->ttl &&
+		       x->frag_off == y->frag_off &&
+		       id_follows(p, ntohs(y->id));
+	} else {
+		const struct ipv6hdr *x = (const struct ipv6hdr *)a;
+		const struct ipv6hdr *y = (const struct ipv6hdr *)b;
+
+		return !memcmp(x, y, 4) && x->hop_limit == y->hop_limit;
+	}
+}
+
+/*
+ * GRO left the length of the first one's payload in gso_size.  What is too short
+ * to be a packet is counted alone.
+ */
+static bool follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
+{
+	u32 bytes = skb_gro_len(skb);
+
+	return NAPI_GRO_CB(p)->same_flow && !NAPI_GRO_CB(p)->flush &&
+	       !NAPI_GRO_CB(skb)->flush && !skb_cloned(p) &&
+	       !skb_zcopy(p) && !skb_zcopy(skb) &&
+	       !skb_sec_path(p) && !skb_sec_path(skb) &&
+	       bytes >= SROCE_BTH_BYTES + SROCE_ICRC_BYTES &&
+	       bytes <= skb_shinfo(p)->gso_size &&
+	       bytes + sizeof(struct udphdr) == ntohs(udp_of(ip)->len) &&
+	       p->len + bytes <= U16_MAX &&
+	       ip_follows(p, skb_network_header(p), ip);
+}
+
+/* Those of a virtual device have owners, whom IP would take them from next. */
+static void append(struct sk_buff *p, struct sk_buff *skb)
+{
+	skb_orphan(p);
+	skb_orphan(skb);
+	if (NAPI_GRO_CB(p)->last == p)
+		skb_shinfo(p)->frag_list = skb;
+	else
+		NAPI_GRO_CB(p)->last->next = skb;
+	NAPI_GRO_CB(p)->last = skb;
+	NAPI_GRO_CB(p)->count++;
+	p->len += skb->len;
+	p->data_len += skb->len;
+	p->truesize += skb->truesize;
+	skb_shinfo(p)->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+	NAPI_GRO_CB(skb)->same_flow = 1;
+}
+
+/*
+ * The IP header, right before that of UDP; NULL if there is something between.
+ * A socket is of one family.
+ */
+static const u8 *find_ip(const struct sock *sk, struct sk_buff *skb)
+{
+	u32 n = sk->sk_family == AF_INET ? sizeof(struct iphdr) :
+					   sizeof(struct ipv6hdr);
+	u32 offset = skb_network_offset(skb);
+
+	if (skb_gro_offset(skb) != offset + n + sizeof(struct udphdr))
+		return NULL;
+	return skb_gro_header(skb, skb_gro_offset(skb), offset);
+}
+
+/*
+ * The sockets are of any address.  What this host only forwards is none of our
+ * business, and may go where a burst is misunderstood.
+ */
+static bool is_local(const struct sk_buff *skb, const u8 *ip)
+{
+	struct net *net = dev_net(skb->dev);
+
+	if (sroce_ip_is_v4(ip))
+		return __ip_dev_find(net, ((const struct iphdr *)ip)->daddr,
+				     false);
+	return ipv6_chk_addr(net, &((const struct ipv6hdr *)ip)->daddr, NULL,
+			     0);
+}
+
+struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
+				  struct sk_buff *skb)
+{
+	const u8 *ip = find_ip(sk, skb);
+	struct sk_buff *p;
+	bool last;
+
+	p = ip ? find_held(held, skb, ip) : NULL;
+	if (!p) {
+		if (!ip || !is_local(skb, ip))
+			NAPI_GRO_CB(skb)->flush = 1;
+		return NULL;
+	}
+	if (!follows(p, skb, ip))
+		return p;
+	last = skb_gro_len(skb) < skb_shinfo(p)->gso_size;
+	if (!pskb_pull(skb, skb_gro_offset(skb)))
+		return p;
+	append(p, skb);
+	return last || NAPI_GRO_CB(p)->count == SROCE_BURST_PACKETS ? p : NULL;
+}
+
+int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset)
+{
+	struct skb_shared_info *shared = skb_shinfo(skb);
+	u8 *udp = skb->data + offset - sizeof(struct udphdr);
+	const u8 *ip = skb_network_header(skb);
+
+	/* The UDP layer has set the bit of tunnels, without which it would
+	 * split this again: udp_unexpected_gso().  No packet is in another.
+	 */
+	shared->gso_type |= SKB_GSO_UDP_L4;
+	shared->gso_segs = NAPI_GRO_CB(skb)->count;
+	skb->encapsulation = 0;
+	if (sroce_ip_is_v4(ip) && !id_step(skb, 0))
+		shared->gso_type |= SKB_GSO_TCP_FIXEDID;
+	/* In case somebody forwards this one, which is segmented again then. */
+	sroce_gso_start_checksum(skb, ip, (struct udphdr *)udp);
+	return 0;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "loopback.h"
+
+/* Bursts, of 256 KiB at most, before the rest is left to a thread. */
+#define BUDGET	8
+
+DEFINE_PER_CPU(struct sroce_loop, sroce_loop);
+
+/* Of no high priority, as it may go on and on: others want the processor, too. */
+static struct workqueue_struct *queue;
+
+static void (*deliver)(struct sk_buff *skb);
+
+/* The oldest burst; none ends the delivery, as the budget does. */
+static struct sk_buff *pop(struct sroce_loop *loop, u32 *budget)
+{
+	struct sk_buff *skb = NULL;
+
+	spin_lock(&loop->queue.lock);
+	if (*budget)
+		skb = __skb_dequeue(&loop->queue);
+	if (skb)
+		--*budget;
+	else
+		loop->running = false;
+	spin_unlock(&loop->queue.lock);
+	return skb;
+}
+
+static bool loop_begin(struct sroce_loop *loop)
+{
+	bool mine;
+
+	spin_lock(&loop->queue.lock);
+	mine = !skb_queue_empty(&loop->queue) && !loop->running;
+	if (mine)
+		loop->running = true;
+	spin_unlock(&loop->queue.lock);
+	return mine;
+}
+
+/* What is delivered may be answered: the answer goes to the end. */
+void sroce_loop_deliver(struct sroce_loop *loop)
+{
+	u32 budget = BUDGET;
+	struct sk_buff *skb;
+
+	lockdep_assert_in_softirq();
+	if (!loop_begin(loop))
+		return;
+	while ((skb = pop(loop, &budget)))
+		deliver(skb);
+	if (!skb_queue_empty_lockless(&loop->queue))
+		queue_work_on(smp_processor_id(), queue, &loop->work);
+}
+
+static void run_rest(struct work_struct *work)
+{
+	struct sroce_loop *loop = container_of(work, struct sroce_loop, work);
+
+	local_bh_disable();
+	sroce_loop_deliver(loop);
+	local_bh_enable();
+}
+
+/* ACKs and datagrams do not ask first if it is full. */
+bool sroce_loop_push(struct sk_buff *skb)
+{
+	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
+	bool room;
+
+	lockdep_assert_in_softirq();
+	spin_lock(&loop->queue.lock);
+	room = skb_queue_len(&loop->queue) < 2 * SROCE_LOOP_LIMIT;
+	if (room)
+		__skb_queue_tail(&loop->queue, skb);
+	spin_unlock(&loop->queue.lock);
+	return room;
+}
+
+int sroce_loop_init(void (*function)(struct sk_buff *skb))
+{
+	int cpu;
+
+	queue = alloc_workqueue("sroce_loop", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	if (!queue)
+		return -ENOMEM;
+	deliver = function;
+	for_each_possible_cpu(cpu) {
+		struct sroce_loop *loop = per_cpu_ptr(&sroce_loop, cpu);
+
+		skb_queue_head_init(&loop->queue);
+		INIT_WORK(&loop->work, run_rest);
+	}
+	return 0;
+}
+
+void sroce_loop_exit(void)
+{
+	destroy_workqueue(queue);
+}

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Multicast groups of UD QPs.  The network stack does most of it: the netdevs
+ * that have the device's addresses join the IP group, which sets their MAC
+ * filters, tells the network, and lets the stack loop back what we send.  This
+ * file knows which QPs a packet is for.
+ */
+#include <linux/hashtable.h>
+#include <linux/igmp.h>
+#include <linux/inetdevice.h>
+#include <linux/jhash.h>
+#include <linux/rculist.h>
+#include <linux/rtnetlink.h>
+#include <net/addrconf.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include "../queue/doorbell.h"
+#include "mcast.h"
+
+/**
+ * struct joined - a netdev that has joined a group for a member
+ * @next: the next one
+ * @ndev: the netdev; NULL once it has left its namespace.  RCU; written under
+ *	rtnl
+ * @rcu: packets may still look at it
+ */
+struct joined {
+	struct joined *next;
+	const struct net_device *ndev;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct member - a QP in a group
+ * @node: in the table, by @group
+ * @group: its address; IPv4 in the mapped form
+ * @qp: the QP; detached before it is destroyed
+ * @joined: the netdevs by which packets may come
+ * @rcu: packets may still look at it
+ */
+struct member {
+	struct hlist_node node;
+	struct in6_addr group;
+	struct sroce_qp *qp;
+	struct joined *joined;
+	struct rcu_head rcu;
+};
+
+/* Members of all groups of all devices; RCU, writers under the lock. */
+static DEFINE_HASHTABLE(members, 8);
+static DEFINE_SPINLOCK(members_lock);
+
+/* A seed of this boot's: nobody can choose groups that share a bucket. */
+static u32 hash(const struct in6_addr *group)
+{
+	static u32 seed __read_mostly;
+
+	net_get_random_once(&seed, sizeof(seed));
+	return jhash2((__force const u32 *)group->s6_addr32,
+		      ARRAY_SIZE(group->s6_addr32), seed);
+}
+
+static bool has_joined(const struct member *m, const struct net_device *ndev)
+{
+	const struct joined *j;
+
+	for (j = m->joined; j; j = j->next)
+		if (READ_ONCE(j->ndev) == ndev)
+			return true;
+	return false;
+}
+
+u32 sroce_mcast_for_each(const struct net_device *in,
+			 const struct in6_addr *group,
+			 void (*deliver)(struct sroce_qp *qp, void *arg),
+			 void *arg)
+{
+	struct member *m;
+	u32 found = 0;
+
+	if (!in)
+		return 0;
+	hash_for_each_possible_rcu(members, m, node, hash(group)) {
+		/* The same group may be another one on another link. */
+		if (!ipv6_addr_equal(&m->group, group) || !has_joined(m, in) ||
+		    !sroce_qp_get(m->qp))
+			continue;
+		deliver(m->qp, arg);
+		found++;
+	}
+	return found;
+}
+
+void sroce_mcast_netdev_gone(const struct net_device *ndev)
+{
+	struct joined *j;
+	struct member *m;
+	int bucket;
+
+	ASSERT_RTNL();
+	spin_lock(&members_lock);
+	hash_for_each(members, bucket, m, node)
+		for (j = m->joined; j; j = j->next)
+			if (j->ndev == ndev)
+				WRITE_ONCE(j->ndev, NULL);
+	spin_unlock(&members_lock);
+}
+
+static struct member *find_member(const struct sroce_qp *qp,
+				  const struct in6_addr *group)
+{
+	struct member *m;
+
+	lockdep_assert_held(&members_lock);
+	hash_for_each_possible(members, m, node, hash(group))
+		if (m->qp == qp && ipv6_addr_equal(&m->group, group))
+			return m;
+	return NULL;
+}
+
+/* The netdev counts how often a group has been joined. */
+static int join_ipv4(struct net_device *ndev, __be32 group)
+{
+	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
+
+	if (!in_dev)
+		return -ENODEV;
+	ip_mc_inc_group(in_dev, group);
+	return 0;
+}
+
+static void leave_ipv4(struct net_device *ndev, __be32 group)
+{
+	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
+
+	if (in_dev)
+		ip_mc_dec_group(in_dev, group);
+}
+
+static int join_by(struct member *m, struct net_device *ndev)
+{
+	struct joined *j = kzalloc_obj(*j, GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!j)
+		return -ENOMEM;
+	if (ipv6_addr_v4mapped(&m->group))
+		err = join_ipv4(ndev, m->group.s6_addr32[3]);
+	else
+		err = ipv6_dev_mc_inc(ndev, &m->group);
+	if (err) {
+		kfree(j);
+		return err;
+	}
+	j->ndev = ndev;
+	j->next = m->joined;
+	m->joined = j;
+	return 0;
+}
+
+/* The netdev of a GID; rtnl keeps it.  NULL: no GID, or it goes. */
+static struct net_device *gid_netdev(struct sroce_device *dev, int index)
+{
+	const struct ib_gid_attr *attr;
+	struct net_device *ndev;
+
+	attr = rdma_get_gid_attr(&dev->ib, SROCE_PORT, index);
+	if (IS_ERR(attr))
+		return NULL;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	rcu_read_unlock();
+	rdma_put_gid_attr(attr);
+	if (IS_ERR(ndev) || ndev->reg_state != NETREG_REGISTERED)
+		return NULL;
+	return ndev;
+}
+
+/*
+ * Verbs name no VLAN: every netdev that has an address of the device joins.  The
+ * device's own always does, so that addresses may come later.
+ */
+static int join(struct member *m)
+{
+	struct sroce_device *dev = m->qp->dev;
+	struct net_device *ndev;
+	int err;
+	int i;
+
+	ASSERT_RTNL();
+	err = join_by(m, dev->ndev);
+	for (i = 0; err != -ENOMEM && i < SROCE_GID_TABLE; i++) {
+		ndev = gid_netdev(dev, i);
+		if (ndev && !has_joined(m, ndev))
+			err = join_by(m, ndev);
+	}
+	return err != -ENOMEM && m->joined ? 0 : err;
+}
+
+/* A netdev that has left its namespace has left its groups behind. */
+static void leave_by(const struct member *m, const struct joined *j)
+{
+	struct net_device *ndev = (struct net_device *)j->ndev;
+
+	if (!ndev)
+		return;
+	if (ipv6_addr_v4mapped(&m->group))
+		leave_ipv4(ndev, m->group.s6_addr32[3]);
+	else
+		ipv6_dev_mc_dec(ndev, &m->group);
+}
+
+static void leave(const struct member *m)
+{
+	const struct joined *j;
+
+	ASSERT_RTNL();
+	for (j = m->joined; j; j = j->next)
+		leave_by(m, j);
+}
+
+static void free_member(struct member *m)
+{
+	struct joined *j, *next;
+
+	for (j = m->joined; j; j = next) {
+		next = j->next;
+		kfree_rcu(j, rcu);
+	}
+	kfree_rcu(m, rcu);
+}
+
+/* Each gets its copy in one softirq: there may not be too many. */
+static bool is_full(const struct member *one)
+{
+	struct member *m;
+	u32 n = 0;
+
+	lockdep_assert_held(&members_lock);
+	hash_for_each_possible(members, m, node, hash(&one->group))
+		n += m->qp->dev == one->qp->dev &&
+		     ipv6_addr_equal(&m->group, &one->group);
+	return n >= SROCE_MAX_MCAST_QP;
+}
+
+/* A process that joins as many as it can leaves some to others. */
+static bool may_join(const struct sroce_qp *qp)
+{
+	lockdep_assert_held(&members_lock);
+	return qp->dev->num_members < SROCE_MAX_MCAST_ATTACH &&
+	       (!qp->ctx || qp->ctx->num_members < SROCE_MAX_MCAST_CONTEXT);
+}
+
+static void count_member(struct sroce_qp *qp, int more)
+{
+	lockdep_assert_held(&members_lock);
+	qp->dev->num_members += more;
+	if (qp->ctx)
+		qp->ctx->num_members += more;
+}
+
+static int publish(struct member *m)
+{
+	int err = 0;
+
+	spin_lock(&members_lock);
+	if (find_member(m->qp, &m->group))
+		err = -EEXIST;
+	else if (!may_join(m->qp) || is_full(m))
+		err = -ENOSPC;
+	if (!err) {
+		count_member(m->qp, 1);
+		hash_add_rcu(members, &m->node, hash(&m->group));
+	}
+	spin_unlock(&members_lock);
+	return err;
+}
+
+static int join_and_publish(struct member *m)
+{
+	int err;
+
+	/* A netdev that goes finds what has joined it: publish under rtnl. */
+	rtnl_lock();
+	err = join(m);
+	if (!err)
+		err = publish(m);
+	if (err)
+		leave(m);
+	rtnl_unlock();
+	return err;
+}
+
+int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	struct member *m = kzalloc_obj(*m, GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	m->qp = sroce_qp(ibqp);
+	memcpy(&m->group, gid->raw, sizeof(m->group));
+	err = join_and_publish(m);
+	if (err)
+		free_member(m);
+	return err;
+}
+
+static struct member *unpublish(struct sroce_qp *qp,
+				const struct in6_addr *group)
+{
+	struct member *m;
+
+	spin_lock(&members_lock);
+	m = find_member(qp, group);
+	if (m) {
+		hash_del_rcu(&m->node);
+		count_member(qp, -1);
+	}
+	spin_unlock(&members_lock);
+	return m;
+}
+
+int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
+{
+	const struct in6_addr *group = (const struct in6_addr *)gid->raw;
+	struct member *m;
+
+	rtnl_lock();
+	m = unpublish(sroce_qp(ibqp), group);
+	if (m)
+		leave(m);
+	rtnl_unlock();
+	if (!m)
+		return -EINVAL;
+	free_member(m);
+	return 0;
+}

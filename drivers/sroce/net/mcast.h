@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_MCAST_H
+#define SROCE_MCAST_H
+
+#include <linux/in6.h>
+#include <rdma/ib_verbs.h>
+#include "../queue/qp.h"
+
+/**
+ * sroce_mcast_for_each() - find the QPs that a multicast packet is for
+ * @in: netdev that it came in by, below a VRF; or NULL
+ * @group: its destination; an IPv4 address in its mapped form
+ * @deliver: called for each of them, with a reference that it takes over
+ * @arg: for @deliver
+ *
+ * Context: RCU read side, no lock held that @deliver wants.
+ * Return: how many there were.
+ */
+u32 sroce_mcast_for_each(const struct net_device *in,
+			 const struct in6_addr *group,
+			 void (*deliver)(struct sroce_qp *qp, void *arg),
+			 void *arg);
+
+/**
+ * sroce_mcast_netdev_gone() - a netdev leaves its network namespace
+ * @ndev: any netdev
+ *
+ * It has left its groups.
+ *
+ * Context: rtnl held.
+ */
+void sroce_mcast_netdev_gone(const struct net_device *ndev);
+
+/* ib_device_ops */
+int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+
+#endif /* SROCE_MCAST_H */

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/netdevice.h>
+#include <net/addrconf.h>
+#include <net/ip.h>
+#include <net/ip6_route.h>
+#include <net/l3mdev.h>
+#include <net/route.h>
+#include "../core/wire.h"
+#include "ah.h"
+#include "route.h"
+
+unsigned int sroce_route_net_id;
+
+static struct sroce_route_net *route_net(const struct net *net)
+{
+	return net_generic(net, sroce_route_net_id);
+}
+
+bool sroce_route_asked(const struct net *net)
+{
+	return READ_ONCE(route_net(net)->asked);
+}
+
+static struct dst_entry *lookup_ipv4(const struct sroce_av *av,
+				     struct net_device *ndev, int oif)
+{
+	struct flowi4 fl = {
+		.flowi4_oif = oif,
+		SROCE_FLOWI4_DSCP(av->tclass),
+		.flowi4_proto = IPPROTO_UDP,
+		.daddr = av->daddr.s6_addr32[3],
+		.saddr = av->saddr.s6_addr32[3],
+		.fl4_sport = htons(av->sport),
+		.fl4_dport = htons(SROCE_UDP_PORT),
+	};
+	struct rtable *rt = ip_route_output_key(dev_net(ndev), &fl);
+
+	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
+}
+
+/*
+ * An address of this host that another netdev has is not found by way of ours,
+ * and a packet that went out to it would come back from a local address, which
+ * IPv4 drops.  As for any program, the lookup that names no netdev, or the VRF,
+ * leads to it.  IPv6 finds it either way.
+ */
+static struct dst_entry *route_ipv4(const struct sroce_av *av,
+				    struct net_device *ndev)
+{
+	struct dst_entry *dst;
+
+	if (inet_addr_type_dev_table(dev_net(ndev), ndev,
+				     av->daddr.s6_addr32[3]) == RTN_LOCAL) {
+		dst = lookup_ipv4(av, ndev, l3mdev_master_ifindex_rcu(ndev));
+		if (!IS_ERR(dst))
+			return dst;
+	}
+	return lookup_ipv4(av, ndev, ndev->ifindex);
+}
+
+static struct dst_entry *route_ipv6(const struct sroce_av *av,
+				    struct net_device *ndev)
+{
+	struct flowi6 fl = {
+		.flowi6_oif = ndev->ifindex,
+		.flowi6_proto = IPPROTO_UDP,
+		.daddr = av->daddr,
+		.saddr = av->saddr,
+		.flowlabel = ip6_make_flowinfo(av->tclass,
+					       cpu_to_be32(av->flow_label)),
+		.fl6_sport = htons(av->sport),
+		.fl6_dport = htons(SROCE_UDP_PORT),
+	};
+
+	return sroce_route_ipv6(dev_net(ndev), &fl);
+}
+
+/*
+ * The namespace is kept as it is now: the route's netdev becomes one of the
+ * first namespace's when its own goes.
+ */
+static struct dst_entry *route(const struct sroce_av *av, struct net **net)
+{
+	struct dst_entry *dst = ERR_PTR(-ENETUNREACH);
+	struct net_device *ndev;
+
+	rcu_read_lock();
+	ndev = sroce_av_ndev(av);
+	if (ndev) {
+		*net = dev_net(ndev);
+		/* Under RCU, with the netdev there: see sroce_route_asked(). */
+		WRITE_ONCE(route_net(*net)->asked, true);
+		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
+	}
+	rcu_read_unlock();
+	return dst;
+}
+
+void sroce_path_release(struct sroce_path *path)
+{
+	dst_release(path->dst);
+	path->dst = NULL;
+}
+
+struct dst_entry *sroce_path_dst(struct sroce_path *path,
+				 const struct sroce_av *av)
+{
+	struct dst_entry *dst = path->dst;
+
+	if (likely(dst && dst_check(dst, path->cookie)))
+		return dst;
+	sroce_path_release(path);
+	dst = route(av, &path->net);
+	if (IS_ERR(dst))
+		return dst;
+	path->dst = dst;
+	path->cookie = av->ipv4 ? 0 : rt6_get_cookie((struct rt6_info *)dst);
+	return dst;
+}
+
+/*
+ * One that is being destroyed has let go of them before its last reference, and
+ * is found until then.
+ */
+static void forget_routes(struct sroce_qp *qp, const void *net)
+{
+	if (!sroce_qp_get(qp))
+		return;
+	spin_lock_bh(&qp->rq.lock);
+	spin_lock(&qp->sq.lock);
+	if (qp->sq.path.net == net)
+		sroce_path_release(&qp->sq.path);
+	if (qp->rq.path.net == net)
+		sroce_path_release(&qp->rq.path);
+	spin_unlock(&qp->sq.lock);
+	spin_unlock_bh(&qp->rq.lock);
+	sroce_qp_put(qp);
+}
+
+void sroce_route_forget(const struct net *net)
+{
+	sroce_qp_for_each(forget_routes, net);
+}

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/delay.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netdevice.h>
+#include <linux/percpu.h>
+#include <linux/rcupdate.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+#include <net/ip6_checksum.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+#include "../queue/qp_run.h"
+#include "../queue/trace.h"
+#include "ah.h"
+#include "gro.h"
+#include "icrc.h"
+#include "loopback.h"
+#include "tx.h"
+#include "udp_sock.h"
+
+/* skbs with our destructor, in all of the module: the sum of all processors. */
+static DEFINE_PER_CPU(long, under_way);
+
+/* Back-pressure */
+
+static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
+		    const struct sroce_path *other, u32 units)
+{
+	u32 left;
+
+	/* For sroce_tx_in_order(): who sees the burst gone sees this, too. */
+	if (qp->type == IB_QPT_UC)
+		WRITE_ONCE(qp->tx_grace, get_state_synchronize_rcu());
+	/* Of two at the same time the later one sees what both have left. */
+	left = atomic_dec_return(&path->bursts);
+	if ((!left || left + atomic_read(&other->bursts) <= SROCE_TX_LIMIT / 2) &&
+	    READ_ONCE(qp->tx_full) && cmpxchg(&qp->tx_full, true, false))
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
+				      BIT(SROCE_TODO_ANSWER));
+	sroce_wmem_uncharge(qp->wmem, units);
+	kref_put(&qp->mem, sroce_qp_free);
+	this_cpu_dec(under_way);
+}
+
+/* That of insist() */
+static void put_sock(const struct sk_buff *skb)
+{
+	if (unlikely(skb->sk))
+		sock_put(skb->sk);
+}
+
+/*
+ * The charge of a packet is kept in the lowest bits of the pointer, because the
+ * stack may change the packet's truesize on the way.
+ */
+#define UNITS	63ul
+
+static_assert(sizeof(struct sroce_qp) > 512);	/* so kmalloc() aligns it */
+
+static void *tagged(struct sroce_qp *qp, u32 units)
+{
+	return (void *)((unsigned long)qp | units);
+}
+
+static struct sroce_qp *charged_qp(const struct sk_buff *skb, u32 *units)
+{
+	unsigned long arg = (unsigned long)skb_shinfo(skb)->destructor_arg;
+
+	*units = arg & UNITS;
+	return (struct sroce_qp *)(arg & ~UNITS);
+}
+
+static u32 charge(struct sroce_qp *qp, const struct sk_buff *skb)
+{
+	u32 units;
+
+	if (!qp->wmem)
+		return 0;
+	units = min_t(u32, DIV_ROUND_UP(skb->truesize, SROCE_WMEM_UNIT), UNITS);
+	sroce_wmem_charge(qp->wmem, units);
+	return units;
+}
+
+static void requests_done(struct sk_buff *skb)
+{
+	u32 units;
+	struct sroce_qp *qp = charged_qp(skb, &units);
+
+	put_sock(skb);
+	tx_done(qp, &qp->sq.path, &qp->rq.path, units);
+}
+
+static void answers_done(struct sk_buff *skb)
+{
+	u32 units;
+	struct sroce_qp *qp = charged_qp(skb, &units);
+
+	put_sock(skb);
+	tx_done(qp, &qp->rq.path, &qp->sq.path, units);
+}
+
+/*
+ * The stack lets go of a burst when IP begins with it, and is done with it when
+ * it leaves the RCU read side.  What overtakes it in between is lost to UC; RC
+ * repeats it.
+ */
+static bool delivered(const struct sroce_qp *qp)
+{
+	return qp->type != IB_QPT_UC ||
+	       poll_state_synchronize_rcu(READ_ONCE(qp->tx_grace));
+}
+
+enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
+				   struct sroce_path *path)
+{
+	int here = smp_processor_id();
+
+	lockdep_assert(lockdep_is_held(&qp->sq.lock) ||
+		       lockdep_is_held(&qp->rq.lock));
+	if (likely(path->cpu == here))
+		return SROCE_ORDER_KEPT;
+	if (atomic_read(&path->bursts)) {
+		WRITE_ONCE(qp->tx_full, true);
+		/* As in sroce_tx_wait(). */
+		smp_mb();
+		if (atomic_read(&path->bursts))
+			return SROCE_ORDER_WAKES;
+	}
+	/* Against tx_done(), which notes the grace period before it counts. */
+	smp_rmb();
+	if (!delivered(qp)) {
+		start_poll_synchronize_rcu();
+		return SROCE_ORDER_WAITS;
+	}
+	path->cpu = here;
+	return SROCE_ORDER_KEPT;
+}
+
+bool sroce_tx_wait(struct sroce_qp *qp)
+{
+	WRITE_ONCE(qp->tx_full, true);
+	/* Against tx_done(): it sees the flag, or we see the room it made. */
+	smp_mb();
+	return !sroce_tx_ready(qp);
+}
+
+bool sroce_tx_room(struct sroce_qp *qp, enum sroce_todo todo)
+{
+	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
+		return false;
+	if (!sroce_wmem_room(qp->wmem) &&
+	    sroce_wmem_wait(qp->wmem, &qp->wmem_wait))
+		return false;
+	if (likely(!qp->av || !qp->av->loopback || !sroce_loop_full()))
+		return true;
+	/* What waits there is delivered before the work item comes by again. */
+	sroce_worker_wake(qp, BIT(todo));
+	return false;
+}
+
+static bool any_under_way(void)
+{
+	long sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu(under_way, cpu));
+	return sum;
+}
+
+void sroce_tx_drain(void)
+{
+	/* There are no QPs any more, so they only become fewer. */
+	while (any_under_way())
+		msleep(20);
+	/* Who counted last may have been preempted before it returned. */
+	synchronize_rcu_tasks();
+}
+
+/* Headers */
+
+/* Everything is there: give the head the length of all. */
+static void seal(struct sroce_burst *burst)
+{
+	struct sk_buff *head = burst->head;
+	struct skb_shared_info *shared = skb_shinfo(head);
+	struct sk_buff *skb;
+
+	skb_walk_frags(head, skb) {
+		head->len += skb->len;
+		head->data_len += skb->len;
+		head->truesize += skb->truesize;
+		shared->flags |= skb_shinfo(skb)->flags & SKBFL_SHARED_FRAG;
+	}
+}
+
+static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
+{
+	struct udphdr *udp = skb_push(skb, sizeof(*udp));
+
+	udp->source = htons(av->sport);
+	udp->dest = htons(SROCE_UDP_PORT);
+	/* The length of the whole, or UDP on the other side would refuse it. */
+	udp->len = htons(skb->len);
+	udp->check = 0;
+	skb_reset_transport_header(skb);
+}
+
+static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u16 id)
+{
+	struct iphdr *ip = skb_push(skb, sizeof(*ip));
+
+	ip->version = 4;
+	ip->ihl = sizeof(*ip) / 4;
+	ip->tos = av->tclass & ~INET_ECN_MASK;
+	ip->tot_len = htons(skb->len);
+	ip->id = htons(id);
+	ip->frag_off = htons(IP_DF);
+	ip->ttl = av->hop_limit;
+	ip->protocol = IPPROTO_UDP;
+	ip->check = 0;
+	ip->saddr = av->saddr.s6_addr32[3];
+	ip->daddr = av->daddr.s6_addr32[3];
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IP);
+}
+
+static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av)
+{
+	u16 payload = skb->len;
+	struct ipv6hdr *ip = skb_push(skb, sizeof(*ip));
+
+	ip6_flow_hdr(ip, av->tclass & ~INET_ECN_MASK,
+		     cpu_to_be32(av->flow_label));
+	ip->payload_len = htons(payload);
+	ip->nexthdr = IPPROTO_UDP;
+	ip->hop_limit = av->hop_limit;
+	ip->saddr = av->saddr;
+	ip->daddr = av->daddr;
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IPV6);
+}
+
+/*
+ * Behind a virtual device the UDP_TUNNEL bit lets the burst in whole at the
+ * peer: udp_unexpected_gso().  Drivers that segment would take it for a tunnel.
+ */
+static void make_gso(struct sroce_burst *burst)
+{
+	struct skb_shared_info *shared = skb_shinfo(burst->head);
+
+	shared->gso_size = burst->size;
+	shared->gso_segs = burst->packets;
+	shared->gso_type = SKB_GSO_UDP_L4;
+	if (burst->chains)
+		shared->gso_type |= SKB_GSO_UDP_TUNNEL;
+}
+
+static void sign(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = burst->head;
+	struct sroce_reader reader;
+	struct sroce_icrc icrc;
+
+	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
+					 sizeof(struct udphdr));
+	sroce_icrc_begin(&icrc, skb_network_header(skb), 1);
+	/* The trailers are in one piece, as extend() made them. */
+	sroce_crc_sign(&icrc, reader, burst->size, burst->bytes);
+}
+
+static void finish_burst(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = burst->head;
+
+	seal(burst);
+	push_udp(skb, burst->av);
+	if (burst->av->ipv4)
+		push_ipv4(skb, burst->av, burst->path->ip_id);
+	else
+		push_ipv6(skb, burst->av);
+	burst->path->ip_id += burst->packets;
+	if (burst->packets > 1)
+		make_gso(burst);
+	if (burst->av->loopback)
+		return;
+	if (burst->packets > 1)
+		sroce_gso_start_checksum(skb, skb_network_header(skb),
+					 udp_hdr(skb));
+	else
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
+	sign(burst);
+}
+
+/*
+ * The path is said to carry less than the netdev: see sroce_socket_find().  IPv6
+ * asks the packet for its socket, which then has a reference.
+ */
+static struct sock *insist(struct net *net, struct sk_buff *skb, bool ipv4)
+{
+	struct sock *sk = sroce_socket_find(net, ipv4);
+
+	if (sk && !ipv4) {
+		if (!refcount_inc_not_zero(&sk->sk_refcnt))
+			return NULL;
+		skb->sk = sk;
+	}
+	return sk;
+}
+
+static int transmit_ip(struct sroce_burst *burst, struct sk_buff *skb)
+{
+	struct dst_entry *dst = burst->path->dst;
+	struct net *net = burst->path->net;
+	bool ipv4 = burst->av->ipv4;
+	struct sock *sk = NULL;
+	int err;
+
+	skb->priority = burst->av->sl;
+	skb_set_hash(skb, burst->av->sport, PKT_HASH_TYPE_L4);
+	skb_dst_set(skb, dst_clone(dst));
+	rcu_read_lock();
+	if (unlikely(dst_mtu(dst) < READ_ONCE(dst->dev->mtu)))
+		sk = insist(net, skb, ipv4);
+	err = ipv4 ? ip_local_out(net, sk, skb) : ip6_local_out(net, sk, skb);
+	rcu_read_unlock();
+	return err;
+}
+
+static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
+{
+	struct net_device *ndev;
+	int err = -ENODEV;
+
+	rcu_read_lock();
+	ndev = sroce_av_ndev(burst->av);
+	if (ndev) {
+		dev_hold(ndev);
+		skb->dev = ndev;
+		err = sroce_loop_push(skb) ? 0 : -ENOBUFS;
+	}
+	if (err)
+		kfree_skb(skb);
+	if (err == -ENOBUFS)
+		dev_put(ndev);
+	rcu_read_unlock();
+	return err;
+}
+
+static void trace_packets(const struct sroce_burst *burst)
+{
+	struct sroce_reader reader;
+	u8 bth[SROCE_BTH_BYTES];
+	u32 left = burst->bytes;
+	u32 len;
+
+	sroce_reader_begin(&reader, burst->head, sroce_network_bytes(burst->av) +
+						 sizeof(struct udphdr));
+	for (; left; left -= len) {
+		len = min(left, burst->size);
+		sroce_reader_copy(&reader, bth, sizeof(bth));
+		sroce_reader_copy(&reader, NULL, len - sizeof(bth));
+		trace_sroce_packet_out(burst->qp, bth[0],
+				       get_unaligned_be32(bth + 8) &
+				       SROCE_PSN_MASK, len);
+	}
+}
+
+static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
+{
+	if (trace_sroce_packet_out_enabled())
+		trace_packets(burst);
+	skb_shinfo(skb)->destructor_arg =
+		tagged(burst->qp, charge(burst->qp, skb));
+	skb->destructor = burst->path == &burst->qp->sq.path ? requests_done :
+							       answers_done;
+	kref_get(&burst->qp->mem);
+	atomic_inc(&burst->path->bursts);
+	this_cpu_inc(under_way);
+	return burst->av->loopback ? transmit_loopback(burst, skb) :
+				     transmit_ip(burst, skb);
+}
+
+static void count_burst(struct sroce_burst *burst, int err)
+{
+	struct sroce_qp *qp = burst->qp;
+
+	if (err) {
+		sroce_count(qp, SROCE_TX_LOCAL_DROPS);
+		return;
+	}
+	sroce_count(qp, SROCE_TX_BURSTS);
+	sroce_count_add(qp, SROCE_TX_PACKETS, burst->packets);
+	sroce_count_add(qp, SROCE_TX_BYTES, burst->bytes);
+}
+
+int sroce_burst_send(struct sroce_burst *burst)
+{
+	int err;
+
+	if (!burst->head) {
+		sroce_grip_drop(&burst->grip);
+		return 0;
+	}
+	/*
+	 * Who has deregistered the memory may write to it what nobody is to
+	 * see: by then the ICRC must be that of what was there before.
+	 */
+	finish_burst(burst);
+	sroce_grip_drop(&burst->grip);
+	err = transmit(burst, burst->head);
+	count_burst(burst, net_xmit_eval(err));
+	sroce_burst_reset(burst);
+	return err == NET_XMIT_DROP || err == -ENOBUFS ? -ENOBUFS : 0;
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The UDP sockets: one for each network namespace, VRF and address family, as
+ * long as a device, or one of its addresses, is there.
+ */
+#include <linux/cred.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rculist.h>
+#include <linux/sched/task.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+#include <net/udp_tunnel.h>
+#include "../core/wire.h"
+#include "gro.h"
+#include "route.h"
+#include "udp_sock.h"
+
+struct udp_socket {
+	struct list_head list;
+	struct sroce_socket_id id;
+	u32 users;
+	struct socket *socket;
+	struct sock *sk;
+	struct rcu_head rcu;
+};
+
+/* Writers of the list, which is RCU, and all that is in it. */
+static DEFINE_MUTEX(sockets_lock);
+static LIST_HEAD(sockets);
+static int (*receive_packet)(struct sock *sk, struct sk_buff *skb);
+
+static struct udp_socket *find_socket(const struct sroce_socket_id *id)
+{
+	struct udp_socket *s;
+
+	lockdep_assert_held(&sockets_lock);
+	list_for_each_entry(s, &sockets, list)
+		if (s->id.net == id->net && s->id.ipv4 == id->ipv4 &&
+		    s->id.l3mdev == id->l3mdev)
+			return s;
+	return NULL;
+}
+
+static void set_reuseport(struct sock *sk, bool allowed)
+{
+	lock_sock(sk);
+	sk->sk_reuseport = allowed;
+	release_sock(sk);
+}
+
+/*
+ * A socket that is bound to a VRF and one that is not share a port only if both
+ * allow it.  They do while one of them binds: later it would only make each
+ * lookup slower.  SO_REUSEPORT, because it excludes sockets of other users.
+ */
+static void allow_shared_port(const struct udp_socket *new, bool allowed)
+{
+	struct udp_socket *s;
+
+	lockdep_assert_held(&sockets_lock);
+	set_reuseport(new->sk, allowed);
+	list_for_each_entry(s, &sockets, list)
+		if (s->id.net == new->id.net && s->id.ipv4 == new->id.ipv4)
+			set_reuseport(s->sk, allowed);
+}
+
+static int bind_ipv4(struct udp_socket *s)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(SROCE_UDP_PORT),
+	};
+
+	/* See sroce_socket_find(). */
+	ip_sock_set_mtu_discover(s->sk, IP_PMTUDISC_INTERFACE);
+	return kernel_bind(s->socket, (void *)&addr, sizeof(addr));
+}
+
+static int bind_ipv6(struct udp_socket *s)
+{
+	struct sockaddr_in6 addr = {
+		.sin6_family = AF_INET6,
+		.sin6_port = htons(SROCE_UDP_PORT),
+	};
+	int err = ip6_sock_set_v6only(s->sk);
+
+	if (err)
+		return err;
+	/* The ICRC is better, and those of RoCE are 0. */
+	udp_set_no_check6_rx(s->sk, true);
+	inet6_sk(s->sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
+	return kernel_bind(s->socket, (void *)&addr, sizeof(addr));
+}
+
+static int bind_socket(struct udp_socket *s)
+{
+	int err = 0;
+
+	if (s->id.l3mdev)
+		err = sock_bindtoindex(s->sk, s->id.l3mdev, true);
+	if (err)
+		return err;
+	allow_shared_port(s, true);
+	err = s->id.ipv4 ? bind_ipv4(s) : bind_ipv6(s);
+	allow_shared_port(s, false);
+	return err;
+}
+
+static int open_socket(struct udp_socket *s)
+{
+	struct udp_tunnel_sock_cfg tunnel = {
+		.encap_type = 1,
+		.encap_rcv = receive_packet,
+		.gro_receive = sroce_gro_receive,
+		.gro_complete = sroce_gro_complete,
+	};
+	int err = sock_create_kern(s->id.net, s->id.ipv4 ? AF_INET : AF_INET6,
+				   SOCK_DGRAM, 0, &s->socket);
+
+	if (err)
+		return err;
+	s->sk = s->socket->sk;
+	err = bind_socket(s);
+	if (err) {
+		sock_release(s->socket);
+		return err;
+	}
+	setup_udp_tunnel_sock(s->id.net, sroce_tunnel_sock(s->socket), &tunnel);
+	udp_allow_gso(s->sk);
+	return 0;
+}
+
+/* It belongs to the kernel's user, whichever process has caused it. */
+static int open_as_kernel(struct udp_socket *s)
+{
+	struct cred *cred = prepare_kernel_cred(&init_task);
+	const struct cred *caller;
+	int err;
+
+	if (!cred)
+		return -ENOMEM;
+	caller = override_creds(cred);
+	err = open_socket(s);
+	revert_creds(caller);
+	put_cred(cred);
+	return err;
+}
+
+struct sock *sroce_socket_find(const struct net *net, bool ipv4)
+{
+	struct udp_socket *s;
+
+	list_for_each_entry_rcu(s, &sockets, list)
+		if (s->id.net == net && s->id.ipv4 == ipv4)
+			return s->sk;
+	return NULL;
+}
+
+static int add_socket(const struct sroce_socket_id *id)
+{
+	struct udp_socket *s = kzalloc_obj(*s, GFP_KERNEL);
+	int err;
+
+	if (!s)
+		return -ENOMEM;
+	s->id = *id;
+	s->users = 1;
+	err = open_as_kernel(s);
+	if (err)
+		kfree(s);
+	else
+		list_add_rcu(&s->list, &sockets);
+	return err;
+}
+
+static void close_socket(struct udp_socket *s)
+{
+	list_del_rcu(&s->list);
+	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
+	kfree_rcu(s, rcu);
+}
+
+int sroce_socket_get(const struct sroce_socket_id *id)
+{
+	struct udp_socket *s;
+	int err = 0;
+
+	mutex_lock(&sockets_lock);
+	s = find_socket(id);
+	if (s)
+		s->users++;
+	else
+		err = add_socket(id);
+	mutex_unlock(&sockets_lock);
+	return err;
+}
+
+void sroce_socket_put(const struct sroce_socket_id *id)
+{
+	struct udp_socket *s;
+
+	mutex_lock(&sockets_lock);
+	s = find_socket(id);
+	if (s && !--s->users)
+		close_socket(s);
+	mutex_unlock(&sockets_lock);
+}
+
+/*
+ * GIDs go away from a work item of the RDMA core, which a namespace does not
+ * wait for if its netdevs move elsewhere: so its sockets go here at the
+ * latest.  Routes of IPv6 point into the namespace.  None is found any more,
+ * since its netdevs are gone; who began earlier to look has the QP's lock.
+ * Namespaces come and go that no QP has ever looked at: they do not pay for all
+ * QPs of the host.
+ */
+static void __net_exit net_exit(struct net *net)
+{
+	struct udp_socket *s, *next;
+
+	mutex_lock(&sockets_lock);
+	list_for_each_entry_safe(s, next, &sockets, list)
+		if (s->id.net == net)
+			close_socket(s);
+	mutex_unlock(&sockets_lock);
+	if (sroce_route_asked(net))
+		sroce_route_forget(net);
+}
+
+static struct pernet_operations net_ops = {
+	.exit = net_exit,
+	.id = &sroce_route_net_id,
+	.size = sizeof(struct sroce_route_net),
+};
+
+int sroce_socket_init(int (*receive)(struct sock *sk, struct sk_buff *skb))
+{
+	receive_packet = receive;
+	return register_pernet_subsys(&net_ops);
+}
+
+void sroce_socket_exit(void)
+{
+	unregister_pernet_subsys(&net_ops);
+}

@@ -1,0 +1,603 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include "../base/sroce.h"
+#include "../base/udata.h"
+#include "cq.h"
+
+/* The numbers of the ABI are those of the kernel. */
+static_assert((int)IB_WC_RECV == 128 && (int)IB_WC_LOCAL_INV == 6);
+static_assert((int)IB_WC_GENERAL_ERR == 21);
+
+#define SUPPORTED_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |	\
+			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+
+static bool cq_of_kernel(const struct sroce_cq *cq)
+{
+	return cq->slot == &cq->own_slot;
+}
+
+/*
+ * Is there room for one more?  An impossible head counts as none: the process
+ * has only its own CQ to lose.
+ */
+static bool cq_has_room(struct sroce_cq *cq)
+{
+	u32 head;
+
+	lockdep_assert_held(&cq->lock);
+	if (likely(cq->tail != cq->limit))
+		return true;
+	if (cq->overflowed)
+		return false;
+	head = sroce_load_acquire(&cq->slot->head);		/* (I) */
+	if (cq->tail - head >= cq->entries) {
+		cq->overflowed = !cq->lenient;
+		sroce_count(sroce_device(cq->ib.device), SROCE_CQ_OVERFLOWS);
+		return false;
+	}
+	cq->limit = head + cq->entries;
+	return true;
+}
+
+static void cq_write(struct sroce_cq *cq, const struct sroce_cqe *from)
+{
+	struct sroce_cqe *to = &cq->cqes[cq->tail & (cq->entries - 1)];
+	struct sroce_cqe cqe = *from;
+
+	lockdep_assert_held(&cq->lock);
+	cqe.timestamp = cq->stamped ? ktime_get_raw_ns() : 0;
+	/* A kernel pointer, not for the eyes of a process. */
+	if (!cq_of_kernel(cq))
+		cqe.cookie = 0;
+	cqe.reserved2 = 0;
+	/* A process that writes here, too, has only its own CQ to lose. */
+	data_race(memcpy(to, &cqe, offsetof(struct sroce_cqe, phase)));
+	sroce_store_release(&to->phase,				/* (G) */
+			    sroce_cqe_phase(cq->tail, cq->entries));
+	cq->tail++;
+}
+
+bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe)
+{
+	unsigned long flags;
+	bool room;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	room = cq_has_room(cq);
+	if (likely(room))
+		cq_write(cq, cqe);
+	/* Who sleeps on a dead CQ is woken, too. */
+	if (!room || cqe->status || cqe->flags & SROCE_CQE_SOLICITED)
+		cq->fresh_solicited = true;
+	WRITE_ONCE(cq->fresh, true);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return room || cq->lenient;
+}
+
+/* The event is put off until there are more completions, or time is up. */
+static void cq_wait(struct sroce_cq *cq)
+{
+	lockdep_assert_held(&cq->lock);
+	if (cq->waiting)
+		return;
+	cq->waiting = true;
+	hrtimer_start(&cq->timer, ns_to_ktime(cq->batch_ns),
+		      HRTIMER_MODE_REL_SOFT);
+}
+
+static void cq_tell(struct sroce_cq *cq, u32 arm)
+{
+	lockdep_assert_held(&cq->lock);
+	cq->served = arm;
+	cq->told = cq->tail;
+	sroce_store(&cq->slot->told, cq->told);
+	sroce_store(&cq->slot->served, arm);
+	cq->late_solicited = false;
+}
+
+/*
+ * Is an event due?  All QPs of the CQ share the two flags: whoever comes first
+ * answers for every completion pushed so far, its own and other CPUs' (their
+ * stores came to us with the lock, so (L) orders them as well).  Four cases:
+ *
+ * - we find the CQ armed: the event is raised, whoever pushed;
+ * - we do not: then by (K) and (L) the user, who arms later, finds all those
+ *   completions when it polls once more, or reminds us of them (cq_remind()),
+ *   so that the flags can be cleared;
+ * - it is armed for solicited ones and there was none: it stays armed, since
+ *   @served does not change;
+ * - there have been too few for one (modify_cq()): it stays armed, too, and the
+ *   timer raises the event.
+ *
+ * A completion pushed before the arming, but not yet notified, gives an event
+ * that finds nothing new.  That is harmless: a completion taken between arming
+ * and polling once more does the same.
+ */
+static bool cq_event_due(struct sroce_cq *cq)
+{
+	bool solicited = cq->fresh_solicited;
+	u32 arm;
+
+	lockdep_assert_held(&cq->lock);
+	WRITE_ONCE(cq->fresh, false);
+	cq->fresh_solicited = false;
+	sroce_full_barrier();					/* (L) */
+	arm = sroce_load(&cq->slot->arm);
+	if (arm == cq->served || (arm & SROCE_ARM_SOLICITED && !solicited))
+		return false;
+	if (cq->tail - cq->told < cq->batch && !cq->overflowed) {
+		cq->late_solicited |= solicited;
+		cq_wait(cq);
+		return false;
+	}
+	cq_tell(cq, arm);
+	return true;
+}
+
+/* The batch may have been full, and told, before its time was up. */
+static bool cq_batch_due(struct sroce_cq *cq)
+{
+	u32 arm = sroce_load(&cq->slot->arm);
+
+	lockdep_assert_held(&cq->lock);
+	if (arm == cq->served || cq->tail == cq->told ||
+	    (arm & SROCE_ARM_SOLICITED && !cq->late_solicited))
+		return false;
+	cq_tell(cq, arm);
+	return true;
+}
+
+static void cq_raise_error(struct sroce_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ib.device,
+		.element.cq = &cq->ib,
+		.event = IB_EVENT_CQ_ERR,
+	};
+
+	if (cq->ib.event_handler)
+		cq->ib.event_handler(&event, cq->ib.cq_context);
+}
+
+static void cq_call(struct sroce_cq *cq, unsigned long calls)
+{
+	if (calls & BIT(SROCE_CQ_COMPLETION) && cq->ib.comp_handler)
+		cq->ib.comp_handler(&cq->ib, cq->ib.cq_context);
+	if (unlikely(calls & BIT(SROCE_CQ_ERROR)))
+		cq_raise_error(cq);
+}
+
+/* Only by the timer or the tasklet that it counts. */
+static void count_run(u32 *runs)
+{
+	/* What the run did is over: pairs with runs_since(). */
+	smp_store_release(runs, *runs + 1);
+}
+
+static u32 runs_since(const u32 *runs, u32 then)
+{
+	/* Pairs with count_run(). */
+	return smp_load_acquire(runs) - then;
+}
+
+static void cq_call_kernel(struct tasklet_struct *caller)
+{
+	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
+
+	cq_call(cq, xchg(&cq->calls, 0));
+	count_run(&cq->called);
+}
+
+/*
+ * A kernel user's handlers may not be called from within its own call of a
+ * verb, whose locks it may hold, and one at a time only (the kernel's
+ * Documentation/infiniband/core_locking.rst).
+ */
+static void cq_raise(struct sroce_cq *cq, unsigned long calls)
+{
+	if (!calls)
+		return;
+	if (!cq_of_kernel(cq)) {
+		cq_call(cq, calls);
+		return;
+	}
+	set_mask_bits(&cq->calls, 0, calls);
+	tasklet_schedule(&cq->caller);
+}
+
+static enum hrtimer_restart cq_waited(struct hrtimer *timer)
+{
+	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
+	unsigned long flags;
+	bool due;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->waiting = false;
+	due = cq_batch_due(cq);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
+	count_run(&cq->waits);
+	return HRTIMER_NORESTART;
+}
+
+void sroce_cq_notify(struct sroce_cq *cq)
+{
+	unsigned long flags, calls = 0;
+
+	/* Clear: somebody else has notified what we pushed. */
+	if (!READ_ONCE(cq->fresh))
+		return;
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq_event_due(cq))
+		calls |= BIT(SROCE_CQ_COMPLETION);
+	if (unlikely(cq->overflowed && !cq->overflow_reported))
+		calls |= BIT(SROCE_CQ_ERROR);
+	cq->overflow_reported = cq->overflowed;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	cq_raise(cq, calls);
+}
+
+static int cq_check(const struct ib_cq *ibcq,
+		    const struct ib_cq_init_attr *attr)
+{
+	if (attr->flags & ~SUPPORTED_FLAGS)
+		return -EOPNOTSUPP;
+	if (!attr->cqe || attr->cqe > SROCE_MAX_CQE)
+		return -EINVAL;
+	if (attr->comp_vector >= ibcq->device->num_comp_vectors)
+		return -EINVAL;
+	return 0;
+}
+
+/* Tell a process where its ring is. */
+static int cq_respond(const struct sroce_cq *cq, struct sroce_ring *ring,
+		      u32 entries, struct ib_udata *udata)
+{
+	struct sroce_create_cq_resp resp = {
+		.map.ring_offset = sroce_ring_offset(ring),
+		.map.ring_size = ring->size,
+		.map.slot = cq->place.number,
+		.map.page_offset = cq->place.page_offset,
+		.entries = entries,
+	};
+
+	return sroce_udata_respond(udata, &resp, sizeof(resp));
+}
+
+/* The doorbell slot of a process, and the answer that tells it everything. */
+static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
+{
+	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
+	int err;
+
+	err = sroce_slot_alloc(ctx, &cq->place);
+	if (err)
+		return err;
+	cq->slot = cq->place.mem;
+	err = cq_respond(cq, cq->ring, cq->entries, udata);
+	if (err)
+		sroce_slot_free(ctx, &cq->place);
+	return err;
+}
+
+int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct sroce_cq_input *input)
+{
+	struct ib_udata *udata = sroce_cq_udata(input);
+	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	int err;
+
+	err = cq_check(ibcq, attr);
+	if (!err && udata)
+		err = sroce_udata_create_req(udata);
+	if (err)
+		return err;
+	spin_lock_init(&cq->lock);
+	mutex_init(&cq->resize);
+	hrtimer_setup(&cq->timer, cq_waited, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+	tasklet_setup(&cq->caller, cq_call_kernel);
+	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+	cq->lenient = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
+	cq->entries = roundup_pow_of_two(attr->cqe);
+	cq->limit = cq->entries;
+	cq->slot = &cq->own_slot;
+	cq->ring = sroce_ring_alloc(ctx ? &ctx->ib : NULL,
+				    cq->entries * sizeof(*cq->cqes));
+	if (IS_ERR(cq->ring))
+		return PTR_ERR(cq->ring);
+	cq->cqes = cq->ring->mem;
+	ibcq->cqe = cq->entries;
+	if (udata) {
+		err = cq_share(cq, udata);
+		if (err)
+			sroce_ring_free(cq->ring);
+	}
+	return err;
+}
+
+/*
+ * What was under way when the QP went is over as soon as there is nothing, or
+ * the timer has run twice, and then the tasklet: either may have been past it
+ * when it was queued again.
+ */
+void sroce_cq_settle(struct sroce_cq *cq)
+{
+	u32 waits = READ_ONCE(cq->waits);
+	u32 called;
+
+	while (hrtimer_active(&cq->timer) && runs_since(&cq->waits, waits) < 2)
+		usleep_range(10, 100);
+	called = READ_ONCE(cq->called);
+	while (READ_ONCE(cq->caller.state) &&
+	       runs_since(&cq->called, called) < 2)
+		usleep_range(10, 100);
+	/* Idle: what the tasklet did before it cleared its state is over. */
+	smp_rmb();
+}
+
+/* The timer raises events, and the tasklet calls for those of kernel users. */
+int sroce_pre_destroy_cq(struct ib_cq *ibcq)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+
+	hrtimer_cancel(&cq->timer);
+	tasklet_kill(&cq->caller);
+	return 0;
+}
+
+void sroce_post_destroy_cq(struct ib_cq *ibcq)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+
+	if (!cq_of_kernel(cq))
+		sroce_slot_free(sroce_ucontext(cq->ring->ucontext), &cq->place);
+	sroce_ring_free(cq->ring);
+}
+
+int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	sroce_pre_destroy_cq(ibcq);
+	sroce_post_destroy_cq(ibcq);
+	return 0;
+}
+
+/* Changing it */
+
+int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	/* Without a limit of time the last completions would never be told. */
+	cq->batch = period ? count : 0;
+	cq->batch_ns = (u64)period * NSEC_PER_USEC;
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return 0;
+}
+
+/* Completions that are moved to another ring with the lock held. */
+#define MOVE_AT_ONCE	64
+
+/**
+ * struct move - completions on their way to another ring
+ * @ring: it
+ * @cqes: its entries
+ * @entries: how many
+ * @base: index in the old ring of what is to be index 0 in the new one
+ * @done: index in the old ring of what is to be copied next
+ */
+struct move {
+	struct sroce_ring *ring;
+	struct sroce_cqe *cqes;
+	u32 entries;
+	u32 base;
+	u32 done;
+};
+
+/*
+ * To the new ring, with the phase that they have there.  Old entries of a
+ * process's ring it may have changed meanwhile: they are nothing to us.
+ */
+static void move_until(const struct sroce_cq *cq, struct move *m, u32 end)
+{
+	for (; m->done != end; m->done++) {
+		u32 index = m->done - m->base;
+		struct sroce_cqe *to = &m->cqes[index & (m->entries - 1)];
+
+		*to = cq->cqes[m->done & (cq->entries - 1)];
+		to->phase = sroce_cqe_phase(index, m->entries);
+	}
+}
+
+/* The first that has not been taken; a process takes none meanwhile. */
+static u32 move_head(const struct sroce_cq *cq, const struct move *m)
+{
+	return cq_of_kernel(cq) ? cq->head : m->base;
+}
+
+/* The rest, and then the new ring takes the old one's place. */
+static void move_finish(struct sroce_cq *cq, struct move *m)
+{
+	u32 head = move_head(cq, m) - m->base;
+
+	lockdep_assert_held(&cq->lock);
+	move_until(cq, m, cq->tail);
+	swap(cq->ring, m->ring);
+	cq->cqes = m->cqes;
+	cq->entries = m->entries;
+	cq->tail -= m->base;
+	cq->told -= m->base;
+	sroce_store(&cq->slot->told, cq->told);
+	cq->head = head;
+	cq->limit = head + m->entries;
+	sroce_store(&cq->slot->head, head);
+	cq->ib.cqe = m->entries;
+}
+
+/* Returns 0 when it is done, EINVAL, or EAGAIN when there is more to copy. */
+static int move_step(struct sroce_cq *cq, struct move *m, u32 *tail)
+{
+	u32 used;
+
+	lockdep_assert_held(&cq->lock);
+	*tail = cq->tail;
+	used = cq->tail - move_head(cq, m);
+	if (used > cq->entries || used > m->entries || cq->overflowed)
+		return -EINVAL;
+	if (cq->tail - m->done > MOVE_AT_ONCE)
+		return -EAGAIN;
+	move_finish(cq, m);
+	return 0;
+}
+
+/* Completions may come, and a kernel user take some, while most are copied. */
+static int move_all(struct sroce_cq *cq, struct move *m)
+{
+	unsigned long flags;
+	u32 tail;
+	int err;
+
+	m->base = sroce_load(&cq->slot->head);
+	m->done = m->base;
+	for (;;) {
+		spin_lock_irqsave(&cq->lock, flags);
+		err = move_step(cq, m, &tail);
+		spin_unlock_irqrestore(&cq->lock, flags);
+		if (err != -EAGAIN)
+			return err;
+		move_until(cq, m, tail);
+		cond_resched();
+	}
+}
+
+static int resize(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
+{
+	struct move m = { .entries = entries };
+	int err = 0;
+
+	m.ring = sroce_ring_alloc(cq->ring->ucontext,
+				  entries * sizeof(*m.cqes));
+	if (IS_ERR(m.ring))
+		return PTR_ERR(m.ring);
+	m.cqes = m.ring->mem;
+	if (udata)
+		err = cq_respond(cq, m.ring, entries, udata);
+	if (!err)
+		err = move_all(cq, &m);
+	/* The new one, if that failed. */
+	sroce_ring_free(m.ring);
+	return err;
+}
+
+int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
+		    struct ib_udata *udata)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	int err;
+
+	if (cqe < 1 || cqe > SROCE_MAX_CQE)
+		return -EINVAL;
+	err = sroce_udata_empty(udata);
+	if (err)
+		return err;
+	mutex_lock(&cq->resize);
+	err = resize(cq, roundup_pow_of_two(cqe), udata);
+	mutex_unlock(&cq->resize);
+	return err;
+}
+
+static u8 network_type(u16 flags)
+{
+	return flags & SROCE_CQE_IPV4 ? RDMA_NETWORK_IPV4 : RDMA_NETWORK_IPV6;
+}
+
+static void cq_read(struct ib_wc *wc, const struct sroce_cqe *cqe)
+{
+	memset(wc, 0, sizeof(*wc));
+	wc->wr_id = cqe->wr_id;
+	wc->status = cqe->status;
+	wc->opcode = cqe->opcode;
+	wc->vendor_err = cqe->vendor_err;
+	wc->byte_len = cqe->byte_len;
+	wc->qp = (struct ib_qp *)(uintptr_t)cqe->cookie;
+	wc->src_qp = cqe->src_qp;
+	wc->pkey_index = cqe->pkey_index;
+	wc->port_num = SROCE_PORT;
+	if (cqe->flags & SROCE_CQE_WITH_IMM) {
+		wc->wc_flags |= IB_WC_WITH_IMM;
+		wc->ex.imm_data = cqe->imm_data;
+	}
+	if (cqe->flags & SROCE_CQE_WITH_INV) {
+		wc->wc_flags |= IB_WC_WITH_INVALIDATE;
+		wc->ex.invalidate_rkey = cqe->invalidated_rkey;
+	}
+	if (cqe->flags & SROCE_CQE_GRH)
+		wc->wc_flags |= IB_WC_GRH;
+	if (cqe->flags & SROCE_CQE_WITH_VLAN) {
+		wc->wc_flags |= IB_WC_WITH_VLAN;
+		wc->vlan_id = cqe->vlan_id;
+	}
+	if (cqe->flags & (SROCE_CQE_IPV4 | SROCE_CQE_IPV6)) {
+		wc->wc_flags |= IB_WC_WITH_NETWORK_HDR_TYPE;
+		wc->network_hdr_type = network_type(cqe->flags);
+	}
+}
+
+/* A process polls by itself; the RDMA core comes here for kernel users only. */
+int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
+{
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	unsigned long flags;
+	int i;
+
+	if (!cq_of_kernel(cq))
+		return -EOPNOTSUPP;
+	spin_lock_irqsave(&cq->lock, flags);
+	for (i = 0; i < n && cq->head != cq->tail; i++) {
+		cq_read(&wc[i], &cq->cqes[cq->head & (cq->entries - 1)]);
+		cq->head++;
+	}
+	sroce_store_release(&cq->slot->head, cq->head);		/* (J) */
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return i;
+}
+
+/*
+ * A process that has armed has found completions that no event was raised for:
+ * by (K) and (L) nobody else raises it.  Without any there is none: the RDMA
+ * core keeps events for as long as they are not read.
+ */
+static int cq_remind(struct sroce_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->tail != cq->told) {
+		cq->fresh_solicited = true;
+		WRITE_ONCE(cq->fresh, true);
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	sroce_cq_notify(cq);
+	return 0;
+}
+
+int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	bool solicited = (flags & IB_CQ_SOLICITED_MASK) == IB_CQ_SOLICITED;
+	struct sroce_cq *cq = sroce_cq(ibcq);
+	unsigned long irq_flags;
+	bool missed;
+
+	if (!cq_of_kernel(cq))
+		return cq_remind(cq);
+	spin_lock_irqsave(&cq->lock, irq_flags);
+	sroce_cq_arm(cq->slot, solicited);
+	missed = flags & IB_CQ_REPORT_MISSED_EVENTS && cq->head != cq->tail;
+	spin_unlock_irqrestore(&cq->lock, irq_flags);
+	return missed;
+}

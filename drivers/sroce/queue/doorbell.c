@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Doorbell pages: each queue of a process has a slot in one of them, for the
+ * words that process and module share.
+ */
+#include <linux/slab.h>
+#include "doorbell.h"
+#include "queue_mem.h"
+
+#define MAX_PAGES	((1 << 20) / SROCE_SLOTS_PER_PAGE)
+#define HAS_FREE_SLOT	XA_MARK_1
+
+/* A doorbell page; bit n of @used is its slot n. */
+struct doorbell_page {
+	struct sroce_ring *ring;
+	u32 used;
+};
+
+static_assert(SROCE_SLOTS_PER_PAGE == 32);
+static_assert(SROCE_SLOTS_PER_PAGE * SROCE_SLOT_SIZE <= PAGE_SIZE);
+
+static struct doorbell_page *page_add(struct sroce_ucontext *ctx)
+{
+	struct doorbell_page *page;
+	int err;
+
+	if (ctx->num_pages == MAX_PAGES)
+		return ERR_PTR(-ENOMEM);
+	page = kzalloc_obj(*page, GFP_KERNEL_ACCOUNT);
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	page->ring = sroce_ring_alloc(&ctx->ib, PAGE_SIZE);
+	if (IS_ERR(page->ring)) {
+		err = PTR_ERR(page->ring);
+		goto err_page;
+	}
+	err = xa_insert(&ctx->pages, ctx->num_pages, page, GFP_KERNEL_ACCOUNT);
+	if (err)
+		goto err_ring;
+	return page;
+
+err_ring:
+	sroce_ring_free(page->ring);
+err_page:
+	kfree(page);
+	return ERR_PTR(err);
+}
+
+static struct doorbell_page *page_find(struct sroce_ucontext *ctx,
+				       unsigned long *number)
+{
+	struct doorbell_page *page;
+
+	lockdep_assert_held(&ctx->lock);
+	*number = 0;
+	page = xa_find(&ctx->pages, number, ULONG_MAX, HAS_FREE_SLOT);
+	if (page)
+		return page;
+	page = page_add(ctx);
+	if (!IS_ERR(page)) {
+		*number = ctx->num_pages++;
+		xa_set_mark(&ctx->pages, *number, HAS_FREE_SLOT);
+	}
+	return page;
+}
+
+int sroce_slot_alloc(struct sroce_ucontext *ctx, struct sroce_slot *slot)
+{
+	struct doorbell_page *page;
+	unsigned long number;
+	u32 bit;
+
+	mutex_lock(&ctx->lock);
+	page = page_find(ctx, &number);
+	if (IS_ERR(page)) {
+		mutex_unlock(&ctx->lock);
+		return PTR_ERR(page);
+	}
+	bit = ffz(page->used);
+	page->used |= 1u << bit;
+	if (page->used == U32_MAX)
+		xa_clear_mark(&ctx->pages, number, HAS_FREE_SLOT);
+	mutex_unlock(&ctx->lock);
+
+	slot->mem = page->ring->mem + bit * SROCE_SLOT_SIZE;
+	slot->number = number * SROCE_SLOTS_PER_PAGE + bit;
+	slot->page_offset = sroce_ring_offset(page->ring);
+	memset(slot->mem, 0, SROCE_SLOT_SIZE);
+	return 0;
+}
+
+void sroce_slot_free(struct sroce_ucontext *ctx, struct sroce_slot *slot)
+{
+	unsigned long number = slot->number / SROCE_SLOTS_PER_PAGE;
+	struct doorbell_page *page;
+
+	mutex_lock(&ctx->lock);
+	page = xa_load(&ctx->pages, number);
+	page->used &= ~(1u << slot->number % SROCE_SLOTS_PER_PAGE);
+	xa_set_mark(&ctx->pages, number, HAS_FREE_SLOT);
+	mutex_unlock(&ctx->lock);
+}
+
+int sroce_slot_owner(struct sroce_ucontext *ctx, struct sroce_slot *slot,
+		     struct sroce_qp *qp)
+{
+	return xa_err(xa_store_bh(&ctx->kicked->qps, slot->number, qp,
+				  GFP_KERNEL_ACCOUNT));
+}
+
+void sroce_slots_init(struct sroce_ucontext *ctx)
+{
+	mutex_init(&ctx->lock);
+	xa_init(&ctx->pages);
+}
+
+void sroce_slots_exit(struct sroce_ucontext *ctx)
+{
+	struct doorbell_page *page;
+	unsigned long number;
+
+	xa_for_each(&ctx->pages, number, page) {
+		sroce_ring_free(page->ring);
+		kfree(page);
+	}
+	xa_destroy(&ctx->pages);
+	mutex_destroy(&ctx->lock);
+}

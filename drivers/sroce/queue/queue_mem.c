@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+#include "queue_mem.h"
+
+/* Far more than the largest queue that is ever created. */
+#define MAX_SIZE SZ_1G
+
+static struct sroce_ring *to_ring(struct sroce_mapping *mapping)
+{
+	return container_of(mapping, struct sroce_ring, mapping);
+}
+
+static void ring_release(struct sroce_mapping *mapping)
+{
+	struct sroce_ring *ring = to_ring(mapping);
+
+	vfree(ring->mem);
+	kfree(ring);
+}
+
+static int ring_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
+{
+	return remap_vmalloc_range(vma, to_ring(mapping)->mem, 0);
+}
+
+static void free_pages_of(struct page **pages, u32 count)
+{
+	while (count--)
+		__free_page(pages[count]);
+	kvfree(pages);
+}
+
+/*
+ * Charged to the memory cgroup of the process, unlike those of vmalloc_user().
+ * A size that the group does not allow is an error, no reason to kill anybody.
+ */
+static struct page **alloc_pages_of(u32 count)
+{
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
+			  __GFP_NOWARN;
+	struct page **pages;
+	u32 i;
+
+	pages = kvmalloc_array(count, sizeof(*pages), gfp);
+	if (!pages)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		pages[i] = alloc_page(gfp | __GFP_ZERO);
+		if (!pages[i])
+			goto err_pages;
+		cond_resched();
+	}
+	return pages;
+
+err_pages:
+	free_pages_of(pages, i);
+	return NULL;
+}
+
+/* Zeroed memory that vfree() takes back and remap_vmalloc_range() takes. */
+static void *alloc_mem(u32 size)
+{
+	u32 count = size >> PAGE_SHIFT;
+	struct page **pages = alloc_pages_of(count);
+	void *mem;
+
+	if (!pages)
+		return NULL;
+	mem = vmap(pages, count, VM_MAP | VM_MAP_PUT_PAGES | VM_USERMAP,
+		   PAGE_KERNEL);
+	if (!mem)
+		free_pages_of(pages, count);
+	return mem;
+}
+
+struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size)
+{
+	struct sroce_ring *ring;
+	int err = -ENOMEM;
+
+	if (!size || size > MAX_SIZE)
+		return ERR_PTR(-EINVAL);
+	ring = kzalloc_obj(*ring, GFP_KERNEL_ACCOUNT);
+	if (!ring)
+		return ERR_PTR(-ENOMEM);
+	ring->mapping.map = ring_map;
+	ring->mapping.release = ring_release;
+	ring->ucontext = ucontext;
+	ring->size = PAGE_ALIGN(size);
+	ring->mem = ucontext ? alloc_mem(ring->size) : vzalloc(ring->size);
+	if (!ring->mem)
+		goto err_ring;
+	if (ucontext) {
+		err = rdma_user_mmap_entry_insert(ucontext,
+						  &ring->mapping.entry,
+						  ring->size);
+		if (err)
+			goto err_mem;
+	}
+	return ring;
+
+err_mem:
+	vfree(ring->mem);
+err_ring:
+	kfree(ring);
+	return ERR_PTR(err);
+}
+
+void sroce_ring_free(struct sroce_ring *ring)
+{
+	if (!ring)
+		return;
+	if (ring->ucontext)
+		rdma_user_mmap_entry_remove(&ring->mapping.entry);
+	else
+		ring_release(&ring->mapping);
+}
+
+u64 sroce_ring_offset(struct sroce_ring *ring)
+{
+	return ring->ucontext ? sroce_mapping_offset(&ring->mapping) : 0;
+}
+
+void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr, u32 max_sge)
+{
+	u32 sges = max_t(u32, max_sge, 1);
+
+	if (!max_wr)
+		return;
+	ring->stride = roundup_pow_of_two(SROCE_RQE_HEADER +
+					  sges * sizeof(struct sroce_sge));
+	ring->entries = roundup_pow_of_two(max_wr);
+	ring->max_sge = min_t(u32, (ring->stride - SROCE_RQE_HEADER) /
+				   sizeof(struct sroce_sge), SROCE_MAX_SGE);
+}

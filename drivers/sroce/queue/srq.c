@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Shared receive queues: requests that are taken, and their events.
+ */
+#include "qp.h"
+#include "srq.h"
+#include "wqe.h"
+
+/* Requests that wait to be taken; more than @recv.entries with a bad tail. */
+static u32 waiting(const struct sroce_srq *srq)
+{
+	return sroce_load_acquire(&srq->recv.slot->rq_tail) - srq->recv.head;
+}
+
+/* There is one event for each limit that is set. */
+bool sroce_srq_limit_reached(struct sroce_srq *srq)
+{
+	lockdep_assert_held(&srq->lock);
+	if (!srq->limit || waiting(srq) >= srq->limit)
+		return false;
+	srq->limit = 0;
+	return true;
+}
+
+enum sroce_fetched sroce_srq_take(struct sroce_srq *srq,
+				  struct sroce_recv_wqe *wqe,
+				  unsigned long *todo)
+{
+	enum sroce_fetched fetched;
+	bool broken;
+
+	spin_lock(&srq->lock);
+	broken = srq->recv.broken;
+	fetched = sroce_fetch_recv(sroce_device(srq->ib.device), &srq->recv,
+				   wqe);
+	if (srq->recv.broken && !broken)
+		*todo |= BIT(SROCE_TODO_SRQ_ERR);
+	if (unlikely(sroce_srq_limit_reached(srq)))
+		*todo |= BIT(SROCE_TODO_SRQ_LIMIT);
+	spin_unlock(&srq->lock);
+	return fetched;
+}
+
+void sroce_srq_raise(struct sroce_srq *srq, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = srq->ib.device,
+		.element.srq = &srq->ib,
+		.event = type,
+	};
+
+	if (srq->ib.event_handler)
+		srq->ib.event_handler(&event, srq->ib.srq_context);
+}
+
+void sroce_srq_raise_due(struct sroce_srq *srq, unsigned long todo)
+{
+	if (todo & BIT(SROCE_TODO_SRQ_LIMIT))
+		sroce_srq_raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	if (todo & BIT(SROCE_TODO_SRQ_ERR))
+		sroce_srq_raise(srq, IB_EVENT_SRQ_ERR);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Requests come from memory that a hostile process may write to at any time:
+ * each is copied once and only the copy is looked at.
+ */
+#include <linux/mm.h>
+#include "../core/errors.h"
+#include "wqe.h"
+
+int sroce_fetch_alloc(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	struct sroce_wr *wrs;
+	void *lists;
+
+	if (READ_ONCE(sq->req.in.wrs) || !sq->entries)
+		return 0;
+	wrs = kvcalloc(sq->entries, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
+	lists = kvcalloc(sq->entries, sq->list_size, GFP_KERNEL_ACCOUNT);
+	if (!wrs || !lists) {
+		kvfree(wrs);
+		kvfree(lists);
+		return -ENOMEM;
+	}
+	spin_lock_bh(&sq->lock);
+	if (!sq->req.in.wrs) {
+		sq->lists = lists;
+		sq->req.in.mask = sq->entries - 1;
+		WRITE_ONCE(sq->req.in.wrs, wrs);
+		wrs = NULL;
+		lists = NULL;
+	}
+	spin_unlock_bh(&sq->lock);
+	kvfree(wrs);
+	kvfree(lists);
+	return 0;
+}
+
+void sroce_fetch_free(struct sroce_qp *qp)
+{
+	kvfree(qp->sq.req.in.wrs);
+	kvfree(qp->sq.lists);
+	qp->sq.req.in.wrs = NULL;
+	qp->sq.lists = NULL;
+}
+
+/* What a QP can send: bits of enum sroce_op.  Only the kernel registers. */
+static u32 operations(const struct sroce_qp *qp)
+{
+	const u32 send = BIT(SROCE_OP_SEND) | BIT(SROCE_OP_SEND_IMM);
+	const u32 write = BIT(SROCE_OP_WRITE) | BIT(SROCE_OP_WRITE_IMM);
+	const u32 local = BIT(SROCE_OP_LOCAL_INV) | BIT(SROCE_OP_BIND_MW) |
+			  (qp->user ? 0 : BIT(SROCE_OP_REG_MR));
+
+	switch (qp->type) {
+	case IB_QPT_RC:
+	case IB_QPT_XRC_INI:
+		return send | write | local | BIT(SROCE_OP_READ) |
+		       BIT(SROCE_OP_CMP_SWP) | BIT(SROCE_OP_FETCH_ADD) |
+		       BIT(SROCE_OP_SEND_INV) | BIT(SROCE_OP_FLUSH) |
+		       BIT(SROCE_OP_ATOMIC_WRITE);
+	case IB_QPT_UC:
+		return send | write | local;
+	default:
+		return send;
+	}
+}
+
+/* For so few words memchr_inv() takes twice as long. */
+static bool zero(const u32 *words, u32 n)
+{
+	u32 sum = 0;
+
+	while (n--)
+		sum |= words[n];
+	return !sum;
+}
+
+/* It has no list: the length is of the peer's memory. */
+static u8 take_flush(struct sroce_wr *wr, const struct sroce_sqe *sqe)
+{
+	const u8 types = SROCE_WR_FLUSH_GLOBAL | SROCE_WR_FLUSH_PERSISTENT;
+
+	wr->flush.type = sqe->flush.type;
+	wr->flush.level = sqe->flush.level;
+	wr->length = sqe->flush.length;
+	if (!wr->flush.type || wr->flush.type & ~types ||
+	    wr->flush.level > SROCE_WR_FLUSH_REGION || wr->num_sge ||
+	    wr->flags & SROCE_INLINE || sqe->flush.reserved ||
+	    sqe->flush.reserved2)
+		return SROCE_LOC_QP_OP_ERR;
+	return wr->length > SROCE_MAX_MSG ? SROCE_LOC_LEN_ERR : 0;
+}
+
+static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
+			const struct sroce_sqe *sqe)
+{
+	if (!sroce_qp_connected(qp)) {
+		wr->ah = sqe->ud.ah;
+		wr->remote_qpn = sqe->ud.remote_qpn & SROCE_QPN_MASK;
+		wr->qkey = sqe->ud.remote_qkey;
+		if (!qp->user)		/* verbs/post.c: the address vector itself */
+			wr->compare_add = sqe->atomic.compare_add;
+		else if (!zero(sqe->ud.reserved, ARRAY_SIZE(sqe->ud.reserved)))
+			return SROCE_LOC_QP_OP_ERR;
+		return 0;
+	}
+	if (wr->opcode == SROCE_OP_BIND_MW || wr->opcode == SROCE_OP_REG_MR) {
+		wr->bind.addr = sqe->bind.addr;
+		wr->bind.bytes = sqe->bind.length;
+		wr->bind.lkey = sqe->bind.lkey;
+		wr->bind.key = sqe->bind.rkey;
+		wr->bind.access = sqe->bind.access;
+		return sqe->bind.reserved ? SROCE_LOC_QP_OP_ERR : 0;
+	}
+	wr->remote_addr = sqe->rdma.remote_addr;
+	wr->rkey = sqe->rdma.rkey;
+	wr->srqn = sqe->rdma.srqn;
+	if (wr->srqn &&
+	    (qp->type != IB_QPT_XRC_INI || wr->srqn > SROCE_SRQN_MASK))
+		return SROCE_LOC_QP_OP_ERR;
+	if (wr->opcode == SROCE_OP_FLUSH)
+		return take_flush(wr, sqe);
+	if (wr->opcode == SROCE_OP_CMP_SWP || wr->opcode == SROCE_OP_FETCH_ADD) {
+		wr->compare_add = sqe->atomic.compare_add;
+		wr->swap = sqe->atomic.swap;
+		return 0;
+	}
+	return zero(sqe->rdma.reserved, ARRAY_SIZE(sqe->rdma.reserved)) ?
+	       0 : SROCE_LOC_QP_OP_ERR;
+}
+
+static bool is_word(const struct sroce_wr *wr)
+{
+	return sroce_wr_atomic(wr) || wr->opcode == SROCE_OP_ATOMIC_WRITE;
+}
+
+/* @entry is in the ring: what is read here, is read here only. */
+static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
+		      const struct sroce_sqe *entry, void *list)
+{
+	if (wr->num_sge > qp->sq.max_inline || sroce_wr_fetches(wr) ||
+	    sroce_wr_local(wr))
+		return SROCE_LOC_QP_OP_ERR;
+	if (is_word(wr) && wr->num_sge != sizeof(u64))
+		return SROCE_LOC_LEN_ERR;
+	memcpy(list, entry + 1, wr->num_sge);
+	wr->length = wr->num_sge;
+	return 0;
+}
+
+static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
+		    const struct sroce_sqe *entry, struct sroce_sge *list)
+{
+	u64 length = 0;
+	u32 i;
+
+	if (wr->num_sge > qp->sq.max_sge || (sroce_wr_local(wr) && wr->num_sge))
+		return SROCE_LOC_QP_OP_ERR;
+	memcpy(list, entry + 1, wr->num_sge * sizeof(*list));
+	barrier_data(list);
+	for (i = 0; i < wr->num_sge; i++)
+		length += list[i].length;
+	if (length > SROCE_MAX_MSG || (is_word(wr) && length != sizeof(u64)))
+		return SROCE_LOC_LEN_ERR;
+	wr->length = length;
+	return 0;
+}
+
+/* One packet names it, however long it is. */
+static bool is_range(const struct sroce_wr *wr)
+{
+	return wr->opcode == SROCE_OP_FLUSH;
+}
+
+static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
+{
+	const struct sroce_requester *req = &qp->sq.req;
+
+	if (!sroce_qp_connected(qp)) {
+		wr->packets = 1;
+		return wr->length > req->mtu ? SROCE_LOC_LEN_ERR : 0;
+	}
+	/* From INIT to ERR: never connected, and only to be flushed. */
+	if (!req->mtu || (sroce_wr_reads(wr) && !req->max_reads))
+		return SROCE_LOC_QP_OP_ERR;
+	if (sroce_wr_local(wr))
+		wr->packets = 0;
+	else
+		wr->packets = wr->length <= req->mtu || is_range(wr) ? 1 :
+			      sroce_packets(wr->length, req->mtu);
+	return wr->packets > SROCE_MAX_PACKETS ? SROCE_LOC_LEN_ERR : 0;
+}
+
+static u8 flags(const struct sroce_qp *qp)
+{
+	return SROCE_WR_ALL_FLAGS | (qp->user ? 0 : SROCE_INVALIDATE);
+}
+
+static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
+		       const struct sroce_sqe *sqe,
+		       const struct sroce_sqe *entry, void *list)
+{
+	u8 status;
+
+	if (wr->opcode >= SROCE_OPS || !(operations(qp) & BIT(wr->opcode)) ||
+	    wr->flags & ~flags(qp))
+		return SROCE_LOC_QP_OP_ERR;
+	status = take_operands(qp, wr, sqe);
+	if (!status && wr->flags & SROCE_INLINE)
+		status = take_inline(qp, wr, entry, list);
+	else if (!status && wr->opcode != SROCE_OP_FLUSH)
+		status = take_list(qp, wr, entry, list);
+	return status ?: check_size(qp, wr);
+}
+
+static const struct sroce_sqe *entry_at(const struct sroce_qp *qp, u32 index)
+{
+	return qp->sq.ring +
+	       (size_t)(index & (qp->sq.entries - 1)) * qp->sq.stride;
+}
+
+static void take_head(struct sroce_wr *wr, struct sroce_sqe *head,
+		      const struct sroce_sqe *entry)
+{
+	memcpy(head, entry, sizeof(*head));
+	barrier_data(head);
+	wr->wr_id = head->wr_id;
+	wr->opcode = head->opcode;
+	wr->flags = head->flags;
+	wr->num_sge = head->num_sge;
+	wr->imm = head->imm_data;
+	wr->length = 0;
+	wr->packets = 1;
+	wr->started = false;
+	wr->parts = false;
+}
+
+void sroce_fetch_head(const struct sroce_qp *qp, u32 index,
+		      struct sroce_wr *wr)
+{
+	struct sroce_sqe head;
+
+	lockdep_assert_held(&qp->sq.lock);
+	take_head(wr, &head, entry_at(qp, index));
+}
+
+static void fetch_one(struct sroce_qp *qp, u32 index)
+{
+	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+	const struct sroce_sqe *entry = entry_at(qp, index);
+	struct sroce_sqe head;
+
+	take_head(wr, &head, entry);
+	wr->status = take_request(qp, wr, &head, entry,
+				  sroce_fetch_list(qp, index));
+	if (unlikely(wr->status))
+		sroce_count(qp, SROCE_BAD_WQES);
+}
+
+u32 sroce_fetch_end(struct sroce_qp *qp)
+{
+	const struct sroce_inflight *in = &qp->sq.req.in;
+	u32 tail;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (qp->sq.broken)
+		return in->tail;
+	tail = sroce_load_acquire(&qp->slot->sq_tail);
+	if (likely(tail - in->head <= qp->sq.entries &&
+		   tail - in->tail <= qp->sq.entries))
+		return tail;
+	qp->sq.broken = true;
+	sroce_count(qp, SROCE_BAD_WQES);
+	return in->tail;
+}
+
+void sroce_fetch_until(struct sroce_qp *qp, u32 end, u32 most)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+
+	lockdep_assert_held(&qp->sq.lock);
+	while ((s32)(end - in->tail) > 0 && most--)
+		fetch_one(qp, in->tail++);
+}
+
+bool sroce_fetch_send(struct sroce_qp *qp, u32 most)
+{
+	sroce_fetch_until(qp, sroce_fetch_end(qp), most);
+	return !qp->sq.broken;
+}
+
+enum sroce_fetched sroce_fetch_recv(struct sroce_device *dev,
+				    struct sroce_recv_ring *ring,
+				    struct sroce_recv_wqe *wqe)
+{
+	const struct sroce_rqe *entry;
+	struct sroce_rqe head;
+	u32 n;
+
+	n = sroce_load_acquire(&ring->slot->rq_tail) - ring->head;
+	if (!n || !ring->entries)
+		return SROCE_FETCHED_NONE;
+	wqe->wr_id = 0;
+	wqe->num_sge = 0;
+	if (n > ring->entries || ring->broken) {
+		ring->broken = true;
+		sroce_count(dev, SROCE_BAD_WQES);
+		return SROCE_FETCHED_BROKEN;
+	}
+	entry = sroce_recv_ring_at(ring, ring->head);
+	memcpy(&head, entry, sizeof(head));
+	barrier_data(&head);
+	wqe->wr_id = head.wr_id;
+	if (head.num_sge <= ring->max_sge && !head.reserved) {
+		wqe->num_sge = head.num_sge;
+		memcpy(wqe->sge, entry + 1, head.num_sge * sizeof(*wqe->sge));
+	}
+	ring->head++;
+	sroce_store_release(&ring->slot->rq_head, ring->head);
+	if (wqe->num_sge == head.num_sge && !head.reserved)
+		return SROCE_FETCHED;
+	sroce_count(dev, SROCE_BAD_WQES);
+	return SROCE_FETCHED_BAD;
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The half of a QP that takes requests: core/responder.c judges, this stores
+ * what they bring, and recv/resp_tx.c answers them.
+ */
+#include "../core/aeth.h"
+#include "../core/errors.h"
+#include "../mem/mr_fast.h"
+#include "../queue/qp_run.h"
+#include "resp.h"
+#include "resp_tx.h"
+#include "rq.h"
+#include "ud_recv.h"
+#include "xrc.h"
+
+static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
+			     const struct sroce_request *req)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	bool write = pkt->op->kind == SROCE_KIND_WRITE;
+	struct sroce_cqe cqe = {
+		.opcode = write ? IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
+		.byte_len = req->offset + pkt->payload,
+		.src_qp = qp->dest_qpn,
+	};
+
+	if (pkt->op->headers & SROCE_IMMDT) {
+		cqe.imm_data = pkt->imm;
+		cqe.flags |= SROCE_CQE_WITH_IMM;
+	}
+	if (pkt->op->headers & SROCE_IETH) {
+		cqe.invalidated_rkey = pkt->rkey;
+		cqe.flags |= SROCE_CQE_WITH_INV;
+	}
+	if (pkt->solicited)
+		cqe.flags |= SROCE_CQE_SOLICITED;
+	sroce_receive_complete(qp, &cqe);
+}
+
+/* Executing */
+
+static enum sroce_reason store_send(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_rx *rx,
+				    const struct sroce_request *req)
+{
+	const struct sroce_memory to = sroce_receive_buffer(qp);
+	int err;
+
+	err = sroce_store_packet(grip, &to, req->offset, rx->payload,
+				 rx->pkt.payload);
+	if (likely(!err))
+		return SROCE_NO_REASON;
+	if (err == -EMSGSIZE)
+		return SROCE_RECV_TOO_SMALL;
+	if (err == -ENODATA)
+		return SROCE_RAN_OUT;
+	if (err != -EAGAIN)
+		return SROCE_RECV_LKEY_REFUSED;
+	return sroce_receive_absent(qp, &to, req->offset,
+				    req->completes ? rx->pkt.payload :
+						     SROCE_FAULT_AHEAD,
+				    SROCE_RECV_LKEY_REFUSED);
+}
+
+/* Page in what the message has still to bring. */
+static noinline enum sroce_reason
+absent_write(struct sroce_qp *qp, const struct sroce_request *req, u32 length)
+{
+	SROCE_REMOTE_MEMORY(to, qp, req->va, length, req->rkey,
+			    IB_ACCESS_REMOTE_WRITE);
+
+	return sroce_receive_absent(qp, &to, 0, length, SROCE_RKEY_REFUSED);
+}
+
+static enum sroce_reason store_write(struct sroce_qp *qp,
+				     struct sroce_grip *grip,
+				     const struct sroce_rx *rx,
+				     const struct sroce_request *req)
+{
+	u32 length = req->begins ? rx->pkt.dma_len : qp->rq.resp.left;
+	struct sroce_mr *mr;
+	int err;
+
+	SROCE_REMOTE_MEMORY(to, qp, req->va, rx->pkt.payload, req->rkey,
+			    IB_ACCESS_REMOTE_WRITE);
+
+	/* The bounds of the whole message, before its first byte. */
+	if (req->begins && length > rx->pkt.payload) {
+		mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va,
+				  length, IB_ACCESS_REMOTE_WRITE);
+		if (!mr)
+			return SROCE_RKEY_REFUSED;
+		sroce_grip_hold(grip, mr);
+	}
+	err = sroce_store_packet(grip, &to, 0, rx->payload,
+				 rx->pkt.payload);
+	if (likely(!err))
+		return SROCE_NO_REASON;
+	if (err == -ENODATA)
+		return SROCE_RAN_OUT;
+	return err == -EAGAIN ? absent_write(qp, req, length) :
+				SROCE_RKEY_REFUSED;
+}
+
+static enum sroce_reason invalidate_asked(struct sroce_qp *qp, u32 key)
+{
+	sroce_grip_drop(&qp->rq.grip);
+	return sroce_invalidate(qp->rq.pd, qp->qpn, key, true) ?
+	       SROCE_INVALIDATE_REFUSED : SROCE_NO_REASON;
+}
+
+static enum sroce_reason check_read(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_request *req, u32 length)
+{
+	struct sroce_mr *mr;
+
+	if (!length)
+		return SROCE_NO_REASON;
+	mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va, length,
+			  IB_ACCESS_REMOTE_READ);
+	if (!mr)
+		return SROCE_RKEY_REFUSED;
+	sroce_grip_hold(grip, mr);
+	return SROCE_NO_REASON;
+}
+
+static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
+				   const struct sroce_rx *rx,
+				   const struct sroce_request *req,
+				   u64 *original)
+{
+	const struct sroce_pkt *pkt = &rx->pkt;
+	bool swap = (pkt->opcode & ~SROCE_TRANSPORT_MASK) == SROCE_COMPARE_SWAP;
+	int err;
+
+	SROCE_REMOTE_MEMORY(on, qp, req->va, sizeof(u64), req->rkey,
+			    IB_ACCESS_REMOTE_ATOMIC);
+
+	err = sroce_atomic(grip, &on, swap ? &pkt->compare : NULL,
+			   pkt->swap_add, original);
+	if (err == -EAGAIN)
+		return sroce_receive_absent(qp, &on, 0, sizeof(u64),
+					    SROCE_RKEY_REFUSED);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+}
+
+/* Annex A19: readers see all of it or nothing, and all before it first. */
+static enum sroce_reason write_word(struct sroce_qp *qp,
+				    struct sroce_grip *grip,
+				    const struct sroce_rx *rx,
+				    const struct sroce_request *req)
+{
+	u64 value;
+	int err;
+
+	SROCE_REMOTE_MEMORY(to, qp, req->va, sizeof(u64), req->rkey,
+			    IB_ACCESS_REMOTE_WRITE);
+
+	if (!sroce_reader_copy(rx->payload, &value, sizeof(value)))
+		return SROCE_RAN_OUT;
+	err = sroce_store_word(grip, &to, value);
+	if (err == -EAGAIN)
+		return sroce_receive_absent(qp, &to, 0, sizeof(u64),
+					    SROCE_RKEY_REFUSED);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+}
+
+/*
+ * What this peer has written was stored by CPUs: it is visible to all as soon
+ * as the stores are done.  No region has the right to be flushed to
+ * persistence.
+ */
+static enum sroce_reason flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	int access =
+		(pkt->flush_type & SROCE_FLUSH_GLOBAL ?
+		 IB_ACCESS_FLUSH_GLOBAL : 0) |
+		(pkt->flush_type & SROCE_FLUSH_PERSISTENT ?
+		 IB_ACCESS_FLUSH_PERSISTENT : 0);
+	struct sroce_mr *mr;
+
+	if (pkt->flush_level == SROCE_FLUSH_REGION)
+		mr = sroce_mr_get_whole(qp->rq.pd, qp->qpn, pkt->rkey, access);
+	else
+		mr = sroce_mr_get(qp->rq.pd, qp->qpn, pkt->rkey, pkt->va,
+				  pkt->dma_len, access);
+	if (!mr)
+		return SROCE_RKEY_REFUSED;
+	sroce_mr_put(mr);
+	/* Also what was mapped for a device, see mem/mr_dmabuf.c. */
+	wmb();
+	return SROCE_NO_REASON;
+}
+
+static enum sroce_reason execute_answered(struct sroce_qp *qp, const struct sroce_rx *rx,
+				const struct sroce_request *req, u64 *original)
+{
+	struct sroce_grip *grip = &qp->rq.grip;
+
+	lockdep_assert_held(&qp->rq.lock);
+	switch (rx->pkt.op->kind) {
+	case SROCE_KIND_READ:
+		return check_read(qp, grip, req, rx->pkt.dma_len);
+	case SROCE_KIND_ATOMIC:
+		return do_atomic(qp, grip, rx, req, original);
+	case SROCE_KIND_ATOMIC_WRITE:
+		return write_word(qp, grip, rx, req);
+	case SROCE_KIND_FLUSH:
+		return flush(qp, &rx->pkt);
+	default:
+		return SROCE_NO_REASON;
+	}
+}
+
+static void count_answered(struct sroce_qp *qp, enum sroce_kind kind)
+{
+	if (kind == SROCE_KIND_READ)
+		sroce_count(qp, SROCE_RX_READ_REQUESTS);
+	else if (kind != SROCE_KIND_FLUSH)
+		sroce_count(qp, SROCE_RX_ATOMIC_REQUESTS);
+}
+
+static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
+			      const struct sroce_request *req, u64 *original)
+{
+	struct sroce_grip *grip = &qp->rq.grip;
+	enum sroce_reason reason = SROCE_NO_REASON;
+
+	switch (rx->pkt.op->kind) {
+	case SROCE_KIND_SEND:
+		if (rx->pkt.payload)
+			reason = store_send(qp, grip, rx, req);
+		if (!reason && rx->pkt.op->headers & SROCE_IETH)
+			reason = invalidate_asked(qp, rx->pkt.rkey);
+		break;
+	case SROCE_KIND_WRITE:
+		if (rx->pkt.payload)
+			reason = store_write(qp, grip, rx, req);
+		if (req->begins && !reason)
+			sroce_count(qp, SROCE_RX_WRITE_REQUESTS);
+		break;
+	default:
+		reason = execute_answered(qp, rx, req, original);
+		if (!reason)
+			count_answered(qp, rx->pkt.op->kind);
+	}
+	return reason;
+}
+
+/* The peer may come back later (RC), or this is lost. */
+static void put_off(struct sroce_qp *qp, enum sroce_counter why)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	sroce_count(qp, why);
+	if (sroce_responder_reliable(r)) {
+		sroce_receive_nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
+		sroce_responder_not_ready(r);
+	} else {
+		r->kind = SROCE_KIND_NONE;
+	}
+}
+
+/* As if it had never come: the peer repeats it (RC), or its message is lost. */
+static void drop_short(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	sroce_count(qp, SROCE_RX_MALFORMED);
+	if (!sroce_responder_reliable(r))
+		r->kind = SROCE_KIND_NONE;
+}
+
+/* Returns false if there is no receive request to go on with. */
+static bool take_recv(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	switch (sroce_receive_take(qp)) {
+	case SROCE_FETCHED:
+		return true;
+	case SROCE_FETCHED_BAD:
+		r->taken = true;
+		fallthrough;
+	case SROCE_FETCHED_BROKEN:
+		sroce_receive_refuse(qp, SROCE_BAD_RQE);
+		return false;
+	default:
+		break;
+	}
+	put_off(qp, SROCE_OUT_OF_BUFFER);
+	return false;
+}
+
+/*
+ * XRC: even a request that receives nothing has to name one, and all packets
+ * of a message the same: it has taken a receive request of that.
+ */
+static bool find_srq(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+{
+	const struct sroce_responder *r = &qp->rq.resp;
+
+	if (!r->taken)
+		return sroce_xrc_aim(qp, pkt->srqn);
+	return pkt->srqn == r->srqn && sroce_xrc_recall(qp);
+}
+
+static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+			    const struct sroce_request *req)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	enum sroce_reason reason;
+	u64 original = 0;
+
+	if (sroce_qp_target(qp) && !find_srq(qp, &rx->pkt)) {
+		sroce_receive_refuse(qp, SROCE_NO_SRQ);
+		return;
+	}
+	if (req->take) {
+		/* Also if what is taken, or this packet, is refused. */
+		r->srqn = rx->pkt.srqn;
+		if (!take_recv(qp))
+			return;
+		r->taken = true;
+	}
+	if (req->begins) {
+		/*
+		 * A program that sees a byte of this message, in memory, sees
+		 * all of the messages before it (vol. 1, 9.5): some poll a flag
+		 * that is written behind the data.
+		 */
+		smp_wmb();
+	}
+	reason = move(qp, rx, req, &original);
+	if (unlikely(reason)) {
+		if (reason == SROCE_PAGED_OUT)
+			put_off(qp, SROCE_RX_PAGED_OUT);
+		else if (reason == SROCE_RAN_OUT)
+			drop_short(qp);
+		else
+			sroce_receive_refuse(qp, reason);
+		return;
+	}
+	if (req->receives)
+		complete_message(qp, rx, req);
+	sroce_responder_done(r, &rx->pkt, req, original);
+	if (rx->pkt.ack_req && rx->pkt.op->kind < SROCE_KIND_ANSWERED)
+		qp->rq.ack = true;
+}
+
+/* What is not executed */
+static void put_aside(struct sroce_qp *qp, enum sroce_request_verdict verdict,
+		      const struct sroce_request *req)
+{
+	switch (verdict) {
+	case SROCE_ACK_AGAIN:
+		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
+		qp->rq.ack = true;
+		qp->rq.ack_again = true;
+		break;
+	case SROCE_ANSWER_AGAIN:
+		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
+		break;
+	case SROCE_REPORT_GAP:
+		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+		sroce_receive_nak(qp, SROCE_NAK_SEQUENCE);
+		break;
+	case SROCE_BEHIND_GAP:
+		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+		break;
+	case SROCE_REFUSE:
+		sroce_receive_refuse(qp, req->reason);
+		break;
+	default:
+		sroce_count(qp, SROCE_RX_IGNORED);
+	}
+}
+
+static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	enum sroce_request_verdict verdict;
+	struct sroce_request req;
+
+	verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
+	if (unlikely(verdict == SROCE_REFUSE &&
+		     req.reason == SROCE_TOO_MANY_READS)) {
+		/*
+		 * Peers may count on each request being answered before the
+		 * next one comes, and rxe's FLUSHes are not counted at all.
+		 */
+		sroce_answer(qp);
+		if (!sroce_receive_active(qp)) {
+			sroce_count(qp, SROCE_RX_BAD_STATE);
+			return;
+		}
+		verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
+	}
+	if (likely(verdict == SROCE_EXECUTE))
+		execute_request(qp, rx, &req);
+	else
+		put_aside(qp, verdict, &req);
+}
+
+void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	if (!sroce_receive_active(qp)) {
+		sroce_count(qp, SROCE_RX_BAD_STATE);
+		return;
+	}
+	if (!qp->seen) {
+		qp->seen = true;
+		if (qp->state == IB_QPS_RTR && sroce_qp_connected(qp))
+			sroce_worker_wake(qp, BIT(SROCE_TODO_ESTABLISHED));
+	}
+	if (sroce_qp_connected(qp))
+		judge(qp, rx);
+	else
+		sroce_datagram_receive(qp, rx);
+}
+
+static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
+			   u32 len)
+{
+	const struct sroce_responder *r = &qp->rq.resp;
+	struct sroce_grip *grip = &qp->rq.grip;
+	struct sroce_memory buffer;
+	void *p;
+
+	SROCE_REMOTE_MEMORY(to, qp, r->va, len, r->rkey,
+			    IB_ACCESS_REMOTE_WRITE);
+
+	if (r->kind == SROCE_KIND_SEND) {
+		buffer = sroce_receive_buffer(qp);
+		return sroce_store_packet(grip, &buffer, r->done, payload, len);
+	}
+	p = sroce_grip_peek(grip, r->rkey, to.access, r->va, len);
+	if (p)
+		return sroce_reader_place(payload, p, len) ? 0 : -ENODATA;
+	return sroce_store_packet(grip, &to, 0, payload, len);
+}
+
+bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
+			     struct sroce_reader *payload, u32 len)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (!sroce_receive_active(qp) ||
+	    !sroce_responder_predicts(r, bth, len) ||
+	    !sroce_receive_recall(qp) || store_predicted(qp, payload, len))
+		return false;
+	sroce_responder_advance(r, len);
+	if (bth[8] & SROCE_BTH_ACKREQ)
+		qp->rq.ack = true;
+	return true;
+}

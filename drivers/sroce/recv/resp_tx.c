@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * What a QP owes for the requests that it has executed: READ data and results
+ * of atomics, in order, and one acknowledgment per burst.
+ */
+#include "../core/aeth.h"
+#include "../net/tx.h"
+#include "../queue/qp_run.h"
+#include "resp_tx.h"
+#include "rq.h"
+#include "xrc.h"
+
+/* In units of SROCE_ANSWER_BUDGET */
+static u32 price(const struct sroce_qp *qp, u32 packets)
+{
+	return packets * max(qp->rq.resp.mtu / SZ_1K, 1u);
+}
+
+static struct sroce_pkt blank(const struct sroce_qp *qp)
+{
+	return (struct sroce_pkt) {
+		.qpn = qp->dest_qpn,
+		.pkey = READ_ONCE(*qp->pkey),
+	};
+}
+
+/* A peer may not make us read what its key does not allow any more. */
+static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
+		    const struct sroce_read *read, struct sroce_pkt *pkt,
+		    u32 offset, u32 *count)
+{
+	int err;
+
+	SROCE_REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
+			    IB_ACCESS_REMOTE_READ);
+
+	if (!pkt->payload)
+		return sroce_burst_add(burst, pkt, NULL, 0, NULL, true);
+	err = sroce_burst_add(burst, pkt, &from, offset, NULL, read->again);
+	if (!err)
+		*count += sroce_burst_repeat(burst, pkt, sroce_rdlog_more(read),
+					     &from, offset + pkt->payload);
+	return err;
+}
+
+static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
+		       struct sroce_read *read)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_pkt pkt = blank(qp);
+	int err;
+
+	while (read->next != read->end) {
+		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+		u32 count = 1;
+
+		if (!sroce_burst_fits(burst, &pkt))
+			break;
+		err = add_data(qp, burst, read, &pkt, offset, &count);
+		/* First what there is. */
+		if (err == -EAGAIN && burst->head)
+			break;
+		/* Without a route it is lost like on any other host, whole. */
+		if (err == -ENETUNREACH)
+			count = read->end - read->next;
+		else if (err)
+			return err;
+		sroce_rdlog_sent(log, read, count);
+	}
+	return 0;
+}
+
+static void pause_answers(struct sroce_qp *qp)
+{
+	hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+/* Returns EAGAIN if the answer goes on when its memory is present. */
+static int page_in_answer(struct sroce_qp *qp, const struct sroce_read *read)
+{
+	u32 at = read->next * qp->rq.resp.mtu;
+
+	SROCE_REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
+			    IB_ACCESS_REMOTE_READ);
+
+	return sroce_fault_start(&qp->rq.fault, &from, at, read->length - at) ?:
+	       -EAGAIN;
+}
+
+/*
+ * Who asks again may have had the answer, and said so to the owner of the
+ * memory, who has taken the key back by now: a SEND with invalidate does both.
+ * That is no reason to end the connection.
+ */
+static void refuse(struct sroce_qp *qp, struct sroce_read *read, u32 first)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+
+	if (read->told) {
+		sroce_rdlog_sent(log, read, read->end - read->next);
+		sroce_count(qp, SROCE_RX_IGNORED);
+		return;
+	}
+	log->waiting = 0;
+	sroce_receive_refuse_answer(qp, sroce_psn_add(read->psn, first));
+}
+
+/*
+ * One burst of the answer to one request, so that a burst that our own queue
+ * refuses can be made again.  Returns false if the rest has to wait.
+ */
+static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
+{
+	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_burst burst;
+	u32 first = read->next;
+	u32 waiting = log->waiting;
+	int err;
+
+	if (!sroce_tx_room(qp, SROCE_TODO_ANSWER))
+		return false;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	err = -EFAULT;
+	if (!sroce_qp_target(qp) || sroce_xrc_aim(qp, read->srqn))
+		err = fill_answer(qp, &burst, read);
+	if (err == -EAGAIN)
+		err = page_in_answer(qp, read);
+	switch (err) {
+	case 0:
+		err = sroce_burst_send(&burst);
+		break;
+	case -EAGAIN:
+		sroce_burst_drop(&burst);
+		return false;
+	case -EFAULT:
+	case -EMSGSIZE:
+		sroce_burst_drop(&burst);
+		refuse(qp, read, first);
+		return true;
+	default:
+		sroce_burst_drop(&burst);
+	}
+	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
+		qp->rq.pauses++;
+		read->next = first;
+		log->waiting = waiting;
+		pause_answers(qp);
+		return false;
+	}
+	qp->rq.pauses = 0;
+	qp->rq.budget -= min(price(qp, read->next - first), qp->rq.budget);
+	read->told |= read->next == read->packets;
+	return true;
+}
+
+/*
+ * Returns false if our own queue has refused it, or there was no memory for it:
+ * who is told of an error once must not miss it for that.
+ */
+static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
+{
+	struct sroce_pkt pkt = blank(qp);
+	struct sroce_burst burst;
+	int err;
+
+	pkt.opcode = qp->rq.resp.transport | SROCE_ACKNOWLEDGE;
+	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
+	pkt.psn = psn;
+	pkt.msn = msn & SROCE_MSN_MASK;
+	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	err = sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true);
+	if (err != -ENOMEM)
+		err = sroce_burst_send(&burst);
+	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
+		qp->rq.pauses++;
+		pause_answers(qp);
+		return false;
+	}
+	qp->rq.pauses = 0;
+	if (!err)
+		sroce_count(qp, SROCE_TX_ACKS);
+	return true;
+}
+
+static void acknowledge(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	u8 syndrome = qp->rq.syndrome;
+
+	/* A gap or shortage that is over by now is not worth a word. */
+	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->naked)
+		syndrome = 0;
+	if (!send_ack(qp, syndrome, syndrome ? qp->rq.nak_psn :
+					       sroce_responder_acked(r), r->msn))
+		return;
+	qp->rq.ack = false;
+	qp->rq.ack_again = false;
+	qp->rq.syndrome = 0;
+}
+
+/*
+ * The data of a READ may be long in coming.  What was before it must not be
+ * silent for that: the peer would repeat it, and give up in the end.  Answers to
+ * READs and the like stand for themselves, see sroce_responder_acked().
+ */
+static void acknowledge_before(struct sroce_qp *qp,
+			       const struct sroce_read *read)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	u32 psn = sroce_psn_add(read->psn, -1);
+	bool all = sroce_psn_before(r->last, read->psn);
+
+	/* What has been sent of the answer says it, too. */
+	if (qp->rq.syndrome || !qp->av || read->next != read->from ||
+	    !(qp->rq.ack_again || (qp->rq.ack && all)))
+		return;
+	if (!sroce_rdlog_covers(&r->log, psn) &&
+	    !send_ack(qp, 0, psn, read->msn - 1))
+		return;
+	qp->rq.ack_again = false;
+	if (all)
+		qp->rq.ack = false;
+}
+
+void sroce_answer(struct sroce_qp *qp)
+{
+	struct sroce_read *read;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (!sroce_qp_reliable(qp))
+		return;
+	/* A QP that has just failed still owes what it has executed. */
+	if (!sroce_receive_active(qp) && !qp->rq.syndrome)
+		return;
+	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
+		return;
+	if (sroce_tx_in_order(qp, &qp->rq.path) != SROCE_ORDER_KEPT)
+		return;
+	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
+		if (!qp->rq.budget) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
+			return;
+		}
+		if (!answer_read(qp, read)) {
+			acknowledge_before(qp, read);
+			return;
+		}
+	}
+	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)
+		acknowledge(qp);
+}

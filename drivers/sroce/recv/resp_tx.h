@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_RESP_TX_H
+#define SROCE_RESP_TX_H
+
+#include "../queue/qp.h"
+
+/**
+ * sroce_answer() - send the READ data and acknowledgments that are due
+ * @qp: any type; rq.lock held
+ */
+void sroce_answer(struct sroce_qp *qp);
+
+#endif /* SROCE_RESP_TX_H */

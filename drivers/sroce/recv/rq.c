@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Receive requests: taken, completed, refused and flushed.
+ */
+#include "../core/aeth.h"
+#include "../queue/qp_run.h"
+#include "../queue/srq.h"
+#include "../queue/trace.h"
+#include "rq.h"
+
+static void count_error(struct sroce_qp *qp, u8 status)
+{
+	sroce_count(qp, SROCE_RESP_CQE_ERROR);
+	if (status == SROCE_WR_FLUSH_ERR)
+		sroce_count(qp, SROCE_RESP_CQE_FLUSH_ERROR);
+}
+
+void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	cqe->wr_id = qp->rq.wqe->wr_id;
+	cqe->qp_num = qp->qpn;
+	if (!cqe->opcode)
+		cqe->opcode = IB_WC_RECV;
+	cqe->cookie = qp->user ? 0 : (uintptr_t)qp->ib;
+	if (unlikely(cqe->status))
+		count_error(qp, cqe->status);
+	trace_sroce_complete(qp, cqe);
+	if (!sroce_cq_push(qp->rq.cq, cqe))
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+}
+
+void sroce_receive_fail(struct sroce_qp *qp, u8 status)
+{
+	struct sroce_cqe cqe = { .status = status };
+
+	lockdep_assert_held(&qp->rq.lock);
+	sroce_receive_complete(qp, &cqe);
+	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
+}
+
+enum sroce_fetched sroce_receive_take(struct sroce_qp *qp)
+{
+	enum sroce_fetched fetched;
+	unsigned long todo = 0;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (!qp->srq)
+		return sroce_fetch_recv(qp->dev, &qp->rq.ring, qp->rq.wqe);
+	fetched = sroce_srq_take(qp->srq, qp->rq.wqe, &todo);
+	qp->rq.taken_from = qp->srq->serial;
+	if (todo && sroce_qp_target(qp))
+		sroce_srq_raise_due(qp->srq, todo);
+	else if (todo)
+		sroce_worker_wake(qp, todo);
+	return fetched;
+}
+
+/* What has been taken, and with an SRQ no more will be. */
+static void flush_taken(struct sroce_qp *qp)
+{
+	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
+
+	if ((qp->rq.resp.taken || qp->rq.wqe_taken) && sroce_receive_recall(qp))
+		sroce_receive_complete(qp, &cqe);
+	qp->rq.resp.taken = false;
+	qp->rq.wqe_taken = false;
+	if (qp->srq && !sroce_qp_target(qp) && !qp->rq.last_told) {
+		qp->rq.last_told = true;
+		sroce_worker_wake(qp, BIT(SROCE_TODO_LAST_RECV));
+	}
+}
+
+void sroce_receive_failing(struct sroce_qp *qp)
+{
+	struct sroce_recv_ring *ring = &qp->rq.ring;
+	u32 waiting;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (qp->state != IB_QPS_ERR)
+		return;
+	flush_taken(qp);
+	if (!ring->entries)
+		return;
+	sroce_ring_error(qp->slot);
+	waiting = sroce_load_acquire(&qp->slot->rq_tail) - ring->head;
+	qp->rq.flushing = min(waiting, ring->entries);
+}
+
+static bool flush_one(struct sroce_qp *qp)
+{
+	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
+	enum sroce_fetched fetched = sroce_receive_take(qp);
+
+	if (fetched == SROCE_FETCHED_NONE || fetched == SROCE_FETCHED_BROKEN)
+		return false;
+	sroce_receive_complete(qp, &cqe);
+	return true;
+}
+
+bool sroce_receive_flush(struct sroce_qp *qp)
+{
+	u32 budget = SROCE_FLUSH_BUDGET;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (qp->state != IB_QPS_ERR)
+		return false;
+	while (qp->rq.flushing && budget--)
+		qp->rq.flushing = flush_one(qp) ? qp->rq.flushing - 1 : 0;
+	return qp->rq.flushing;
+}
+
+void sroce_receive_reset(struct sroce_qp *qp)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	qp->rq.ring.head = 0;
+	qp->rq.ack = false;
+	qp->rq.ack_again = false;
+	qp->rq.syndrome = 0;
+	qp->rq.ring.broken = false;
+	qp->rq.last_told = false;
+	qp->rq.wqe_taken = false;
+	qp->rq.flushing = 0;
+	r->kind = SROCE_KIND_NONE;
+	r->taken = false;
+	r->naked = false;
+	r->msn = 0;
+	r->done = 0;
+	r->log.first = 0;
+	r->log.count = 0;
+	r->log.waiting = 0;
+	r->log.settled = 0;
+	sroce_fault_reset(&qp->rq.fault);
+	sroce_store(&qp->slot->rq_head, 0);
+}
+
+/* Refusing */
+
+static void count_nak(struct sroce_qp *qp, u8 syndrome)
+{
+	switch (syndrome) {
+	case SROCE_NAK_SEQUENCE:
+		sroce_count(qp, SROCE_TX_NAK_SEQUENCE);
+		break;
+	case SROCE_NAK_INVALID_REQ:
+		sroce_count(qp, SROCE_TX_NAK_INVALID);
+		break;
+	case SROCE_NAK_REM_OP:
+		sroce_count(qp, SROCE_TX_NAK_OPERATION);
+		break;
+	case SROCE_NAK_REM_ACCESS:
+		break;
+	default:
+		sroce_count(qp, SROCE_TX_NAK_RNR);
+	}
+}
+
+void sroce_receive_nak(struct sroce_qp *qp, u8 syndrome)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	qp->rq.syndrome = syndrome;
+	qp->rq.nak_psn = qp->rq.resp.epsn;
+	count_nak(qp, syndrome);
+}
+
+static void count_failure(struct sroce_qp *qp,
+			  const struct sroce_failure *failure)
+{
+	if (failure->status == SROCE_REM_ACCESS_ERR)
+		sroce_count(qp, SROCE_RESP_REMOTE_ACCESS_ERRORS);
+	else if (failure->status == SROCE_LOC_LEN_ERR)
+		sroce_count(qp, SROCE_RESP_LOCAL_LENGTH_ERROR);
+}
+
+static enum sroce_todo failure_event(const struct sroce_failure *failure)
+{
+	switch (failure->event) {
+	case SROCE_EVENT_REQ_ERR:
+		return SROCE_TODO_REQ_ERR;
+	case SROCE_EVENT_ACCESS_ERR:
+		return SROCE_TODO_ACCESS_ERR;
+	default:
+		return SROCE_TODO_FATAL;
+	}
+}
+
+void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason)
+{
+	const struct sroce_failure *failure = &sroce_failures[reason];
+	struct sroce_responder *r = &qp->rq.resp;
+	struct sroce_cqe cqe = {
+		.status = failure->status,
+		.vendor_err = reason,
+	};
+
+	lockdep_assert_held(&qp->rq.lock);
+	count_failure(qp, failure);
+	if (!sroce_responder_reliable(r) && !failure->local) {
+		r->kind = SROCE_KIND_NONE;
+		sroce_count(qp, SROCE_RX_IGNORED);
+		return;
+	}
+	if (sroce_responder_reliable(r))
+		sroce_receive_nak(qp, failure->syndrome);
+	if (!r->taken || !sroce_receive_recall(qp)) {
+		r->taken = false;
+		sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
+		return;
+	}
+	r->taken = false;
+	sroce_receive_complete(qp, &cqe);
+	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
+}
+
+void sroce_receive_refuse_answer(struct sroce_qp *qp, u32 psn)
+{
+	const struct sroce_failure *failure =
+		&sroce_failures[SROCE_RKEY_REFUSED];
+
+	lockdep_assert_held(&qp->rq.lock);
+	count_failure(qp, failure);
+	sroce_receive_nak(qp, failure->syndrome);
+	qp->rq.nak_psn = psn;
+	sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
+}
+
+struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
+{
+	return (struct sroce_memory) {
+		/* Whose keys they are was settled where they were posted. */
+		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
+		.sge = qp->rq.wqe->sge,
+		.num_sge = qp->rq.wqe->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+}
+
+enum sroce_reason sroce_receive_absent(struct sroce_qp *qp,
+				       const struct sroce_memory *memory,
+				       u32 at, u32 len,
+				       enum sroce_reason refused)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?
+	       refused : SROCE_PAGED_OUT;
+}

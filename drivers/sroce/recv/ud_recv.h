@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_UD_RECV_H
+#define SROCE_UD_RECV_H
+
+#include "../net/rx_packet.h"
+#include "../queue/qp.h"
+
+/**
+ * sroce_datagram_receive() - a datagram has arrived
+ * @qp: UD or GSI, rq.lock held
+ * @rx: the packet, its ICRC verified
+ */
+void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx);
+
+#endif /* SROCE_UD_RECV_H */

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Extended reliable connections (IBTA vol. 1, annex A14): what packets find by
+ * the number in their XRCETH.
+ */
+#include <linux/completion.h>
+#include <linux/random.h>
+#include <linux/refcount.h>
+#include <linux/rhashtable.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include "../base/udata.h"
+#include "../queue/qp.h"
+#include "../queue/srq.h"
+#include "xrc.h"
+
+/* The table */
+
+/**
+ * struct sroce_xrc_entry - what packets find
+ * @node: in the table, by @number
+ * @number: of the SRQ
+ * @ref: one for being there, one per QP that is taking from the SRQ
+ * @idle: @ref has become 0
+ * @srq: the RDMA core frees it as soon as it is destroyed; valid under @ref
+ * @rcu: lookups may still look at this
+ */
+struct sroce_xrc_entry {
+	struct rhash_head node;
+	u32 number;
+	refcount_t ref;
+	struct completion idle;
+	struct sroce_srq *srq;
+	struct rcu_head rcu;
+};
+
+static const struct rhashtable_params table_params = {
+	.head_offset = offsetof(struct sroce_xrc_entry, node),
+	.key_offset = offsetof(struct sroce_xrc_entry, number),
+	.key_len = sizeof(u32),
+	.automatic_shrinking = true,
+};
+
+static struct rhashtable table;
+
+int sroce_xrc_table_init(void)
+{
+	return rhashtable_init(&table, &table_params);
+}
+
+void sroce_xrc_table_exit(void)
+{
+	rhashtable_destroy(&table);
+}
+
+/* 0 is what programs take for no number. */
+static int insert(struct sroce_xrc_entry *entry)
+{
+	int err;
+
+	do {
+		cond_resched();
+		entry->number = get_random_u32() & SROCE_SRQN_MASK;
+		/* Lookups may find it from here on. */
+		entry->srq->number = entry->number;
+		err = entry->number ?
+		      rhashtable_lookup_insert_fast(&table, &entry->node,
+						    table_params) : -EEXIST;
+		/* Busy: the table is growing. */
+	} while ((err == -EEXIST || err == -EBUSY) &&
+		 !fatal_signal_pending(current));
+	return err;
+}
+
+int sroce_xrc_publish(struct sroce_srq *srq)
+{
+	static atomic64_t serials;
+	struct sroce_xrc_entry *entry;
+	int err;
+
+	entry = kzalloc_obj(*entry, GFP_KERNEL_ACCOUNT);
+	if (!entry)
+		return -ENOMEM;
+	refcount_set(&entry->ref, 1);
+	init_completion(&entry->idle);
+	entry->srq = srq;
+	srq->serial = atomic64_inc_return(&serials);
+	srq->entry = entry;
+	err = insert(entry);
+	if (err)
+		kfree(entry);
+	return err;
+}
+
+void sroce_xrc_withdraw(struct sroce_srq *srq)
+{
+	struct sroce_xrc_entry *entry = srq->entry;
+
+	rhashtable_remove_fast(&table, &entry->node, table_params);
+	sroce_xrc_put(srq);
+	wait_for_completion(&entry->idle);
+	kfree_rcu(entry, rcu);
+}
+
+void sroce_xrc_put(struct sroce_srq *srq)
+{
+	struct sroce_xrc_entry *entry = srq->entry;
+
+	if (refcount_dec_and_test(&entry->ref))
+		complete(&entry->idle);
+}
+
+static struct sroce_srq *lookup(u32 number)
+{
+	struct sroce_xrc_entry *entry;
+	struct sroce_srq *srq = NULL;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&table, &number, table_params);
+	if (entry && refcount_inc_not_zero(&entry->ref))
+		srq = entry->srq;
+	rcu_read_unlock();
+	return srq;
+}
+
+/* The SRQ in hand */
+
+struct sroce_srq *sroce_xrc_leave(struct sroce_qp *qp)
+{
+	struct sroce_srq *srq = qp->srq;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (!srq)
+		return NULL;
+	/* What it holds was found in this SRQ's protection domain. */
+	sroce_grip_drop(&qp->rq.grip);
+	qp->srq = NULL;
+	qp->rq.cq = NULL;
+	qp->rq.pd = NULL;
+	return srq;
+}
+
+bool sroce_xrc_aim(struct sroce_qp *qp, u32 srqn)
+{
+	struct sroce_srq *srq = qp->srq;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (likely(srq && srq->number == srqn))
+		return true;
+	srq = sroce_xrc_leave(qp);
+	if (srq) {
+		/* A process's: its handler takes no lock of ours. */
+		sroce_cq_notify(sroce_cq(srq->ib.ext.cq));
+		sroce_xrc_put(srq);
+	}
+	srq = lookup(srqn);
+	if (!srq)
+		return false;
+	if (srq->ib.ext.xrc.xrcd != qp->xrcd) {
+		sroce_xrc_put(srq);
+		return false;
+	}
+	qp->srq = srq;
+	qp->rq.cq = sroce_cq(srq->ib.ext.cq);
+	qp->rq.pd = srq->ib.pd;
+	return true;
+}
+
+bool sroce_xrc_recall(struct sroce_qp *qp)
+{
+	const struct sroce_responder *r = &qp->rq.resp;
+
+	return sroce_xrc_aim(qp, r->srqn) &&
+	       (!r->taken || qp->srq->serial == qp->rq.taken_from);
+}
+
+/* Domains */
+
+int sroce_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
+{
+	return sroce_udata_empty(udata);
+}
+
+int sroce_dealloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
+{
+	return 0;
+}

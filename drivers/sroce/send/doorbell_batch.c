@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The doorbell.  What a process posts in a stream is gathered, so that it has
+ * to kick less often.
+ */
+#include "../queue/doorbell.h"
+#include "doorbell_batch.h"
+#include "req.h"
+#include "sq.h"
+
+/* So many kicks in a row without polling are a stream of posts, */
+#define STREAM_KICKS	4
+/* or so many requests and completions that the process leaves lying. */
+#define STREAM_REQUESTS	4
+/* A stream is gathered for this long, */
+#define GATHER_NS	(30 * NSEC_PER_USEC)
+/* again and again until that has brought fewer than so many so many times. */
+#define IDLE_GATHERS	16
+#define GATHER_WORTH	3
+
+/*
+ * A process that waits for each answer has one or two requests under way and
+ * has taken all completions when it kicks.  One that posts a stream leaves
+ * some of either lying, or (if its requests are not signalled) kicks again and
+ * again without taking any.  The words are the process's: a lie costs itself.
+ */
+static bool posts_stream(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	u32 polled = sroce_load(&sq->cq->slot->head);
+	u32 lying = READ_ONCE(sq->cq->tail) - polled +
+		    sroce_load(&qp->slot->sq_tail) - sq->req.in.head;
+
+	polled += sroce_load(&qp->rq.cq->slot->head);
+	if (polled != sq->polled) {
+		sq->polled = polled;
+		sq->unpolled = 0;
+	} else if (sq->unpolled < STREAM_KICKS) {
+		sq->unpolled++;
+	}
+	return lying > STREAM_REQUESTS || sq->unpolled == STREAM_KICKS;
+}
+
+/*
+ * Nothing is fetched without a queue, nor before somebody ends those, who looks
+ * at the tail, too.
+ */
+static bool waits(const struct sroce_sendq *sq)
+{
+	return !sq->req.in.wrs || sq->paused || sq->refetch;
+}
+
+/* Addresses of datagrams are looked up when they are sent. */
+static bool marked(const struct sroce_qp *qp)
+{
+	return qp->ctx && !sroce_qp_connected(qp);
+}
+
+static void mark(const struct sroce_qp *qp)
+{
+	if (!marked(qp))
+		return;
+	xa_set_mark(&qp->ctx->kicked->qps, qp->place.number, SROCE_GATHERS);
+	/* Before the process sees that it need not kick; see send_gathered(). */
+	smp_mb();
+}
+
+static void unmark(const struct sroce_qp *qp)
+{
+	if (marked(qp))
+		xa_clear_mark(&qp->ctx->kicked->qps, qp->place.number,
+			      SROCE_GATHERS);
+}
+
+static void gather(struct sroce_qp *qp)
+{
+	/* Not hrtimer_active(): that is true until the callback returns. */
+	if (qp->sq.gathering || !sroce_send_active(qp) || waits(&qp->sq))
+		return;
+	qp->sq.gathering = true;
+	mark(qp);
+	qp->sq.gathered = qp->sq.req.in.tail;
+	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
+		      HRTIMER_MODE_REL_PINNED_SOFT);
+}
+
+void sroce_gather_kick(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	if (posts_stream(qp)) {
+		qp->sq.idle_gathers = 0;
+		gather(qp);
+	}
+	sroce_send_run(qp);
+}
+
+void sroce_gather_ended(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	u32 posts = sroce_load(&qp->slot->sq_tail) - sq->gathered;
+
+	lockdep_assert_held(&sq->lock);
+	sq->gathering = false;
+	sq->idle_gathers = posts < GATHER_WORTH ? sq->idle_gathers + 1 : 0;
+	/* As long as it pays, it goes on, and hardly anybody kicks. */
+	if (sq->idle_gathers < IDLE_GATHERS)
+		gather(qp);
+}
+
+void sroce_gather_run(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	sroce_send_run(qp);
+	/* Not before it is sent. */
+	if (!qp->sq.gathering)
+		unmark(qp);
+}
+
+void sroce_gather_send(struct sroce_qp *qp)
+{
+	sroce_send_lock(qp);
+	sroce_gather_run(qp);
+	sroce_send_unlock(qp);
+}
+
+void sroce_gather_cancel(struct sroce_qp *qp)
+{
+	hrtimer_cancel(&qp->sq.gather);
+	sroce_send_lock(qp);
+	qp->sq.gathering = false;
+	unmark(qp);
+	sroce_send_unlock(qp);
+}

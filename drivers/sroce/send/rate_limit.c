@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Rate limit of a QP: after each burst a pause as long as its packets take.
+ */
+#include "rate_limit.h"
+#include "rtx_timer.h"
+
+/* Delay that is made up for. */
+#define PACE_SLACK_NS	(10 * NSEC_PER_MSEC)
+
+void sroce_pace_limit(struct sroce_qp *qp, u32 rate)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	qp->sq.rate = rate;
+	qp->sq.free_at = ktime_get();
+	/*
+	 * It may have been waiting for long by the old one; but an RNR NAK that
+	 * came meanwhile has a deadline of its own.
+	 */
+	if (qp->sq.paused && !qp->sq.req.rnr_wait)
+		qp->sq.armed = false;
+	qp->sq.paused = false;
+}
+
+bool sroce_pace_wait(struct sroce_qp *qp)
+{
+	s64 left;
+
+	lockdep_assert_held(&qp->sq.lock);
+	left = ktime_to_ns(ktime_sub(qp->sq.free_at, ktime_get()));
+	if (left <= 0)
+		return false;
+	qp->sq.paused = true;
+	sroce_timer_arm(qp, left);
+	return true;
+}
+
+/*
+ * What is late because of a timer is made up for, so that the rate holds on
+ * average; what was not sent for want of requests is not.
+ */
+void sroce_pace_add(struct sroce_qp *qp, const struct sroce_burst *burst)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	size_t headers;
+	ktime_t oldest;
+	u64 bits;
+
+	lockdep_assert_held(&sq->lock);
+	if (!burst->packets)
+		return;
+	headers = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
+	bits = 8ull * (burst->bytes + burst->packets * headers);
+	oldest = ktime_sub_ns(ktime_get(), PACE_SLACK_NS);
+	if (ktime_before(sq->free_at, oldest))
+		sq->free_at = oldest;
+	/* Bits by kilobits per second are milliseconds. */
+	sq->free_at = ktime_add_ns(sq->free_at, div_u64(bits * NSEC_PER_MSEC,
+							sq->rate));
+}

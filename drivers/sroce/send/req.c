@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The sending half of connected QPs: asks core/requester.c what to send and
+ * core/completer.c what the answers mean, and does it.
+ */
+#include "../core/aeth.h"
+#include "../core/completer.h"
+#include "../mem/mr_fast.h"
+#include "../mem/mw.h"
+#include "../net/burst.h"
+#include "../net/tx.h"
+#include "../queue/qp_run.h"
+#include "../queue/trace.h"
+#include "../queue/wqe.h"
+#include "rate_limit.h"
+#include "req.h"
+#include "rtx_timer.h"
+#include "sq.h"
+#include "sq_complete.h"
+#include "ud_send.h"
+
+/* Local operations before the rest is left to the work item. */
+#define LOCAL_BUDGET	256
+/* Requests copied at a time; each may have a kilobyte in it. */
+#define FETCH_BUDGET	512
+/*
+ * With so many packets unacknowledged an answer is sure to come soon, and it
+ * makes us look at the ring: no kick is needed.
+ */
+#define BUSY_PACKETS	32
+/* In a stream of bursts each so many packets ask for an acknowledgment. */
+#define ASK_PACKETS	128
+/*
+ * A request is held back so many times until all memory for its answer is
+ * present: once to page it in, once more to know if that could be done.  After
+ * that others keep taking it away, and the answer may find some of it.
+ */
+#define MOST_WAITS	2
+
+void sroce_send_reset(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	req->in.head = 0;
+	req->in.next = 0;
+	req->in.tail = 0;
+	req->packet = 0;
+	req->reads = 0;
+	req->read_packets = 0;
+	req->parts = 0;
+	req->rnr_wait = false;
+	req->rnr_waits = 0;
+	req->rewound = false;
+	req->refusal = 0;
+	req->hold = false;
+	qp->sq.armed = false;
+	qp->sq.expires_set = false;
+	qp->sq.paused = false;
+	qp->sq.held_up = false;
+	qp->sq.pauses = 0;
+	qp->sq.unasked = 0;
+	qp->sq.rtt = (struct sroce_rtt) {};
+	qp->sq.timing = false;
+	qp->sq.resent = false;
+	qp->sq.again = false;
+	qp->sq.doubtful = false;
+	qp->sq.far = false;
+	qp->sq.probe = false;
+	qp->sq.lazy = 0;
+	qp->sq.unpolled = 0;
+	qp->sq.idle_gathers = 0;
+	qp->sq.broken = false;
+	qp->sq.flush_end = 0;
+	qp->sq.ask_drained = false;
+	qp->sq.refetch = false;
+	qp->sq.waits = 0;
+	sroce_fault_reset(&qp->sq.fault);
+	qp->sq.rate = 0;
+	sroce_store(&qp->slot->sq_head, 0);
+	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
+}
+
+/* Sending */
+
+/* The memory of a request whose answer brings data. */
+static struct sroce_memory local_memory(struct sroce_qp *qp, u32 index)
+{
+	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+
+	return (struct sroce_memory) {
+		.pd = qp->pd,
+		.sge = sroce_fetch_list(qp, index),
+		.num_sge = wr->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
+}
+
+/*
+ * An atomic whose result has no place may not do anything at the peer.  Memory
+ * on demand is best present before its data comes: EAGAIN.
+ */
+static int may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
+		     const struct sroce_sge *sge)
+{
+	u32 left = SROCE_FAULT_BYTES;
+	struct sroce_mr *mr;
+	int err = 0;
+	u32 i, n;
+
+	for (i = 0; i < wr->num_sge; i++) {
+		if (!sge[i].length)
+			continue;
+		mr = sroce_mr_get(qp->pd, 0, sge[i].lkey, sge[i].addr,
+				  sge[i].length, IB_ACCESS_LOCAL_WRITE);
+		if (!mr)
+			return -EFAULT;
+		n = min(left, sge[i].length);
+		if (unlikely(mr->odp) &&
+		    !sroce_odp_present(mr->odp, sroce_mr_va(mr, sge[i].addr),
+				       n, true))
+			err = -EAGAIN;
+		left -= n;
+		sroce_mr_put(mr);
+	}
+	return err;
+}
+
+/* @alone: not with those that follow it in its message */
+static int add(struct sroce_qp *qp, struct sroce_burst *burst,
+	       struct sroce_outgoing *out, bool alone)
+{
+	struct sroce_wr *wr = out->wr;
+	void *list = sroce_fetch_list(qp, out->index);
+	const struct sroce_memory from = {
+		.pd = qp->pd,
+		.sge = list,
+		.num_sge = wr->num_sge,
+	};
+	bool copy = qp->type == IB_QPT_UC ||
+		    sroce_requester_again(&qp->sq.req, out);
+	int err;
+
+	out->pkt.qpn = qp->dest_qpn;
+	out->pkt.pkey = READ_ONCE(*qp->pkey);
+	out->pkt.ack_req = false;
+	if (sroce_wr_fetches(wr) && !wr->started) {
+		err = may_store(qp, wr, list);
+		if (err == -EAGAIN && qp->sq.waits == MOST_WAITS)
+			err = 0;
+		qp->sq.waits = err == -EAGAIN ? qp->sq.waits + 1 : 0;
+		if (err)
+			return err;
+	}
+	if (wr->flags & SROCE_INLINE || !out->pkt.payload)
+		return sroce_burst_add(burst, &out->pkt, NULL, 0,
+				       list + out->offset, true);
+	/*
+	 * UC completes now and leaves the buffer to its owner.  What is sent
+	 * again is copied, too: if the owner of the memory keeps changing it,
+	 * the first attempt may have failed its ICRC for that.
+	 */
+	err = sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL, copy);
+	if (!err && !alone)
+		out->count += sroce_burst_repeat(burst, &out->pkt,
+				sroce_requester_more(&qp->sq.req, out), &from,
+				out->offset + out->pkt.payload);
+	return err;
+}
+
+/* Returns false if there have been too many of them. */
+static bool pause_requests(struct sroce_qp *qp)
+{
+	if (qp->sq.pauses == SROCE_MAX_PAUSES)
+		return false;
+	qp->sq.pauses++;
+	qp->sq.paused = true;
+	sroce_timer_arm(qp, SROCE_PAUSE_NS);
+	return true;
+}
+
+/* @more: another burst follows at once */
+static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
+			u32 first, bool more)
+{
+	bool reliable = sroce_qp_reliable(qp);
+
+	qp->sq.unasked += burst->packets;
+	sroce_pace_charge(qp, burst);
+	if (reliable && burst->packets &&
+	    (!more || qp->sq.rate || qp->sq.unasked >= ASK_PACKETS)) {
+		sroce_burst_ask(burst);
+		qp->sq.unasked = 0;
+	}
+	/* No answer tells UC that its packets go out again. */
+	if (!reliable && burst->packets)
+		qp->sq.pauses = 0;
+	if (!sroce_burst_send(burst) || !reliable || !pause_requests(qp))
+		return true;
+	sroce_requester_resume(&qp->sq.req, first);
+	return false;
+}
+
+/* The requester goes on when the memory of the request is present. */
+static int page_in_request(struct sroce_qp *qp,
+			   const struct sroce_outgoing *out)
+{
+	struct sroce_memory memory = local_memory(qp, out->index);
+
+	if (!sroce_wr_fetches(out->wr))
+		memory.access = 0;
+	return sroce_fault_start(&qp->sq.fault, &memory, out->offset,
+				 out->wr->length - out->offset);
+}
+
+/* Returns false if the packet could not be made for want of memory. */
+static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
+			struct sroce_outgoing *out, bool alone)
+{
+	switch (add(qp, burst, out, alone)) {
+	case -ENOMEM:
+		if (pause_requests(qp))
+			return false;
+		break;
+	case -EAGAIN:
+		if (!page_in_request(qp, out))
+			return false;
+		fallthrough;
+	case -EFAULT:
+	case -EMSGSIZE:
+		out->wr->status = SROCE_LOC_PROT_ERR;
+		return true;
+	case -ENETUNREACH:
+		/* Lost like on any other host; nobody asks UC for the rest. */
+		if (!sroce_qp_reliable(qp))
+			out->count = out->wr->packets - qp->sq.req.packet;
+		break;
+	}
+	sroce_requester_sent(&qp->sq.req, out);
+	return true;
+}
+
+static u8 execute_local(struct sroce_qp *qp, struct sroce_burst *burst,
+			const struct sroce_wr *wr)
+{
+	/* Who may wait for others to drop their grips has none itself. */
+	sroce_grip_drop(&burst->grip);
+	sroce_grip_drop(&qp->sq.grip);
+	switch (wr->opcode) {
+	case SROCE_OP_BIND_MW:
+		return sroce_mw_bind(qp->pd, qp->qpn, wr);
+	case SROCE_OP_REG_MR:
+		return sroce_fast_register(qp->pd, wr);
+	default:
+		return sroce_finish_invalidate(qp, wr);
+	}
+}
+
+/* A request that fails is found by sroce_requester_next() once more. */
+static void do_local(struct sroce_qp *qp, struct sroce_burst *burst,
+		     struct sroce_wr *wr)
+{
+	u8 status = wr->started ? 0 : execute_local(qp, burst, wr);
+
+	if (status)
+		wr->status = status;
+	else
+		sroce_requester_done(&qp->sq.req);
+}
+
+/*
+ * The last burst left without asking, since more was to follow, and now
+ * nothing can; or there has been no answer for long.
+ */
+static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
+{
+	if (!sroce_qp_reliable(qp))
+		return false;
+	return qp->sq.probe ||
+	       (qp->sq.unasked &&
+		(next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
+		 next == SROCE_NEXT_ALONE || sroce_fault_busy(&qp->sq.fault)));
+}
+
+/*
+ * A peer tells of a gap once, and keeps silent until it is filled (IBTA vol. 1,
+ * 9.7).  If that, or what was sent then, is lost only the packet that it
+ * waits for gets an answer.
+ */
+static bool may_be_silent(const struct sroce_qp *qp)
+{
+	return qp->sq.probe && (qp->sq.probes > 1 || qp->sq.req.rewound);
+}
+
+/*
+ * The last packet goes out once more, and asks for what is missing before it,
+ * or the oldest one.  Not one of a failed request.
+ */
+static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst,
+		      enum sroce_next next)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.next);
+	u32 end = next == SROCE_NEXT_FAULT && wr->started ? wr->psn : req->psn;
+	struct sroce_outgoing out;
+
+	if (end == req->una)
+		return;
+	sroce_requester_resume(req, may_be_silent(qp) ? req->una :
+						sroce_psn_add(end, -1));
+	if (sroce_requester_next(req, &out) == SROCE_NEXT_PACKET &&
+	    !sroce_wr_reads(out.wr))
+		send_packet(qp, burst, &out, true);
+	sroce_requester_resume(req, end);
+}
+
+static bool may_transmit(struct sroce_qp *qp)
+{
+	enum sroce_order order;
+
+	if (sroce_pace_held(qp) || !sroce_tx_room(qp, SROCE_TODO_SEND))
+		return false;
+	order = sroce_tx_in_order(qp, &qp->sq.path);
+	if (order == SROCE_ORDER_WAITS) {
+		qp->sq.paused = true;
+		sroce_timer_arm(qp, SROCE_ORDER_NS);
+	}
+	return order == SROCE_ORDER_KEPT;
+}
+
+/*
+ * Room for @pkt: a burst that is full has left.  Each takes of the budget, and
+ * so does a packet that is lost without one.
+ */
+static bool make_room(struct sroce_qp *qp, struct sroce_burst *burst,
+		      const struct sroce_pkt *pkt, u32 *first, u32 *budget)
+{
+	if (!sroce_burst_fits(burst, pkt)) {
+		if (!flush_burst(qp, burst, *first, *budget > 1))
+			return false;
+		--*budget;
+		*first = qp->sq.req.psn;
+	} else if (!burst->head && qp->sq.req.psn != *first) {
+		--*budget;
+		*first = qp->sq.req.psn;
+	}
+	if (!*budget)
+		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+	return *budget && (burst->head || may_transmit(qp));
+}
+
+static enum sroce_next send_packets(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	struct sroce_outgoing out;
+	struct sroce_burst burst;
+	enum sroce_next next;
+	u32 budget = SROCE_SEND_BUDGET;
+	u32 locals = LOCAL_BUDGET;
+	u32 first = req->psn;
+
+	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
+	for (;;) {
+		next = sroce_requester_next(req, &out);
+		if (next == SROCE_NEXT_LOCAL) {
+			if (locals--) {
+				do_local(qp, &burst, out.wr);
+				continue;
+			}
+			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			next = SROCE_NEXT_WINDOW;
+		}
+		if (next != SROCE_NEXT_PACKET)
+			break;
+		if (!make_room(qp, &burst, &out.pkt, &first, &budget))
+			return SROCE_NEXT_WINDOW;
+		if (!send_packet(qp, &burst, &out, false)) {
+			next = SROCE_NEXT_WINDOW;
+			break;
+		}
+	}
+	if (burst.head || likely(!must_ask(qp, next))) {
+		qp->sq.probe = false;
+	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
+		ask_again(qp, &burst, next);
+		qp->sq.probe = false;
+	}
+	if (!flush_burst(qp, &burst, first, false))
+		next = SROCE_NEXT_WINDOW;
+	return next;
+}
+
+/* SQD: everything that was started is acknowledged. */
+static void check_drained(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	if (!qp->sq.ask_drained || sroce_requester_waits(req) || req->packet ||
+	    req->in.head != req->in.next)
+		return;
+	qp->sq.ask_drained = false;
+	sroce_worker_wake(qp, BIT(SROCE_TODO_DRAINED));
+}
+
+/* Without a timer a lost answer would leave new requests lying. */
+static bool needs_kick(const struct sroce_qp *qp)
+{
+	const struct sroce_requester *req = &qp->sq.req;
+
+	return !qp->sq.armed ||
+	       sroce_psn_diff(req->psn, req->una) < BUSY_PACKETS;
+}
+
+static u8 oldest_status(const struct sroce_requester *req)
+{
+	return sroce_inflight_wr(&req->in, req->in.head)->status;
+}
+
+static enum sroce_next run_connected(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	enum sroce_next next = send_packets(qp);
+
+	sroce_finish_done(qp);
+	if (next == SROCE_NEXT_FAULT && req->in.head == req->in.next)
+		sroce_finish_failed(qp, oldest_status(req));
+	if (qp->sq.progress)
+		qp->sq.expires_set = false;
+	if ((qp->sq.progress || !qp->sq.armed) && !req->rnr_wait &&
+	    !qp->sq.paused)
+		sroce_timer_progress(qp);
+	qp->sq.progress = false;
+	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
+		return SROCE_NEXT_WINDOW;
+	return next;
+}
+
+/*
+ * Answers have been dropped since their place was not present: once it is, ask
+ * for them again.  That is no retry, as nothing was lost on the way.
+ */
+static bool refetch(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	if (!sroce_send_active(qp) || sroce_fault_busy(&sq->fault))
+		return false;
+	sq->refetch = false;
+	sroce_timer_resend(qp);
+	sq->req.rewound = true;
+	sroce_requester_rewind(&sq->req);
+	sroce_count(qp, SROCE_TX_RETRANSMITS);
+	trace_sroce_retransmit(qp, sq->req.una, sq->req.retry_left);
+	return true;
+}
+
+void sroce_send_run(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	u32 rounds = SROCE_SEND_BUDGET;
+	enum sroce_next next;
+	u32 tail;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!in->wrs || (unlikely(qp->sq.refetch) && !refetch(qp)))
+		return;
+	while (sroce_send_active(qp) && !qp->sq.paused) {
+		sroce_ring_busy(qp->slot);
+		/* A process that posts as fast as we send must not hold us. */
+		if (!rounds--) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			break;
+		}
+		tail = in->tail;
+		if (!sroce_fetch_send(qp, FETCH_BUDGET)) {
+			sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+			break;
+		}
+		next = sroce_qp_connected(qp) ? run_connected(qp) :
+						sroce_datagram_run(qp);
+		if (qp->sq.req.hold)
+			check_drained(qp);
+		if (next != SROCE_NEXT_NOTHING)
+			break;
+		if (qp->sq.gathering && in->tail - tail < FETCH_BUDGET) {
+			sroce_ring_later(qp->slot,
+					 in->tail + SROCE_GATHER_POSTS);
+			break;
+		}
+		if (sroce_ring_idle(qp->slot) == in->tail)
+			break;
+	}
+}
+
+/* Answers */
+
+static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
+			 const struct sroce_answer *a, bool atomic)
+{
+	struct sroce_memory to = local_memory(qp, a->index);
+	u32 length = sroce_inflight_wr(&qp->sq.req.in, a->index)->length;
+	u32 at = atomic ? 0 : a->offset;
+	int err;
+
+	if (atomic)
+		err = sroce_store_bytes(&qp->sq.grip, &to, at,
+					&rx->pkt.original, sizeof(u64));
+	else
+		err = sroce_store_packet(&qp->sq.grip, &to, at,
+					 rx->payload, rx->pkt.payload);
+	if (err == -EAGAIN &&
+	    !sroce_fault_start(&qp->sq.fault, &to, at, length - at))
+		qp->sq.refetch = true;
+	else if (err == -ENODATA)	/* it is asked for again */
+		sroce_count(qp, SROCE_RX_MALFORMED);
+	else if (err)
+		sroce_finish_failed(qp, SROCE_LOC_PROT_ERR);
+	else
+		sroce_requester_acknowledge(&qp->sq.req, a->psn);
+}
+
+static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
+{
+	if (!sroce_completer_rnr(&qp->sq.req)) {
+		sroce_count(qp, SROCE_REQ_RNR_RETRIES_EXCEEDED);
+		sroce_finish_failed(qp, SROCE_RNR_RETRY_EXC_ERR);
+		return;
+	}
+	sroce_count(qp, SROCE_RNR_NAK_RETRY_ERR);
+	qp->sq.timing = false;
+	qp->sq.again = false;
+	qp->sq.expires_set = false;
+	sroce_timer_arm(qp, sroce_rnr_wait(a->rnr_timer, qp->sq.req.rnr_waits) *
+			   NSEC_PER_USEC);
+	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.rnr_left);
+}
+
+void sroce_send_refused(struct sroce_qp *qp, u8 status)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	switch (status) {
+	case SROCE_REM_INV_REQ_ERR:
+		sroce_count(qp, SROCE_REQ_REMOTE_INVALID_REQUEST);
+		break;
+	case SROCE_REM_ACCESS_ERR:
+		sroce_count(qp, SROCE_REQ_REMOTE_ACCESS_ERRORS);
+		break;
+	case SROCE_REM_OP_ERR:
+		sroce_count(qp, SROCE_REQ_REMOTE_OPERATION_ERRORS);
+		break;
+	}
+	sroce_finish_failed(qp, status);
+}
+
+/* The peer says what it lacks, or an answer shows that one before it was lost. */
+static enum sroce_counter gap_counter(const struct sroce_pkt *pkt)
+{
+	return pkt->op->kind == SROCE_KIND_ACK &&
+	       pkt->syndrome == SROCE_NAK_SEQUENCE ? SROCE_PACKET_SEQ_ERR :
+						     SROCE_IMPLIED_NAK_SEQ_ERR;
+}
+
+static void act(struct sroce_qp *qp, const struct sroce_rx *rx,
+		enum sroce_answer_verdict verdict, const struct sroce_answer *a)
+{
+	switch (verdict) {
+	case SROCE_ANSWER_DATA:
+		store_answer(qp, rx, a, false);
+		break;
+	case SROCE_ANSWER_ATOMIC:
+		store_answer(qp, rx, a, true);
+		break;
+	case SROCE_ANSWER_RETRY:
+		/* The gap is of our own making. */
+		if (qp->sq.refetch)
+			break;
+		sroce_timer_retry(qp, gap_counter(&rx->pkt));
+		break;
+	case SROCE_ANSWER_RNR:
+		wait_rnr(qp, a);
+		break;
+	case SROCE_ANSWER_FAIL:
+		sroce_send_refused(qp, a->status);
+		break;
+	default:
+		break;
+	}
+}
+
+/* What has been refused fails when all before it has been answered. */
+static void settle_refusal(struct sroce_qp *qp)
+{
+	struct sroce_answer a;
+
+	if (!sroce_send_active(qp) || !sroce_completer_refused(&qp->sq.req, &a))
+		return;
+	sroce_requester_acknowledge(&qp->sq.req, a.up_to);
+	sroce_finish_done(qp);
+	sroce_send_refused(qp, a.status);
+}
+
+void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	enum sroce_answer_verdict verdict;
+	struct sroce_answer a;
+	u32 una = req->una;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!sroce_send_active(qp) || !req->in.wrs) {
+		sroce_count(qp, SROCE_RX_BAD_STATE);
+		return;
+	}
+	verdict = sroce_completer_check(req, &rx->pkt, &a);
+	if (verdict == SROCE_ANSWER_IGNORE) {
+		sroce_count(qp, SROCE_RX_IGNORED);
+		return;
+	}
+	sroce_count(qp, SROCE_RX_ACKS);
+	sroce_requester_acknowledge(req, a.up_to);
+	sroce_finish_done(qp);
+	act(qp, rx, verdict, &a);
+	if (unlikely(a.status) && verdict != SROCE_ANSWER_FAIL) {
+		req->refusal = a.status;
+		req->refused = rx->pkt.psn;
+	}
+	sroce_finish_done(qp);
+	if (unlikely(req->refusal))
+		settle_refusal(qp);
+	if (req->una != una) {
+		qp->sq.progress = true;
+		qp->sq.pauses = 0;
+	}
+}
+
+bool sroce_send_predicted(struct sroce_qp *qp, const u8 *bth,
+			  struct sroce_reader *payload, u32 len)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	struct sroce_memory to;
+	u32 offset;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!sroce_send_active(qp) || !req->in.wrs ||
+	    !sroce_completer_predicts(req, bth, len, &offset))
+		return false;
+	to = local_memory(qp, req->in.head);
+	if (sroce_store_packet(&qp->sq.grip, &to, offset, payload, len))
+		return false;
+	sroce_requester_acknowledge(req, sroce_psn_add(req->una, 1));
+	sroce_count(qp, SROCE_RX_ACKS);
+	qp->sq.progress = true;
+	qp->sq.pauses = 0;
+	return true;
+}

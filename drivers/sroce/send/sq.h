@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_SQ_H
+#define SROCE_SQ_H
+
+#include "../net/loopback.h"
+#include "../queue/qp.h"
+
+/* Of a stream so many posts are gathered before the next kick. */
+#define SROCE_GATHER_POSTS	32
+
+/* Bursts, and looks at the ring, in one go; the rest is sroce_worker_wake()'s. */
+#define SROCE_SEND_BUDGET	16
+
+static inline bool sroce_send_active(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+}
+
+static inline void sroce_send_lock(struct sroce_qp *qp)
+{
+	spin_lock_bh(&qp->sq.lock);
+}
+
+/* Completion handlers may post, peers answer: after the lock is gone. */
+static inline void sroce_send_unlock(struct sroce_qp *qp)
+{
+	sroce_grip_drop(&qp->sq.grip);
+	spin_unlock(&qp->sq.lock);
+	if (qp->sq.cq)
+		sroce_cq_notify(qp->sq.cq);
+	sroce_loop_run();
+	local_bh_enable();
+}
+
+#endif /* SROCE_SQ_H */

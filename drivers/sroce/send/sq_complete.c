@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The end of send requests: done, failed or flushed.
+ */
+#include "../mem/mr_fast.h"
+#include "../queue/qp_run.h"
+#include "../queue/trace.h"
+#include "../queue/wqe.h"
+#include "sq.h"
+#include "sq_complete.h"
+
+static u8 completion_opcode(u8 op)
+{
+	static const u8 opcodes[SROCE_OPS] = {
+		[SROCE_OP_WRITE] = IB_WC_RDMA_WRITE,
+		[SROCE_OP_WRITE_IMM] = IB_WC_RDMA_WRITE,
+		[SROCE_OP_SEND] = IB_WC_SEND,
+		[SROCE_OP_SEND_IMM] = IB_WC_SEND,
+		[SROCE_OP_SEND_INV] = IB_WC_SEND,
+		[SROCE_OP_READ] = IB_WC_RDMA_READ,
+		[SROCE_OP_CMP_SWP] = IB_WC_COMP_SWAP,
+		[SROCE_OP_FETCH_ADD] = IB_WC_FETCH_ADD,
+		[SROCE_OP_BIND_MW] = IB_UVERBS_WC_BIND_MW,
+		[SROCE_OP_LOCAL_INV] = IB_WC_LOCAL_INV,
+		[SROCE_OP_REG_MR] = IB_WC_REG_MR,
+		[SROCE_OP_FLUSH] = IB_UVERBS_WC_FLUSH,
+		[SROCE_OP_ATOMIC_WRITE] = IB_UVERBS_WC_ATOMIC_WRITE,
+	};
+
+	return op < SROCE_OPS ? opcodes[op] : 0;
+}
+
+static void count_error(struct sroce_qp *qp, u8 status)
+{
+	sroce_count(qp, SROCE_REQ_CQE_ERROR);
+	if (status == SROCE_WR_FLUSH_ERR)
+		sroce_count(qp, SROCE_REQ_CQE_FLUSH_ERROR);
+}
+
+static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
+{
+	struct sroce_cqe cqe = {
+		.wr_id = wr->wr_id,
+		.byte_len = wr->length,
+		.qp_num = qp->qpn,
+		.status = status,
+		.opcode = completion_opcode(wr->opcode),
+		.cookie = qp->user ? 0 : (uintptr_t)qp->ib,
+	};
+
+	if (unlikely(status))
+		count_error(qp, status);
+	trace_sroce_complete(qp, &cqe);
+	if (!sroce_cq_push(qp->sq.cq, &cqe))
+		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+}
+
+void sroce_finish(struct sroce_qp *qp, u8 status)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
+	bool tell = status || wr->flags & SROCE_SIGNALED || qp->sq.signal_all;
+
+	lockdep_assert_held(&qp->sq.lock);
+	/* The place is free before the process can learn of the completion. */
+	sroce_store_release(&qp->slot->sq_head, req->in.head + 1);
+	if (tell)
+		push(qp, wr, status);
+	sroce_requester_retire(req);
+}
+
+/* It may wait for others to drop their grips, see execute_local() in send/req.c. */
+u8 sroce_finish_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	sroce_grip_drop(&qp->sq.grip);
+	return sroce_invalidate(qp->pd, qp->qpn, wr->invalidate, false);
+}
+
+static void fail(struct sroce_qp *qp, u8 status)
+{
+	u8 state = sroce_qp_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE;
+
+	if (qp->sq.req.in.head != qp->sq.req.in.tail)
+		sroce_finish(qp, status);
+	sroce_qp_error(qp, state, SROCE_TODO_FLUSH);
+}
+
+/* Returns false if what one of them was to invalidate could not be. */
+static bool finish_one(struct sroce_qp *qp)
+{
+	const struct sroce_inflight *in = &qp->sq.req.in;
+	const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
+	u8 status = 0;
+
+	if (unlikely(wr->flags & SROCE_INVALIDATE))
+		status = sroce_finish_invalidate(qp, wr);
+	if (unlikely(status))
+		fail(qp, status);
+	else
+		sroce_finish(qp, SROCE_SUCCESS);
+	return !status;
+}
+
+void sroce_finish_done(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	while (sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req))
+		finish_one(qp);
+}
+
+/* What is done is done, also when the other half has failed meanwhile. */
+void sroce_finish_failed(struct sroce_qp *qp, u8 status)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	while (sroce_requester_finished(&qp->sq.req))
+		if (!finish_one(qp))
+			return;
+	fail(qp, status);
+}
+
+/*
+ * The other half of the QP may have failed between the end of a request and its
+ * completion: what is done is not flushed.  A window that is bound to nothing
+ * makes the peer's next WRITE do just that.
+ */
+static u8 flush_status(const struct sroce_requester *req)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
+
+	return sroce_requester_finished(req) &&
+	       !(wr->flags & SROCE_INVALIDATE) && !wr->status ?
+	       SROCE_SUCCESS : SROCE_WR_FLUSH_ERR;
+}
+
+static bool to_flush(const struct sroce_qp *qp)
+{
+	return qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE;
+}
+
+static bool more_to_flush(const struct sroce_qp *qp)
+{
+	return (s32)(qp->sq.flush_end - qp->sq.req.in.tail) > 0;
+}
+
+void sroce_finish_failing(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	if (!to_flush(qp)) {
+		/* It may fail before sroce_finish_flush() looks at it. */
+		qp->sq.flush_end = qp->sq.req.in.tail;
+		return;
+	}
+	qp->sq.armed = false;
+	if (qp->state == IB_QPS_ERR)
+		sroce_ring_error(qp->slot);
+	else
+		sroce_ring_idle(qp->slot);
+	qp->sq.flush_end = sroce_fetch_end(qp);
+}
+
+/* There was no memory for a record of it, and none is needed. */
+static void flush_unfetched(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	struct sroce_wr wr;
+
+	sroce_fetch_head(qp, in->tail, &wr);
+	in->next = ++in->tail;
+	in->head = in->tail;
+	sroce_store_release(&qp->slot->sq_head, in->head);
+	push(qp, &wr, SROCE_WR_FLUSH_ERR);
+}
+
+bool sroce_finish_flush(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	u32 budget = SROCE_FLUSH_BUDGET;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!to_flush(qp))
+		return false;
+	/* Each may have a kilobyte in it: no more are copied than flushed. */
+	if (in->wrs && in->tail - in->head < budget)
+		sroce_fetch_until(qp, qp->sq.flush_end,
+				  budget - (in->tail - in->head));
+	while (in->head != in->tail && budget--)
+		sroce_finish(qp, flush_status(&qp->sq.req));
+	while (!in->wrs && more_to_flush(qp) && budget--)
+		flush_unfetched(qp);
+	return in->head != in->tail || more_to_flush(qp);
+}

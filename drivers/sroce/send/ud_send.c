@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Datagrams: UD QPs and the GSI.  A request is complete when its packet has left;
+ * what the queues on the way drop is lost, as on any network.
+ */
+#include "../net/burst.h"
+#include "../net/route.h"
+#include "../net/tx.h"
+#include "../queue/qp_run.h"
+#include "../queue/wqe.h"
+#include "rate_limit.h"
+#include "rtx_timer.h"
+#include "sq.h"
+#include "sq_complete.h"
+#include "ud_send.h"
+
+/* A Q_Key with this bit stands for that of the sending QP (10.2.5). */
+#define QKEY_OWN	0x80000000u
+/* For packets that are under way to make room for others. */
+#define HELD_UP_NS	(10 * NSEC_PER_MSEC)
+
+static struct sroce_av *address(struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	struct sroce_av *av;
+
+	if (qp->user)
+		return sroce_av_get(qp->dev, qp->pd, wr->ah);
+	/* From verbs/post.c; a kernel user keeps its handle until completion. */
+	av = (struct sroce_av *)(uintptr_t)wr->compare_add;
+	refcount_inc(&av->ref);
+	return av;
+}
+
+/* The GSI is of all partitions: a request says which (from verbs/post.c). */
+static u16 partition(const struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	if (qp->type == IB_QPT_GSI)
+		return READ_ONCE(qp->dev->pkeys[wr->ah]);
+	return READ_ONCE(*qp->pkey);
+}
+
+static void send_burst(struct sroce_qp *qp, struct sroce_burst *burst)
+{
+	sroce_pace_charge(qp, burst);
+	sroce_burst_send(burst);
+}
+
+/* The route in sq.path is that of sq.av. */
+static void aim(struct sroce_qp *qp, struct sroce_burst *burst,
+		struct sroce_av *av)
+{
+	if (av == qp->sq.av) {
+		sroce_av_put(av);
+		return;
+	}
+	send_burst(qp, burst);
+	sroce_path_release(&qp->sq.path);
+	if (qp->sq.av)
+		sroce_av_put(qp->sq.av);
+	qp->sq.av = av;
+	burst->av = av;
+}
+
+/* Packets that nobody lets go; the next one would be lost in a queue, too. */
+static bool too_many(const struct sroce_qp *qp)
+{
+	return sroce_tx_bursts(qp) >= SROCE_TX_MOST ||
+	       sroce_wmem_exhausted(qp->wmem);
+}
+
+static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
+		    struct sroce_wr *wr, u32 index)
+{
+	void *list = sroce_fetch_list(qp, index);
+	struct sroce_memory from = {
+		.pd = qp->pd,
+		.sge = list,
+		.num_sge = wr->num_sge,
+	};
+	bool imm = wr->opcode == SROCE_OP_SEND_IMM;
+	struct sroce_pkt pkt = {
+		.opcode = SROCE_UD |
+			  (imm ? SROCE_SEND_ONLY_IMM : SROCE_SEND_ONLY),
+		.solicited = wr->flags & SROCE_SOLICITED,
+		.pad = -wr->length & 3,
+		.pkey = partition(qp, wr),
+		.qpn = wr->remote_qpn,
+		.psn = qp->sq.req.psn,
+		.src_qpn = qp->qpn,
+		.qkey = wr->qkey & QKEY_OWN ? sroce_qp_qkey(qp) : wr->qkey,
+		.imm = wr->imm,
+		.payload = wr->length,
+	};
+	int err;
+
+	if (!sroce_burst_fits(burst, &pkt))
+		send_burst(qp, burst);
+	if (unlikely(too_many(qp)))
+		err = -ENOBUFS;
+	else if (wr->flags & SROCE_INLINE || !wr->length)
+		err = sroce_burst_add(burst, &pkt, NULL, 0, list, true);
+	else
+		err = sroce_burst_add(burst, &pkt, &from, 0, NULL, true);
+	if (err == -EAGAIN &&
+	    sroce_fault_start(&qp->sq.fault, &from, 0, wr->length))
+		err = -EFAULT;
+	if (err != -EAGAIN)
+		qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);
+	return err;
+}
+
+/* Returns enum sroce_status, or EAGAIN if its memory is being paged in. */
+static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
+			struct sroce_wr *wr, u32 index)
+{
+	struct sroce_av *av;
+	int err;
+
+	if (wr->status)
+		return wr->status;
+	if (qp->type == IB_QPT_GSI && wr->ah >= SROCE_PKEY_TABLE)
+		return SROCE_LOC_QP_OP_ERR;
+	av = address(qp, wr);
+	if (!av)
+		return SROCE_LOC_QP_OP_ERR;
+	aim(qp, burst, av);
+	err = send_one(qp, burst, wr, index);
+	if (err == -EAGAIN)
+		return err;
+	if (err == -EFAULT || err == -EMSGSIZE)
+		return SROCE_LOC_PROT_ERR;
+	if (err)		/* no memory, no route, no room: lost */
+		sroce_count(qp, SROCE_TX_LOCAL_DROPS);
+	return SROCE_SUCCESS;
+}
+
+static void complete_sent(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+
+	while (in->head != in->next)
+		sroce_finish(qp, SROCE_SUCCESS);
+}
+
+static bool has_room(struct sroce_qp *qp)
+{
+	return (sroce_tx_ready(qp) || !sroce_tx_wait(qp)) &&
+	       (sroce_wmem_room(qp->wmem) ||
+		!sroce_wmem_wait(qp->wmem, &qp->wmem_wait));
+}
+
+/*
+ * Who has our packets and neither sends nor drops them (a program that does not
+ * read from its tap, a queueing discipline that is plugged) holds up what goes
+ * to all others.  So after a while the next one goes all the same, until there
+ * are too_many().
+ */
+static bool held_up(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+	s64 left;
+
+	if (has_room(qp)) {
+		sq->held_up = false;
+		return false;
+	}
+	if (!sq->held_up) {
+		sq->held_up = true;
+		sq->held_until = ktime_add_ns(ktime_get(), HELD_UP_NS);
+	}
+	left = ktime_to_ns(ktime_sub(sq->held_until, ktime_get()));
+	sq->held_up = left > 0;
+	if (left > 0)
+		sroce_timer_arm(qp, left);
+	return left > 0;
+}
+
+enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
+{
+	struct sroce_inflight *in = &qp->sq.req.in;
+	struct sroce_burst burst;
+	u32 budget = SROCE_SEND_BUDGET * SROCE_BURST_PACKETS;
+	int status = 0;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (qp->sq.req.hold)
+		return SROCE_NEXT_HOLD;
+	sroce_burst_begin(&burst, qp, qp->sq.av, &qp->sq.path);
+	while (in->next != in->tail) {
+		/* With a rate limit each datagram waits for its own time. */
+		if (unlikely(qp->sq.rate))
+			send_burst(qp, &burst);
+		if (sroce_pace_held(qp) || held_up(qp))
+			break;
+		if (!budget--) {
+			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			break;
+		}
+		status = send_request(qp, &burst,
+				      sroce_inflight_wr(in, in->next),
+				      in->next);
+		if (status)
+			break;
+		in->next++;
+	}
+	send_burst(qp, &burst);
+	complete_sent(qp);
+	if (status > 0)
+		sroce_finish_failed(qp, status);
+	return in->next == in->tail ? SROCE_NEXT_NOTHING : SROCE_NEXT_WINDOW;
+}

@@ -1,0 +1,728 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/ethtool.h>
+#include <linux/if_arp.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/l3mdev.h>
+#include <net/net_namespace.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_mad.h>
+#include "../mem/mmap.h"
+#include "../mem/mr.h"
+#include "../mem/mr_dm.h"
+#include "../mem/mr_dmabuf.h"
+#include "../mem/mr_fast.h"
+#include "../mem/mw.h"
+#include "../mem/odp_fault.h"
+#include "../net/ah.h"
+#include "../net/mcast.h"
+#include "../net/pkey.h"
+#include "../net/udp_sock.h"
+#include "../queue/cq.h"
+#include "../recv/xrc.h"
+#include "device.h"
+#include "hw_stats.h"
+#include "pd.h"
+#include "pma.h"
+#include "post.h"
+#include "qp_counter.h"
+#include "qp_modify.h"
+#include "qp_verbs.h"
+#include "restrack.h"
+#include "srq_verbs.h"
+#include "ucontext.h"
+
+#define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)
+
+/* 4.096 us << 12 are 17 ms: how long a softirq of ours may be put off. */
+#define ACK_DELAY	12
+
+#define NANOSECONDS_KHZ	1000000
+
+/* No OUI of ours: this is what software has; programs do not expect 0. */
+#define VENDOR_ID	0xffffff
+
+/*
+ * UC and UD lose what arrives for memory that is not present, as they may, but
+ * nobody would call that supported.
+ */
+static void describe_paging(struct ib_device_attr *attr)
+{
+	struct ib_odp_caps *caps = &attr->odp_caps;
+
+	if (!IS_ENABLED(CONFIG_INFINIBAND_ON_DEMAND_PAGING))
+		return;
+	attr->kernel_cap_flags |= IBK_ON_DEMAND_PAGING;
+	caps->general_caps = IB_ODP_SUPPORT | IB_ODP_SUPPORT_IMPLICIT;
+	caps->per_transport_caps.rc_odp_caps =
+		IB_ODP_SUPPORT_SEND | IB_ODP_SUPPORT_RECV |
+		IB_ODP_SUPPORT_WRITE | IB_ODP_SUPPORT_READ |
+		IB_ODP_SUPPORT_ATOMIC | IB_ODP_SUPPORT_SRQ_RECV |
+		IB_ODP_SUPPORT_FLUSH | IB_ODP_SUPPORT_ATOMIC_WRITE;
+	caps->per_transport_caps.xrc_odp_caps =
+		caps->per_transport_caps.rc_odp_caps;
+	caps->per_transport_caps.uc_odp_caps = IB_ODP_SUPPORT_SEND;
+	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND;
+}
+
+static int sroce_query_device(struct ib_device *ibdev,
+			      struct ib_device_attr *attr,
+			      struct ib_udata *udata)
+{
+	if (udata && (udata->inlen || udata->outlen))
+		return -EINVAL;
+
+	attr->sys_image_guid = ibdev->node_guid;
+	attr->vendor_id = VENDOR_ID;
+	attr->max_mr_size = U64_MAX;
+	attr->page_size_cap = 0xfffff000;
+	attr->max_qp = SROCE_MAX_QP;
+	attr->max_qp_wr = SROCE_MAX_QP_WR;
+	attr->device_cap_flags = IB_DEVICE_ATOMIC_WRITE |
+				 IB_DEVICE_BAD_PKEY_CNTR |
+				 IB_DEVICE_BAD_QKEY_CNTR |
+				 IB_DEVICE_CURR_QP_STATE_MOD |
+				 IB_DEVICE_FLUSH_GLOBAL |
+				 IB_DEVICE_MEM_MGT_EXTENSIONS |
+				 IB_DEVICE_MEM_WINDOW |
+				 IB_DEVICE_MEM_WINDOW_TYPE_2B |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_RC_RNR_NAK_GEN |
+				 IB_DEVICE_SRQ_RESIZE |
+				 IB_DEVICE_SYS_IMAGE_GUID |
+				 IB_DEVICE_UD_AV_PORT_ENFORCE |
+				 IB_DEVICE_XRC;
+	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
+	describe_paging(attr);
+	attr->max_send_sge = SROCE_MAX_SGE;
+	attr->max_recv_sge = SROCE_MAX_SGE;
+	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_srq = SROCE_MAX_SRQ;
+	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
+	attr->max_srq_sge = SROCE_MAX_SGE;
+	attr->max_cq = SROCE_MAX_CQ;
+	attr->max_cqe = SROCE_MAX_CQE;
+	attr->max_mr = SROCE_MAX_MR;
+	attr->max_mw = SROCE_MAX_MR;
+	attr->max_dm_size = sroce_dm_limit();
+	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_PAGES;
+	attr->max_pd = SROCE_MAX_PD;
+	attr->max_ah = SROCE_MAX_AH;
+	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
+	attr->max_mcast_qp_attach = SROCE_MAX_MCAST_QP;
+	attr->max_total_mcast_qp_attach = SROCE_MAX_MCAST_ATTACH;
+	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
+	/*
+	 * IB_ATOMIC_GLOB would be true as well: CPU instructions do them.  But
+	 * UCX wants this very value, which other devices have, too.
+	 */
+	attr->atomic_cap = IB_ATOMIC_HCA;
+	attr->max_pkeys = SROCE_PKEY_TABLE;
+	attr->local_ca_ack_delay = ACK_DELAY;
+	attr->cq_caps.max_cq_moderation_count = U16_MAX;
+	attr->cq_caps.max_cq_moderation_period = U16_MAX;
+	attr->timestamp_mask = U64_MAX;
+	attr->hca_core_clock = NANOSECONDS_KHZ;
+	return 0;
+}
+
+/* "node_desc" in sysfs, as rdma-ndd of rdma-core writes it. */
+static int sroce_modify_device(struct ib_device *ibdev, int mask,
+			       struct ib_device_modify *attr)
+{
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+	memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
+	return 0;
+}
+
+static bool port_is_up(const struct sroce_device *dev)
+{
+	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
+}
+
+/* Ethernet speeds (Mb/s, ascending) as the RDMA core names them. */
+static const struct {
+	u32 mbps;
+	u16 speed;
+	u8 width;
+} speeds[] = {
+	{ SPEED_10, IB_SPEED_SDR, IB_WIDTH_1X },
+	{ SPEED_5000, IB_SPEED_DDR, IB_WIDTH_1X },
+	{ SPEED_10000, IB_SPEED_FDR10, IB_WIDTH_1X },
+	{ SPEED_20000, IB_SPEED_DDR, IB_WIDTH_4X },
+	{ SPEED_25000, IB_SPEED_EDR, IB_WIDTH_1X },
+	{ SPEED_40000, IB_SPEED_FDR10, IB_WIDTH_4X },
+	{ SPEED_50000, IB_SPEED_HDR, IB_WIDTH_1X },
+	{ SPEED_56000, IB_SPEED_FDR, IB_WIDTH_4X },
+	{ SPEED_100000, IB_SPEED_EDR, IB_WIDTH_4X },
+	{ SPEED_200000, IB_SPEED_HDR, IB_WIDTH_4X },
+	{ SPEED_400000, IB_SPEED_NDR, IB_WIDTH_4X },
+};
+
+/*
+ * Not ib_get_eth_speed(): that one writes to the log whenever it meets a
+ * netdev without a speed, as dummy and virtio have none.
+ */
+static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
+{
+	struct ethtool_link_ksettings settings;
+	u32 mbps = SPEED_1000;
+	int i;
+
+	rtnl_lock();
+	/* One that is on its way out may have let go of what it asks. */
+	if (ndev->reg_state == NETREG_REGISTERED &&
+	    !__ethtool_get_link_ksettings(ndev, &settings) &&
+	    settings.base.speed != (u32)SPEED_UNKNOWN)
+		mbps = settings.base.speed;
+	rtnl_unlock();
+
+	for (i = ARRAY_SIZE(speeds) - 1; i && mbps < speeds[i].mbps; i--)
+		;
+	attr->active_speed = speeds[i].speed;
+	attr->active_width = speeds[i].width;
+}
+
+/* They stop at their largest value. */
+static void query_violations(struct sroce_device *dev,
+			     struct ib_port_attr *attr)
+{
+	struct sroce_counters now;
+
+	sroce_statistics_total(dev, &now);
+	attr->bad_pkey_cntr = min_t(u64, now.value[SROCE_RX_BAD_PKEY], U32_MAX);
+	attr->qkey_viol_cntr = min_t(u64, now.value[SROCE_RX_BAD_QKEY],
+				     U32_MAX);
+}
+
+/* Without a carrier a netdev that is up looks for one. */
+static u8 phys_state(const struct sroce_device *dev, bool up)
+{
+	if (up)
+		return IB_PORT_PHYS_STATE_LINK_UP;
+	return netif_running(dev->ndev) ? IB_PORT_PHYS_STATE_POLLING :
+					  IB_PORT_PHYS_STATE_DISABLED;
+}
+
+static int sroce_query_port(struct ib_device *ibdev, u32 port,
+			    struct ib_port_attr *attr)
+{
+	struct sroce_device *dev = sroce_device(ibdev);
+	bool up = port_is_up(dev);
+
+	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
+	attr->phys_state = phys_state(dev, up);
+	attr->max_mtu = IB_MTU_4096;
+	attr->active_mtu = sroce_device_mtu(dev);
+	attr->gid_tbl_len = SROCE_GID_TABLE;
+	attr->ip_gids = true;
+	attr->port_cap_flags = IB_PORT_CM_SUP;
+	attr->max_msg_sz = SROCE_MAX_MSG;
+	attr->pkey_tbl_len = SROCE_PKEY_TABLE;
+	query_violations(dev, attr);
+	attr->max_vl_num = 1;
+	query_speed(dev->ndev, attr);
+	return 0;
+}
+
+static int sroce_get_port_immutable(struct ib_device *ibdev, u32 port,
+				    struct ib_port_immutable *immutable)
+{
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_ROCE_UDP_ENCAP;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	immutable->gid_tbl_len = SROCE_GID_TABLE;
+	immutable->pkey_tbl_len = SROCE_PKEY_TABLE;
+	return 0;
+}
+
+static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
+						 u32 port)
+{
+	return IB_LINK_LAYER_ETHERNET;
+}
+
+/*
+ * The core gives the GIDs of a VLAN to devices on the netdev below it, so that
+ * is what a device on a VLAN has to name.  It has the GIDs of the others, too.
+ * The core knows the netdev of any other device, but SMC of older kernels asks
+ * the driver.
+ */
+static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
+{
+	struct net_device *ndev = sroce_device(ibdev)->ndev;
+
+	ndev = rdma_vlan_dev_real_dev(ndev) ?: ndev;
+	dev_hold(ndev);
+	return ndev;
+}
+
+void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
+			     unsigned long event)
+{
+	struct sroce_device *dev = sroce_device(ibdev);
+	bool up = port_is_up(dev);
+	struct ib_event told = {
+		.device = ibdev,
+		.element.port_num = SROCE_PORT,
+		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
+	};
+
+	ASSERT_RTNL();
+	if (up == dev->port_up)
+		return;
+	dev->port_up = up;
+	ib_dispatch_event(&told);
+}
+
+/* Of all devices.  Taken with and without rtnl; net/udp_sock.c's lock nests. */
+static LIST_HEAD(listeners);
+static DEFINE_MUTEX(listeners_lock);
+
+/*
+ * A netdev on its way out of a namespace is taken off the namespace's list,
+ * a grace period passes, sroce_device_netdev_gone() takes our lock.  So who
+ * holds the lock and finds the netdev listed will be found by that call.
+ */
+static struct net *net_of_listed(struct net_device *ndev)
+{
+	struct net *net;
+
+	lockdep_assert_held(&listeners_lock);
+	rcu_read_lock();
+	net = dev_net(ndev);
+	if (dev_get_by_index_rcu(net, ndev->ifindex) != ndev)
+		net = NULL;
+	rcu_read_unlock();
+	return net;
+}
+
+static int listener_open(struct sroce_listener *l, struct net_device *ndev,
+			 bool ipv4)
+{
+	struct sroce_socket_id id = { .ipv4 = ipv4 };
+	int err = -ENODEV;
+
+	mutex_lock(&listeners_lock);
+	id.net = net_of_listed(ndev);
+	id.l3mdev = l3mdev_master_ifindex(ndev);
+	if (id.net)
+		err = sroce_socket_get(&id);
+	if (!err) {
+		l->socket = id;
+		l->ndev = ndev;
+		list_add(&l->list, &listeners);
+	}
+	mutex_unlock(&listeners_lock);
+	return err;
+}
+
+static void listener_close(struct sroce_listener *l)
+{
+	lockdep_assert_held(&listeners_lock);
+	if (l->socket.net)
+		sroce_socket_put(&l->socket);
+	l->socket.net = NULL;
+}
+
+/* To the socket of the VRF that the netdev belongs to by now */
+static void listener_follow(struct sroce_listener *l, struct net_device *ndev)
+{
+	struct sroce_socket_id id = l->socket;
+	int err;
+
+	lockdep_assert_held(&listeners_lock);
+	id.l3mdev = l3mdev_master_ifindex(ndev);
+	if (!id.net || id.l3mdev == l->socket.l3mdev)
+		return;
+	err = sroce_socket_get(&id);
+	if (err) {
+		/* It keeps the old one, until the netdev moves again. */
+		netdev_err(ndev, "sroce: no socket for UDP port %d in this VRF, error %d\n",
+			   ROCE_V2_UDP_DPORT, err);
+		return;
+	}
+	sroce_socket_put(&l->socket);
+	l->socket = id;
+}
+
+static void listener_remove(struct sroce_listener *l)
+{
+	mutex_lock(&listeners_lock);
+	listener_close(l);
+	list_del(&l->list);
+	mutex_unlock(&listeners_lock);
+}
+
+static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
+{
+	bool ipv4 = rdma_gid_attr_network_type(attr) == RDMA_NETWORK_IPV4;
+	struct sroce_listener *l;
+	struct net_device *ndev;
+	int err;
+
+	if (attr->gid_type != IB_GID_TYPE_ROCE_UDP_ENCAP)
+		return -EOPNOTSUPP;
+	l = kzalloc_obj(*l, GFP_KERNEL);
+	if (!l)
+		return -ENOMEM;
+
+	rcu_read_lock();
+	ndev = rcu_dereference(attr->ndev);
+	dev_hold(ndev);
+	rcu_read_unlock();
+	err = ndev ? listener_open(l, ndev, ipv4) : -ENODEV;
+	dev_put(ndev);
+	if (err)
+		kfree(l);
+	else
+		*context = l;
+	return err;
+}
+
+static int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
+{
+	listener_remove(*context);
+	kfree(*context);
+	return 0;
+}
+
+void sroce_device_netdev_gone(struct net_device *ndev)
+{
+	struct sroce_listener *l;
+
+	ASSERT_RTNL();
+	mutex_lock(&listeners_lock);
+	list_for_each_entry(l, &listeners, list)
+		if (l->ndev == ndev)
+			listener_close(l);
+	mutex_unlock(&listeners_lock);
+}
+
+void sroce_device_netdev_moved(struct net_device *ndev)
+{
+	struct sroce_listener *l;
+
+	ASSERT_RTNL();
+	mutex_lock(&listeners_lock);
+	list_for_each_entry(l, &listeners, list)
+		if (l->ndev == ndev)
+			listener_follow(l, ndev);
+	mutex_unlock(&listeners_lock);
+}
+
+/*
+ * A device without an address keeps the port, too, or any process could take
+ * it before the address comes.
+ */
+static int listen_always(struct sroce_device *dev, struct net_device *ndev)
+{
+	int err = listener_open(&dev->ipv4, ndev, true);
+
+	if (err)
+		goto err;
+	err = listener_open(&dev->ipv6, ndev, false);
+	if (!err || err == -EAFNOSUPPORT)
+		return 0;
+	listener_remove(&dev->ipv4);
+err:
+	if (err == -EADDRINUSE)
+		netdev_err(ndev, "sroce: UDP port %d is in use in this network namespace; is rxe loaded?\n",
+			   ROCE_V2_UDP_DPORT);
+	return err;
+}
+
+/* Undo init_device(), after all objects of the device are gone. */
+static void sroce_dealloc_driver(struct ib_device *ibdev)
+{
+	struct sroce_device *dev = sroce_device(ibdev);
+
+	listener_remove(&dev->ipv6);
+	listener_remove(&dev->ipv4);
+	xa_destroy(&dev->ahs);
+	xa_destroy(&dev->statistics);
+	sroce_mr_table_exit(dev);
+	free_percpu(dev->counters);
+	netdev_put(dev->ndev, &dev->ndev_tracker);
+}
+
+/* The netdev, where scripts made for rxe look for it. */
+static ssize_t parent_show(struct device *device, struct device_attribute *attr,
+			   char *buf)
+{
+	const struct sroce_device *dev =
+		rdma_device_to_drv_device(device, struct sroce_device, ib);
+
+	return sysfs_emit(buf, "%s\n", netdev_name(dev->ndev));
+}
+
+static DEVICE_ATTR_RO(parent);
+
+/* Exporters of metrics skip all devices if one lacks this file. */
+static ssize_t board_id_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", KBUILD_MODNAME);
+}
+
+static DEVICE_ATTR_RO(board_id);
+
+static struct attribute *device_attributes[] = {
+	&dev_attr_board_id.attr,
+	&dev_attr_parent.attr,
+	NULL,
+};
+
+static const struct attribute_group device_group = {
+	.attrs = device_attributes,
+};
+
+static const struct ib_device_ops ops = {
+	.owner = THIS_MODULE,
+	.driver_id = DRIVER_ID,
+	.uverbs_abi_ver = SROCE_ABI_VERSION,
+
+	.add_gid = sroce_add_gid,
+	.advise_mr = sroce_advise_mr,
+	.alloc_dm = sroce_alloc_dm,
+	.alloc_hw_port_stats = sroce_alloc_hw_port_stats,
+	.alloc_mr = sroce_alloc_mr,
+	.alloc_mw = sroce_alloc_mw,
+	.alloc_pd = sroce_alloc_pd,
+	.alloc_ucontext = sroce_alloc_ucontext,
+	.alloc_xrcd = sroce_alloc_xrcd,
+	.attach_mcast = sroce_attach_mcast,
+	.counter_alloc_stats = sroce_counter_alloc_stats,
+	.counter_bind_qp = sroce_counter_bind_qp,
+	.counter_dealloc = sroce_counter_dealloc,
+	.counter_unbind_qp = sroce_counter_unbind_qp,
+	.counter_update_stats = sroce_counter_update_stats,
+	.create_ah = sroce_create_ah,
+	.create_cq = sroce_create_cq,
+	.create_qp = sroce_create_qp,
+	.create_srq = sroce_create_srq,
+	.create_user_ah = sroce_create_ah,
+	.dealloc_dm = sroce_dealloc_dm,
+	.dealloc_driver = sroce_dealloc_driver,
+	.dealloc_mw = sroce_dealloc_mw,
+	.dealloc_pd = sroce_dealloc_pd,
+	.dealloc_ucontext = sroce_dealloc_ucontext,
+	.dealloc_xrcd = sroce_dealloc_xrcd,
+	.del_gid = sroce_del_gid,
+	.dereg_mr = sroce_dereg_any_mr,
+	.destroy_ah = sroce_destroy_user_ah,
+	.destroy_cq = sroce_destroy_cq,
+	.destroy_qp = sroce_destroy_qp,
+	.destroy_srq = sroce_destroy_srq,
+	.detach_mcast = sroce_detach_mcast,
+	.device_group = &device_group,
+	.disassociate_ucontext = sroce_disassociate_ucontext,
+	.fill_res_cq_entry = sroce_fill_res_cq_entry,
+	.fill_res_mr_entry = sroce_fill_res_mr_entry,
+	.fill_res_qp_entry = sroce_fill_res_qp_entry,
+	.fill_stat_mr_entry = sroce_fill_stat_mr_entry,
+	.get_dma_mr = sroce_get_dma_mr,
+	.get_hw_stats = sroce_get_hw_stats,
+	.get_link_layer = sroce_get_link_layer,
+	.get_netdev = sroce_get_netdev,
+	.get_port_immutable = sroce_get_port_immutable,
+	.map_mr_sg = sroce_map_mr_sg,
+	.mmap = sroce_mmap,
+	.mmap_free = sroce_mmap_free,
+	.modify_cq = sroce_modify_cq,
+	.modify_device = sroce_modify_device,
+	.modify_qp = sroce_modify_qp,
+	.modify_srq = sroce_modify_srq,
+	.poll_cq = sroce_poll_cq,
+	.port_groups = sroce_port_groups,
+	.post_recv = sroce_post_recv,
+	.post_send = sroce_post_send,
+	.post_srq_recv = sroce_post_srq_recv,
+	.process_mad = sroce_process_mad,
+	.query_ah = sroce_query_ah,
+	.query_device = sroce_query_device,
+	.query_pkey = sroce_query_pkey,
+	.query_port = sroce_query_port,
+	.query_qp = sroce_query_qp,
+	.query_srq = sroce_query_srq,
+	.query_ucontext = sroce_query_ucontext,
+	.reg_dm_mr = sroce_reg_dm_mr,
+	.reg_user_mr = sroce_reg_user_mr,
+#if IS_REACHABLE(CONFIG_DMA_SHARED_BUFFER)
+	.reg_user_mr_dmabuf = sroce_reg_dmabuf_mr,
+#endif
+	.req_notify_cq = sroce_req_notify_cq,
+	.rereg_user_mr = sroce_rereg_user_mr,
+	SROCE_COUNTER_OPS
+	SROCE_DESTROY_CQ_OPS
+	SROCE_PORT_EVENT_OPS
+	SROCE_USER_CQ_OPS,
+
+	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ib),
+	INIT_RDMA_OBJ_SIZE(ib_cq, sroce_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, sroce_mw, ib),
+	INIT_RDMA_OBJ_SIZE(ib_pd, sroce_pd, ib),
+	INIT_RDMA_OBJ_SIZE(ib_qp, sroce_ib_qp, ib),
+	INIT_RDMA_OBJ_SIZE(ib_srq, sroce_srq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, sroce_ucontext, ib),
+	INIT_RDMA_OBJ_SIZE(ib_xrcd, sroce_xrcd, ib),
+};
+
+/* What sroce_dealloc_driver() undoes; it becomes an op only afterwards. */
+static int init_device(struct sroce_device *dev, struct net_device *ndev)
+{
+	int err;
+
+	dev->counters = alloc_percpu(struct sroce_counters);
+	if (!dev->counters)
+		return -ENOMEM;
+	err = sroce_mr_table_init(dev);
+	if (err)
+		goto err_counters;
+	INIT_LIST_HEAD(&dev->ipv6.list);
+	err = listen_always(dev, ndev);
+	if (err)
+		goto err_mrs;
+	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
+	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1);
+	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
+	dev->ndev = ndev;
+	ib_set_device_ops(&dev->ib, &ops);
+	return 0;
+
+err_mrs:
+	sroce_mr_table_exit(dev);
+err_counters:
+	free_percpu(dev->counters);
+	return err;
+}
+
+static void describe_device(struct sroce_device *dev)
+{
+	struct ib_device *ib = &dev->ib;
+
+	ib->node_type = RDMA_NODE_IB_CA;
+	ib->phys_port_cnt = 1;
+	ib->num_comp_vectors = num_possible_cpus();
+	ib->dev.parent = dev->ndev->dev.parent;
+	ib->driver_def = sroce_uapi_defs;
+	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
+	/* Whoever gave the link a name means it. */
+	ib_mark_name_assigned_by_user(ib);
+	strscpy(ib->node_desc, "sroce", sizeof(ib->node_desc));
+	addrconf_addr_eui48((u8 *)&ib->node_guid, dev->ndev->dev_addr);
+	dev->port_up = port_is_up(dev);
+	sroce_pkey_init(dev);
+}
+
+static int create_device(const char *name, struct net_device *ndev)
+{
+	struct sroce_device *dev;
+	int err;
+
+	dev = ib_alloc_device(sroce_device, ib);
+	if (!dev)
+		return -ENOMEM;
+	err = init_device(dev, ndev);
+	if (err)
+		goto err_dealloc;
+	describe_device(dev);
+	err = ib_device_set_netdev(&dev->ib, ndev, SROCE_PORT);
+	if (err)
+		goto err_dealloc;
+	err = ib_register_device(&dev->ib, name, NULL);
+	/* The core's word for a name that is taken; above it would be memory. */
+	if (err == -ENFILE)
+		err = -EEXIST;
+	if (err)
+		goto err_dealloc;
+	return 0;
+
+err_dealloc:
+	ib_dealloc_device(&dev->ib);
+	return err;
+}
+
+/*
+ * Until now the notifier could not find the device: catch up with what
+ * happened to the netdev meanwhile.
+ */
+static int settle_device(struct net_device *ndev, struct net *net)
+{
+	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
+	bool there;
+
+	/* Deleted again already. */
+	if (!dev)
+		return 0;
+	rtnl_lock();
+	there = ndev->reg_state == NETREG_REGISTERED &&
+		net_eq(dev_net(ndev), net);
+	if (there)
+		sroce_device_port_event(&dev->ib, ndev, NETDEV_CHANGE);
+	rtnl_unlock();
+	if (there) {
+		ib_device_put(&dev->ib);
+		return 0;
+	}
+	ib_unregister_device_and_put(&dev->ib);
+	return -ENODEV;
+}
+
+static int check_netdev(struct net_device *ndev)
+{
+	if (ndev->type != ARPHRD_ETHER) {
+		netdev_err(ndev, "sroce: not an Ethernet device\n");
+		return -EOPNOTSUPP;
+	}
+	if (netif_is_bond_slave(ndev)) {
+		netdev_err(ndev, "sroce: port of a bond; use the bond\n");
+		return -EOPNOTSUPP;
+	}
+	return 0;
+}
+
+static int add_device(const char *name, struct net_device *ndev,
+		      struct net *net)
+{
+	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
+
+	if (dev) {
+		ib_device_put(&dev->ib);
+		return -EEXIST;
+	}
+	return check_netdev(ndev) ?: create_device(name, ndev) ?:
+	       settle_device(ndev, net);
+}
+
+int sroce_device_add(const char *name, struct net_device *ndev)
+{
+	/* Requests come in parallel: one device for each netdev. */
+	static DEFINE_MUTEX(add_lock);
+	struct net *net;
+	int err;
+
+	rcu_read_lock();
+	net = maybe_get_net(dev_net(ndev));
+	rcu_read_unlock();
+	if (!net)
+		return -ENODEV;
+	mutex_lock(&add_lock);
+	err = add_device(name, ndev, net);
+	mutex_unlock(&add_lock);
+	put_net(net);
+	return err;
+}
+
+struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev)
+{
+	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, DRIVER_ID);
+
+	return ibdev ? sroce_device(ibdev) : NULL;
+}

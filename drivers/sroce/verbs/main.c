@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <linux/module.h>
+#include <linux/netdevice.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_netlink.h>
+#include <rdma/sroce-abi.h>
+#include "../entry/rx.h"
+#include "../mem/mr_dmabuf.h"
+#include "../mem/odp_wq.h"
+#include "../mem/simd_memcpy.h"
+#include "../mem/wmem.h"
+#include "../net/burst.h"
+#include "../net/icrc.h"
+#include "../net/loopback.h"
+#include "../net/mcast.h"
+#include "../net/tx.h"
+#include "../net/udp_sock.h"
+#include "../queue/qp.h"
+#include "../queue/qp_run.h"
+#include "../recv/xrc.h"
+#include "device.h"
+
+static struct rdma_link_ops link_ops = {
+	.type = "sroce",
+	.newlink = sroce_device_add,
+};
+
+static void netdev_gone(struct net_device *ndev, struct sroce_device *dev)
+{
+	sroce_device_netdev_gone(ndev);
+	sroce_mcast_netdev_gone(ndev);
+	/* Not from here: it waits for processes, and we hold the rtnl. */
+	if (dev)
+		ib_unregister_device_queued(&dev->ib);
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event,
+			void *info)
+{
+	struct net_device *ndev = netdev_notifier_info_to_dev(info);
+	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
+
+	switch (event) {
+	case NETDEV_UNREGISTER:
+		netdev_gone(ndev, dev);
+		break;
+	case NETDEV_CHANGEUPPER:
+		sroce_device_netdev_moved(ndev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+		if (dev)
+			sroce_device_port_event(&dev->ib, ndev, event);
+		break;
+	}
+	if (dev)
+		ib_device_put(&dev->ib);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
+static int __init sroce_init(void)
+{
+	int err;
+
+	sroce_crc_init();
+	sroce_bulk_init();
+	err = sroce_wmem_init();
+	if (err)
+		return err;
+	err = sroce_rx_init();
+	if (err)
+		goto err_wmem;
+	err = sroce_qp_table_init();
+	if (err)
+		goto err_loop;
+	err = sroce_xrc_table_init();
+	if (err)
+		goto err_qp;
+	err = sroce_worker_init();
+	if (err)
+		goto err_xrc;
+	err = sroce_pager_init();
+	if (err)
+		goto err_worker;
+	err = sroce_dmabuf_init();
+	if (err)
+		goto err_pager;
+	err = sroce_socket_init(sroce_rx_receive);
+	if (err)
+		goto err_dmabuf;
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		goto err_socket;
+	rdma_link_register(&link_ops);
+	return 0;
+
+err_socket:
+	sroce_socket_exit();
+err_dmabuf:
+	sroce_dmabuf_exit();
+err_pager:
+	sroce_pager_exit();
+err_worker:
+	sroce_worker_exit();
+err_xrc:
+	sroce_xrc_table_exit();
+err_qp:
+	sroce_qp_table_exit();
+err_loop:
+	sroce_loop_exit();
+err_wmem:
+	sroce_wmem_exit();
+	return err;
+}
+
+static void __exit sroce_exit(void)
+{
+	/* No new devices, no devices; the notifier watches until the last. */
+	rdma_link_unregister(&link_ops);
+	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
+	unregister_netdevice_notifier(&netdev_notifier);
+	sroce_socket_exit();
+	sroce_dmabuf_exit();
+	sroce_pager_exit();
+	sroce_worker_exit();
+	sroce_xrc_table_exit();
+	sroce_tx_drain();
+	sroce_qp_table_exit();
+	sroce_wmem_exit();
+	sroce_loop_exit();
+	sroce_burst_exit();
+}
+
+module_init(sroce_init);
+module_exit(sroce_exit);
+
+MODULE_AUTHOR("The sroce developers");
+MODULE_DESCRIPTION("Software RoCEv2: RDMA over any Ethernet device");
+MODULE_VERSION(SROCE_VERSION);
+MODULE_LICENSE("Dual BSD/GPL");
+MODULE_ALIAS_RDMA_LINK("sroce");

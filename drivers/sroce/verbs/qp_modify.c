@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The QP state machine: what may be changed when (ib_modify_qp_is_ok() knows
+ * the table of IBTA vol. 1, 11.2.5.2), and what a change does to both halves.
+ */
+#include <rdma/ib_addr.h>
+#include "../base/udata.h"
+#include "../core/aeth.h"
+#include "../entry/kick.h"
+#include "../entry/qp_work.h"
+#include "../net/ah.h"
+#include "../net/route.h"
+#include "../queue/qp_run.h"
+#include "../queue/trace.h"
+#include "../queue/wqe.h"
+#include "../recv/rq.h"
+#include "../send/rate_limit.h"
+#include "../send/req.h"
+#include "../send/sq.h"
+#include "qp_modify.h"
+
+/* Also those that the kernel does not know yet */
+#define QP_ACCESS	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL | \
+			 IB_ACCESS_FLUSH_PERSISTENT)
+
+/* Both halves, in the one order that is allowed. */
+void sroce_qp_lock_both(struct sroce_qp *qp)
+	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock)
+{
+	sroce_receive_lock(qp);
+	spin_lock(&qp->sq.lock);
+}
+
+void sroce_qp_unlock_both(struct sroce_qp *qp)
+	__releases(&qp->sq.lock) __releases(&qp->rq.lock)
+{
+	spin_unlock(&qp->sq.lock);
+	sroce_receive_unlock(qp);
+}
+
+void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
+{
+	cap->max_send_wr = qp->sq.entries;
+	cap->max_send_sge = qp->sq.max_sge;
+	cap->max_inline_data = qp->sq.max_inline;
+	cap->max_recv_wr = qp->rq.ring.entries;
+	cap->max_recv_sge = qp->rq.ring.max_sge;
+}
+
+/**
+ * struct change - what modify_qp() prepares before it takes the locks
+ * @av: new address vector, afterwards the old one
+ * @reads: new log of READs, afterwards the old one
+ * @num_reads: its size
+ */
+struct change {
+	struct sroce_av *av;
+	struct sroce_read *reads;
+	u32 num_reads;
+};
+
+/* The P_Key of that entry, or 0. */
+static u16 partition(const struct sroce_qp *qp, u16 index)
+{
+	return index < SROCE_PKEY_TABLE ? READ_ONCE(qp->dev->pkeys[index]) : 0;
+}
+
+static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			int mask)
+{
+	enum ib_mtu active = sroce_device_mtu(qp->dev);
+
+	if ((mask & IB_QP_PORT && attr->port_num != SROCE_PORT) ||
+	    (mask & IB_QP_PKEY_INDEX && !partition(qp, attr->pkey_index)) ||
+	    (mask & IB_QP_PATH_MTU && (attr->path_mtu < IB_MTU_256 ||
+				       attr->path_mtu > active)) ||
+	    (mask & IB_QP_MAX_QP_RD_ATOMIC &&
+	     attr->max_rd_atomic > SROCE_MAX_RD_ATOMIC) ||
+	    (mask & IB_QP_MAX_DEST_RD_ATOMIC &&
+	     attr->max_dest_rd_atomic > SROCE_MAX_RD_ATOMIC) ||
+	    (mask & IB_QP_TIMEOUT && attr->timeout > 31) ||
+	    (mask & IB_QP_RATE_LIMIT && attr->rate_limit &&
+	     attr->rate_limit < SROCE_MIN_RATE) ||
+	    (mask & IB_QP_RETRY_CNT && attr->retry_cnt > 7) ||
+	    (mask & IB_QP_RNR_RETRY && attr->rnr_retry > 7) ||
+	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
+	    (mask & IB_QP_DEST_QPN && attr->dest_qp_num > SROCE_QPN_MASK) ||
+	    (mask & IB_QP_ACCESS_FLAGS &&
+	     attr->qp_access_flags & ~QP_ACCESS) ||
+	    (mask & IB_QP_PATH_MIG_STATE &&
+	     attr->path_mig_state > IB_MIG_ARMED))
+		return -EINVAL;
+	if (mask & IB_QP_PATH_MIG_STATE &&
+	    attr->path_mig_state != IB_MIG_MIGRATED)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
+static int check_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			int mask, u8 now)
+{
+	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : now;
+
+	if (mask & ~(IB_QP_ATTR_STANDARD_BITS | IB_QP_RATE_LIMIT))
+		return -EOPNOTSUPP;
+	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != now)
+		return -EINVAL;
+	/* Its table has the limit of raw QPs only. */
+	if (!ib_modify_qp_is_ok(now, next, qp->type, mask & ~IB_QP_RATE_LIMIT))
+		return -EINVAL;
+	if (mask & IB_QP_RATE_LIMIT && next != IB_QPS_RTS &&
+	    next != IB_QPS_SQD)
+		return -EINVAL;
+	return check_values(qp, attr, mask);
+}
+
+static int prepare(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		   struct change *change)
+{
+	u32 dest = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
+
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && sroce_qp_reliable(qp) &&
+	    attr->max_dest_rd_atomic) {
+		change->num_reads = attr->max_dest_rd_atomic;
+		change->reads = kcalloc(change->num_reads,
+					sizeof(*change->reads),
+					GFP_KERNEL_ACCOUNT);
+		if (!change->reads)
+			return -ENOMEM;
+	}
+	if (mask & IB_QP_AV) {
+		struct sroce_av *av;
+
+		av = sroce_av_create(&attr->ah_attr, qp->qpn, dest);
+		if (IS_ERR(av))
+			return PTR_ERR(av);
+		change->av = av;
+		/* Only datagrams go to groups, and those have address handles. */
+		if (rdma_is_multicast_addr(&av->daddr))
+			return -EINVAL;
+		/* Its path MTU was settled by that: enter_rtr(). */
+		if (qp->state >= IB_QPS_RTR && qp->av &&
+		    qp->av->loopback != av->loopback)
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static void free_change(struct change *change)
+{
+	if (change->av)
+		sroce_av_put(change->av);
+	kfree(change->reads);
+}
+
+static u8 permissions(int access)
+{
+	return (access & IB_ACCESS_REMOTE_WRITE ? SROCE_MAY_WRITE : 0) |
+	       (access & IB_ACCESS_REMOTE_READ ? SROCE_MAY_READ : 0) |
+	       (access & IB_ACCESS_REMOTE_ATOMIC ? SROCE_MAY_ATOMIC : 0) |
+	       (access & IB_ACCESS_FLUSH_GLOBAL ? SROCE_MAY_FLUSH : 0) |
+	       (access & IB_ACCESS_FLUSH_PERSISTENT ? SROCE_MAY_PERSIST : 0);
+}
+
+static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+			  int mask, struct change *change)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+
+	if (mask & IB_QP_ACCESS_FLAGS)
+		r->permissions = permissions(attr->qp_access_flags);
+	if (mask & IB_QP_RQ_PSN)
+		sroce_responder_expect(r, attr->rq_psn & SROCE_PSN_MASK);
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		qp->rq.min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_QKEY)
+		qp->rq.qkey = attr->qkey;
+	if (mask & IB_QP_PATH_MTU) {
+		r->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+		r->log.mtu = r->mtu;
+	}
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
+		change->reads = sroce_rdlog_move(&r->log, change->reads,
+						 change->num_reads);
+	}
+}
+
+static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	if (mask & IB_QP_SQ_PSN) {
+		req->psn = attr->sq_psn & SROCE_PSN_MASK;
+		req->una = req->psn;
+		req->sent = req->psn;
+	}
+	if (mask & IB_QP_PATH_MTU)
+		req->mtu = ib_mtu_enum_to_int(attr->path_mtu);
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		req->max_reads = attr->max_rd_atomic;
+	if (mask & IB_QP_TIMEOUT)
+		qp->sq.timeout = sroce_ack_timeout(attr->timeout);
+	if (mask & IB_QP_RATE_LIMIT)
+		sroce_pace_limit(qp, attr->rate_limit);
+	if (mask & IB_QP_RETRY_CNT) {
+		req->retry_count = attr->retry_cnt;
+		req->retry_left = attr->retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		req->rnr_retry = attr->rnr_retry;
+		req->rnr_left = attr->rnr_retry;
+	}
+}
+
+static void apply_path(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+		       int mask, struct change *change)
+{
+	if (mask & IB_QP_DEST_QPN)
+		qp->dest_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_PKEY_INDEX)
+		qp->pkey = &qp->dev->pkeys[attr->pkey_index];
+	if (mask & IB_QP_AV) {
+		swap(qp->av, change->av);
+		sroce_path_release(&qp->sq.path);
+		sroce_path_release(&qp->rq.path);
+	}
+}
+
+static void enter_reset(struct sroce_qp *qp)
+{
+	sroce_send_reset(qp);
+	sroce_receive_reset(qp);
+	/* A process zeroes its own words. */
+	if (!qp->user) {
+		qp->slot->sq_tail = 0;
+		qp->slot->rq_tail = 0;
+	}
+	qp->pkey = qp->dev->pkeys;
+	qp->seen = false;
+}
+
+static u8 transport(const struct sroce_qp *qp)
+{
+	switch (qp->type) {
+	case IB_QPT_RC:
+		return SROCE_RC;
+	case IB_QPT_XRC_INI:
+	case IB_QPT_XRC_TGT:
+		return SROCE_XRC;
+	default:
+		return SROCE_UC;
+	}
+}
+
+static void enter_rtr(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	req->transport = transport(qp);
+	req->window = SROCE_WINDOW;
+	req->max_window = SROCE_WINDOW;
+	qp->rq.resp.transport = req->transport;
+	qp->rq.resp.log.transport = req->transport;
+	if (!sroce_qp_connected(qp)) {
+		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
+	} else if (qp->av->loopback) {
+		/* No network limits it; the peer comes to the same conclusion. */
+		req->mtu = SROCE_LOOP_MTU;
+		qp->rq.resp.mtu = SROCE_LOOP_MTU;
+		qp->rq.resp.log.mtu = SROCE_LOOP_MTU;
+	}
+}
+
+static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	switch (attr->qp_state) {
+	case IB_QPS_RESET:
+		enter_reset(qp);
+		break;
+	case IB_QPS_RTR:
+		enter_rtr(qp);
+		break;
+	case IB_QPS_RTS:
+		req->hold = false;
+		qp->sq.ask_drained = false;
+		/* Flushing in SQE has stopped the timer that would end it. */
+		if (!qp->sq.armed)
+			qp->sq.paused = false;
+		break;
+	case IB_QPS_SQD:
+		req->hold = true;
+		qp->sq.ask_drained = mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
+				     attr->en_sqd_async_notify;
+		break;
+	default:
+		break;
+	}
+	trace_sroce_state(qp, qp->state, attr->qp_state);
+	WRITE_ONCE(qp->state, attr->qp_state);
+}
+
+static void remember(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+		     int mask)
+{
+	struct ib_qp_attr *a = &qp->attr;
+
+	if (mask & IB_QP_ACCESS_FLAGS)
+		a->qp_access_flags = attr->qp_access_flags;
+	if (mask & IB_QP_PKEY_INDEX)
+		a->pkey_index = attr->pkey_index;
+	if (mask & IB_QP_PORT)
+		a->port_num = attr->port_num;
+	if (mask & IB_QP_QKEY)
+		a->qkey = attr->qkey;
+	if (mask & IB_QP_AV) {
+		a->ah_attr = attr->ah_attr;
+		/* Belongs to the caller; the av has a reference of its own. */
+		a->ah_attr.grh.sgid_attr = NULL;
+	}
+	if (mask & IB_QP_PATH_MTU)
+		a->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_TIMEOUT)
+		a->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT)
+		a->retry_cnt = attr->retry_cnt;
+	if (mask & IB_QP_RNR_RETRY)
+		a->rnr_retry = attr->rnr_retry;
+	if (mask & IB_QP_RQ_PSN)
+		a->rq_psn = attr->rq_psn;
+	if (mask & IB_QP_SQ_PSN)
+		a->sq_psn = attr->sq_psn;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		a->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		a->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		a->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	if (mask & IB_QP_RATE_LIMIT)
+		a->rate_limit = attr->rate_limit;
+	if (mask & IB_QP_DEST_QPN)
+		a->dest_qp_num = attr->dest_qp_num;
+	if (mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
+		memset(a, 0, sizeof(*a));
+}
+
+/* Returns false if the QP has failed since its state was checked. */
+static bool apply(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+		  struct change *change, u8 now)
+{
+	sroce_qp_lock_both(qp);
+	if (qp->state != now && !(mask & IB_QP_STATE &&
+				  (attr->qp_state == IB_QPS_RESET ||
+				   attr->qp_state == IB_QPS_ERR))) {
+		sroce_qp_unlock_both(qp);
+		return false;
+	}
+	apply_path(qp, attr, mask, change);
+	apply_receive(qp, attr, mask, change);
+	apply_send(qp, attr, mask);
+	if (mask & IB_QP_STATE)
+		enter(qp, attr, mask);
+	sroce_qp_unlock_both(qp);
+	remember(qp, attr, mask);
+	return true;
+}
+
+/* What has waited for the new state can go on. */
+static void carry_on(struct sroce_qp *qp)
+{
+	switch (READ_ONCE(qp->state)) {
+	case IB_QPS_RTS:
+	case IB_QPS_SQD:
+		/* An XRC target does not send. */
+		if (!qp->sq.cq)
+			break;
+		/* Before the first post there is nothing, and no memory. */
+		if (qp->sq.req.in.wrs || sroce_load(&qp->slot->sq_tail) ||
+		    READ_ONCE(qp->sq.ask_drained))
+			sroce_qp_kick(qp);
+		break;
+	case IB_QPS_ERR:
+		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+		break;
+	}
+}
+
+/*
+ * The RDMA core would take a reference to the GID now, and drop that to the one
+ * before; without a lock, so that two threads drop the same one.  Our address
+ * vectors have their own.  _ib_modify_qp() exchanges qp->av_sgid_attr without a
+ * lock (6.1 to 7.3).  The caller's attr is changed; no caller looks at its
+ * flags again.
+ */
+static void hide_gid(struct ib_qp_attr *attr)
+{
+	rdma_ah_set_ah_flags(&attr->ah_attr, 0);
+}
+
+int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+	struct change change = {};
+	u8 now;
+	int err;
+
+	err = sroce_udata_empty(udata);
+	if (err)
+		return err;
+	mutex_lock(&qp->mutex);
+	now = READ_ONCE(qp->state);
+	err = check_modify(qp, attr, mask, now) ?:
+	      prepare(qp, attr, mask, &change);
+	/* What was posted in SQE is flushed, not sent. */
+	if (!err && now == IB_QPS_SQE)
+		sroce_worker_flush(qp);
+	if (!err && !apply(qp, attr, mask, &change, now))
+		err = -EINVAL;
+	if (!err)
+		carry_on(qp);
+	free_change(&change);
+	mutex_unlock(&qp->mutex);
+	if (!err && mask & IB_QP_AV)
+		hide_gid(attr);
+	return err;
+}
+
+int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct sroce_qp *qp = sroce_qp_hold(ibqp);
+	struct sroce_requester *req;
+
+	if (!qp)
+		return -EINVAL;
+	req = &qp->sq.req;
+	mutex_lock(&qp->mutex);
+	*attr = qp->attr;
+	mutex_unlock(&qp->mutex);
+	sroce_send_lock(qp);
+	attr->qp_state = qp->state;
+	attr->cur_qp_state = qp->state;
+	attr->sq_draining = qp->state == IB_QPS_SQD &&
+			    sroce_requester_waits(req);
+	attr->sq_psn = req->psn;
+	sroce_send_unlock(qp);
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->rq_psn = READ_ONCE(qp->rq.resp.epsn);
+	sroce_qp_report_cap(qp, &attr->cap);
+
+	init->event_handler = ibqp->event_handler;
+	init->qp_context = ibqp->qp_context;
+	init->send_cq = ibqp->send_cq;
+	init->recv_cq = ibqp->recv_cq;
+	init->srq = ibqp->srq;
+	init->xrcd = ibqp->xrcd;
+	init->cap = attr->cap;
+	init->sq_sig_type = qp->sq.signal_all ? IB_SIGNAL_ALL_WR :
+						IB_SIGNAL_REQ_WR;
+	init->qp_type = ibqp->qp_type;
+	sroce_qp_put(qp);
+	return 0;
+}

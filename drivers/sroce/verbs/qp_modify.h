@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_QP_MODIFY_H
+#define SROCE_QP_MODIFY_H
+
+#include "../queue/qp.h"
+
+/**
+ * sroce_qp_lock_both() - take both locks of a QP, in the one order allowed
+ * @qp: the QP
+ */
+void sroce_qp_lock_both(struct sroce_qp *qp)
+	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock);
+/* Releases them; rq.lock by sroce_receive_unlock(), with all that it does. */
+void sroce_qp_unlock_both(struct sroce_qp *qp)
+	__releases(&qp->sq.lock) __releases(&qp->rq.lock);
+
+/* What the QP's rings really hold. */
+void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap);
+
+/* ib_device_ops */
+int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+
+#endif /* SROCE_QP_MODIFY_H */

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Creation and destruction of queue pairs.
+ */
+#include <linux/log2.h>
+#include <rdma/uverbs_ioctl.h>
+#include "../base/udata.h"
+#include "../entry/kick.h"
+#include "../entry/qp_work.h"
+#include "../net/ah.h"
+#include "../net/route.h"
+#include "../queue/qp_run.h"
+#include "../queue/srq.h"
+#include "../queue/wqe.h"
+#include "../recv/rq.h"
+#include "../send/doorbell_batch.h"
+#include "../send/req.h"
+#include "../send/sq.h"
+#include "qp_modify.h"
+#include "qp_verbs.h"
+
+static bool has_cqs(const struct ib_qp_init_attr *init)
+{
+	switch (init->qp_type) {
+	case IB_QPT_XRC_INI:
+		return init->send_cq && !init->srq;
+	case IB_QPT_XRC_TGT:
+		return init->xrcd && !init->srq;
+	default:
+		return init->send_cq && init->recv_cq;
+	}
+}
+
+static int check_init(const struct ib_qp_init_attr *init,
+		      const struct ib_udata *udata)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	switch (init->qp_type) {
+	case IB_QPT_RC:
+	case IB_QPT_UC:
+	case IB_QPT_UD:
+	case IB_QPT_GSI:
+	case IB_QPT_XRC_TGT:
+		break;
+	case IB_QPT_XRC_INI:
+		/* verbs/post.c has no place for the SRQ's number. */
+		if (udata)
+			break;
+		fallthrough;
+	default:
+		return -EOPNOTSUPP;
+	}
+	if (init->create_flags || init->rwq_ind_tbl ||
+	    (init->srq && init->qp_type == IB_QPT_GSI))
+		return -EOPNOTSUPP;
+	if (!has_cqs(init) || cap->max_send_wr > SROCE_MAX_QP_WR ||
+	    cap->max_recv_wr > SROCE_MAX_QP_WR ||
+	    cap->max_send_sge > SROCE_MAX_SGE ||
+	    cap->max_recv_sge > SROCE_MAX_SGE ||
+	    cap->max_inline_data > SROCE_MAX_INLINE)
+		return -EINVAL;
+	return 0;
+}
+
+static void size_send(struct sroce_sendq *sq, const struct ib_qp_cap *cap)
+{
+	u32 list = max_t(u32, cap->max_send_sge * sizeof(struct sroce_sge),
+			 cap->max_inline_data);
+
+	if (!cap->max_send_wr)
+		return;
+	list = max_t(u32, list, sizeof(struct sroce_sge));
+	sq->stride = roundup_pow_of_two(SROCE_SQE_HEADER + list);
+	sq->entries = roundup_pow_of_two(cap->max_send_wr);
+	sq->list_size = sq->stride - SROCE_SQE_HEADER;
+	sq->max_sge = min_t(u32, sq->list_size / sizeof(struct sroce_sge),
+			    SROCE_MAX_SGE);
+	sq->max_inline = min_t(u32, sq->list_size, SROCE_MAX_INLINE);
+}
+
+static u32 receive_sges(const struct sroce_qp *qp)
+{
+	if (qp->type == IB_QPT_XRC_TGT)
+		return SROCE_MAX_SGE;
+	return qp->srq ? qp->srq->recv.max_sge : qp->rq.ring.max_sge;
+}
+
+static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	u32 send = qp->sq.stride * qp->sq.entries;
+	u32 receive = qp->rq.ring.stride * qp->rq.ring.entries;
+
+	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, receive_sges(qp)),
+			     GFP_KERNEL_ACCOUNT);
+	if (!qp->rq.wqe)
+		return -ENOMEM;
+	/* A process expects one to map, also if nothing will be in it. */
+	if (!ctx && !(send + receive))
+		return 0;
+	qp->ring = sroce_ring_alloc(ctx ? &ctx->ib : NULL,
+				    max_t(u32, send + receive, 1));
+	if (IS_ERR(qp->ring)) {
+		int err = PTR_ERR(qp->ring);
+
+		qp->ring = NULL;
+		return err;
+	}
+	qp->sq.ring = qp->ring->mem;
+	qp->rq.ring.mem = qp->ring->mem + send;
+	return 0;
+}
+
+static int alloc_slot(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	int err = 0;
+
+	qp->slot = &qp->own_slot;
+	if (ctx) {
+		err = sroce_slot_alloc(ctx, &qp->place);
+		if (!err)
+			qp->slot = qp->place.mem;
+	} else {
+		err = sroce_fetch_alloc(qp);
+	}
+	qp->rq.ring.slot = qp->slot;
+	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
+	return err;
+}
+
+static void free_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	if (ctx && qp->place.mem)
+		sroce_slot_free(ctx, &qp->place);
+	sroce_ring_free(qp->ring);
+	sroce_fetch_free(qp);
+	kfree(qp->rq.wqe);
+	kfree(qp->rq.resp.log.reads);
+}
+
+static int respond(struct sroce_qp *qp, struct ib_udata *udata)
+{
+	struct sroce_create_qp_resp resp = {
+		.map.ring_offset = sroce_ring_offset(qp->ring),
+		.map.ring_size = qp->ring->size,
+		.map.slot = qp->place.number,
+		.map.page_offset = qp->place.page_offset,
+		.sq_stride = qp->sq.stride,
+		.sq_entries = qp->sq.entries,
+		.rq_offset = qp->sq.stride * qp->sq.entries,
+		.rq_stride = qp->rq.ring.stride,
+		.rq_entries = qp->rq.ring.entries,
+	};
+
+	return sroce_udata_respond(udata, &resp, sizeof(resp));
+}
+
+/* What an XRC target receives with belongs to the SRQs of its domain. */
+static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
+{
+	if (qp->type == IB_QPT_XRC_TGT) {
+		qp->xrcd = init->xrcd;
+		qp->user = true;
+		return;
+	}
+	qp->srq = init->srq ? sroce_srq(init->srq) : NULL;
+	qp->sq.cq = sroce_cq(init->send_cq);
+	/* An XRC initiator has one; it does not receive. */
+	qp->rq.cq = sroce_cq(init->recv_cq ?: init->send_cq);
+	qp->rq.pd = qp->pd;
+	size_send(&qp->sq, &init->cap);
+	if (!qp->srq)
+		sroce_recv_ring_size(&qp->rq.ring, init->cap.max_recv_wr,
+				     init->cap.max_recv_sge);
+}
+
+static void resume_requester(struct sroce_fault *fault)
+{
+	sroce_worker_wake(container_of(fault, struct sroce_qp, sq.fault),
+			  BIT(SROCE_TODO_SEND));
+}
+
+static void resume_responder(struct sroce_fault *fault)
+{
+	sroce_worker_wake(container_of(fault, struct sroce_qp, rq.fault),
+			  BIT(SROCE_TODO_ANSWER));
+}
+
+static void packets_may_be_sent(struct sroce_wmem_waiter *waiter)
+{
+	sroce_worker_wake(container_of(waiter, struct sroce_qp, wmem_wait),
+			  BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_ANSWER));
+}
+
+static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
+				 struct ib_qp_init_attr *init, bool user)
+{
+	struct sroce_device *dev = sroce_device(ibqp->device);
+	struct sroce_qp *qp;
+
+	if (!atomic_add_unless(&dev->num_qps, 1, SROCE_MAX_QP))
+		return NULL;
+	qp = kzalloc_obj(*qp, GFP_KERNEL_ACCOUNT);
+	if (!qp) {
+		atomic_dec(&dev->num_qps);
+		return NULL;
+	}
+	qp->dev = dev;
+	qp->counters = qp->dev->counters;
+	qp->ib = ibqp;
+	qp->pd = ibqp->pd;
+	qp->type = init->qp_type;
+	qp->state = IB_QPS_RESET;
+	qp->pkey = qp->dev->pkeys;
+	qp->user = user;
+	qp->sq.signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	mutex_init(&qp->mutex);
+	spin_lock_init(&qp->sq.lock);
+	spin_lock_init(&qp->rq.lock);
+	spin_lock_init(&qp->post_lock);
+	hrtimer_setup(&qp->sq.timer, sroce_timer_fired, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_ABS_SOFT);
+	hrtimer_setup(&qp->sq.gather, sroce_gather_end, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+	hrtimer_setup(&qp->rq.pause, sroce_answer_again, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL_SOFT);
+	INIT_WORK(&qp->work, sroce_worker_run);
+	qp->tx_grace = get_state_synchronize_rcu();
+	sroce_fault_setup(&qp->sq.fault, &qp->mem, sroce_qp_free,
+			  resume_requester);
+	sroce_fault_setup(&qp->rq.fault, &qp->mem, sroce_qp_free,
+			  resume_responder);
+	refcount_set(&qp->ref, 1);
+	init_completion(&qp->idle);
+	kref_init(&qp->mem);
+	sroce_wmem_waiter_init(&qp->wmem_wait, packets_may_be_sent);
+	init_queues(qp, init);
+	return qp;
+}
+
+static void release(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	atomic_dec(&qp->dev->num_qps);
+	free_memory(qp, ctx);
+	kref_put(&qp->mem, sroce_qp_free);
+}
+
+/* Nobody finds it any more, and nobody who has found it is left. */
+static void withdraw(struct sroce_qp *qp)
+{
+	sroce_qp_lock_both(qp);
+	WRITE_ONCE(qp->state, IB_QPS_RESET);
+	sroce_send_reset(qp);
+	sroce_receive_reset(qp);
+	sroce_path_release(&qp->sq.path);
+	sroce_path_release(&qp->rq.path);
+	sroce_qp_unlock_both(qp);
+	sroce_qp_unpublish(qp);
+	hrtimer_cancel(&qp->sq.timer);
+	sroce_gather_cancel(qp);
+	hrtimer_cancel(&qp->rq.pause);
+	sroce_qp_put(qp);
+	wait_for_completion(&qp->idle);
+	sroce_wmem_forget(&qp->wmem_wait);
+}
+
+/* An XRC target is of a domain, which may be of many processes. */
+static int open_wmem(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+{
+	if (ctx)
+		qp->wmem = sroce_wmem_get(ctx->wmem);
+	else if (sroce_qp_target(qp))
+		qp->wmem = sroce_wmem_user();
+	return qp->wmem || !qp->user ? 0 : -ENOMEM;
+}
+
+static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
+		 struct ib_udata *udata)
+{
+	int err = open_wmem(qp, ctx) ?: alloc_memory(qp, ctx) ?:
+		  alloc_slot(qp, ctx);
+
+	if (err)
+		return err;
+	qp->ctx = ctx;
+	if (ctx)
+		err = respond(qp, udata);
+	if (!err)
+		err = sroce_qp_publish(qp);
+	if (err || !ctx)
+		return err;
+	err = sroce_slot_owner(ctx, &qp->place, qp);
+	if (err)
+		withdraw(qp);
+	return err;
+}
+
+int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
+	struct sroce_qp *qp;
+	int err;
+
+	err = check_init(init, udata);
+	if (!err && ctx)
+		err = sroce_udata_create_req(udata);
+	if (err)
+		return err;
+	qp = alloc_qp(ibqp, init, ctx);
+	if (!qp)
+		return -ENOMEM;
+	err = setup(qp, ctx, udata);
+	if (err) {
+		release(qp, ctx);
+		return err;
+	}
+	sroce_qp_report_cap(qp, &init->cap);
+	ibqp->qp_num = qp->qpn;
+	container_of(ibqp, struct sroce_ib_qp, ib)->qp = qp;
+	return 0;
+}
+
+/*
+ * What is gathered, or has been left to the work by a timer that had no turn, is
+ * not to wait for them in vain.  Nothing is completed here: a plain lock.
+ */
+static bool posted_unkicked(struct sroce_qp *qp)
+{
+	const struct sroce_sendq *sq = &qp->sq;
+	bool unkicked;
+
+	if (!sq->entries)
+		return false;
+	spin_lock_bh(&qp->sq.lock);
+	unkicked = sq->gathering ||
+		   (qp->ctx && sroce_send_active(qp) &&
+		    sroce_load(&qp->slot->sq_tail) != sq->req.in.next);
+	spin_unlock_bh(&qp->sq.lock);
+	return unkicked;
+}
+
+int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct sroce_qp *qp = sroce_qp(ibqp);
+	struct sroce_ucontext *ctx = qp->ctx;
+
+	if (ctx)
+		sroce_slot_owner(ctx, &qp->place, NULL);
+	if (posted_unkicked(qp))
+		sroce_qp_kick(qp);
+	withdraw(qp);
+	if (!ctx && !sroce_qp_target(qp)) {
+		sroce_cq_settle(qp->sq.cq);
+		if (qp->rq.cq != qp->sq.cq)
+			sroce_cq_settle(qp->rq.cq);
+	}
+	if (qp->sq.av)
+		sroce_av_put(qp->sq.av);
+	if (qp->av)
+		sroce_av_put(qp->av);
+	release(qp, ctx);
+	return 0;
+}

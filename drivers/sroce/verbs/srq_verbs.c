@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Creation, resizing and destruction of shared receive queues.
+ */
+#include <linux/uaccess.h>
+#include "../base/sroce.h"
+#include "../base/udata.h"
+#include "../recv/xrc.h"
+#include "srq_verbs.h"
+
+static int check_type(const struct ib_srq_init_attr *init,
+		      const struct ib_udata *udata)
+{
+	switch (init->srq_type) {
+	case IB_SRQT_BASIC:
+		return 0;
+	case IB_SRQT_XRC:
+		/* recv/xrc.c counts on handlers that take no lock of ours. */
+		return udata ? 0 : -EOPNOTSUPP;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static int check_attr(const struct ib_srq_attr *attr)
+{
+	if (!attr->max_wr || attr->max_wr > SROCE_MAX_SRQ_WR ||
+	    attr->max_sge > SROCE_MAX_SGE)
+		return -EINVAL;
+	return 0;
+}
+
+static struct sroce_ring *alloc_memory(const struct sroce_srq *srq,
+				       const struct sroce_recv_ring *recv)
+{
+	return sroce_ring_alloc(srq->ctx ? &srq->ctx->ib : NULL,
+				(size_t)recv->entries * recv->stride);
+}
+
+static void fill_map(struct sroce_map *map, const struct sroce_srq *srq,
+		     struct sroce_ring *memory)
+{
+	map->ring_offset = sroce_ring_offset(memory);
+	map->ring_size = memory->size;
+	map->slot = srq->place.number;
+	map->page_offset = srq->place.page_offset;
+}
+
+/* The answer that tells a process everything. */
+static int respond(const struct sroce_srq *srq, struct ib_udata *udata)
+{
+	struct sroce_create_srq_resp resp = {
+		.entries = srq->recv.entries,
+		.stride = srq->recv.stride,
+		.srq_num = srq->number,
+	};
+
+	fill_map(&resp.map, srq, srq->memory);
+	return sroce_udata_respond(udata, &resp, sizeof(resp));
+}
+
+/* The doorbell slot of a process, and for XRC the number. */
+static int share(struct sroce_srq *srq, struct ib_srq_init_attr *init,
+		 struct ib_udata *udata)
+{
+	bool xrc = init->srq_type == IB_SRQT_XRC;
+	int err;
+
+	err = sroce_slot_alloc(srq->ctx, &srq->place);
+	if (err)
+		return err;
+	srq->recv.slot = srq->place.mem;
+	if (xrc)
+		err = sroce_xrc_publish(srq);
+	if (err)
+		goto err_slot;
+	err = respond(srq, udata);
+	if (err)
+		goto err_withdraw;
+	if (xrc)
+		srq->ib.ext.xrc.srq_num = srq->number;
+	return 0;
+
+err_withdraw:
+	if (xrc)
+		sroce_xrc_withdraw(srq);
+err_slot:
+	sroce_slot_free(srq->ctx, &srq->place);
+	return err;
+}
+
+static int setup(struct sroce_srq *srq, struct ib_srq_init_attr *init,
+		 struct ib_udata *udata)
+{
+	int err;
+
+	spin_lock_init(&srq->lock);
+	spin_lock_init(&srq->post_lock);
+	mutex_init(&srq->mutex);
+	srq->ctx = sroce_udata_ucontext(udata);
+	srq->recv.slot = &srq->own_slot;
+	sroce_recv_ring_size(&srq->recv, init->attr.max_wr,
+			     init->attr.max_sge);
+	srq->memory = alloc_memory(srq, &srq->recv);
+	if (IS_ERR(srq->memory))
+		return PTR_ERR(srq->memory);
+	srq->recv.mem = srq->memory->mem;
+	if (udata) {
+		err = share(srq, init, udata);
+		if (err) {
+			sroce_ring_free(srq->memory);
+			return err;
+		}
+	}
+	init->attr.max_wr = srq->recv.entries;
+	init->attr.max_sge = srq->recv.max_sge;
+	return 0;
+}
+
+int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata)
+{
+	struct sroce_device *dev = sroce_device(ibsrq->device);
+	int err;
+
+	err = check_type(init, udata) ?: check_attr(&init->attr);
+	if (!err && udata)
+		err = sroce_udata_create_req(udata);
+	if (err)
+		return err;
+	if (!atomic_add_unless(&dev->num_srqs, 1, SROCE_MAX_SRQ))
+		return -ENOMEM;
+	err = setup(sroce_srq(ibsrq), init, udata);
+	if (err)
+		atomic_dec(&dev->num_srqs);
+	return err;
+}
+
+int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	struct sroce_srq *srq = sroce_srq(ibsrq);
+
+	atomic_dec(&sroce_device(ibsrq->device)->num_srqs);
+	if (srq->number)
+		sroce_xrc_withdraw(srq);
+	if (srq->ctx)
+		sroce_slot_free(srq->ctx, &srq->place);
+	sroce_ring_free(srq->memory);
+	return 0;
+}
+
+/* Resizing */
+
+/*
+ * Requests that have not been taken, from one ring to the other.  They are a
+ * process's, which posts nothing meanwhile: what it writes anyway, harms its
+ * requests, no more.
+ */
+static void copy_waiting(struct sroce_recv_ring *to,
+			 const struct sroce_recv_ring *from, u32 tail)
+{
+	u32 i;
+
+	for (i = from->head; i != tail; i++) {
+		memcpy(sroce_recv_ring_at(to, i), sroce_recv_ring_at(from, i),
+		       from->stride);
+		if (!(i % 1024))
+			cond_resched();
+	}
+}
+
+/* Returns the ring that is not in use any more, or an ERR_PTR(). */
+static struct sroce_ring *switch_ring(struct sroce_srq *srq,
+				      struct sroce_recv_ring *to,
+				      struct sroce_ring *memory)
+{
+	struct sroce_ring *old = srq->memory;
+	struct sroce_recv_ring from;
+	u32 tail;
+
+	spin_lock_bh(&srq->lock);
+	from = srq->recv;
+	spin_unlock_bh(&srq->lock);
+	tail = sroce_load_acquire(&from.slot->rq_tail);
+	if (from.broken || tail - from.head > min(from.entries, to->entries))
+		return ERR_PTR(-EINVAL);
+	copy_waiting(to, &from, tail);
+
+	spin_lock_bh(&srq->lock);
+	srq->recv.mem = to->mem;
+	srq->recv.entries = to->entries;
+	srq->memory = memory;
+	spin_unlock_bh(&srq->lock);
+	return old;
+}
+
+/* The write command has no response: where to put it, the request says. */
+static int tell_map(const struct sroce_srq *srq, struct sroce_ring *memory,
+		    u32 entries, struct ib_udata *udata)
+{
+	struct sroce_modify_srq_resp resp = { .entries = entries };
+	struct sroce_modify_srq_req req;
+
+	if (udata->inlen != sizeof(req))
+		return -EINVAL;
+	if (ib_copy_from_udata(&req, udata, sizeof(req)))
+		return -EFAULT;
+	fill_map(&resp.map, srq, memory);
+	return copy_to_user(u64_to_user_ptr(req.resp), &resp, sizeof(resp)) ?
+	       -EFAULT : 0;
+}
+
+static int resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
+{
+	struct sroce_recv_ring to = {};
+	struct sroce_ring *memory, *old;
+	int err;
+
+	sroce_recv_ring_size(&to, max_wr, srq->recv.max_sge);
+	memory = alloc_memory(srq, &to);
+	if (IS_ERR(memory))
+		return PTR_ERR(memory);
+	to.mem = memory->mem;
+	err = tell_map(srq, memory, to.entries, udata);
+	if (err)
+		goto err_free;
+	old = switch_ring(srq, &to, memory);
+	if (IS_ERR(old)) {
+		err = PTR_ERR(old);
+		goto err_free;
+	}
+	sroce_ring_free(old);
+	return 0;
+
+err_free:
+	sroce_ring_free(memory);
+	return err;
+}
+
+/* Modifying */
+
+static int check_modify(const struct sroce_srq *srq,
+			const struct ib_srq_attr *attr, int mask,
+			struct ib_udata *udata)
+{
+	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->recv.entries;
+
+	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
+		return -EINVAL;
+	if (mask & IB_SRQ_LIMIT && attr->srq_limit > max_wr)
+		return -EINVAL;
+	if (!(mask & IB_SRQ_MAX_WR))
+		return sroce_udata_empty(udata);
+	if (!max_wr || max_wr > SROCE_MAX_SRQ_WR)
+		return -EINVAL;
+	/* A kernel user's tail would have to stand still meanwhile. */
+	return srq->ctx ? 0 : -EOPNOTSUPP;
+}
+
+/* Returns whether it has been reached already: then the event is due. */
+static bool set_limit(struct sroce_srq *srq, u32 limit)
+{
+	bool reached;
+
+	spin_lock_bh(&srq->lock);
+	srq->limit = limit;
+	reached = sroce_srq_limit_reached(srq);
+	spin_unlock_bh(&srq->lock);
+	return reached;
+}
+
+int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
+		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
+{
+	struct sroce_srq *srq = sroce_srq(ibsrq);
+	bool reached = false;
+	int err;
+
+	mutex_lock(&srq->mutex);
+	err = check_modify(srq, attr, mask, udata);
+	if (!err && mask & IB_SRQ_MAX_WR)
+		err = resize(srq, attr->max_wr, udata);
+	if (!err && mask & IB_SRQ_LIMIT)
+		reached = set_limit(srq, attr->srq_limit);
+	mutex_unlock(&srq->mutex);
+	if (reached)
+		sroce_srq_raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	return err;
+}
+
+int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
+{
+	struct sroce_srq *srq = sroce_srq(ibsrq);
+
+	spin_lock_bh(&srq->lock);
+	attr->max_wr = srq->recv.entries;
+	attr->max_sge = srq->recv.max_sge;
+	attr->srq_limit = srq->limit;
+	spin_unlock_bh(&srq->lock);
+	return 0;
+}

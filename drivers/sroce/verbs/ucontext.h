@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_UCONTEXT_H
+#define SROCE_UCONTEXT_H
+
+#include "../queue/doorbell.h"
+
+/* The methods of this driver, for ib_device.driver_def */
+extern const struct uapi_definition sroce_uapi_defs[];
+
+/* ib_device_ops */
+int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+int sroce_query_ucontext(struct ib_ucontext *ibctx,
+			 struct uverbs_attr_bundle *attrs);
+void sroce_dealloc_ucontext(struct ib_ucontext *ibctx);
+void sroce_disassociate_ucontext(struct ib_ucontext *ibctx);
+
+/* What the process has posted goes there before; also for the kernel's. */
+int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags);
+
+#endif /* SROCE_UCONTEXT_H */

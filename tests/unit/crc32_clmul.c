@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* drivers/sroce/net/x86/crc32_clmul.S against the table, on processors that can run it. */
+#include <stdlib.h>
+#include "crcs.h"
+
+#ifdef __x86_64__
+
+crc_function sroce_fold, sroce_fold_wide;
+
+TEST(fold, agrees_with_the_table)
+{
+	if (__builtin_cpu_supports("avx") && __builtin_cpu_supports("pclmul"))
+		compare(sroce_fold, 0);
+}
+
+TEST(fold, wide_agrees_with_the_table)
+{
+	if (__builtin_cpu_supports("avx2") &&
+	    __builtin_cpu_supports("vpclmulqdq"))
+		compare(sroce_fold_wide, 208);
+}
+
+#endif /* __x86_64__ */

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * drivers/sroce/mem/last_word.h: which stores the end of a packet is made of, and in
+ * which order the program has them.  What a processor makes of that order is
+ * not shown here: see tests/verbs/polling.c.
+ */
+#include "env.h"
+#include "tap.h"
+
+#define MOST	80
+
+/* The stores so far, one letter each; place and size of the last one. */
+static char order[8];
+static u32 stores;
+static const void *last_at;
+static u32 last_bytes;
+
+static void note(char what)
+{
+	if (stores < sizeof(order) - 1)
+		order[stores++] = what;
+}
+
+/* In the place of simd_memcpy.h */
+#define SROCE_SIMD_MEMCPY_H
+static void sroce_bulk_copy(void *to, const void *from, size_t len)
+{
+	note('c');
+	memcpy(to, from, len);
+}
+
+#define unlikely(condition)	(condition)
+#define get_unaligned(p) ({						\
+	__typeof__(*(p) + 0) unaligned_v = 0;				\
+	memcpy(&unaligned_v, p, sizeof(*(p)));			\
+	(__typeof__(*(p)))unaligned_v;					\
+})
+#define smp_store_release(p, v)	do {					\
+	note('r');							\
+	last_at = p;							\
+	last_bytes = sizeof(*(p));					\
+	*(p) = v;							\
+} while (0)
+#define smp_wmb()	note('w')
+#include "../../drivers/sroce/mem/last_word.h"
+
+static void place(u32 at, u32 len)
+{
+	static u8 memory[MOST + 32] __attribute__((aligned(64)));
+	u8 from[MOST + 32];
+	u32 bytes = 8, i;
+
+	for (i = 0; i < sizeof(from); i++)
+		from[i] = i * 7 + len;
+	memset(memory, 0xee, sizeof(memory));
+	memset(order, 0, sizeof(order));
+	stores = 0;
+	sroce_place(memory + at, from + 3, len);
+	CHECK(!memcmp(memory + at, from + 3, len));
+	for (i = 0; i < at; i++)
+		EQUAL(memory[i], 0xee);
+	for (i = at + len; i < sizeof(memory); i++)
+		EQUAL(memory[i], 0xee);
+	/* As large as it can be and be aligned. */
+	while (bytes > len || (at + len) % bytes)
+		bytes /= 2;
+	EQUAL(last_bytes, bytes);
+	CHECK(last_at == memory + at + len - bytes);
+	CHECK(!strcmp(order, bytes < len ? "crw" : "rw"));
+}
+
+TEST(place, the_last_word_is_stored_last_and_at_once)
+{
+	u32 at, len;
+
+	for (at = 0; at < 17; at++)
+		for (len = 1; len <= MOST; len++)
+			place(at, len);
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "resp_res.h"
+#include "test_packet.h"
+#include "tap.h"
+
+static struct sroce_read reads[4];
+static struct sroce_rdlog log;
+
+static void setup(u32 size)
+{
+	memset(reads, 0, sizeof(reads));
+	log = (struct sroce_rdlog){ .reads = reads, .size = size, .mtu = MTU };
+}
+
+static void add(struct sroce_pkt pkt, u64 original, u32 msn)
+{
+	CHECK(sroce_rdlog_room(&log));
+	sroce_rdlog_add(&log, &pkt, original, msn);
+}
+
+static bool repeat(struct sroce_pkt pkt)
+{
+	return sroce_rdlog_repeat(&log, &pkt);
+}
+
+/* The next answer is @opcode at @psn with @payload from @offset; send it. */
+static void answer(u8 opcode, u32 psn, u32 payload, u32 offset)
+{
+	struct sroce_read *read = sroce_rdlog_pending(&log);
+	struct sroce_pkt pkt = {};
+
+	CHECK(read);
+	EQUAL(sroce_rdlog_answer(&log, read, &pkt), offset);
+	EQUAL(pkt.opcode, opcode);
+	EQUAL(pkt.psn, psn);
+	EQUAL(pkt.payload, payload);
+	EQUAL(pkt.pad, -payload & 3);
+	EQUAL(sroce_aeth_class(pkt.syndrome), SROCE_AETH_ACK);
+	sroce_rdlog_sent(&log, read, 1);
+}
+
+static void drain(void)
+{
+	struct sroce_read *read;
+
+	while ((read = sroce_rdlog_pending(&log)))
+		sroce_rdlog_sent(&log, read, 1);
+}
+
+TEST(rdlog, no_room_without_places)
+{
+	setup(0);
+	CHECK(!sroce_rdlog_room(&log));
+	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!repeat(read_request(5, 0, 5)));
+}
+
+TEST(rdlog, answers_of_every_length)
+{
+	setup(1);
+	add(read_request(7, 0, 0), 0, 1);
+	answer(SROCE_READ_RESPONSE_ONLY, 7, 0, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+	add(read_request(8, 0, MTU), 0, 2);
+	answer(SROCE_READ_RESPONSE_ONLY, 8, MTU, 0);
+	add(read_request(9, 0, MTU + 1), 0, 3);
+	answer(SROCE_READ_RESPONSE_FIRST, 9, MTU, 0);
+	answer(SROCE_READ_RESPONSE_LAST, 10, 1, MTU);
+	add(read_request(11, 0, 3 * MTU - 2), 0, 4);
+	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
+	answer(SROCE_READ_RESPONSE_MIDDLE, 12, MTU, MTU);
+	answer(SROCE_READ_RESPONSE_LAST, 13, MTU - 2, 2 * MTU);
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, answers_wrap_with_the_psn)
+{
+	setup(2);
+	add(read_request(0xffffff, 0, 3 * MTU), 0, 1);
+	answer(SROCE_READ_RESPONSE_FIRST, 0xffffff, MTU, 0);
+	answer(SROCE_READ_RESPONSE_MIDDLE, 0, MTU, MTU);
+	answer(SROCE_READ_RESPONSE_LAST, 1, MTU, 2 * MTU);
+	CHECK(repeat(read_request(0, 2 * MTU - MTU, 2 * MTU)));
+	answer(SROCE_READ_RESPONSE_FIRST, 0, MTU, MTU);
+	answer(SROCE_READ_RESPONSE_LAST, 1, MTU, 2 * MTU);
+}
+
+TEST(rdlog, atomic_is_replayed_from_the_record)
+{
+	struct sroce_pkt pkt = {};
+
+	setup(2);
+	add(atomic(3, 64), 1234, 9);
+	answer(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
+	CHECK(repeat(atomic(3, 64)));
+	sroce_rdlog_answer(&log, sroce_rdlog_pending(&log), &pkt);
+	EQUAL(pkt.original, 1234);
+	EQUAL(pkt.msn, 9);
+	answer(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, atomic_write_and_flush_are_answered_as_reads_of_nothing)
+{
+	setup(3);
+	add(atomic_write(5, 8), 0, 1);
+	add(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE), 0, 2);
+	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
+	answer(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(repeat(atomic_write(5, 8)));
+	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
+	CHECK(repeat(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
+	answer(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
+	CHECK(!repeat(read_request(5, 8, 0)));
+	CHECK(!repeat(atomic(5, 8)));
+	CHECK(!repeat(atomic_write(6, 8)));
+	CHECK(!repeat(flush(5, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
+	CHECK(!repeat(flush(7, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, duplicate_must_be_of_the_same_kind)
+{
+	setup(4);
+	add(read_request(3, 0, 100), 0, 1);
+	add(atomic(4, 64), 5, 2);
+	drain();
+	CHECK(!repeat(atomic(3, 0)));
+	CHECK(!repeat(read_request(4, 64, 8)));
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, duplicate_read_must_stay_within_the_original)
+{
+	struct sroce_pkt other = read_request(10, 0, 100);
+
+	setup(4);
+	add(read_request(10, 0x4000, 3 * MTU), 0, 1);
+	drain();
+	CHECK(!repeat(read_request(10, 0x4001, MTU)));
+	CHECK(!repeat(read_request(10, 0x4000, 3 * MTU + 1)));
+	CHECK(!repeat(read_request(11, 0x4000, MTU)));
+	CHECK(!repeat(read_request(11, 0x4000 + MTU, 2 * MTU + 1)));
+	CHECK(!repeat(read_request(11, 0x4000 + MTU, 0xffffffff)));
+	CHECK(!repeat(read_request(13, 0x4000 + 3 * MTU, 0)));
+	CHECK(!repeat(read_request(9, 0x4000, MTU)));
+	other.va = 0x4000;
+	other.rkey++;
+	CHECK(!repeat(other));
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, duplicate_read_may_ask_for_less)
+{
+	setup(4);
+	add(read_request(10, 0x4000, 4 * MTU), 0, 1);
+	drain();
+	CHECK(repeat(read_request(11, 0x4000 + MTU, MTU + 5)));
+	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, MTU);
+	answer(SROCE_READ_RESPONSE_LAST, 12, 5, 2 * MTU);
+	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(repeat(read_request(13, 0x4000 + 3 * MTU, MTU)));
+	answer(SROCE_READ_RESPONSE_ONLY, 13, MTU, 3 * MTU);
+	/* The record still knows the whole message. */
+	CHECK(repeat(read_request(10, 0x4000, 4 * MTU)));
+	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	answer(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
+}
+
+TEST(rdlog, duplicate_starts_an_answer_over)
+{
+	setup(2);
+	add(read_request(10, 0, 3 * MTU), 0, 1);
+	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	CHECK(repeat(read_request(10, 0, 3 * MTU)));
+	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	answer(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
+	answer(SROCE_READ_RESPONSE_LAST, 12, MTU, 2 * MTU);
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+/* The network may have made it: nobody asks for the others again. */
+TEST(rdlog, duplicate_leaves_answers_that_have_not_begun)
+{
+	setup(4);
+	add(read_request(10, 0, 2 * MTU), 0, 1);
+	add(read_request(12, 0, 2 * MTU), 0, 2);
+	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	answer(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
+	CHECK(repeat(read_request(10, 0, 2 * MTU)));
+	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	answer(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
+	answer(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
+	answer(SROCE_READ_RESPONSE_LAST, 13, MTU, MTU);
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, duplicate_of_a_part_drops_later_answers)
+{
+	setup(4);
+	add(read_request(10, 0, 2 * MTU), 0, 1);
+	add(atomic(12, 0), 7, 2);
+	CHECK(repeat(read_request(10, 0, MTU)));
+	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(repeat(atomic(12, 0)));
+	answer(SROCE_ATOMIC_ACKNOWLEDGE, 12, 0, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, duplicate_drops_the_rest_of_a_later_answer)
+{
+	setup(4);
+	add(read_request(10, 0, MTU), 0, 1);
+	add(read_request(11, 0, 2 * MTU), 0, 2);
+	add(atomic(13, 0), 7, 3);
+	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
+	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
+	CHECK(repeat(read_request(10, 0, MTU)));
+	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
+	answer(SROCE_ATOMIC_ACKNOWLEDGE, 13, 0, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, more_than_max_dest_rd_atomic_is_too_many)
+{
+	setup(2);
+	add(read_request(1, 0, 1), 0, 1);
+	add(read_request(2, 0, 1), 0, 2);
+	CHECK(!sroce_rdlog_room(&log));
+	answer(SROCE_READ_RESPONSE_ONLY, 1, 1, 0);
+	CHECK(sroce_rdlog_room(&log));
+}
+
+/*
+ * The peer has its answer and sends the next request while a duplicate of the
+ * last one, sent too early, is still being answered.
+ */
+TEST(rdlog, late_duplicate_does_not_take_the_place_of_a_new_request)
+{
+	setup(1);
+	add(read_request(1, 0, 2 * MTU), 0, 1);
+	drain();
+	CHECK(repeat(read_request(1, 0, 2 * MTU)));
+	answer(SROCE_READ_RESPONSE_FIRST, 1, MTU, 0);
+	add(read_request(3, 0, 1), 0, 2);
+	EQUAL(log.waiting, 1);
+	answer(SROCE_READ_RESPONSE_ONLY, 3, 1, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+	EQUAL(log.count, 1);
+}
+
+TEST(rdlog, oldest_makes_room_in_turn)
+{
+	u32 i;
+
+	setup(3);
+	for (i = 0; i < 20; i++) {
+		add(atomic(i, 0), i, i);
+		drain();
+		EQUAL(repeat(atomic(i - 2, 0)), i >= 2);
+		drain();
+		CHECK(i < 3 || !repeat(atomic(i - 3, 0)));
+	}
+	EQUAL(log.count, 3);
+	EQUAL(log.waiting, 0);
+}
+
+/* 2^24 packets later another request has the PSNs of one on record. */
+TEST(rdlog, newest_record_of_a_psn_counts)
+{
+	setup(4);
+	add(read_request(100, 0x4000, 3 * MTU), 0, 1);
+	add(read_request(101, 0x8000, 2 * MTU), 0, 2);
+	drain();
+	CHECK(repeat(read_request(101, 0x8000, 2 * MTU)));
+	answer(SROCE_READ_RESPONSE_FIRST, 101, MTU, 0);
+}
+
+TEST(rdlog, largest_message)
+{
+	setup(1);
+	log.mtu = 256;
+	add(read_request(0xfffff0, 0, 1u << 30), 0, 1);
+	EQUAL(reads[0].packets, SROCE_MAX_PACKETS);
+	drain();
+	CHECK(repeat(read_request(sroce_psn_add(0xfffff0, (1 << 22) - 1),
+				  (1u << 30) - 256, 256)));
+	answer(SROCE_READ_RESPONSE_ONLY, 0x3fffef, 256, (1u << 30) - 256);
+	CHECK(!sroce_rdlog_pending(&log));
+}
+
+TEST(rdlog, another_size_keeps_the_newest)
+{
+	struct sroce_read more[8], fewer[2];
+
+	setup(3);
+	add(read_request(10, 0, 2 * MTU), 0, 1);
+	drain();
+	add(read_request(12, 0x1000, 3 * MTU), 0, 2);
+	add(read_request(15, 0x2000, MTU), 0, 3);
+	answer(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
+	CHECK(sroce_rdlog_move(&log, more, 8) == reads);
+	EQUAL(log.size, 8);
+	answer(SROCE_READ_RESPONSE_MIDDLE, 13, MTU, MTU);
+	CHECK(repeat(read_request(10, 0, 2 * MTU)));
+	drain();
+	CHECK(sroce_rdlog_move(&log, fewer, 2) == more);
+	CHECK(!repeat(read_request(10, 0, 2 * MTU)));
+	CHECK(repeat(read_request(12, 0x1000, 3 * MTU)));
+	drain();
+	CHECK(repeat(read_request(15, 0x2000, MTU)));
+	answer(SROCE_READ_RESPONSE_ONLY, 15, MTU, 0);
+	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(sroce_rdlog_room(&log));
+}
