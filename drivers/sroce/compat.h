@@ -115,7 +115,7 @@
 #define sroce_cqe_count int
 #endif
 
-/* Without them queue/cq.c has to see to it when a QP goes; see sroce_cq_settle(). */
+/* Without them queue/cq.c has to see to it when a QP goes; see sroce_cq_drain_handlers(). */
 #ifdef SROCE_HAVE_POST_DESTROY_CQ
 #define SROCE_DESTROY_CQ_OPS					\
 	.post_destroy_cq = sroce_post_destroy_cq,		\

@@ -86,7 +86,7 @@ static void check_outgoing(const struct fuzz *f,
 	const struct sroce_pkt *pkt = &out->pkt;
 	const struct sroce_opcode *op = &sroce_opcodes[pkt->opcode];
 
-	assert(op->kind > SROCE_KIND_NONE && op->kind < SROCE_KIND_ANSWERS);
+	assert(op->kind > SROCE_KIND_NONE && op->kind < SROCE_KIND_RESPONSES);
 	assert(pkt->psn == f->r.psn && pkt->pad == (-pkt->payload & 3));
 	assert(out->wr == sroce_inflight_wr(&f->r.in, out->index));
 	assert(!pkt->payload || op->headers & SROCE_PAYLOAD);
@@ -140,30 +140,30 @@ static struct sroce_pkt answer(struct fuzz *f, struct input *in)
 }
 
 static void check_answer(const struct fuzz *f, const struct sroce_pkt *pkt,
-			 enum sroce_answer_verdict verdict,
-			 const struct sroce_answer *a)
+			 enum sroce_ack_verdict verdict,
+			 const struct sroce_ack_result *a)
 {
 	const struct sroce_requester *r = &f->r;
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, a->index);
 
 	assert(!sroce_psn_before(a->up_to, r->una));
 	assert(!sroce_psn_before(r->sent, a->up_to));
-	assert(verdict != SROCE_ANSWER_FAIL || a->status);
-	if (verdict != SROCE_ANSWER_DATA && verdict != SROCE_ANSWER_ATOMIC)
+	assert(verdict != SROCE_RESP_FAIL || a->status);
+	if (verdict != SROCE_RESP_DATA && verdict != SROCE_RESP_ATOMIC)
 		return;
 	/* Data is taken in order only, into the request that asked for it. */
 	assert(a->up_to == pkt->psn && a->psn == sroce_psn_add(pkt->psn, 1));
 	assert(a->index - r->in.head < r->in.tail - r->in.head);
 	assert(wr->started && sroce_wr_fetches(wr));
-	assert(sroce_wr_atomic(wr) == (verdict == SROCE_ANSWER_ATOMIC));
-	if (verdict == SROCE_ANSWER_DATA)
+	assert(sroce_wr_atomic(wr) == (verdict == SROCE_RESP_ATOMIC));
+	if (verdict == SROCE_RESP_DATA)
 		assert((u64)a->offset + pkt->payload <= wr->length);
 }
 
 /* What was refused before its turn: kept, and then it fails the oldest request. */
 static void settle(struct fuzz *f, const struct sroce_pkt *pkt, u8 status)
 {
-	struct sroce_answer a = {};
+	struct sroce_ack_result a = {};
 
 	if (status) {
 		f->r.refusal = status;
@@ -182,26 +182,26 @@ static void settle(struct fuzz *f, const struct sroce_pkt *pkt, u8 status)
 static void take(struct fuzz *f, struct input *in)
 {
 	struct sroce_pkt pkt = answer(f, in);
-	enum sroce_answer_verdict verdict;
-	struct sroce_answer a = {};
+	enum sroce_ack_verdict verdict;
+	struct sroce_ack_result a = {};
 
 	if (f->r.transport == SROCE_UC)
 		return;
 	packets++;
 	verdict = sroce_completer_check(&f->r, &pkt, &a);
-	if (verdict == SROCE_ANSWER_IGNORE)
+	if (verdict == SROCE_RESP_IGNORE)
 		return;
 	check_answer(f, &pkt, verdict, &a);
 	sroce_requester_acknowledge(&f->r, a.up_to);
 	complete(f);
-	if (verdict == SROCE_ANSWER_DATA || verdict == SROCE_ANSWER_ATOMIC)
+	if (verdict == SROCE_RESP_DATA || verdict == SROCE_RESP_ATOMIC)
 		sroce_requester_acknowledge(&f->r, a.psn);
 	complete(f);
-	if (verdict == SROCE_ANSWER_RETRY)
+	if (verdict == SROCE_RESP_RETRY)
 		f->failed = !sroce_completer_retry(&f->r);
-	if (verdict == SROCE_ANSWER_RNR)
+	if (verdict == SROCE_RESP_RNR)
 		f->failed = !sroce_completer_rnr(&f->r);
-	if (verdict == SROCE_ANSWER_FAIL)
+	if (verdict == SROCE_RESP_FAIL)
 		f->failed = true;
 	else
 		settle(f, &pkt, a.status);

@@ -18,7 +18,7 @@ struct shadow {
 
 struct fuzz {
 	struct sroce_responder r;
-	struct sroce_read reads[READS];
+	struct sroce_resource reads[READS];
 	struct shadow shadow;
 	bool failed;
 };
@@ -106,7 +106,7 @@ static void execute(struct fuzz *f, const struct sroce_pkt *pkt,
 	check_execute(f, pkt, req);
 	if (req->take && (choice & 3) == 3) {
 		if (sroce_responder_reliable(&f->r))
-			sroce_responder_not_ready(&f->r);
+			sroce_responder_rnr(&f->r);
 		return;
 	}
 	/* Key refused: ends a reliable connection, costs UC the message. */
@@ -126,7 +126,7 @@ static void execute(struct fuzz *f, const struct sroce_pkt *pkt,
  * A peer may have READs unanswered for more PSNs than can be ordered.  It gets
  * answers that it cannot tell apart.
  */
-static bool disordered(const struct sroce_rdlog *log)
+static bool disordered(const struct sroce_resp_res *log)
 {
 	u64 packets = 0;
 	u32 i;
@@ -139,15 +139,15 @@ static bool disordered(const struct sroce_rdlog *log)
 
 static void answer(struct fuzz *f, u32 most)
 {
-	struct sroce_rdlog *log = &f->r.log;
-	struct sroce_read *read;
+	struct sroce_resp_res *log = &f->r.log;
+	struct sroce_resource *read;
 	struct sroce_pkt pkt = {};
 
-	while (most-- && (read = sroce_rdlog_pending(log))) {
-		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+	while (most-- && (read = sroce_resp_res_pending(log))) {
+		u32 offset = sroce_resp_res_next(log, read, &pkt);
 		const struct sroce_opcode *op = &sroce_opcodes[pkt.opcode];
 
-		assert(op->kind >= SROCE_KIND_ANSWERS);
+		assert(op->kind >= SROCE_KIND_RESPONSES);
 		assert(pkt.payload <= log->mtu);
 		assert((u64)offset + pkt.payload <= read->length);
 		assert(op->place & SROCE_LAST ||
@@ -156,7 +156,7 @@ static void answer(struct fuzz *f, u32 most)
 		assert(disordered(log) ||
 		       sroce_psn_before(pkt.psn, f->r.epsn));
 		assert(read->next < read->packets);
-		sroce_rdlog_sent(log, read, 1);
+		sroce_resp_res_sent(log, read, 1);
 	}
 }
 
@@ -165,14 +165,14 @@ static void step(struct fuzz *f, struct input *in)
 	struct sroce_pkt pkt = request(f, in);
 	struct sroce_request req;
 	u8 choice = input_u8(in);
-	bool naked = f->r.naked;
+	bool nak_sent = f->r.nak_sent;
 	u32 epsn = f->r.epsn;
 
 	enum sroce_request_verdict verdict;
 	bool predicted;
 
 	if (pkt.op->kind == SROCE_KIND_NONE ||
-	    pkt.op->kind >= SROCE_KIND_ANSWERS)
+	    pkt.op->kind >= SROCE_KIND_RESPONSES)
 		return;
 	packets++;
 	predicted = predicted_request(&f->r, &pkt);
@@ -183,22 +183,22 @@ static void step(struct fuzz *f, struct input *in)
 		execute(f, &pkt, &req, choice);
 		break;
 	case SROCE_REFUSE:
-		assert(req.reason > SROCE_NO_REASON &&
-		       req.reason < SROCE_REASONS);
+		assert(req.reason > SROCE_NO_ERROR &&
+		       req.reason < SROCE_RESP_ERRORS);
 		assert(!sroce_responder_reliable(&f->r) || pkt.psn == epsn);
 		f->failed = sroce_responder_reliable(&f->r);
 		break;
-	case SROCE_REPORT_GAP:
-		assert(!naked && f->r.naked && sroce_psn_before(epsn, pkt.psn));
+	case SROCE_NAK_SEQ:
+		assert(!nak_sent && f->r.nak_sent && sroce_psn_before(epsn, pkt.psn));
 		break;
-	case SROCE_BEHIND_GAP:
-		assert(naked && sroce_psn_before(epsn, pkt.psn));
+	case SROCE_DROP_OOO:
+		assert(nak_sent && sroce_psn_before(epsn, pkt.psn));
 		break;
-	case SROCE_ANSWER_AGAIN:
-		assert(sroce_rdlog_pending(&f->r.log));
+	case SROCE_RESEND_RESPONSE:
+		assert(sroce_resp_res_pending(&f->r.log));
 		assert(sroce_psn_before(pkt.psn, epsn) && sroce_responder_reliable(&f->r));
 		break;
-	case SROCE_ACK_AGAIN:
+	case SROCE_RESEND_ACK:
 		assert(sroce_psn_before(pkt.psn, epsn) && sroce_responder_reliable(&f->r));
 		break;
 	case SROCE_IGNORE:

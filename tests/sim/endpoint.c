@@ -66,7 +66,7 @@ static void take(struct endpoint *ep, u64 now, const struct frame *frame)
 	payload = frame->bytes + pkt.op->length;
 	if (ep->failed)
 		return;
-	if (pkt.op->kind >= SROCE_KIND_ANSWERS)
+	if (pkt.op->kind >= SROCE_KIND_RESPONSES)
 		send_take_answer(ep, now, &pkt, payload);
 	else
 		receive_take_request(ep, &pkt, payload);

@@ -88,7 +88,7 @@ struct endpoint {
 	u32 refuse;
 
 	struct sroce_responder resp;
-	struct sroce_read reads[READS];
+	struct sroce_resource reads[READS];
 	struct receive *receives;
 	u32 receive_head;
 	u32 receive_tail;

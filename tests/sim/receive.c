@@ -55,7 +55,7 @@ static bool take_receive(struct endpoint *ep)
 {
 	if (ep->receive_head == ep->receive_tail) {
 		if (sroce_responder_reliable(&ep->resp)) {
-			sroce_responder_not_ready(&ep->resp);
+			sroce_responder_rnr(&ep->resp);
 			ep->nak = SROCE_RNR_NAK | ep->rnr_code;
 		}
 		return false;
@@ -148,10 +148,10 @@ void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
 		if (predicted)
 			check_advance(&ep->resp, before, pkt->payload);
 		break;
-	case SROCE_ACK_AGAIN:
+	case SROCE_RESEND_ACK:
 		note_ack(ep, pkt);
 		break;
-	case SROCE_REPORT_GAP:
+	case SROCE_NAK_SEQ:
 		ep->nak = SROCE_NAK_SEQUENCE;
 		break;
 	case SROCE_REFUSE:
@@ -162,18 +162,18 @@ void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
 	}
 }
 
-static void answer_read(struct endpoint *ep, u64 now, struct sroce_read *read)
+static void answer_read(struct endpoint *ep, u64 now, struct sroce_resource *read)
 {
 	struct sroce_pkt pkt = { .pkey = SROCE_PKEY_DEFAULT, .qpn = 17 };
-	u32 offset = sroce_rdlog_answer(&ep->resp.log, read, &pkt);
+	u32 offset = sroce_resp_res_next(&ep->resp.log, read, &pkt);
 
-	assert(!sroce_rdlog_more(read) ||
+	assert(!sroce_resp_res_more(read) ||
 	       (pkt.opcode == (ep->resp.transport |
 			       SROCE_READ_RESPONSE_MIDDLE) &&
-		read->next + 1 + sroce_rdlog_more(read) < read->end));
+		read->next + 1 + sroce_resp_res_more(read) < read->end));
 	endpoint_transmit(ep, now, &pkt,
 			  pkt.payload ? ep->memory + read->va + offset : NULL);
-	sroce_rdlog_sent(&ep->resp.log, read, 1);
+	sroce_resp_res_sent(&ep->resp.log, read, 1);
 }
 
 static void acknowledge(struct endpoint *ep, u64 now, u32 psn, u8 syndrome)
@@ -200,23 +200,23 @@ static void acknowledge(struct endpoint *ep, u64 now, u32 psn, u8 syndrome)
 void receive_answer(struct endpoint *ep, u64 now)
 {
 	struct sroce_responder *r = &ep->resp;
-	struct sroce_read *read;
+	struct sroce_resource *read;
 	u32 n;
 
 	if (!sroce_responder_reliable(r) || ep->failed)
 		return;
 	for (n = 0; n < ep->answers; n++) {
-		read = sroce_rdlog_pending(&r->log);
+		read = sroce_resp_res_pending(&r->log);
 		if (!read)
 			break;
 		answer_read(ep, now, read);
 	}
-	if (sroce_rdlog_pending(&r->log)) {
+	if (sroce_resp_res_pending(&r->log)) {
 		ep->work_timer = now + 100;
 		return;
 	}
 	/* A gap or shortage that is over is not worth a word. */
-	if (ep->nak && (r->naked || ep->refused))
+	if (ep->nak && (r->nak_sent || ep->refused))
 		acknowledge(ep, now, r->epsn, ep->nak);
 	else if (ep->ack_due)
 		acknowledge(ep, now, sroce_responder_acked(r),

@@ -153,7 +153,7 @@ static void acknowledge(struct endpoint *ep, u64 now, u32 psn)
 static void settle(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt,
 		   u8 status)
 {
-	struct sroce_answer a;
+	struct sroce_ack_result a;
 
 	if (status) {
 		ep->req.refusal = status;
@@ -168,37 +168,37 @@ static void settle(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt,
 void send_take_answer(struct endpoint *ep, u64 now,
 		      const struct sroce_pkt *pkt, const u8 *payload)
 {
-	enum sroce_answer_verdict verdict;
-	struct sroce_answer a;
+	enum sroce_ack_verdict verdict;
+	struct sroce_ack_result a;
 	u32 offset;
 	bool predicted = predicted_answer(&ep->req, pkt, &offset);
 	u32 una = ep->req.una;
 
 	verdict = sroce_completer_check(&ep->req, pkt, &a);
 	assert(!predicted ||
-	       (verdict == SROCE_ANSWER_DATA && a.offset == offset &&
+	       (verdict == SROCE_RESP_DATA && a.offset == offset &&
 		a.index == ep->req.in.head && a.up_to == una &&
 		a.psn == sroce_psn_add(una, 1)));
-	if (verdict == SROCE_ANSWER_IGNORE)
+	if (verdict == SROCE_RESP_IGNORE)
 		return;
 	acknowledge(ep, now, a.up_to);
 	switch (verdict) {
-	case SROCE_ANSWER_DATA:
+	case SROCE_RESP_DATA:
 		memcpy(buffer(ep, a.index) + a.offset, payload, pkt->payload);
 		acknowledge(ep, now, a.psn);
 		break;
-	case SROCE_ANSWER_ATOMIC:
+	case SROCE_RESP_ATOMIC:
 		memcpy(buffer(ep, a.index), &pkt->original, sizeof(u64));
 		acknowledge(ep, now, a.psn);
 		break;
-	case SROCE_ANSWER_RETRY:
+	case SROCE_RESP_RETRY:
 		send_retry(ep, now);
 		break;
-	case SROCE_ANSWER_RNR:
+	case SROCE_RESP_RNR:
 		wait_for_receiver(ep, now, a.rnr_timer);
 		arm(ep, now, false);
 		break;
-	case SROCE_ANSWER_FAIL:
+	case SROCE_RESP_FAIL:
 		endpoint_fail(ep, a.status);
 		return;
 	default:

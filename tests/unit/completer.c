@@ -2,29 +2,29 @@
 #include "sender.h"
 
 static struct sender s;
-static struct sroce_answer a;
+static struct sroce_ack_result a;
 
 #define ACK SROCE_ACK_CREDITS_INVALID
 
-static enum sroce_answer_verdict check(struct sroce_pkt pkt)
+static enum sroce_ack_verdict check(struct sroce_pkt pkt)
 {
 	memset(&a, 0xee, sizeof(a));
 	return sroce_completer_check(&s.r, &pkt, &a);
 }
 
 /* The whole of what a driver does with an answer. */
-static enum sroce_answer_verdict take(struct sroce_pkt pkt)
+static enum sroce_ack_verdict take(struct sroce_pkt pkt)
 {
-	enum sroce_answer_verdict verdict = check(pkt);
+	enum sroce_ack_verdict verdict = check(pkt);
 
-	if (verdict == SROCE_ANSWER_IGNORE)
+	if (verdict == SROCE_RESP_IGNORE)
 		return verdict;
 	acknowledge(&s, a.up_to);
-	if (verdict == SROCE_ANSWER_DATA || verdict == SROCE_ANSWER_ATOMIC)
+	if (verdict == SROCE_RESP_DATA || verdict == SROCE_RESP_ATOMIC)
 		acknowledge(&s, a.psn);
-	if (verdict == SROCE_ANSWER_RETRY)
+	if (verdict == SROCE_RESP_RETRY)
 		CHECK(sroce_completer_retry(&s.r));
-	if (verdict == SROCE_ANSWER_RNR)
+	if (verdict == SROCE_RESP_RNR)
 		CHECK(sroce_completer_rnr(&s.r));
 	return verdict;
 }
@@ -60,7 +60,7 @@ TEST(completer, acknowledgments_are_cumulative)
 		post(&s, SROCE_OP_WRITE, 4 * MTU);
 		post(&s, SROCE_OP_SEND, 0);
 		send_all(&s);
-		EQUAL(check(ack(0xfffffc + i, ACK)), SROCE_ANSWER_ACK);
+		EQUAL(check(ack(0xfffffc + i, ACK)), SROCE_RESP_ACK);
 		EQUAL(a.up_to, (0xfffffd + i) & 0xffffff);
 		EQUAL(acknowledge(&s, a.up_to), (i >= 2) + (i >= 6) + (i >= 7));
 	}
@@ -74,16 +74,16 @@ TEST(completer, ignores_what_was_never_sent_or_is_long_done)
 		b = bases[i];
 		mixed(b);
 		for (n = 7; n < 0x800000; n = n * 2 + 1) {
-			EQUAL(check(ack(b + n, ACK)), SROCE_ANSWER_IGNORE);
+			EQUAL(check(ack(b + n, ACK)), SROCE_RESP_IGNORE);
 			EQUAL(check(ack(b + n, SROCE_NAK_REM_OP)),
-			      SROCE_ANSWER_IGNORE);
-			EQUAL(check(ack(b - n, ACK)), SROCE_ANSWER_IGNORE);
+			      SROCE_RESP_IGNORE);
+			EQUAL(check(ack(b - n, ACK)), SROCE_RESP_IGNORE);
 		}
-		EQUAL(check(ack(b - 1, ACK)), SROCE_ANSWER_IGNORE);
+		EQUAL(check(ack(b - 1, ACK)), SROCE_RESP_IGNORE);
 		EQUAL(check(ack(b - 1, SROCE_NAK_SEQUENCE)),
-		      SROCE_ANSWER_IGNORE);
+		      SROCE_RESP_IGNORE);
 		EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, b + 7, 8)),
-		      SROCE_ANSWER_IGNORE);
+		      SROCE_RESP_IGNORE);
 	}
 }
 
@@ -93,11 +93,11 @@ TEST(completer, idle_requester_ignores_everything)
 
 	sender_init(&s, 0);
 	for (i = 0; i < 256; i++) {
-		EQUAL(check(ack(i, i)), SROCE_ANSWER_IGNORE);
-		EQUAL(check(ack(-1, i)), SROCE_ANSWER_IGNORE);
+		EQUAL(check(ack(i, i)), SROCE_RESP_IGNORE);
+		EQUAL(check(ack(-1, i)), SROCE_RESP_IGNORE);
 	}
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 0, 0)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 }
 
 TEST(completer, responses_carry_data_and_acknowledge_what_is_before)
@@ -108,26 +108,26 @@ TEST(completer, responses_carry_data_and_acknowledge_what_is_before)
 		b = bases[i];
 		mixed(b);
 		EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
-		      SROCE_ANSWER_DATA);
+		      SROCE_RESP_DATA);
 		EQUAL(a.up_to, (b + 1) & 0xffffff);
 		EQUAL(a.psn, (b + 2) & 0xffffff);
 		EQUAL(a.index, (u32)-1);
 		EQUAL(a.offset, 0);
 		EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
-		      SROCE_ANSWER_DATA);
+		      SROCE_RESP_DATA);
 		EQUAL(s.r.in.head, (u32)-1);
 		EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, b + 2, MTU)),
-		      SROCE_ANSWER_DATA);
+		      SROCE_RESP_DATA);
 		EQUAL(a.offset, MTU);
 		EQUAL(take(response(SROCE_READ_RESPONSE_LAST, b + 3, 8)),
-		      SROCE_ANSWER_DATA);
+		      SROCE_RESP_DATA);
 		EQUAL(a.offset, 2 * MTU);
 		EQUAL(s.r.in.head, 0);
 		EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, b + 4, 0)),
-		      SROCE_ANSWER_ATOMIC);
+		      SROCE_RESP_ATOMIC);
 		EQUAL(s.r.in.head, 1);
 		EQUAL(s.r.reads, 0);
-		EQUAL(take(ack(b + 6, ACK)), SROCE_ANSWER_ACK);
+		EQUAL(take(ack(b + 6, ACK)), SROCE_RESP_ACK);
 		EQUAL(s.r.in.head, s.r.in.tail);
 	}
 }
@@ -137,12 +137,12 @@ TEST(completer, data_comes_once)
 	mixed(0);
 	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
 	take(response(SROCE_READ_RESPONSE_LAST, 3, 8));
 	take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0));
 	EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 }
 
 TEST(completer, acknowledgment_past_an_unanswered_read_tells_of_a_loss)
@@ -151,7 +151,7 @@ TEST(completer, acknowledgment_past_an_unanswered_read_tells_of_a_loss)
 
 	for (at = 1; at < 7; at++) {
 		mixed(0xfffffd);
-		EQUAL(check(ack(0xfffffd + at, ACK)), SROCE_ANSWER_RETRY);
+		EQUAL(check(ack(0xfffffd + at, ACK)), SROCE_RESP_RETRY);
 		EQUAL(a.up_to, 0xfffffe);
 	}
 }
@@ -166,10 +166,10 @@ TEST(completer, nak_past_an_unanswered_read_tells_of_a_loss)
 
 	for (i = 0; i < ARRAY_SIZE(naks); i++) {
 		mixed(0);
-		EQUAL(check(ack(5, naks[i])), SROCE_ANSWER_RETRY);
+		EQUAL(check(ack(5, naks[i])), SROCE_RESP_RETRY);
 		EQUAL(a.up_to, 1);
 		take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
-		EQUAL(check(ack(5, naks[i])), SROCE_ANSWER_RETRY);
+		EQUAL(check(ack(5, naks[i])), SROCE_RESP_RETRY);
 		EQUAL(a.up_to, 2);
 	}
 }
@@ -188,11 +188,11 @@ TEST(completer, a_refusal_past_an_unanswered_read_holds_when_that_is_answered)
 		for (at = 4; at < 7; at++) {
 			b = bases[i];
 			mixed(b);
-			EQUAL(check(ack(b + at, ACK)), SROCE_ANSWER_RETRY);
+			EQUAL(check(ack(b + at, ACK)), SROCE_RESP_RETRY);
 			EQUAL(a.status, 0);
 			CHECK(!sroce_completer_refused(&s.r, &a));
 			EQUAL(take(ack(b + at, SROCE_NAK_REM_OP)),
-			      SROCE_ANSWER_RETRY);
+			      SROCE_RESP_RETRY);
 			EQUAL(a.status, SROCE_REM_OP_ERR);
 			refuse(b + at, a.status);
 			CHECK(!sroce_completer_refused(&s.r, &a));
@@ -213,14 +213,14 @@ TEST(completer, response_past_an_unanswered_one_tells_of_a_loss)
 {
 	mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
-	      SROCE_ANSWER_RETRY);
+	      SROCE_RESP_RETRY);
 	EQUAL(a.up_to, 1);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
-	      SROCE_ANSWER_RETRY);
+	      SROCE_RESP_RETRY);
 	EQUAL(a.up_to, 1);
 	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 8)),
-	      SROCE_ANSWER_RETRY);
+	      SROCE_RESP_RETRY);
 	EQUAL(a.up_to, 2);
 }
 
@@ -230,13 +230,13 @@ TEST(completer, a_refusal_behind_the_answer)
 	mixed(0);
 	take(ack(0, ACK));
 	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
-	      SROCE_ANSWER_DATA);
-	EQUAL(check(ack(1, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_IGNORE);
-	EQUAL(check(ack(0, SROCE_NAK_REM_ACCESS)), SROCE_ANSWER_IGNORE);
-	EQUAL(check(ack(1, ACK)), SROCE_ANSWER_IGNORE);
-	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_ANSWER_FAIL);
+	      SROCE_RESP_DATA);
+	EQUAL(check(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_IGNORE);
+	EQUAL(check(ack(0, SROCE_NAK_REM_ACCESS)), SROCE_RESP_IGNORE);
+	EQUAL(check(ack(1, ACK)), SROCE_RESP_IGNORE);
+	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_RESP_FAIL);
 	EQUAL(a.status, SROCE_REM_ACCESS_ERR);
 	EQUAL(s.r.una, 3);
 }
@@ -245,13 +245,13 @@ TEST(completer, a_refusal_behind_the_answer)
 TEST(completer, echoes_of_a_loss)
 {
 	mixed(0);
-	EQUAL(take(ack(4, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(take(ack(4, ACK)), SROCE_RESP_RETRY);
 	EQUAL(s.r.psn, 1);
 	EQUAL(s.r.retry_left, 2);
-	EQUAL(take(ack(5, ACK)), SROCE_ANSWER_ACK);
-	EQUAL(take(ack(6, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(5, ACK)), SROCE_RESP_ACK);
+	EQUAL(take(ack(6, ACK)), SROCE_RESP_ACK);
 	EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
-	      SROCE_ANSWER_ACK);
+	      SROCE_RESP_ACK);
 	EQUAL(s.r.una, 1);
 	EQUAL(s.r.retry_left, 2);
 }
@@ -260,13 +260,13 @@ TEST(completer, echoes_of_a_loss)
 TEST(completer, next_loss_after_a_rewind)
 {
 	sends(6);
-	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_RETRY);
+	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_RETRY);
 	EQUAL(s.r.psn, 1);
 	send_all(&s);
-	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_ACK);
 	/* All that the window, now smaller, takes: it was 6. */
 	EQUAL(s.r.psn, 5);
-	EQUAL(take(ack(3, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_RETRY);
+	EQUAL(take(ack(3, SROCE_NAK_SEQUENCE)), SROCE_RESP_RETRY);
 	EQUAL(s.r.psn, 3);
 }
 
@@ -275,15 +275,15 @@ TEST(completer, loss_after_a_rewind_and_progress)
 	mixed(0);
 	CHECK(sroce_completer_retry(&s.r));
 	send_all(&s);
-	EQUAL(take(ack(0, ACK)), SROCE_ANSWER_ACK);
-	EQUAL(take(ack(6, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(take(ack(0, ACK)), SROCE_RESP_ACK);
+	EQUAL(take(ack(6, ACK)), SROCE_RESP_RETRY);
 	EQUAL(s.r.psn, 1);
 }
 
 TEST(completer, nak_acknowledges_what_is_before_it)
 {
 	sends(4);
-	EQUAL(take(ack(2, SROCE_NAK_SEQUENCE)), SROCE_ANSWER_RETRY);
+	EQUAL(take(ack(2, SROCE_NAK_SEQUENCE)), SROCE_RESP_RETRY);
 	EQUAL(s.r.una, 2);
 	EQUAL(s.r.psn, 2);
 	EQUAL(s.r.in.head, 0);
@@ -300,7 +300,7 @@ TEST(completer, naks_fail_with_their_status)
 
 	for (i = 0; i < ARRAY_SIZE(naks); i++) {
 		sends(3);
-		EQUAL(check(ack(1, naks[i][0])), SROCE_ANSWER_FAIL);
+		EQUAL(check(ack(1, naks[i][0])), SROCE_RESP_FAIL);
 		EQUAL(a.up_to, 1);
 		EQUAL(a.status, naks[i][1]);
 	}
@@ -314,9 +314,9 @@ TEST(completer, reserved_syndromes_are_ignored)
 		sends(1);
 		if (syndrome < 0x40 ||
 		    (syndrome >= 0x60 && syndrome <= 0x63))
-			CHECK(check(ack(0, syndrome)) != SROCE_ANSWER_IGNORE);
+			CHECK(check(ack(0, syndrome)) != SROCE_RESP_IGNORE);
 		else
-			EQUAL(check(ack(0, syndrome)), SROCE_ANSWER_IGNORE);
+			EQUAL(check(ack(0, syndrome)), SROCE_RESP_IGNORE);
 	}
 }
 
@@ -328,11 +328,11 @@ TEST(completer, reserved_naks_past_an_unanswered_read_are_ignored)
 	mixed(0);
 	for (code = 4; code < 32; code++)
 		EQUAL(check(ack(6, SROCE_AETH_NAK << 5 | code)),
-		      SROCE_ANSWER_IGNORE);
+		      SROCE_RESP_IGNORE);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 1, 0)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 4, 8)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 }
 
 TEST(completer, responses_with_a_nak_syndrome_are_ignored)
@@ -351,7 +351,7 @@ TEST(completer, responses_with_a_nak_syndrome_are_ignored)
 								MTU);
 
 				pkt.syndrome = syndrome;
-				EQUAL(check(pkt), SROCE_ANSWER_IGNORE);
+				EQUAL(check(pkt), SROCE_RESP_IGNORE);
 			}
 }
 
@@ -359,42 +359,42 @@ TEST(completer, responses_to_requests_of_another_kind_are_ignored)
 {
 	mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 0, 8)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 0, 0)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 1, 0)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 5, MTU)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
 	take(response(SROCE_READ_RESPONSE_LAST, 3, 8));
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 4, 8)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 }
 
 TEST(completer, response_of_wrong_length_or_place_is_bad)
 {
 	mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, 1, MTU - 4)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	EQUAL(a.status, SROCE_BAD_RESP_ERR);
 	EQUAL(a.up_to, 1);
 	EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, 1, MTU + 4)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 1, MTU)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 3, 8)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 9)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 0)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	/* The answer to a request for the rest begins anew. */
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 3, 8)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 }
 
 TEST(completer, answers_to_parts_end_anywhere)
@@ -404,18 +404,18 @@ TEST(completer, answers_to_parts_end_anywhere)
 	post(&s, SROCE_OP_READ, 4 * MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 1, MTU)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 2, 8)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 2, MTU)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 3, MTU)),
-	      SROCE_ANSWER_FAIL);
+	      SROCE_RESP_FAIL);
 	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 3, MTU)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(s.r.reads, 0);
 }
 
@@ -425,7 +425,7 @@ TEST(completer, read_of_nothing)
 	post(&s, SROCE_OP_READ, 0);
 	send_all(&s);
 	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 0xffffff, 0)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(s.r.in.head, s.r.in.tail);
 }
 
@@ -444,13 +444,13 @@ TEST(completer, atomic_write_and_flush_are_answered_by_nothing)
 {
 	placed();
 	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
-	      SROCE_ANSWER_ACK);
+	      SROCE_RESP_ACK);
 	EQUAL(s.r.in.tail - s.r.in.head, 2);
 	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 2, 0)),
-	      SROCE_ANSWER_ACK);
-	EQUAL(take(ack(3, ACK)), SROCE_ANSWER_ACK);
+	      SROCE_RESP_ACK);
+	EQUAL(take(ack(3, ACK)), SROCE_RESP_ACK);
 	EQUAL(s.r.in.head, s.r.in.tail);
 	EQUAL(s.r.reads, 0);
 }
@@ -458,12 +458,12 @@ TEST(completer, atomic_write_and_flush_are_answered_by_nothing)
 TEST(completer, acknowledgment_does_not_stand_for_their_answers)
 {
 	placed();
-	EQUAL(check(ack(3, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(check(ack(3, ACK)), SROCE_RESP_RETRY);
 	EQUAL(a.up_to, 1);
-	EQUAL(check(ack(1, ACK)), SROCE_ANSWER_RETRY);
+	EQUAL(check(ack(1, ACK)), SROCE_RESP_RETRY);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 2, 0)),
-	      SROCE_ANSWER_RETRY);
-	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_ANSWER_FAIL);
+	      SROCE_RESP_RETRY);
+	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_RESP_FAIL);
 	EQUAL(a.status, SROCE_REM_ACCESS_ERR);
 	EQUAL(a.up_to, 1);
 }
@@ -475,14 +475,14 @@ TEST(completer, answers_of_another_kind_to_them)
 	placed();
 	for (psn = 1; psn <= 2; psn++) {
 		EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, psn, 8)),
-		      SROCE_ANSWER_FAIL);
+		      SROCE_RESP_FAIL);
 		EQUAL(a.status, SROCE_BAD_RESP_ERR);
 		EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, psn, 0)),
-		      SROCE_ANSWER_FAIL);
+		      SROCE_RESP_FAIL);
 		EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, psn, 0)),
-		      SROCE_ANSWER_IGNORE);
+		      SROCE_RESP_IGNORE);
 		EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, psn, 0)),
-		      SROCE_ANSWER_ACK);
+		      SROCE_RESP_ACK);
 	}
 }
 
@@ -495,7 +495,7 @@ TEST(completer, retries_are_counted_and_given_back_by_progress)
 		CHECK(sroce_completer_retry(&s.r));
 	CHECK(!sroce_completer_retry(&s.r));
 	send_all(&s);
-	EQUAL(take(ack(0, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(0, ACK)), SROCE_RESP_ACK);
 	for (i = 0; i < 3; i++)
 		CHECK(sroce_completer_retry(&s.r));
 	CHECK(!sroce_completer_retry(&s.r));
@@ -507,17 +507,17 @@ TEST(completer, retries_are_counted_and_given_back_by_progress)
 TEST(completer, rnr_waits_then_goes_again)
 {
 	sends(4);
-	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_ANSWER_RNR);
+	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
 	EQUAL(a.rnr_timer, 12);
 	EQUAL(s.r.una, 2);
 	EQUAL(send_all(&s), SROCE_NEXT_RNR);
 	/* An echo does not count twice. */
-	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_RESP_ACK);
 	EQUAL(s.r.rnr_left, 1);
 	EQUAL(s.r.retry_left, 3);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_ONLY, 2);
-	EQUAL(take(ack(2, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(2, ACK)), SROCE_RESP_ACK);
 	SEND(&s, SROCE_SEND_ONLY, 3);
 }
 
@@ -527,14 +527,14 @@ TEST(completer, after_rnr_one_packet_asks)
 	post(&s, SROCE_OP_SEND, 3 * MTU);
 	post(&s, SROCE_OP_SEND, 1);
 	send_all(&s);
-	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_ANSWER_RNR);
+	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_FIRST, 0);
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
-	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_ANSWER_RNR);
+	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_FIRST, 0);
-	EQUAL(take(ack(0, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(0, ACK)), SROCE_RESP_ACK);
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 	EQUAL(s.r.psn, 4);
 }
@@ -544,7 +544,7 @@ TEST(completer, rnr_ends_with_progress)
 	sends(4);
 	take(ack(2, SROCE_RNR_NAK | 12));
 	EQUAL(s.r.rnr_waits, 1);
-	EQUAL(take(ack(2, ACK)), SROCE_ANSWER_ACK);
+	EQUAL(take(ack(2, ACK)), SROCE_RESP_ACK);
 	CHECK(!s.r.rnr_wait);
 	EQUAL(s.r.rnr_left, 2);
 	SEND(&s, SROCE_SEND_ONLY, 3);
@@ -575,15 +575,15 @@ TEST(completer, answers_from_before_a_rewind_count)
 	CHECK(sroce_completer_retry(&s.r));
 	SEND(&s, SROCE_SEND_ONLY, 0xfffffe);
 	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0xffffff, MTU)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(s.r.psn, 0);
 	SEND(&s, SROCE_READ_REQUEST, 0);
 	EQUAL(s.out.pkt.dma_len, MTU + 8);
 	EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, 0, MTU)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 	EQUAL(s.r.psn, 2);
 	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
-	      SROCE_ANSWER_IGNORE);
+	      SROCE_RESP_IGNORE);
 	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 1, 8)),
-	      SROCE_ANSWER_DATA);
+	      SROCE_RESP_DATA);
 }

@@ -5,19 +5,19 @@
 
 #ifdef __x86_64__
 
-crc_function sroce_fold, sroce_fold_wide;
+crc_function sroce_crc32_clmul, sroce_crc32_vclmul;
 
 TEST(fold, agrees_with_the_table)
 {
 	if (__builtin_cpu_supports("avx") && __builtin_cpu_supports("pclmul"))
-		compare(sroce_fold, 0);
+		compare(sroce_crc32_clmul, 0);
 }
 
 TEST(fold, wide_agrees_with_the_table)
 {
 	if (__builtin_cpu_supports("avx2") &&
 	    __builtin_cpu_supports("vpclmulqdq"))
-		compare(sroce_fold_wide, 208);
+		compare(sroce_crc32_vclmul, 208);
 }
 
 #endif /* __x86_64__ */

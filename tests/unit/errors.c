@@ -7,7 +7,7 @@ TEST(errors, every_reason_has_a_nak_and_a_status)
 {
 	u32 i;
 
-	for (i = SROCE_NO_REASON + 1; i < SROCE_REASONS; i++) {
+	for (i = SROCE_NO_ERROR + 1; i < SROCE_RESP_ERRORS; i++) {
 		EQUAL(sroce_aeth_class(sroce_failures[i].syndrome),
 		      SROCE_AETH_NAK);
 		CHECK(sroce_failures[i].syndrome != SROCE_NAK_SEQUENCE);

@@ -80,14 +80,14 @@ static inline void check_requester(const struct sroce_requester *r)
 	check_store(r);
 }
 
-static inline void check_log(const struct sroce_rdlog *log)
+static inline void check_log(const struct sroce_resp_res *log)
 {
-	struct sroce_rdlog copy = *log;
+	struct sroce_resp_res copy = *log;
 	u32 i, waiting = 0;
 
 	assert(log->count <= log->size && log->first <= log->size);
 	for (i = 0; i < log->count; i++) {
-		const struct sroce_read *read =
+		const struct sroce_resource *read =
 			&log->reads[(log->first + i) % log->size];
 
 		assert(read->packets && read->packets <= SROCE_MAX_PACKETS);
@@ -97,7 +97,7 @@ static inline void check_log(const struct sroce_rdlog *log)
 		waiting += read->next != read->end;
 	}
 	assert(waiting == log->waiting);
-	assert(!waiting == !sroce_rdlog_pending(&copy));
+	assert(!waiting == !sroce_resp_res_pending(&copy));
 }
 
 static inline void check_responder(const struct sroce_responder *r)
@@ -130,7 +130,7 @@ static inline void check_advance(const struct sroce_responder *r,
 	sroce_responder_advance(&then, payload);
 	assert(r->epsn == then.epsn && r->last == then.last);
 	assert(r->done == then.done);
-	assert(r->naked == then.naked && r->taken == then.taken);
+	assert(r->nak_sent == then.nak_sent && r->taken == then.taken);
 	assert(r->kind == then.kind && r->msn == then.msn);
 	assert(r->kind != SROCE_KIND_WRITE ||
 	       (r->va == then.va && r->left == then.left));

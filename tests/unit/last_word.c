@@ -23,7 +23,7 @@ static void note(char what)
 
 /* In the place of simd_memcpy.h */
 #define SROCE_SIMD_MEMCPY_H
-static void sroce_bulk_copy(void *to, const void *from, size_t len)
+static void sroce_memcpy(void *to, const void *from, size_t len)
 {
 	note('c');
 	memcpy(to, from, len);
@@ -55,7 +55,7 @@ static void place(u32 at, u32 len)
 	memset(memory, 0xee, sizeof(memory));
 	memset(order, 0, sizeof(order));
 	stores = 0;
-	sroce_place(memory + at, from + 3, len);
+	sroce_copy_ordered(memory + at, from + 3, len);
 	CHECK(!memcmp(memory + at, from + 3, len));
 	for (i = 0; i < at; i++)
 		EQUAL(memory[i], 0xee);

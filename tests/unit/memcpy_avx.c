@@ -5,7 +5,7 @@
 
 #ifdef __x86_64__
 
-void sroce_move(void *to, const void *from, size_t len);
+void sroce_memcpy_avx(void *to, const void *from, size_t len);
 
 #define MOST	1500
 #define AROUND	64
@@ -18,7 +18,7 @@ static void compare(u32 len, u32 i)
 	for (j = 0; j < sizeof(from); j++)
 		from[j] = j * 131 + (j >> 8) * 17 + len;
 	memset(to, 0xee, sizeof(to));
-	sroce_move(to + AROUND - i, from + i, len);
+	sroce_memcpy_avx(to + AROUND - i, from + i, len);
 	CHECK(!memcmp(to + AROUND - i, from + i, len));
 	for (j = 0; j < AROUND - i; j++)
 		EQUAL(to[j], 0xee);

@@ -3,55 +3,55 @@
 #include "test_packet.h"
 #include "tap.h"
 
-static struct sroce_read reads[4];
-static struct sroce_rdlog log;
+static struct sroce_resource reads[4];
+static struct sroce_resp_res log;
 
 static void setup(u32 size)
 {
 	memset(reads, 0, sizeof(reads));
-	log = (struct sroce_rdlog){ .reads = reads, .size = size, .mtu = MTU };
+	log = (struct sroce_resp_res){ .reads = reads, .size = size, .mtu = MTU };
 }
 
 static void add(struct sroce_pkt pkt, u64 original, u32 msn)
 {
-	CHECK(sroce_rdlog_room(&log));
-	sroce_rdlog_add(&log, &pkt, original, msn);
+	CHECK(sroce_resp_res_room(&log));
+	sroce_resp_res_add(&log, &pkt, original, msn);
 }
 
 static bool repeat(struct sroce_pkt pkt)
 {
-	return sroce_rdlog_repeat(&log, &pkt);
+	return sroce_resp_res_repeat(&log, &pkt);
 }
 
 /* The next answer is @opcode at @psn with @payload from @offset; send it. */
 static void answer(u8 opcode, u32 psn, u32 payload, u32 offset)
 {
-	struct sroce_read *read = sroce_rdlog_pending(&log);
+	struct sroce_resource *read = sroce_resp_res_pending(&log);
 	struct sroce_pkt pkt = {};
 
 	CHECK(read);
-	EQUAL(sroce_rdlog_answer(&log, read, &pkt), offset);
+	EQUAL(sroce_resp_res_next(&log, read, &pkt), offset);
 	EQUAL(pkt.opcode, opcode);
 	EQUAL(pkt.psn, psn);
 	EQUAL(pkt.payload, payload);
 	EQUAL(pkt.pad, -payload & 3);
 	EQUAL(sroce_aeth_class(pkt.syndrome), SROCE_AETH_ACK);
-	sroce_rdlog_sent(&log, read, 1);
+	sroce_resp_res_sent(&log, read, 1);
 }
 
 static void drain(void)
 {
-	struct sroce_read *read;
+	struct sroce_resource *read;
 
-	while ((read = sroce_rdlog_pending(&log)))
-		sroce_rdlog_sent(&log, read, 1);
+	while ((read = sroce_resp_res_pending(&log)))
+		sroce_resp_res_sent(&log, read, 1);
 }
 
 TEST(rdlog, no_room_without_places)
 {
 	setup(0);
-	CHECK(!sroce_rdlog_room(&log));
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_room(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(!repeat(read_request(5, 0, 5)));
 }
 
@@ -60,7 +60,7 @@ TEST(rdlog, answers_of_every_length)
 	setup(1);
 	add(read_request(7, 0, 0), 0, 1);
 	answer(SROCE_READ_RESPONSE_ONLY, 7, 0, 0);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 	add(read_request(8, 0, MTU), 0, 2);
 	answer(SROCE_READ_RESPONSE_ONLY, 8, MTU, 0);
 	add(read_request(9, 0, MTU + 1), 0, 3);
@@ -70,7 +70,7 @@ TEST(rdlog, answers_of_every_length)
 	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
 	answer(SROCE_READ_RESPONSE_MIDDLE, 12, MTU, MTU);
 	answer(SROCE_READ_RESPONSE_LAST, 13, MTU - 2, 2 * MTU);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, answers_wrap_with_the_psn)
@@ -93,11 +93,11 @@ TEST(rdlog, atomic_is_replayed_from_the_record)
 	add(atomic(3, 64), 1234, 9);
 	answer(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
 	CHECK(repeat(atomic(3, 64)));
-	sroce_rdlog_answer(&log, sroce_rdlog_pending(&log), &pkt);
+	sroce_resp_res_next(&log, sroce_resp_res_pending(&log), &pkt);
 	EQUAL(pkt.original, 1234);
 	EQUAL(pkt.msn, 9);
 	answer(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, atomic_write_and_flush_are_answered_as_reads_of_nothing)
@@ -107,7 +107,7 @@ TEST(rdlog, atomic_write_and_flush_are_answered_as_reads_of_nothing)
 	add(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE), 0, 2);
 	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
 	answer(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(repeat(atomic_write(5, 8)));
 	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
 	CHECK(repeat(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
@@ -117,7 +117,7 @@ TEST(rdlog, atomic_write_and_flush_are_answered_as_reads_of_nothing)
 	CHECK(!repeat(atomic_write(6, 8)));
 	CHECK(!repeat(flush(5, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
 	CHECK(!repeat(flush(7, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, duplicate_must_be_of_the_same_kind)
@@ -128,7 +128,7 @@ TEST(rdlog, duplicate_must_be_of_the_same_kind)
 	drain();
 	CHECK(!repeat(atomic(3, 0)));
 	CHECK(!repeat(read_request(4, 64, 8)));
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, duplicate_read_must_stay_within_the_original)
@@ -148,7 +148,7 @@ TEST(rdlog, duplicate_read_must_stay_within_the_original)
 	other.va = 0x4000;
 	other.rkey++;
 	CHECK(!repeat(other));
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, duplicate_read_may_ask_for_less)
@@ -159,7 +159,7 @@ TEST(rdlog, duplicate_read_may_ask_for_less)
 	CHECK(repeat(read_request(11, 0x4000 + MTU, MTU + 5)));
 	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, MTU);
 	answer(SROCE_READ_RESPONSE_LAST, 12, 5, 2 * MTU);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(repeat(read_request(13, 0x4000 + 3 * MTU, MTU)));
 	answer(SROCE_READ_RESPONSE_ONLY, 13, MTU, 3 * MTU);
 	/* The record still knows the whole message. */
@@ -177,7 +177,7 @@ TEST(rdlog, duplicate_starts_an_answer_over)
 	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
 	answer(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
 	answer(SROCE_READ_RESPONSE_LAST, 12, MTU, 2 * MTU);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 /* The network may have made it: nobody asks for the others again. */
@@ -193,7 +193,7 @@ TEST(rdlog, duplicate_leaves_answers_that_have_not_begun)
 	answer(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
 	answer(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
 	answer(SROCE_READ_RESPONSE_LAST, 13, MTU, MTU);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, duplicate_of_a_part_drops_later_answers)
@@ -203,10 +203,10 @@ TEST(rdlog, duplicate_of_a_part_drops_later_answers)
 	add(atomic(12, 0), 7, 2);
 	CHECK(repeat(read_request(10, 0, MTU)));
 	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(repeat(atomic(12, 0)));
 	answer(SROCE_ATOMIC_ACKNOWLEDGE, 12, 0, 0);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, duplicate_drops_the_rest_of_a_later_answer)
@@ -220,7 +220,7 @@ TEST(rdlog, duplicate_drops_the_rest_of_a_later_answer)
 	CHECK(repeat(read_request(10, 0, MTU)));
 	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
 	answer(SROCE_ATOMIC_ACKNOWLEDGE, 13, 0, 0);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, more_than_max_dest_rd_atomic_is_too_many)
@@ -228,9 +228,9 @@ TEST(rdlog, more_than_max_dest_rd_atomic_is_too_many)
 	setup(2);
 	add(read_request(1, 0, 1), 0, 1);
 	add(read_request(2, 0, 1), 0, 2);
-	CHECK(!sroce_rdlog_room(&log));
+	CHECK(!sroce_resp_res_room(&log));
 	answer(SROCE_READ_RESPONSE_ONLY, 1, 1, 0);
-	CHECK(sroce_rdlog_room(&log));
+	CHECK(sroce_resp_res_room(&log));
 }
 
 /*
@@ -247,7 +247,7 @@ TEST(rdlog, late_duplicate_does_not_take_the_place_of_a_new_request)
 	add(read_request(3, 0, 1), 0, 2);
 	EQUAL(log.waiting, 1);
 	answer(SROCE_READ_RESPONSE_ONLY, 3, 1, 0);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 	EQUAL(log.count, 1);
 }
 
@@ -288,12 +288,12 @@ TEST(rdlog, largest_message)
 	CHECK(repeat(read_request(sroce_psn_add(0xfffff0, (1 << 22) - 1),
 				  (1u << 30) - 256, 256)));
 	answer(SROCE_READ_RESPONSE_ONLY, 0x3fffef, 256, (1u << 30) - 256);
-	CHECK(!sroce_rdlog_pending(&log));
+	CHECK(!sroce_resp_res_pending(&log));
 }
 
 TEST(rdlog, another_size_keeps_the_newest)
 {
-	struct sroce_read more[8], fewer[2];
+	struct sroce_resource more[8], fewer[2];
 
 	setup(3);
 	add(read_request(10, 0, 2 * MTU), 0, 1);
@@ -301,17 +301,17 @@ TEST(rdlog, another_size_keeps_the_newest)
 	add(read_request(12, 0x1000, 3 * MTU), 0, 2);
 	add(read_request(15, 0x2000, MTU), 0, 3);
 	answer(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
-	CHECK(sroce_rdlog_move(&log, more, 8) == reads);
+	CHECK(sroce_resp_res_move(&log, more, 8) == reads);
 	EQUAL(log.size, 8);
 	answer(SROCE_READ_RESPONSE_MIDDLE, 13, MTU, MTU);
 	CHECK(repeat(read_request(10, 0, 2 * MTU)));
 	drain();
-	CHECK(sroce_rdlog_move(&log, fewer, 2) == more);
+	CHECK(sroce_resp_res_move(&log, fewer, 2) == more);
 	CHECK(!repeat(read_request(10, 0, 2 * MTU)));
 	CHECK(repeat(read_request(12, 0x1000, 3 * MTU)));
 	drain();
 	CHECK(repeat(read_request(15, 0x2000, MTU)));
 	answer(SROCE_READ_RESPONSE_ONLY, 15, MTU, 0);
-	CHECK(!sroce_rdlog_pending(&log));
-	CHECK(sroce_rdlog_room(&log));
+	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(sroce_resp_res_room(&log));
 }

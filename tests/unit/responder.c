@@ -3,7 +3,7 @@
 #include "test_packet.h"
 #include "tap.h"
 
-static struct sroce_read reads[4];
+static struct sroce_resource reads[4];
 static struct sroce_responder r;
 static struct sroce_request req;
 
@@ -121,7 +121,7 @@ TEST(responder, opcode_sequence)
 		for (opcode = 0; opcode < 0x20; opcode++) {
 			u8 kind = sroce_opcodes[opcode].kind;
 
-			if (kind && kind < SROCE_KIND_ANSWERS)
+			if (kind && kind < SROCE_KIND_RESPONSES)
 				follow(kinds[i], opcode);
 		}
 }
@@ -392,7 +392,7 @@ TEST(responder, too_many_reads)
 		execute(read_request(i, 0, 8));
 	refused(read_request(i, 0, 8), SROCE_TOO_MANY_READS);
 	refused(atomic(i, 0), SROCE_TOO_MANY_READS);
-	sroce_rdlog_sent(&r.log, sroce_rdlog_pending(&r.log), 1);
+	sroce_resp_res_sent(&r.log, sroce_resp_res_pending(&r.log), 1);
 	execute(atomic(i, 0));
 	r.log.size = 0;
 	r.log.count = 0;
@@ -402,15 +402,15 @@ TEST(responder, too_many_reads)
 TEST(responder, one_nak_per_gap)
 {
 	setup(true, 0xfffffe);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 0xffffff, 1)), SROCE_REPORT_GAP);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_BEHIND_GAP);
-	EQUAL(check(read_request(1, 0, 1)), SROCE_BEHIND_GAP);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 0xfffffd, 1)), SROCE_ACK_AGAIN);
-	CHECK(r.naked);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0xffffff, 1)), SROCE_NAK_SEQ);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_DROP_OOO);
+	EQUAL(check(read_request(1, 0, 1)), SROCE_DROP_OOO);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0xfffffd, 1)), SROCE_RESEND_ACK);
+	CHECK(r.nak_sent);
 	execute(packet(SROCE_SEND_ONLY, 0xfffffe, 1));
-	CHECK(!r.naked);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_REPORT_GAP);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_BEHIND_GAP);
+	CHECK(!r.nak_sent);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_NAK_SEQ);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 0, 1)), SROCE_DROP_OOO);
 	EQUAL(r.epsn, 0xffffff);
 }
 
@@ -418,9 +418,9 @@ TEST(responder, gap_is_half_the_space_at_most)
 {
 	setup(true, 0x10);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 0x10 + 0x7fffff, 1)),
-	      SROCE_REPORT_GAP);
+	      SROCE_NAK_SEQ);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 0x10 + 0x800000, 1)),
-	      SROCE_ACK_AGAIN);
+	      SROCE_RESEND_ACK);
 }
 
 TEST(responder, silence_after_rnr_until_the_peer_returns)
@@ -428,15 +428,15 @@ TEST(responder, silence_after_rnr_until_the_peer_returns)
 	setup(true, 5);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 5, 1)), SROCE_EXECUTE);
 	CHECK(req.take);
-	sroce_responder_not_ready(&r);
+	sroce_responder_rnr(&r);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 6, 1)), SROCE_IGNORE);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 5, 1)), SROCE_EXECUTE);
 	CHECK(req.take);
-	sroce_responder_not_ready(&r);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 4, 1)), SROCE_ACK_AGAIN);
+	sroce_responder_rnr(&r);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 4, 1)), SROCE_RESEND_ACK);
 	execute(packet(SROCE_SEND_ONLY, 5, 1));
-	EQUAL(check(packet(SROCE_SEND_ONLY, 7, 1)), SROCE_REPORT_GAP);
-	EQUAL(check(packet(SROCE_SEND_ONLY, 8, 1)), SROCE_BEHIND_GAP);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 7, 1)), SROCE_NAK_SEQ);
+	EQUAL(check(packet(SROCE_SEND_ONLY, 8, 1)), SROCE_DROP_OOO);
 }
 
 TEST(responder, duplicates)
@@ -449,11 +449,11 @@ TEST(responder, duplicates)
 	sroce_responder_done(&r, &add, &req, 99);
 	execute(read_request(12, 0x100, 2 * MTU));
 	EQUAL(r.epsn, 14);
-	EQUAL(check(packet(SROCE_WRITE_ONLY, 10, 4)), SROCE_ACK_AGAIN);
-	EQUAL(check(packet(SROCE_SEND_LAST, 9, 4)), SROCE_ACK_AGAIN);
-	EQUAL(check(add), SROCE_ANSWER_AGAIN);
-	EQUAL(sroce_rdlog_pending(&r.log)->original, 99);
-	EQUAL(check(read_request(13, 0x100 + MTU, MTU)), SROCE_ANSWER_AGAIN);
+	EQUAL(check(packet(SROCE_WRITE_ONLY, 10, 4)), SROCE_RESEND_ACK);
+	EQUAL(check(packet(SROCE_SEND_LAST, 9, 4)), SROCE_RESEND_ACK);
+	EQUAL(check(add), SROCE_RESEND_RESPONSE);
+	EQUAL(sroce_resp_res_pending(&r.log)->original, 99);
+	EQUAL(check(read_request(13, 0x100 + MTU, MTU)), SROCE_RESEND_RESPONSE);
 	/* A duplicate atomic that hits a READ's record, and the reverse. */
 	EQUAL(check(atomic(12, 0x100)), SROCE_IGNORE);
 	EQUAL(check(read_request(11, 0x100, 8)), SROCE_IGNORE);
@@ -468,7 +468,7 @@ TEST(responder, duplicate_leaves_the_message_in_progress_alone)
 {
 	setup(true, 0);
 	execute(write_first(0, 2 * MTU));
-	EQUAL(check(write_first(0, 2 * MTU)), SROCE_ACK_AGAIN);
+	EQUAL(check(write_first(0, 2 * MTU)), SROCE_RESEND_ACK);
 	EQUAL(r.left, MTU);
 	execute(packet(SROCE_WRITE_LAST, 1, MTU));
 	EQUAL(req.va, 0x1000 + MTU);
@@ -615,18 +615,18 @@ TEST(responder, xrc_answers_are_of_its_transport)
 	pkt.dma_len = 3 * MTU;
 	execute(pkt);
 	EQUAL(reads[0].srqn, 5);
-	sroce_rdlog_answer(&r.log, sroce_rdlog_pending(&r.log), &out);
+	sroce_resp_res_next(&r.log, sroce_resp_res_pending(&r.log), &out);
 	EQUAL(out.opcode, SROCE_XRC | SROCE_READ_RESPONSE_FIRST);
 
 	again = pkt;
-	EQUAL(check(again), SROCE_ANSWER_AGAIN);
+	EQUAL(check(again), SROCE_RESEND_RESPONSE);
 	again.srqn = 6;
 	EQUAL(check(again), SROCE_IGNORE);
 
 	execute(xrc(SROCE_FETCH_ADD, 3, 0, 7));
 	EQUAL(reads[1].srqn, 7);
-	sroce_rdlog_sent(&r.log, &reads[0], 3);
-	sroce_rdlog_answer(&r.log, sroce_rdlog_pending(&r.log), &out);
+	sroce_resp_res_sent(&r.log, &reads[0], 3);
+	sroce_resp_res_next(&r.log, sroce_resp_res_pending(&r.log), &out);
 	EQUAL(out.opcode, SROCE_XRC | SROCE_ATOMIC_ACKNOWLEDGE);
 }
 
@@ -634,5 +634,5 @@ TEST(responder, xrc_duplicates_are_acknowledged_whatever_they_name)
 {
 	setup_xrc();
 	execute(xrc(SROCE_SEND_ONLY, 0, 1, 5));
-	EQUAL(check(xrc(SROCE_SEND_ONLY, 0, 1, 6)), SROCE_ACK_AGAIN);
+	EQUAL(check(xrc(SROCE_SEND_ONLY, 0, 1, 6)), SROCE_RESEND_ACK);
 }

@@ -29,13 +29,13 @@
 #define SROCE_PKEY_TABLE	32
 
 /**
- * struct sroce_socket_id - which socket
+ * struct sroce_udp_sock_id - which socket
  * @net: its network namespace
  * @l3mdev: index of the VRF that it is bound to, or 0.  A socket that is not
  *	bound gets no packets of VRFs, unless udp_l3mdev_accept is set.
  * @ipv4: address family
  */
-struct sroce_socket_id {
+struct sroce_udp_sock_id {
 	struct net *net;
 	int l3mdev;
 	bool ipv4;
@@ -50,7 +50,7 @@ struct sroce_socket_id {
 struct sroce_listener {
 	struct list_head list;
 	const struct net_device *ndev;
-	struct sroce_socket_id socket;
+	struct sroce_udp_sock_id socket;
 };
 
 /**

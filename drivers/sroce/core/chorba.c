@@ -25,8 +25,8 @@
 #define WORDS	(SROCE_CHORBA_BYTES / WORD)
 
 /* Move the first word, and what has been added to it, to the others. */
-static __always_inline void move(const u8 *p, u64 *first, u64 *third,
-				 u64 *fourth, u64 *fifth)
+static __always_inline void shift_step(const u8 *p, u64 *first, u64 *third,
+				       u64 *fourth, u64 *fifth)
 {
 	u64 word = get_unaligned_le64(p) ^ *first;
 
@@ -39,19 +39,19 @@ static __always_inline void move(const u8 *p, u64 *first, u64 *third,
 }
 
 /* What has to be added to the five words after the @n bytes at @p. */
-static __always_inline void move_all(u64 *sum, const u8 *p, size_t n)
+static __always_inline void shift_all(u64 *sum, const u8 *p, size_t n)
 {
 	u64 a = sum[0], b = sum[1], c = sum[2], d = sum[3], e = sum[4], sixth;
 
 	for (; n >= WORDS * WORD; n -= WORDS * WORD, p += WORDS * WORD) {
-		move(p, &a, &c, &d, &e);
-		move(p + WORD, &b, &d, &e, &a);
-		move(p + 2 * WORD, &c, &e, &a, &b);
-		move(p + 3 * WORD, &d, &a, &b, &c);
-		move(p + 4 * WORD, &e, &b, &c, &d);
+		shift_step(p, &a, &c, &d, &e);
+		shift_step(p + WORD, &b, &d, &e, &a);
+		shift_step(p + 2 * WORD, &c, &e, &a, &b);
+		shift_step(p + 3 * WORD, &d, &a, &b, &c);
+		shift_step(p + 4 * WORD, &e, &b, &c, &d);
 	}
 	for (; n; n -= WORD, p += WORD) {
-		move(p, &a, &c, &d, &e);
+		shift_step(p, &a, &c, &d, &e);
 		sixth = a;
 		a = b;
 		b = c;
@@ -72,9 +72,9 @@ u32 sroce_chorba(const void *head, const void *p, size_t len, size_t n)
 	u8 last[SROCE_CHORBA_BYTES];
 	size_t i;
 
-	move_all(sum, head, n);
+	shift_all(sum, head, n);
 	len -= sizeof(last);
-	move_all(sum, p, len);
+	shift_all(sum, p, len);
 	for (i = 0; i < sizeof(last); i += WORD)
 		put_unaligned_le64(get_unaligned_le64(p + len + i) ^
 				   sum[i / WORD], last + i);

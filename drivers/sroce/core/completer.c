@@ -11,8 +11,8 @@
  * Everything before @psn is acknowledged, up to the first READ, atomic and so on
  * that still lacks its answer.  Returns false if there is one in between.
  */
-static bool implied(const struct sroce_requester *r, u32 psn,
-		    struct sroce_answer *a)
+static bool implied_nak(const struct sroce_requester *r, u32 psn,
+			struct sroce_ack_result *a)
 {
 	u32 i;
 
@@ -37,32 +37,32 @@ static bool implied(const struct sroce_requester *r, u32 psn,
  * A gap: a request, or the answer to a READ or atomic, was lost.  After a
  * rewind it may be an echo of the same loss, unless there has been progress.
  */
-static enum sroce_answer_verdict gap(const struct sroce_requester *r,
-				     const struct sroce_answer *a)
+static enum sroce_ack_verdict is_gap(const struct sroce_requester *r,
+				     const struct sroce_ack_result *a)
 {
-	return r->rewound && a->up_to == r->una ? SROCE_ANSWER_ACK :
-						 SROCE_ANSWER_RETRY;
+	return r->rewound && a->up_to == r->una ? SROCE_RESP_ACK :
+						 SROCE_RESP_RETRY;
 }
 
-static enum sroce_answer_verdict bad_response(struct sroce_answer *a)
+static enum sroce_ack_verdict bad_response(struct sroce_ack_result *a)
 {
 	a->status = SROCE_BAD_RESP_ERR;
-	return SROCE_ANSWER_FAIL;
+	return SROCE_RESP_FAIL;
 }
 
 /* Of an atomic WRITE or FLUSH: it acknowledges, no more. */
-static enum sroce_answer_verdict check_empty(const struct sroce_pkt *pkt,
-					     struct sroce_answer *a)
+static enum sroce_ack_verdict check_empty(const struct sroce_pkt *pkt,
+					  struct sroce_ack_result *a)
 {
 	if (pkt->payload || pkt->op->place != SROCE_ONLY)
 		return bad_response(a);
 	a->up_to = a->psn;
-	return SROCE_ANSWER_ACK;
+	return SROCE_RESP_ACK;
 }
 
-static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
-					    const struct sroce_pkt *pkt,
-					    struct sroce_answer *a)
+static enum sroce_ack_verdict check_data(const struct sroce_requester *r,
+					 const struct sroce_pkt *pkt,
+					 struct sroce_ack_result *a)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, a->index);
 	u32 at = sroce_psn_diff(pkt->psn, wr->psn);
@@ -77,7 +77,7 @@ static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
 	/* The answer to a part ends where nothing else does. */
 	if (pkt->payload != expected || (ends != last && (last || !wr->parts)))
 		return bad_response(a);
-	return SROCE_ANSWER_DATA;
+	return SROCE_RESP_DATA;
 }
 
 /*
@@ -85,7 +85,7 @@ static enum sroce_answer_verdict check_data(const struct sroce_requester *r,
  * peer may repeat a meaningless response for ever, and each must not cost a walk
  * over all requests in flight.
  */
-static bool answers(const struct sroce_wr *wr, const struct sroce_pkt *pkt)
+static bool response_fits(const struct sroce_wr *wr, const struct sroce_pkt *pkt)
 {
 	if (!sroce_wr_reads(wr))
 		return false;
@@ -93,21 +93,21 @@ static bool answers(const struct sroce_wr *wr, const struct sroce_pkt *pkt)
 	       (pkt->op->kind == SROCE_KIND_ATOMIC_ACK);
 }
 
-static enum sroce_answer_verdict check_response(const struct sroce_requester *r,
-						const struct sroce_pkt *pkt,
-						struct sroce_answer *a)
+static enum sroce_ack_verdict check_response(const struct sroce_requester *r,
+					     const struct sroce_pkt *pkt,
+					     struct sroce_ack_result *a)
 {
 	if ((pkt->op->headers & SROCE_AETH) &&
 	    sroce_aeth_class(pkt->syndrome) != SROCE_AETH_ACK)
-		return SROCE_ANSWER_IGNORE;
+		return SROCE_RESP_IGNORE;
 	a->index = sroce_inflight_find(&r->in, pkt->psn);
 	a->psn = sroce_psn_add(pkt->psn, 1);
-	if (!answers(sroce_inflight_wr(&r->in, a->index), pkt))
-		return SROCE_ANSWER_IGNORE;
-	if (!implied(r, pkt->psn, a))
-		return gap(r, a);
+	if (!response_fits(sroce_inflight_wr(&r->in, a->index), pkt))
+		return SROCE_RESP_IGNORE;
+	if (!implied_nak(r, pkt->psn, a))
+		return is_gap(r, a);
 	return pkt->op->kind == SROCE_KIND_READ_RESPONSE ?
-	       check_data(r, pkt, a) : SROCE_ANSWER_ATOMIC;
+	       check_data(r, pkt, a) : SROCE_RESP_ATOMIC;
 }
 
 /* After these the peer's QP has failed: enum sroce_status, or 0. */
@@ -125,42 +125,42 @@ static u8 refusal(u8 syndrome)
 	}
 }
 
-static enum sroce_answer_verdict check_nak(const struct sroce_requester *r,
-					   const struct sroce_pkt *pkt,
-					   struct sroce_answer *a)
+static enum sroce_ack_verdict check_nak(const struct sroce_requester *r,
+					const struct sroce_pkt *pkt,
+					struct sroce_ack_result *a)
 {
 	if (pkt->syndrome == SROCE_NAK_SEQUENCE)
-		return gap(r, a);
+		return is_gap(r, a);
 	a->status = refusal(pkt->syndrome);
-	return a->status ? SROCE_ANSWER_FAIL : SROCE_ANSWER_IGNORE;
+	return a->status ? SROCE_RESP_FAIL : SROCE_RESP_IGNORE;
 }
 
-static enum sroce_answer_verdict check_ack(const struct sroce_requester *r,
-					   const struct sroce_pkt *pkt,
-					   struct sroce_answer *a)
+static enum sroce_ack_verdict check_ack(const struct sroce_requester *r,
+					const struct sroce_pkt *pkt,
+					struct sroce_ack_result *a)
 {
 	switch (sroce_aeth_class(pkt->syndrome)) {
 	case SROCE_AETH_ACK:
-		return implied(r, sroce_psn_add(pkt->psn, 1), a) ?
-		       SROCE_ANSWER_ACK : gap(r, a);
+		return implied_nak(r, sroce_psn_add(pkt->psn, 1), a) ?
+		       SROCE_RESP_ACK : is_gap(r, a);
 	case SROCE_AETH_RNR:
-		if (!implied(r, pkt->psn, a))
-			return gap(r, a);
+		if (!implied_nak(r, pkt->psn, a))
+			return is_gap(r, a);
 		if (r->rnr_wait)
-			return SROCE_ANSWER_ACK;
+			return SROCE_RESP_ACK;
 		a->rnr_timer = sroce_aeth_value(pkt->syndrome);
-		return SROCE_ANSWER_RNR;
+		return SROCE_RESP_RNR;
 	case SROCE_AETH_NAK:
-		/* A reserved code; see answers(). */
+		/* A reserved code; see response_fits(). */
 		if (pkt->syndrome != SROCE_NAK_SEQUENCE &&
 		    !refusal(pkt->syndrome))
-			return SROCE_ANSWER_IGNORE;
-		if (implied(r, pkt->psn, a))
+			return SROCE_RESP_IGNORE;
+		if (implied_nak(r, pkt->psn, a))
 			return check_nak(r, pkt, a);
 		a->status = refusal(pkt->syndrome);
-		return gap(r, a);
+		return is_gap(r, a);
 	default:
-		return SROCE_ANSWER_IGNORE;
+		return SROCE_RESP_IGNORE;
 	}
 }
 
@@ -181,9 +181,9 @@ static bool late_refusal(const struct sroce_requester *r,
 	       sroce_psn_before(pkt->psn, r->una);
 }
 
-enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
-						const struct sroce_pkt *pkt,
-						struct sroce_answer *a)
+enum sroce_ack_verdict sroce_completer_check(const struct sroce_requester *r,
+					     const struct sroce_pkt *pkt,
+					     struct sroce_ack_result *a)
 {
 	a->status = 0;
 	if (late_refusal(r, pkt)) {
@@ -192,16 +192,16 @@ enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
 	}
 	if (sroce_psn_before(pkt->psn, r->una) ||
 	    !sroce_psn_before(pkt->psn, r->sent))
-		return SROCE_ANSWER_IGNORE;
+		return SROCE_RESP_IGNORE;
 	if (pkt->op->kind == SROCE_KIND_ACK)
 		return check_ack(r, pkt, a);
 	return check_response(r, pkt, a);
 }
 
 bool sroce_completer_refused(const struct sroce_requester *r,
-			     struct sroce_answer *a)
+			     struct sroce_ack_result *a)
 {
-	if (!r->refusal || !implied(r, r->refused, a))
+	if (!r->refusal || !implied_nak(r, r->refused, a))
 		return false;
 	if (sroce_psn_before(a->up_to, r->una))
 		a->up_to = r->una;

@@ -5,30 +5,30 @@
 #include "errors.h"
 #include "requester.h"
 
-enum sroce_answer_verdict {
-	SROCE_ANSWER_IGNORE,	/* old, impossible or an echo */
-	SROCE_ANSWER_ACK,	/* acknowledge, no more */
-	SROCE_ANSWER_DATA,	/* store the payload, acknowledge @psn */
-	SROCE_ANSWER_ATOMIC,	/* store the original value, acknowledge @psn */
-	SROCE_ANSWER_RETRY,	/* rewind, if retries are left */
-	SROCE_ANSWER_RNR,	/* wait, then rewind, if retries are left */
-	SROCE_ANSWER_FAIL,	/* the request at @up_to fails with @status */
+enum sroce_ack_verdict {
+	SROCE_RESP_IGNORE,	/* old, impossible or an echo */
+	SROCE_RESP_ACK,	/* acknowledge, no more */
+	SROCE_RESP_DATA,	/* store the payload, acknowledge @psn */
+	SROCE_RESP_ATOMIC,	/* store the original value, acknowledge @psn */
+	SROCE_RESP_RETRY,	/* rewind, if retries are left */
+	SROCE_RESP_RNR,	/* wait, then rewind, if retries are left */
+	SROCE_RESP_FAIL,	/* the request at @up_to fails with @status */
 };
 
 /**
- * struct sroce_answer - what a response or acknowledgment means
+ * struct sroce_ack_result - what a response or acknowledgment means
  * @up_to: the peer has everything before this PSN: acknowledge that first,
- *	whatever the verdict but SROCE_ANSWER_IGNORE
+ *	whatever the verdict but SROCE_RESP_IGNORE
  * @psn: one past the PSN that this response answers
  * @index: request whose buffer gets the data
  * @offset: of the payload in that buffer, bytes
- * @status: enum sroce_status of a failure.  With SROCE_ANSWER_RETRY and _ACK, if
+ * @status: enum sroce_status of a failure.  With SROCE_RESP_RETRY and _ACK, if
  *	not 0: the peer refuses the request at the packet's PSN, but a READ or
  *	atomic before it lacks its answer; the driver keeps it in @refusal and
  *	@refused of struct sroce_requester
  * @rnr_timer: code for sroce_rnr_delay()
  */
-struct sroce_answer {
+struct sroce_ack_result {
 	u32 up_to;
 	u32 psn;
 	u32 index;
@@ -41,14 +41,14 @@ struct sroce_answer {
  * sroce_completer_check() - judge one response packet of an RC or XRC QP
  * @r: state, not changed
  * @pkt: a packet that sroce_parse() accepted, of a kind from
- *	SROCE_KIND_ANSWERS on
+ *	SROCE_KIND_RESPONSES on
  * @a: result
  *
- * Return: enum sroce_answer_verdict.
+ * Return: enum sroce_ack_verdict.
  */
-enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
-						const struct sroce_pkt *pkt,
-						struct sroce_answer *a);
+enum sroce_ack_verdict sroce_completer_check(const struct sroce_requester *r,
+					     const struct sroce_pkt *pkt,
+					     struct sroce_ack_result *a);
 
 /**
  * sroce_completer_refused() - has all before a refused request been answered?
@@ -62,7 +62,7 @@ enum sroce_answer_verdict sroce_completer_check(const struct sroce_requester *r,
  * everything before @a->up_to is acknowledged.
  */
 bool sroce_completer_refused(const struct sroce_requester *r,
-			     struct sroce_answer *a);
+			     struct sroce_ack_result *a);
 
 /**
  * sroce_completer_predicts() - is this the READ data that comes next?

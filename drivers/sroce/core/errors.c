@@ -10,7 +10,7 @@
 		.local = loc,						\
 	}
 
-const struct sroce_failure sroce_failures[SROCE_REASONS] = {
+const struct sroce_failure sroce_failures[SROCE_RESP_ERRORS] = {
 	FAILURE(OUT_OF_PLACE, INVALID_REQ, REM_INV_REQ_ERR, REQ_ERR, false),
 	FAILURE(NOT_ENABLED, INVALID_REQ, REM_INV_REQ_ERR, REQ_ERR, false),
 	FAILURE(BAD_LENGTH, INVALID_REQ, REM_INV_REQ_ERR, REQ_ERR, false),

@@ -24,8 +24,8 @@ enum sroce_status {
  * What can be wrong with a request, as the responder sees it.  Processes are
  * told as vendor_err, so a number never changes.
  */
-enum sroce_reason {
-	SROCE_NO_REASON		= 0,
+enum sroce_resp_error {
+	SROCE_NO_ERROR		= 0,
 	SROCE_OUT_OF_PLACE	= 1,	/* opcode does not continue the message */
 	SROCE_NOT_ENABLED	= 2,	/* operation not enabled on this QP */
 	SROCE_BAD_LENGTH	= 3,	/* against path MTU or RETH */
@@ -37,9 +37,9 @@ enum sroce_reason {
 	SROCE_RECV_LKEY_REFUSED	= 9,
 	SROCE_BAD_RQE		= 10,	/* receive entry or its index is malformed */
 	SROCE_NO_SRQ		= 11,	/* XRC: no such SRQ in the QP's domain */
-	SROCE_REASONS,
+	SROCE_RESP_ERRORS,
 	SROCE_PAGED_OUT,	/* nothing: memory is being paged in */
-	SROCE_RAN_OUT,		/* nothing: the packet is shorter than it says */
+	SROCE_PACKET_TOO_SHORT,		/* nothing: the packet is shorter than it says */
 };
 
 /* Asynchronous event of a failure for which no receive completes. */
@@ -64,6 +64,6 @@ struct sroce_failure {
 	bool local;
 };
 
-extern const struct sroce_failure sroce_failures[SROCE_REASONS];
+extern const struct sroce_failure sroce_failures[SROCE_RESP_ERRORS];
 
 #endif /* SROCE_ERRORS_H */

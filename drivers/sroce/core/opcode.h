@@ -19,11 +19,11 @@ enum sroce_kind {
 };
 
 /* Requests from this one on have an answer of their own, and no other ACK. */
-#define SROCE_KIND_ANSWERED	SROCE_KIND_READ
+#define SROCE_KIND_WITH_RESPONSE	SROCE_KIND_READ
 /* The first kind that answers a request: it is for our requester. */
-#define SROCE_KIND_ANSWERS	SROCE_KIND_READ_RESPONSE
+#define SROCE_KIND_RESPONSES	SROCE_KIND_READ_RESPONSE
 
-enum sroce_place {
+enum sroce_pkt_pos {
 	SROCE_MIDDLE	= 0,
 	SROCE_FIRST	= 1 << 0,
 	SROCE_LAST	= 1 << 1,
@@ -34,7 +34,7 @@ enum sroce_place {
  * struct sroce_opcode - what an opcode of the BTH means
  * @headers: enum sroce_header, SROCE_PAYLOAD if bytes may follow
  * @kind: enum sroce_kind; SROCE_KIND_NONE for an opcode that is not known
- * @place: enum sroce_place
+ * @place: enum sroce_pkt_pos
  * @length: BTH and extended headers, bytes
  */
 struct sroce_opcode {

@@ -50,7 +50,7 @@ static const struct operations operations[SROCE_OPS] = {
 };
 
 /* PSNs of the oldest request, a READ, that lie before @una. */
-static s32 answered(const struct sroce_requester *r)
+static s32 set_response_psns(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
@@ -76,7 +76,7 @@ static s32 outstanding(const struct sroce_requester *r,
 	s32 flight = sroce_psn_diff(r->psn, r->una);
 
 	return slowed(r) || wr->opcode == SROCE_OP_READ ?
-	       flight : flight + answered(r) - (s32)r->read_packets;
+	       flight : flight + set_response_psns(r) - (s32)r->read_packets;
 }
 
 /* To a peer that was not ready one packet is enough to find out if it is. */
@@ -181,7 +181,7 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 	return SROCE_NEXT_PACKET;
 }
 
-static u8 operation(const struct sroce_wr *wr, bool first, bool last)
+static u8 wr_operation(const struct sroce_wr *wr, bool first, bool last)
 {
 	const struct operations *ops = &operations[wr->opcode];
 
@@ -221,21 +221,21 @@ static void fill_operands(const struct sroce_wr *wr, struct sroce_pkt *pkt)
 }
 
 /* The others have no receive request that could complete (9.2.3). */
-static bool wakes(u8 op)
+static bool sets_solicited(u8 op)
 {
 	return op == SROCE_OP_SEND || op == SROCE_OP_SEND_IMM ||
 	       op == SROCE_OP_SEND_INV || op == SROCE_OP_WRITE_IMM;
 }
 
-static void fill(const struct sroce_requester *r, struct sroce_outgoing *out)
+static void fill_packet(const struct sroce_requester *r, struct sroce_outgoing *out)
 {
 	const struct sroce_wr *wr = out->wr;
 	struct sroce_pkt *pkt = &out->pkt;
 	bool last = r->packet + 1 == wr->packets;
 
-	pkt->opcode = r->transport | operation(wr, !r->packet, last);
+	pkt->opcode = r->transport | wr_operation(wr, !r->packet, last);
 	pkt->solicited = last && (wr->flags & SROCE_SOLICITED) &&
-			 wakes(wr->opcode);
+			 sets_solicited(wr->opcode);
 	pkt->va = wr->remote_addr;
 	pkt->dma_len = wr->length;
 	pkt->payload = last ? wr->length - out->offset : r->mtu;
@@ -272,7 +272,7 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 }
 
 /* It met the limit when it was posted, and then that became 0 (SQD). */
-static bool forbidden(const struct sroce_requester *r, const struct sroce_wr *wr)
+static bool is_forbidden(const struct sroce_requester *r, const struct sroce_wr *wr)
 {
 	return sroce_wr_reads(wr) && !wr->started && !r->max_reads;
 }
@@ -285,7 +285,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 
 	if (r->in.next == r->in.tail)
 		return SROCE_NEXT_NOTHING;
-	if (forbidden(r, wr))
+	if (is_forbidden(r, wr))
 		wr->status = SROCE_LOC_QP_OP_ERR;
 	if (wr->status)
 		return r->hold && !wr->started ? SROCE_NEXT_HOLD :
@@ -314,7 +314,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	if (wr->opcode == SROCE_OP_READ)
 		fill_read(r, out);
 	else
-		fill(r, out);
+		fill_packet(r, out);
 	out->pkt.pad = -out->pkt.payload & 3;
 	return SROCE_NEXT_PACKET;
 }
@@ -371,7 +371,7 @@ void sroce_requester_done(struct sroce_requester *r)
 }
 
 /* Let the cursor stand at @psn, in the request that covers it. */
-static void seek(struct sroce_requester *r, u32 psn)
+static void seek_psn(struct sroce_requester *r, u32 psn)
 {
 	struct sroce_wr *wr;
 
@@ -395,7 +395,7 @@ void sroce_requester_slow(struct sroce_requester *r)
  * As much again as the peer has got in the time that an answer takes without
  * queues.  Nanoseconds in units of 2^16, or they would need a long division.
  */
-static u32 reach(const struct sroce_rtt *rtt, u32 flight)
+static u32 reach_psn(const struct sroce_rtt *rtt, u32 flight)
 {
 	return 2 * min(flight, MOST_WINDOW) * (rtt->least >> 16) /
 	       (rtt->last >> 16);
@@ -410,13 +410,13 @@ bool sroce_requester_stretch(struct sroce_requester *r,
 
 	/* A flight that was small says nothing. */
 	if (far && flight > r->max_window / 2)
-		r->max_window = reach(rtt, flight);
+		r->max_window = reach_psn(rtt, flight);
 	r->max_window = clamp(r->max_window, SROCE_WINDOW, most);
 	r->window = whole ? r->max_window : min(r->window, r->max_window);
 	return far;
 }
 
-static void grow(struct sroce_requester *r, u32 packets)
+static void grow_window(struct sroce_requester *r, u32 packets)
 {
 	u32 more = r->grown + packets;
 
@@ -429,7 +429,7 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 	if (psn == r->una)
 		return;
 	if (r->window < r->max_window)
-		grow(r, sroce_psn_diff(psn, r->una));
+		grow_window(r, sroce_psn_diff(psn, r->una));
 	r->una = psn;
 	r->retry_left = r->retry_count;
 	r->rnr_left = r->rnr_retry;
@@ -438,7 +438,7 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 	r->rewound = false;
 	/* The answer may be to what was sent before a rewind. */
 	if (sroce_psn_before(r->psn, psn))
-		seek(r, psn);
+		seek_psn(r, psn);
 }
 
 bool sroce_requester_finished(const struct sroce_requester *r)
@@ -468,10 +468,10 @@ void sroce_requester_retire(struct sroce_requester *r)
 
 void sroce_requester_rewind(struct sroce_requester *r)
 {
-	seek(r, r->una);
+	seek_psn(r, r->una);
 }
 
 void sroce_requester_resume(struct sroce_requester *r, u32 psn)
 {
-	seek(r, psn);
+	seek_psn(r, psn);
 }

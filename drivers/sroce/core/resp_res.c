@@ -2,19 +2,19 @@
 #include "aeth.h"
 #include "resp_res.h"
 
-static struct sroce_read *entry(const struct sroce_rdlog *log, u32 i)
+static struct sroce_resource *log_entry(const struct sroce_resp_res *log, u32 i)
 {
 	u32 place = log->first + i;
 
 	return &log->reads[place < log->size ? place : place - log->size];
 }
 
-static bool answered(const struct sroce_read *read)
+static bool is_answered(const struct sroce_resource *read)
 {
 	return read->next == read->end;
 }
 
-bool sroce_rdlog_room(const struct sroce_rdlog *log)
+bool sroce_resp_res_room(const struct sroce_resp_res *log)
 {
 	if (log->count < log->size)
 		return true;
@@ -22,12 +22,12 @@ bool sroce_rdlog_room(const struct sroce_rdlog *log)
 	 * A peer that sends a new request has the first answer to the oldest;
 	 * a duplicate of that, late on the way, must not stand against it.
 	 */
-	return log->size && (answered(entry(log, 0)) || entry(log, 0)->again);
+	return log->size && (is_answered(log_entry(log, 0)) || log_entry(log, 0)->again);
 }
 
-static void forget_oldest(struct sroce_rdlog *log)
+static void forget_oldest(struct sroce_resp_res *log)
 {
-	if (!answered(entry(log, 0)))
+	if (!is_answered(log_entry(log, 0)))
 		log->waiting--;
 	if (log->settled)
 		log->settled--;
@@ -35,31 +35,31 @@ static void forget_oldest(struct sroce_rdlog *log)
 	log->count--;
 }
 
-struct sroce_read *sroce_rdlog_move(struct sroce_rdlog *log,
-				    struct sroce_read *reads, u32 size)
+struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *log,
+					   struct sroce_resource *reads, u32 size)
 {
-	struct sroce_read *old = log->reads;
+	struct sroce_resource *old = log->reads;
 	u32 i;
 
 	while (log->count > size)
 		forget_oldest(log);
 	for (i = 0; i < log->count; i++)
-		reads[i] = *entry(log, i);
+		reads[i] = *log_entry(log, i);
 	log->reads = reads;
 	log->size = size;
 	log->first = 0;
 	return old;
 }
 
-void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
-		     u64 original, u32 msn)
+void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
+			u64 original, u32 msn)
 {
 	bool data = pkt->op->kind == SROCE_KIND_READ;
-	struct sroce_read *read;
+	struct sroce_resource *read;
 
 	if (log->count == log->size)
 		forget_oldest(log);
-	read = entry(log, log->count++);
+	read = log_entry(log, log->count++);
 	read->va = pkt->va;
 	read->original = original;
 	read->rkey = pkt->rkey;
@@ -78,33 +78,33 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
 	log->waiting++;
 }
 
-static bool covers(const struct sroce_read *read, u32 psn)
+static bool entry_covers(const struct sroce_resource *read, u32 psn)
 {
 	s32 at = sroce_psn_diff(psn, read->psn);
 
 	return at >= 0 && at < (s32)read->packets;
 }
 
-bool sroce_rdlog_covers(const struct sroce_rdlog *log, u32 psn)
+bool sroce_resp_res_covers(const struct sroce_resp_res *log, u32 psn)
 {
 	u32 i;
 
 	for (i = 0; i < log->count; i++)
-		if (covers(entry(log, i), psn))
+		if (entry_covers(log_entry(log, i), psn))
 			return true;
 	return false;
 }
 
 /* A duplicate READ may start late and end early, but not go elsewhere. */
-static bool same_read(const struct sroce_read *read,
+static bool same_read(const struct sroce_resource *read,
 		      const struct sroce_pkt *pkt, u64 skipped)
 {
 	return pkt->rkey == read->rkey && pkt->va == read->va + skipped &&
 	       skipped + pkt->dma_len <= read->length;
 }
 
-static bool repeat(const struct sroce_rdlog *log, struct sroce_read *read,
-		   const struct sroce_pkt *pkt)
+static bool repeat_entry(const struct sroce_resp_res *log, struct sroce_resource *read,
+			 const struct sroce_pkt *pkt)
 {
 	u32 at = sroce_psn_diff(pkt->psn, read->psn);
 	u64 skipped = (u64)at * log->mtu;
@@ -127,57 +127,57 @@ static bool repeat(const struct sroce_rdlog *log, struct sroce_read *read,
 }
 
 /* Can what waits of @later come right behind the answer to the duplicate? */
-static bool follows(const struct sroce_read *read, const struct sroce_read *later)
+static bool entry_follows(const struct sroce_resource *read, const struct sroce_resource *later)
 {
 	return read->end == read->packets && later->next == later->from;
 }
 
-bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt)
+bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *pkt)
 {
 	u32 i, j;
 
 	/* Newest first: the PSNs of very old ones come round again. */
 	for (i = log->count; i > 0; i--)
-		if (covers(entry(log, i - 1), pkt->psn))
+		if (entry_covers(log_entry(log, i - 1), pkt->psn))
 			break;
-	if (!i || !repeat(log, entry(log, --i), pkt))
+	if (!i || !repeat_entry(log, log_entry(log, --i), pkt))
 		return false;
 	log->waiting = 0;
 	log->settled = 0;
 	for (j = 0; j < log->count; j++) {
-		if (j > i && !follows(entry(log, i), entry(log, j)))
-			entry(log, j)->next = entry(log, j)->end;
-		if (!answered(entry(log, j)))
+		if (j > i && !entry_follows(log_entry(log, i), log_entry(log, j)))
+			log_entry(log, j)->next = log_entry(log, j)->end;
+		if (!is_answered(log_entry(log, j)))
 			log->waiting++;
 	}
 	return true;
 }
 
-struct sroce_read *sroce_rdlog_pending(struct sroce_rdlog *log)
+struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *log)
 {
 	if (!log->waiting)
 		return NULL;
-	while (answered(entry(log, log->settled)))
+	while (is_answered(log_entry(log, log->settled)))
 		log->settled++;
-	return entry(log, log->settled);
+	return log_entry(log, log->settled);
 }
 
-u32 sroce_rdlog_more(const struct sroce_read *read)
+u32 sroce_resp_res_more(const struct sroce_resource *read)
 {
 	if (read->next == read->from || read->next + 2 >= read->end)
 		return 0;
 	return read->end - read->next - 2;
 }
 
-void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read,
-		      u32 count)
+void sroce_resp_res_sent(struct sroce_resp_res *log, struct sroce_resource *read,
+			 u32 count)
 {
 	read->next += count;
 	if (read->next == read->end)
 		log->waiting--;
 }
 
-static u8 response_opcode(const struct sroce_read *read)
+static u8 response_opcode(const struct sroce_resource *read)
 {
 	bool last = read->next + 1 == read->end;
 
@@ -188,8 +188,8 @@ static u8 response_opcode(const struct sroce_read *read)
 	return last ? SROCE_READ_RESPONSE_LAST : SROCE_READ_RESPONSE_MIDDLE;
 }
 
-u32 sroce_rdlog_answer(const struct sroce_rdlog *log,
-		       const struct sroce_read *read, struct sroce_pkt *pkt)
+u32 sroce_resp_res_next(const struct sroce_resp_res *log,
+			const struct sroce_resource *read, struct sroce_pkt *pkt)
 {
 	u32 offset = read->next * log->mtu;
 

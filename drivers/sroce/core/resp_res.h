@@ -19,7 +19,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
 }
 
 /**
- * struct sroce_read - a request with an answer of its own that was executed
+ * struct sroce_resource - a request with an answer of its own that was executed
  * @va: RETH address
  * @original: what an atomic found in memory
  * @rkey: RETH key
@@ -37,7 +37,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  * @again: an answer to a duplicate
  * @told: the end of the answer has been sent
  */
-struct sroce_read {
+struct sroce_resource {
 	u64 va;
 	u64 original;
 	u32 rkey;
@@ -56,7 +56,7 @@ struct sroce_read {
 };
 
 /**
- * struct sroce_rdlog - the latest of these requests, oldest first
+ * struct sroce_resp_res - the latest of these requests, oldest first
  * @reads: ring of @size entries
  * @size: max_dest_rd_atomic
  * @first: place of the oldest
@@ -69,8 +69,8 @@ struct sroce_read {
  * They are answered in order, and kept for duplicates until the place is
  * needed (9.7.5.2).  Caller's lock.
  */
-struct sroce_rdlog {
-	struct sroce_read *reads;
+struct sroce_resp_res {
+	struct sroce_resource *reads;
 	u32 size;
 	u32 first;
 	u32 count;
@@ -81,16 +81,16 @@ struct sroce_rdlog {
 };
 
 /**
- * sroce_rdlog_room() - is there a place for one more request?
+ * sroce_resp_res_room() - is there a place for one more request?
  * @log: the log
  *
  * Return: false if the peer has more requests outstanding than the QP's
  * max_dest_rd_atomic.
  */
-bool sroce_rdlog_room(const struct sroce_rdlog *log);
+bool sroce_resp_res_room(const struct sroce_resp_res *log);
 
 /**
- * sroce_rdlog_move() - change the number of places
+ * sroce_resp_res_move() - change the number of places
  * @log: the log
  * @reads: its places from now on
  * @size: how many; of what is noted the newest so many stay
@@ -99,21 +99,21 @@ bool sroce_rdlog_room(const struct sroce_rdlog *log);
  *
  * Return: the places that it had.
  */
-struct sroce_read *sroce_rdlog_move(struct sroce_rdlog *log,
-				    struct sroce_read *reads, u32 size);
+struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *log,
+					   struct sroce_resource *reads, u32 size);
 
 /**
- * sroce_rdlog_add() - note a request that has just been executed
- * @log: the log; sroce_rdlog_room() said yes
- * @pkt: of a kind from SROCE_KIND_ANSWERED on
+ * sroce_resp_res_add() - note a request that has just been executed
+ * @log: the log; sroce_resp_res_room() said yes
+ * @pkt: of a kind from SROCE_KIND_WITH_RESPONSE on
  * @original: the value an atomic found
  * @msn: message sequence number
  */
-void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
-		     u64 original, u32 msn);
+void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
+			u64 original, u32 msn);
 
 /**
- * sroce_rdlog_repeat() - answer a duplicate request again
+ * sroce_resp_res_repeat() - answer a duplicate request again
  * @log: the log
  * @pkt: such a request, with a PSN before the expected one
  *
@@ -125,53 +125,53 @@ void sroce_rdlog_add(struct sroce_rdlog *log, const struct sroce_pkt *pkt,
  *
  * Return: false if no such request is on record; it is ignored then.
  */
-bool sroce_rdlog_repeat(struct sroce_rdlog *log, const struct sroce_pkt *pkt);
+bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *pkt);
 
 /**
- * sroce_rdlog_pending() - the request whose answer is to be sent next
+ * sroce_resp_res_pending() - the request whose answer is to be sent next
  * @log: the log
  *
  * Return: NULL if all are answered.
  */
-struct sroce_read *sroce_rdlog_pending(struct sroce_rdlog *log);
+struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *log);
 
 /**
- * sroce_rdlog_covers() - is it the PSN of one in the log?
+ * sroce_resp_res_covers() - is it the PSN of one in the log?
  * @log: the log
  * @psn: the PSN
  */
-bool sroce_rdlog_covers(const struct sroce_rdlog *log, u32 psn);
+bool sroce_resp_res_covers(const struct sroce_resp_res *log, u32 psn);
 
 /**
- * sroce_rdlog_answer() - headers of the next packet of an answer
+ * sroce_resp_res_next() - headers of the next packet of an answer
  * @log: the log
- * @read: from sroce_rdlog_pending()
+ * @read: from sroce_resp_res_pending()
  * @pkt: filled in, but for the destination: opcode, PSN, pad, AETH, payload
  *	and atomic value
  *
- * sroce_rdlog_sent() moves on.
+ * sroce_resp_res_sent() moves on.
  *
  * Return: offset of the payload in the request's memory, bytes.
  */
-u32 sroce_rdlog_answer(const struct sroce_rdlog *log,
-		       const struct sroce_read *read, struct sroce_pkt *pkt);
+u32 sroce_resp_res_next(const struct sroce_resp_res *log,
+			const struct sroce_resource *read, struct sroce_pkt *pkt);
 
 /**
- * sroce_rdlog_more() - how many packets like the next one follow it?
- * @read: from sroce_rdlog_pending()
+ * sroce_resp_res_more() - how many packets like the next one follow it?
+ * @read: from sroce_resp_res_pending()
  *
  * Return: how many middle packets are behind the one that is next, if that is
  * a middle packet, too: their headers differ in the PSN alone.
  */
-u32 sroce_rdlog_more(const struct sroce_read *read);
+u32 sroce_resp_res_more(const struct sroce_resource *read);
 
 /**
- * sroce_rdlog_sent() - the packet of sroce_rdlog_answer() is on its way
+ * sroce_resp_res_sent() - the packet of sroce_resp_res_next() is on its way
  * @log: the log
- * @read: from sroce_rdlog_pending()
- * @count: 1, or more packets, if sroce_rdlog_more() said so
+ * @read: from sroce_resp_res_pending()
+ * @count: 1, or more packets, if sroce_resp_res_more() said so
  */
-void sroce_rdlog_sent(struct sroce_rdlog *log, struct sroce_read *read,
-		      u32 count);
+void sroce_resp_res_sent(struct sroce_resp_res *log, struct sroce_resource *read,
+			 u32 count);
 
 #endif /* SROCE_RESP_RES_H */

@@ -6,8 +6,8 @@
  */
 #include "responder.h"
 
-static bool continues(const struct sroce_responder *r,
-		      const struct sroce_pkt *pkt)
+static bool continues_message(const struct sroce_responder *r,
+			      const struct sroce_pkt *pkt)
 {
 	if (pkt->op->place & SROCE_FIRST)
 		return r->kind == SROCE_KIND_NONE;
@@ -70,9 +70,9 @@ static u8 check_write(const struct sroce_responder *r,
 	if (first && pkt->dma_len > SROCE_MAX_MSG)
 		return SROCE_BAD_LENGTH;
 	if (pkt->op->place & SROCE_LAST)
-		return pkt->payload == left ? SROCE_NO_REASON :
+		return pkt->payload == left ? SROCE_NO_ERROR :
 					      SROCE_BAD_LENGTH;
-	return pkt->payload < left ? SROCE_NO_REASON : SROCE_BAD_LENGTH;
+	return pkt->payload < left ? SROCE_NO_ERROR : SROCE_BAD_LENGTH;
 }
 
 static u8 check_send(const struct sroce_responder *r,
@@ -81,7 +81,7 @@ static u8 check_send(const struct sroce_responder *r,
 	req->take = req->begins && !r->taken;
 	if ((u64)req->offset + pkt->payload > SROCE_MAX_MSG)
 		return SROCE_BAD_LENGTH;
-	return SROCE_NO_REASON;
+	return SROCE_NO_ERROR;
 }
 
 static u8 check_read(const struct sroce_responder *r,
@@ -90,7 +90,7 @@ static u8 check_read(const struct sroce_responder *r,
 	if (pkt->dma_len > SROCE_MAX_MSG ||
 	    sroce_packets(pkt->dma_len, r->mtu) > SROCE_MAX_PACKETS)
 		return SROCE_BAD_LENGTH;
-	return SROCE_NO_REASON;
+	return SROCE_NO_ERROR;
 }
 
 static u8 check_word(const struct sroce_pkt *pkt)
@@ -98,7 +98,7 @@ static u8 check_word(const struct sroce_pkt *pkt)
 	if (pkt->op->kind == SROCE_KIND_ATOMIC_WRITE &&
 	    (pkt->dma_len != sizeof(u64) || pkt->payload != sizeof(u64)))
 		return SROCE_BAD_LENGTH;
-	return pkt->va & 7 ? SROCE_MISALIGNED : SROCE_NO_REASON;
+	return pkt->va & 7 ? SROCE_MISALIGNED : SROCE_NO_ERROR;
 }
 
 /* Of a whole region the length says nothing. */
@@ -106,7 +106,7 @@ static u8 check_flush(const struct sroce_pkt *pkt)
 {
 	return pkt->flush_level == SROCE_FLUSH_RANGE &&
 	       pkt->dma_len > SROCE_MAX_MSG ? SROCE_BAD_LENGTH :
-					      SROCE_NO_REASON;
+					      SROCE_NO_ERROR;
 }
 
 /* What has an answer of its own. */
@@ -116,7 +116,7 @@ static u8 check_answered(const struct sroce_responder *r,
 {
 	req->rkey = pkt->rkey;
 	req->va = pkt->va;
-	if (!sroce_rdlog_room(&r->log))
+	if (!sroce_resp_res_room(&r->log))
 		return SROCE_TOO_MANY_READS;
 	switch (pkt->op->kind) {
 	case SROCE_KIND_READ:
@@ -134,7 +134,7 @@ static u8 check_operation(const struct sroce_responder *r,
 {
 	u8 needed = permission_needed(pkt);
 
-	if (!continues(r, pkt))
+	if (!continues_message(r, pkt))
 		return SROCE_OUT_OF_PLACE;
 	if (needed & ~r->permissions)
 		return SROCE_NOT_ENABLED;
@@ -158,9 +158,9 @@ static u8 check_operation(const struct sroce_responder *r,
 	}
 }
 
-static enum sroce_request_verdict judge(const struct sroce_responder *r,
-					const struct sroce_pkt *pkt,
-					struct sroce_request *req)
+static enum sroce_request_verdict check_kind(const struct sroce_responder *r,
+					     const struct sroce_pkt *pkt,
+					     struct sroce_request *req)
 {
 	req->reason = check_operation(r, pkt, req);
 	return req->reason ? SROCE_REFUSE : SROCE_EXECUTE;
@@ -169,10 +169,10 @@ static enum sroce_request_verdict judge(const struct sroce_responder *r,
 static enum sroce_request_verdict duplicate(struct sroce_responder *r,
 					    const struct sroce_pkt *pkt)
 {
-	if (pkt->op->kind >= SROCE_KIND_ANSWERED)
-		return sroce_rdlog_repeat(&r->log, pkt) ? SROCE_ANSWER_AGAIN :
+	if (pkt->op->kind >= SROCE_KIND_WITH_RESPONSE)
+		return sroce_resp_res_repeat(&r->log, pkt) ? SROCE_RESEND_RESPONSE :
 							  SROCE_IGNORE;
-	return SROCE_ACK_AGAIN;
+	return SROCE_RESEND_ACK;
 }
 
 /* RC and XRC, 9.7.4.1.2 */
@@ -185,13 +185,13 @@ static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 	if (ahead < 0)
 		return duplicate(r, pkt);
 	if (ahead > 0) {
-		if (r->naked)
-			return r->not_ready ? SROCE_IGNORE : SROCE_BEHIND_GAP;
-		r->naked = true;
-		r->not_ready = false;
-		return SROCE_REPORT_GAP;
+		if (r->nak_sent)
+			return r->rnr_sent ? SROCE_IGNORE : SROCE_DROP_OOO;
+		r->nak_sent = true;
+		r->rnr_sent = false;
+		return SROCE_NAK_SEQ;
 	}
-	return judge(r, pkt, req);
+	return check_kind(r, pkt, req);
 }
 
 /*
@@ -209,7 +209,7 @@ static enum sroce_request_verdict check_unreliable(struct sroce_responder *r,
 	if (pkt->psn != r->epsn || begins)
 		r->kind = SROCE_KIND_NONE;
 	r->epsn = pkt->psn;
-	verdict = judge(r, pkt, req);
+	verdict = check_kind(r, pkt, req);
 	if (verdict == SROCE_REFUSE) {
 		r->kind = SROCE_KIND_NONE;
 		r->epsn = sroce_psn_add(pkt->psn, 1);
@@ -254,11 +254,11 @@ void sroce_responder_done(struct sroce_responder *r,
 			  const struct sroce_pkt *pkt,
 			  const struct sroce_request *req, u64 original)
 {
-	r->naked = false;
+	r->nak_sent = false;
 	if (req->completes)
 		r->msn = (r->msn + 1) & SROCE_MSN_MASK;
-	if (pkt->op->kind >= SROCE_KIND_ANSWERED) {
-		sroce_rdlog_add(&r->log, pkt, original, r->msn);
+	if (pkt->op->kind >= SROCE_KIND_WITH_RESPONSE) {
+		sroce_resp_res_add(&r->log, pkt, original, r->msn);
 		r->epsn = sroce_psn_add(r->epsn,
 					pkt->op->kind == SROCE_KIND_READ ?
 					sroce_packets(pkt->dma_len, r->mtu) : 1);

@@ -24,8 +24,8 @@ enum sroce_permission {
  * @permissions: enum sroce_permission
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @kind: of the message in progress, SROCE_KIND_NONE between messages
- * @naked: the peer was told that @epsn is missing; silence until it comes
- * @not_ready: if @naked, it was not lost, but no receive request was there
+ * @nak_sent: the peer was told that @epsn is missing; silence until it comes
+ * @rnr_sent: if @nak_sent, it was not lost, but no receive request was there
  * @taken: the message in progress has taken a receive request
  * @rkey: of the WRITE in progress
  * @va: where the next payload of the WRITE in progress goes
@@ -42,15 +42,15 @@ struct sroce_responder {
 	u8 permissions;
 	u8 transport;
 	u8 kind;
-	bool naked;
-	bool not_ready;
+	bool nak_sent;
+	bool rnr_sent;
 	bool taken;
 	u32 rkey;
 	u64 va;
 	u32 left;
 	u32 srqn;
 	u32 done;
-	struct sroce_rdlog log;
+	struct sroce_resp_res log;
 };
 
 /* Are its packets acknowledged, and sent again if they are not? */
@@ -61,17 +61,17 @@ static inline bool sroce_responder_reliable(const struct sroce_responder *r)
 
 enum sroce_request_verdict {
 	SROCE_EXECUTE,		/* in order: do it, then sroce_responder_done() */
-	SROCE_ACK_AGAIN,	/* duplicate SEND or WRITE */
-	SROCE_ANSWER_AGAIN,	/* duplicate of one in the log, to be answered */
+	SROCE_RESEND_ACK,	/* duplicate SEND or WRITE */
+	SROCE_RESEND_RESPONSE,	/* duplicate of one in the log, to be answered */
 	SROCE_IGNORE,
-	SROCE_REPORT_GAP,	/* NAK-sequence, once per gap */
-	SROCE_BEHIND_GAP,	/* the gap has been reported: silence */
+	SROCE_NAK_SEQ,	/* NAK-sequence, once per gap */
+	SROCE_DROP_OOO,	/* the gap has been reported: silence */
 	SROCE_REFUSE,		/* the request is wrong: see the reason */
 };
 
 /**
  * struct sroce_request - what a request packet asks for
- * @reason: enum sroce_reason if refused
+ * @reason: enum sroce_resp_error if refused
  * @take: the next receive request has to be taken for it
  * @begins: first packet of its message
  * @completes: last packet of its message
@@ -93,10 +93,10 @@ struct sroce_request {
 
 /**
  * sroce_responder_check() - judge one request packet
- * @r: state; of it change @naked, @not_ready and the log's cursors, of UC @kind
+ * @r: state; of it change @nak_sent, @rnr_sent and the log's cursors, of UC @kind
  *	and @epsn
  * @pkt: a packet that sroce_parse() accepted, of the QP's transport, of a
- *	kind below SROCE_KIND_ANSWERS
+ *	kind below SROCE_KIND_RESPONSES
  * @req: result
  *
  * Return: enum sroce_request_verdict.
@@ -136,7 +136,7 @@ bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 static inline void sroce_responder_advance(struct sroce_responder *r,
 					   u32 payload)
 {
-	r->naked = false;
+	r->nak_sent = false;
 	r->last = r->epsn;
 	r->epsn = sroce_psn_add(r->epsn, 1);
 	r->va += payload;
@@ -167,15 +167,15 @@ static inline u32 sroce_responder_acked(const struct sroce_responder *r)
 }
 
 /**
- * sroce_responder_not_ready() - no receive request to take: RNR NAK
+ * sroce_responder_rnr() - no receive request to take: RNR NAK
  * @r: state
  *
  * Later packets are met with silence until the peer comes back to this one.
  */
-static inline void sroce_responder_not_ready(struct sroce_responder *r)
+static inline void sroce_responder_rnr(struct sroce_responder *r)
 {
-	r->naked = true;
-	r->not_ready = true;
+	r->nak_sent = true;
+	r->rnr_sent = true;
 }
 
 #endif /* SROCE_RESPONDER_H */

@@ -19,28 +19,28 @@
 
 void sroce_qp_kick(struct sroce_qp *qp)
 {
-	int err = sroce_fetch_alloc(qp);
+	int err = sroce_wqe_alloc(qp);
 	bool flush = false;
 
-	sroce_send_lock(qp);
+	sroce_sq_begin(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		flush = true;
 	else if (err)		/* better an error than a request that lies */
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 	else
-		sroce_gather_kick(qp);
+		sroce_doorbell_rung(qp);
 	if (flush && !qp->user)
-		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
-	sroce_send_unlock(qp);
+		sroce_qp_wake(qp, BIT(SROCE_TODO_FLUSH));
+	sroce_sq_end(qp);
 	/* In the process's own time. */
 	if (flush && qp->user)
-		sroce_worker_flush(qp);
+		sroce_qp_flush(qp);
 }
 
 /* The kick file: @kicked is NULL once the context or the device is going. */
 struct kick_file {
 	struct ib_uobject uobj;
-	struct sroce_kicked __rcu *kicked;
+	struct sroce_qp_by_slot __rcu *kicked;
 };
 
 static struct kick_file *kick_file(struct ib_uobject *uobj)
@@ -50,7 +50,7 @@ static struct kick_file *kick_file(struct ib_uobject *uobj)
 
 static struct sroce_qp *kick_target(struct kick_file *kick, unsigned long slot)
 {
-	struct sroce_kicked *kicked;
+	struct sroce_qp_by_slot *kicked;
 	struct sroce_qp *qp;
 
 	rcu_read_lock();

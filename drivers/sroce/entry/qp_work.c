@@ -20,42 +20,42 @@
 #define AGENDA_MS	2
 
 /* Answers first: what we send takes the queues' room (SROCE_TX_LIMIT). */
-static void go_on(struct sroce_qp *qp, unsigned long todo)
+static void respond_and_send(struct sroce_qp *qp, unsigned long todo)
 {
-	if (todo & BIT(SROCE_TODO_ANSWER)) {
-		sroce_receive_lock(qp);
-		sroce_answer(qp);
-		sroce_receive_unlock(qp);
+	if (todo & BIT(SROCE_TODO_RESPOND)) {
+		sroce_rq_begin(qp);
+		sroce_resp_send(qp);
+		sroce_rq_end(qp);
 	}
 	if (todo & BIT(SROCE_TODO_SEND)) {
-		sroce_send_lock(qp);
-		sroce_send_run(qp);
-		sroce_send_unlock(qp);
+		sroce_sq_begin(qp);
+		sroce_req_run(qp);
+		sroce_sq_end(qp);
 	}
 }
 
-static void serve(struct sroce_qp *qp)
+static void run_qp(struct sroce_qp *qp)
 {
 	unsigned long todo = xchg(&qp->todo, 0);
 
-	go_on(qp, todo);
+	respond_and_send(qp, todo);
 	if (todo & ~SROCE_TODO_SOFTIRQ)
-		sroce_worker_wake(qp, todo & ~SROCE_TODO_SOFTIRQ);
+		sroce_qp_wake(qp, todo & ~SROCE_TODO_SOFTIRQ);
 	sroce_qp_put(qp);
 }
 
-void sroce_worker_end(void)
+void sroce_softirq_end(void)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(AGENDA_MS);
 	u32 budget = AGENDA_BUDGET;
 	struct sroce_qp *qp;
 
-	while (budget-- && !time_after(jiffies, end) && (qp = sroce_worker_next()))
-		serve(qp);
-	sroce_worker_close();
+	while (budget-- && !time_after(jiffies, end) && (qp = sroce_softirq_next()))
+		run_qp(qp);
+	sroce_softirq_close();
 }
 
-static void raise(struct sroce_qp *qp, enum ib_event_type type)
+static void raise_event(struct sroce_qp *qp, enum ib_event_type type)
 {
 	struct ib_event event = {
 		.device = &qp->dev->ib,
@@ -70,7 +70,7 @@ static void raise(struct sroce_qp *qp, enum ib_event_type type)
 static void raise_events(struct sroce_qp *qp, unsigned long todo)
 {
 	static const struct {
-		enum sroce_todo bit;
+		enum sroce_qp_todo bit;
 		enum ib_event_type type;
 	} events[] = {
 		{ SROCE_TODO_FATAL, IB_EVENT_QP_FATAL },
@@ -85,7 +85,7 @@ static void raise_events(struct sroce_qp *qp, unsigned long todo)
 	sroce_srq_raise_due(qp->srq, todo);
 	for (i = 0; i < ARRAY_SIZE(events); i++)
 		if (todo & BIT(events[i].bit))
-			raise(qp, events[i].type);
+			raise_event(qp, events[i].type);
 }
 
 /*
@@ -94,28 +94,28 @@ static void raise_events(struct sroce_qp *qp, unsigned long todo)
  */
 static void begin_flush(struct sroce_qp *qp)
 {
-	sroce_send_lock(qp);
-	sroce_finish_failing(qp);
-	sroce_send_unlock(qp);
-	sroce_receive_lock(qp);
-	sroce_receive_failing(qp);
-	sroce_receive_unlock(qp);
+	sroce_sq_begin(qp);
+	sroce_sq_flush_begin(qp);
+	sroce_sq_end(qp);
+	sroce_rq_begin(qp);
+	sroce_rq_flush_begin(qp);
+	sroce_rq_end(qp);
 }
 
 static bool flush_some(struct sroce_qp *qp)
 {
 	bool more;
 
-	sroce_send_lock(qp);
-	more = sroce_finish_flush(qp);
-	sroce_send_unlock(qp);
-	sroce_receive_lock(qp);
-	more |= sroce_receive_flush(qp);
-	sroce_receive_unlock(qp);
+	sroce_sq_begin(qp);
+	more = sroce_sq_flush(qp);
+	sroce_sq_end(qp);
+	sroce_rq_begin(qp);
+	more |= sroce_rq_flush(qp);
+	sroce_rq_end(qp);
 	return more;
 }
 
-void sroce_worker_flush(struct sroce_qp *qp)
+void sroce_qp_flush(struct sroce_qp *qp)
 {
 	u32 entries = max(qp->sq.entries, qp->rq.ring.entries);
 	/* Others may find more meanwhile; that is theirs to flush. */
@@ -136,17 +136,17 @@ static bool flush_in_pieces(struct sroce_qp *qp, unsigned long todo)
 		begin_flush(qp);
 	if (!(todo & flush) || !flush_some(qp))
 		return false;
-	sroce_worker_wake(qp, (todo & ~(flush | SROCE_TODO_SOFTIRQ)) |
+	sroce_qp_wake(qp, (todo & ~(flush | SROCE_TODO_SOFTIRQ)) |
 			      BIT(SROCE_TODO_FLUSH_REST));
 	return true;
 }
 
-void sroce_worker_run(struct work_struct *work)
+void sroce_qp_work(struct work_struct *work)
 {
 	struct sroce_qp *qp = container_of(work, struct sroce_qp, work);
 	unsigned long todo = xchg(&qp->todo, 0);
 
-	go_on(qp, todo);
+	respond_and_send(qp, todo);
 	/* What has been flushed comes before the events. */
 	if (!flush_in_pieces(qp, todo))
 		raise_events(qp, todo);
@@ -156,7 +156,7 @@ void sroce_worker_run(struct work_struct *work)
 /* Timers */
 
 /* The peer has been silent until the deadline. */
-static void blame(struct sroce_qp *qp)
+static void handle_timeout(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
@@ -168,71 +168,71 @@ static void blame(struct sroce_qp *qp)
 	if (!sroce_requester_waits(&sq->req))
 		return;
 	if (ktime_before(sq->deadline, sq->expires))
-		sroce_timer_probe(qp);
+		sroce_rtx_probe(qp);
 	else if (sq->req.refusal)
-		sroce_send_refused(qp, sq->req.refusal);
+		sroce_req_refused(qp, sq->req.refusal);
 	else
-		sroce_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
+		sroce_rtx_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
 }
 
-static void expired(struct sroce_qp *qp, u64 turn)
+static void deadline_passed(struct sroce_qp *qp, u64 turn)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
-	if (!sroce_send_active(qp))
+	if (!sroce_sq_active(qp))
 		return;
 	if (!sq->paused && !sq->req.rnr_wait)
-		blame(qp);
+		handle_timeout(qp);
 	/* One deadline serves both: the later of two pauses has set it. */
 	sq->paused = false;
 	sq->req.rnr_wait = false;
 	if (turn)
-		sroce_send_run(qp);
+		sroce_req_run(qp);
 	else
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 }
 
-enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer)
+enum hrtimer_restart sroce_rtx_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
-	u64 turn = sroce_worker_turn_begin(qp);
+	u64 turn = sroce_timer_budget_get(qp);
 
-	sroce_send_lock(qp);
-	if (sroce_timer_due(qp))
-		expired(qp, turn);
-	sroce_send_unlock(qp);
-	sroce_worker_turn_end(turn);
+	sroce_sq_begin(qp);
+	if (sroce_rtx_due(qp))
+		deadline_passed(qp, turn);
+	sroce_sq_end(qp);
+	sroce_timer_budget_put(turn);
 	return HRTIMER_NORESTART;
 }
 
-enum hrtimer_restart sroce_gather_end(struct hrtimer *timer)
+enum hrtimer_restart sroce_batch_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
-	u64 turn = sroce_worker_turn_begin(qp);
+	u64 turn = sroce_timer_budget_get(qp);
 
-	sroce_send_lock(qp);
-	sroce_gather_ended(qp);
+	sroce_sq_begin(qp);
+	sroce_batch_ended(qp);
 	if (turn)
-		sroce_gather_run(qp);
+		sroce_batch_run(qp);
 	else
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
-	sroce_send_unlock(qp);
-	sroce_worker_turn_end(turn);
+		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
+	sroce_sq_end(qp);
+	sroce_timer_budget_put(turn);
 	return HRTIMER_NORESTART;
 }
 
-enum hrtimer_restart sroce_answer_again(struct hrtimer *timer)
+enum hrtimer_restart sroce_resp_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, rq.pause);
-	u64 turn = sroce_worker_turn_begin(qp);
+	u64 turn = sroce_timer_budget_get(qp);
 
 	if (turn) {
-		sroce_receive_lock(qp);
-		sroce_answer(qp);
-		sroce_receive_unlock(qp);
+		sroce_rq_begin(qp);
+		sroce_resp_send(qp);
+		sroce_rq_end(qp);
 	} else {
-		sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
+		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 	}
-	sroce_worker_turn_end(turn);
+	sroce_timer_budget_put(turn);
 	return HRTIMER_NORESTART;
 }

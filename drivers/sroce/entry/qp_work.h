@@ -6,17 +6,17 @@
 #include "../queue/qp.h"
 
 /* Complete what was posted by now of a QP in an error state; may sleep. */
-void sroce_worker_flush(struct sroce_qp *qp);
+void sroce_qp_flush(struct sroce_qp *qp);
 
 /* The work item. */
-void sroce_worker_run(struct work_struct *work);
+void sroce_qp_work(struct work_struct *work);
 
-/* Context: no lock held.  See sroce_worker_begin(). */
-void sroce_worker_end(void);
+/* Context: no lock held.  See sroce_softirq_begin(). */
+void sroce_softirq_end(void);
 
 /* Callbacks of sq.timer, sq.gather and rq.pause.  Context: softirq. */
-enum hrtimer_restart sroce_timer_fired(struct hrtimer *timer);
-enum hrtimer_restart sroce_gather_end(struct hrtimer *timer);
-enum hrtimer_restart sroce_answer_again(struct hrtimer *timer);
+enum hrtimer_restart sroce_rtx_timer_fired(struct hrtimer *timer);
+enum hrtimer_restart sroce_batch_timer_fired(struct hrtimer *timer);
+enum hrtimer_restart sroce_resp_timer_fired(struct hrtimer *timer);
 
 #endif /* SROCE_QP_WORK_H */

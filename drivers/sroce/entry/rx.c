@@ -52,11 +52,11 @@ static void run_unlock(struct run *run)
 	if (!run->locked)
 		return;
 	if (run->answers) {
-		sroce_send_run(run->qp);
-		sroce_send_unlock(run->qp);
+		sroce_req_run(run->qp);
+		sroce_sq_end(run->qp);
 	} else {
-		sroce_answer(run->qp);
-		sroce_receive_unlock(run->qp);
+		sroce_resp_send(run->qp);
+		sroce_rq_end(run->qp);
 	}
 	run->locked = false;
 }
@@ -216,16 +216,16 @@ static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 static void run_lock(struct run *run, const struct sroce_rx *rx)
 {
-	bool answers = rx->pkt.op->kind >= SROCE_KIND_ANSWERS;
+	bool answers = rx->pkt.op->kind >= SROCE_KIND_RESPONSES;
 
 	if (run->locked && run->answers == answers)
 		return;
 	run_unlock(run);
 	run->answers = answers;
 	if (answers)
-		sroce_send_lock(run->qp);
+		sroce_sq_begin(run->qp);
 	else
-		sroce_receive_lock(run->qp);
+		sroce_rq_begin(run->qp);
 	run->locked = true;
 	run->welcome = address_fits(run->qp, rx);
 	run->header = SROCE_BTH_BYTES;
@@ -250,7 +250,7 @@ static bool transport_matches(const struct sroce_qp *qp,
 		return false;
 	/* Either end of XRC has but one half. */
 	return transport != SROCE_XRC ||
-	       (rx->pkt.op->kind >= SROCE_KIND_ANSWERS) ==
+	       (rx->pkt.op->kind >= SROCE_KIND_RESPONSES) ==
 	       (qp->type == IB_QPT_XRC_INI);
 }
 
@@ -288,7 +288,7 @@ static bool gsi_matches(struct sroce_qp *qp, void *arg)
 }
 
 /* Finds the QP of a packet and lets the run be about it. */
-static bool aim(struct run *run, struct sroce_rx *rx)
+static bool lookup_qp(struct run *run, struct sroce_rx *rx)
 {
 	u32 qpn = rx->pkt.qpn;
 
@@ -321,9 +321,9 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 	if (!run->welcome)
 		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
 	else if (run->answers)
-		sroce_send_answered(qp, rx);
+		sroce_req_response(qp, rx);
 	else
-		sroce_receive_request(qp, rx);
+		sroce_resp_request(qp, rx);
 }
 
 /* Bursts */
@@ -354,8 +354,8 @@ static u64 check(struct arrival *a)
 {
 	if (a->looped)
 		return ~0ull;
-	return sroce_crc_check(&a->icrc, a->index, a->reader, a->size,
-			       min(a->left, BATCH * a->size));
+	return sroce_icrc_check(&a->icrc, a->index, a->reader, a->size,
+				min(a->left, BATCH * a->size));
 }
 
 /*
@@ -382,7 +382,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	if (rx->pkt.qpn == SROCE_QPN_GSI && !intact)
 		return false;
 	*why = SROCE_RX_BAD_QPN;
-	return aim(&a->run, rx);
+	return lookup_qp(&a->run, rx);
 }
 
 /* One member's own reader and run: others want the payload, too. */
@@ -443,7 +443,7 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
  * The ICRCs of many packets take their time: with the lock held, what another
  * processor receives meanwhile cannot overtake them.
  */
-static void hold_order(struct arrival *a)
+static void check_order(struct arrival *a)
 {
 	struct sroce_reader reader = a->reader;
 	enum sroce_counter why;
@@ -474,8 +474,8 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
 		return false;
 	if (!(run->answers ?
-	      sroce_send_predicted(run->qp, bth, reader, rest) :
-	      sroce_receive_predicted(run->qp, bth, reader, rest)))
+	      sroce_req_predicted(run->qp, bth, reader, rest) :
+	      sroce_resp_predicted(run->qp, bth, reader, rest)))
 		return false;
 	trace_sroce_packet_in(run->qp, bth[0],
 			      get_unaligned_be32(bth + 8) & SROCE_PSN_MASK, len);
@@ -495,7 +495,7 @@ static void deliver_all(struct arrival *a)
 		bool intact;
 
 		if (!(a->index % BATCH)) {
-			hold_order(a);
+			check_order(a);
 			good = check(a);
 		}
 		intact = good & 1;
@@ -578,31 +578,31 @@ static bool for_other_socket(const struct sock *sk, const struct sk_buff *skb)
 
 int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 {
-	bool mine = sroce_worker_begin();
+	bool mine = sroce_softirq_begin();
 
 	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
 		arrive(sock_net(sk), skb, false);
 	consume_skb(skb);
 	if (mine)
-		sroce_worker_end();
+		sroce_softirq_end();
 	return 0;
 }
 
-/* From sroce_loop_run(). */
+/* From sroce_loopback_run(). */
 static void receive_looped(struct sk_buff *skb)
 {
 	struct net_device *ndev = skb->dev;
-	bool mine = sroce_worker_begin();
+	bool mine = sroce_softirq_begin();
 
 	__skb_pull(skb, skb_transport_offset(skb));
 	arrive(dev_net(ndev), skb, true);
 	consume_skb(skb);
 	dev_put(ndev);
 	if (mine)
-		sroce_worker_end();
+		sroce_softirq_end();
 }
 
 int sroce_rx_init(void)
 {
-	return sroce_loop_init(receive_looped);
+	return sroce_loopback_init(receive_looped);
 }

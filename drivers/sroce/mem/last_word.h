@@ -55,20 +55,20 @@ static inline void sroce_store_last(void *to, const void *from, u32 bytes)
 }
 
 /* The end of a packet, all of it that is in this piece of memory: @len bytes. */
-static inline void sroce_place(void *to, const void *from, u32 len)
+static inline void sroce_copy_ordered(void *to, const void *from, u32 len)
 {
 	u32 last, before;
 
 	/* As sroce_last_word() would have it; most packets are of this kind. */
 	if (len > 8 && !(((unsigned long)to + len) & 7)) {
-		sroce_bulk_copy(to, from, len - 8);
+		sroce_memcpy(to, from, len - 8);
 		sroce_store_last(to + len - 8, from + len - 8, 8);
 		return;
 	}
 	last = sroce_last_word(to + len, len);
 	before = len - last;
 	if (before)
-		sroce_bulk_copy(to, from, before);
+		sroce_memcpy(to, from, before);
 	sroce_store_last(to + before, from + before, last);
 }
 

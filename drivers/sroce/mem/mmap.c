@@ -14,12 +14,12 @@ int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 	if (!entry)
 		return -EINVAL;
 	vm_flags_clear(vma, VM_MAYEXEC);
-	err = sroce_mapping(entry)->map(sroce_mapping(entry), vma);
+	err = sroce_mmap_entry(entry)->map(sroce_mmap_entry(entry), vma);
 	rdma_user_mmap_entry_put(entry);
 	return err;
 }
 
 void sroce_mmap_free(struct rdma_user_mmap_entry *entry)
 {
-	sroce_mapping(entry)->release(sroce_mapping(entry));
+	sroce_mmap_entry(entry)->release(sroce_mmap_entry(entry));
 }

@@ -160,7 +160,7 @@ struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
 	return mr;
 }
 
-void sroce_mr_withdraw(struct sroce_mr *mr)
+void sroce_mr_unpublish(struct sroce_mr *mr)
 {
 	struct sroce_device *dev = sroce_device(mr->ib.pd->device);
 
@@ -498,7 +498,7 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return -EBUSY;
-	sroce_mr_withdraw(mr);
+	sroce_mr_unpublish(mr);
 	mr_pause(mr);
 	mr_release(mr);
 	kfree_rcu(mr, rcu);

@@ -156,7 +156,7 @@ struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 /* Give it a key that nobody can guess and let lookups find it. */
 int sroce_mr_publish(struct sroce_mr *mr);
 /* Undo that: new lookups find nothing; who has a reference keeps it. */
-void sroce_mr_withdraw(struct sroce_mr *mr);
+void sroce_mr_unpublish(struct sroce_mr *mr);
 /* What has a key of this index, valid or not.  Context: RCU read side. */
 struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key);
 /* The place of a window's key, or NULL.  Context: RCU read side. */

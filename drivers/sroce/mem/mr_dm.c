@@ -31,7 +31,7 @@ MODULE_PARM_DESC(dm_mib, "Device memory that each device has, MiB");
  * like all others that it has: its cgroup is charged, and its size shows them.
  */
 struct dm_memory {
-	struct sroce_mapping mapping;
+	struct sroce_mmap_entry mapping;
 	struct sroce_device *dev;
 	long reserved;
 	long count;
@@ -53,7 +53,7 @@ u64 sroce_dm_limit(void)
 	return (u64)READ_ONCE(dm_mib) << 20;
 }
 
-static void memory_release(struct sroce_mapping *mapping)
+static void dm_release(struct sroce_mmap_entry *mapping)
 {
 	struct dm_memory *memory =
 		container_of(mapping, struct dm_memory, mapping);
@@ -67,7 +67,7 @@ static void memory_release(struct sroce_mapping *mapping)
 	kvfree(memory);
 }
 
-static int memory_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
+static int dm_map(struct sroce_mmap_entry *mapping, struct vm_area_struct *vma)
 {
 	struct dm_memory *memory =
 		container_of(mapping, struct dm_memory, mapping);
@@ -83,7 +83,7 @@ static int memory_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
 	return 0;
 }
 
-static int memory_fill(struct dm_memory *memory)
+static int dm_zero(struct dm_memory *memory)
 {
 	for (; memory->count < memory->reserved; memory->count++) {
 		void *page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT |
@@ -98,7 +98,7 @@ static int memory_fill(struct dm_memory *memory)
 	return 0;
 }
 
-static struct dm_memory *memory_alloc(struct sroce_device *dev, long pages)
+static struct dm_memory *dm_alloc(struct sroce_device *dev, long pages)
 {
 	struct dm_memory *memory;
 
@@ -106,19 +106,19 @@ static struct dm_memory *memory_alloc(struct sroce_device *dev, long pages)
 			  GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return NULL;
-	memory->mapping.map = memory_map;
-	memory->mapping.release = memory_release;
+	memory->mapping.map = dm_map;
+	memory->mapping.release = dm_release;
 	memory->dev = dev;
 	memory->reserved = pages;
 	if (atomic_long_add_return(pages, &dev->dm_pages) <=
-	    sroce_dm_limit() >> PAGE_SHIFT && !memory_fill(memory))
+	    sroce_dm_limit() >> PAGE_SHIFT && !dm_zero(memory))
 		return memory;
-	memory_release(&memory->mapping);
+	dm_release(&memory->mapping);
 	return NULL;
 }
 
 /* A power of two up to a page is the case anyway; 0 asks for nothing. */
-static int check(const struct ib_dm_alloc_attr *attr)
+static int check_dm_range(const struct ib_dm_alloc_attr *attr)
 {
 	if (attr->alignment > PAGE_SHIFT)
 		return -EOPNOTSUPP;
@@ -131,14 +131,14 @@ static int make_memory(struct sroce_dm *dm, struct ib_ucontext *ucontext,
 	size_t size = PAGE_ALIGN(length);
 	int err;
 
-	dm->memory = memory_alloc(sroce_device(ucontext->device),
-				  size >> PAGE_SHIFT);
+	dm->memory = dm_alloc(sroce_device(ucontext->device),
+			      size >> PAGE_SHIFT);
 	if (!dm->memory)
 		return -ENOMEM;
 	err = rdma_user_mmap_entry_insert(ucontext, &dm->memory->mapping.entry,
 					  size);
 	if (err)
-		memory_release(&dm->memory->mapping);
+		dm_release(&dm->memory->mapping);
 	return err;
 }
 
@@ -150,7 +150,7 @@ struct ib_dm *sroce_alloc_dm(struct ib_device *ibdev,
 	struct sroce_dm *dm;
 	int err;
 
-	err = check(attr);
+	err = check_dm_range(attr);
 	if (err)
 		return ERR_PTR(err);
 	dm = kzalloc_obj(*dm, GFP_KERNEL_ACCOUNT);
@@ -205,7 +205,7 @@ static int UVERBS_HANDLER(DM_QUERY)(struct uverbs_attr_bundle *attrs)
 	struct ib_dm *ibdm = uverbs_attr_get_obj(attrs, DM_QUERY_HANDLE);
 	struct dm_memory *memory = to_dm(ibdm)->memory;
 	struct sroce_dm_query_resp resp = {
-		.offset = sroce_mapping_offset(&memory->mapping),
+		.offset = sroce_mmap_offset(&memory->mapping),
 		.size = (u64)memory->count << PAGE_SHIFT,
 		.length = ibdm->length,
 	};

@@ -60,13 +60,13 @@ static struct sroce_fast *find_fast(struct ib_pd *pd, u32 key)
 	return mr && mr->kind == SROCE_MR_FAST ? to_fast(mr) : NULL;
 }
 
-static bool valid(const struct sroce_fast *fast)
+static bool is_valid(const struct sroce_fast *fast)
 {
 	lockdep_assert_held(&fast->lock);
 	return refcount_read(&fast->mr.ref);
 }
 
-static bool fits(const struct sroce_fast *fast, const struct sroce_wr *wr)
+static bool list_fits(const struct sroce_fast *fast, const struct sroce_wr *wr)
 {
 	u64 bytes = (u64)fast->count << fast->shift;
 	u64 skip = wr->bind.addr & ((1ull << fast->shift) - 1);
@@ -80,10 +80,10 @@ static bool fits(const struct sroce_fast *fast, const struct sroce_wr *wr)
 static bool may_register(const struct sroce_fast *fast, struct ib_pd *pd,
 			 const struct sroce_wr *wr)
 {
-	return !fast->gone && !valid(fast) && fast->mr.ib.pd == pd &&
+	return !fast->gone && !is_valid(fast) && fast->mr.ib.pd == pd &&
 	       !(wr->bind.access & ~FAST_ACCESS) &&
 	       !ib_check_mr_access(pd->device, wr->bind.access) &&
-	       fits(fast, wr);
+	       list_fits(fast, wr);
 }
 
 /* Nobody has a reference, so nobody looks at what is changed here. */
@@ -143,8 +143,8 @@ static u8 fast_invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
 
 	spin_lock_bh(&fast->lock);
 	if (!fast->gone && fast->mr.ib.pd == pd && fast->mr.key == key &&
-	    (!remote || (valid(fast) && sroce_access_remote(fast->mr.access)))) {
-		if (valid(fast))
+	    (!remote || (is_valid(fast) && sroce_access_remote(fast->mr.access)))) {
+		if (is_valid(fast))
 			make_free(fast);
 		status = 0;
 	}
@@ -167,7 +167,7 @@ u8 sroce_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 
 /* Verbs */
 
-static struct sroce_fast *alloc(struct ib_pd *pd, u32 max_pages)
+static struct sroce_fast *alloc_fast(struct ib_pd *pd, u32 max_pages)
 {
 	struct sroce_fast *fast = kzalloc_obj(*fast, GFP_KERNEL);
 
@@ -199,7 +199,7 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 		return ERR_PTR(-EOPNOTSUPP);
 	if (!max_pages || max_pages > SROCE_MAX_FAST_PAGES)
 		return ERR_PTR(-EINVAL);
-	fast = alloc(pd, max_pages);
+	fast = alloc_fast(pd, max_pages);
 	if (!fast)
 		return ERR_PTR(-ENOMEM);
 	err = sroce_mr_publish(&fast->mr);
@@ -242,10 +242,10 @@ int sroce_dereg_any_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	if (fast->mr.kind != SROCE_MR_FAST)
 		return sroce_dereg_mr(ibmr, udata);
-	sroce_mr_withdraw(&fast->mr);
+	sroce_mr_unpublish(&fast->mr);
 	spin_lock_bh(&fast->lock);
 	fast->gone = true;
-	if (valid(fast))
+	if (is_valid(fast))
 		make_free(fast);
 	spin_unlock_bh(&fast->lock);
 	kvfree(fast->mr.blocks);

@@ -10,7 +10,7 @@
  * @pd: protection domain of the QP
  * @wr: the request
  *
- * The caller holds no grip; see sroce_invalidate().
+ * The caller holds no cache; see sroce_invalidate().
  *
  * Context: bottom halves off.  Return: 0 or enum sroce_status.
  */
@@ -25,7 +25,7 @@ u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr);
  * @remote: the peer asks: the region must have remote rights
  *
  * Waits for those who are using the region, for a burst; so that they cannot
- * wait for each other, the caller holds no grip.
+ * wait for each other, the caller holds no cache.
  *
  * Context: bottom halves off.  Return: 0 or enum sroce_status.
  */

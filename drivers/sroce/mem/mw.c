@@ -36,7 +36,7 @@ static struct sroce_mw_slot *to_slot(struct sroce_mr *mr)
 	return container_of(mr, struct sroce_mw_slot, mr);
 }
 
-static struct sroce_mr *bound(struct sroce_mw_slot *slot)
+static struct sroce_mr *is_bound(struct sroce_mw_slot *slot)
 {
 	return rcu_dereference_protected(slot->mr.binding,
 					 lockdep_is_held(&slot->lock));
@@ -84,15 +84,15 @@ static void end_binding(struct sroce_mr *mr)
 }
 
 /* Put @mr, which may be NULL, in the place of what the window is bound to. */
-static u8 replace(struct sroce_mw_slot *slot, struct sroce_mr *mr)
+static u8 replace_binding(struct sroce_mw_slot *slot, struct sroce_mr *mr)
 {
 	struct sroce_mr *old = NULL;
 	bool fine;
 
 	spin_lock_bh(&slot->lock);
-	fine = !slot->gone && (slot->type == IB_MW_TYPE_1 || !bound(slot));
+	fine = !slot->gone && (slot->type == IB_MW_TYPE_1 || !is_bound(slot));
 	if (fine) {
-		old = bound(slot);
+		old = is_bound(slot);
 		rcu_assign_pointer(slot->mr.binding, mr);
 	}
 	spin_unlock_bh(&slot->lock);
@@ -122,8 +122,8 @@ static struct sroce_mr *get_parent(struct ib_pd *pd, const struct sroce_wr *wr)
 	return mr;
 }
 
-static u8 bind(struct sroce_mw_slot *slot, struct ib_pd *pd, u32 qpn,
-	       const struct sroce_wr *wr)
+static u8 bind_window(struct sroce_mw_slot *slot, struct ib_pd *pd, u32 qpn,
+		      const struct sroce_wr *wr)
 {
 	struct sroce_mr *parent, *mr;
 	u8 status;
@@ -137,7 +137,7 @@ static u8 bind(struct sroce_mw_slot *slot, struct ib_pd *pd, u32 qpn,
 		sroce_mr_put(parent);
 		return SROCE_MW_BIND_ERR;
 	}
-	status = replace(slot, mr);
+	status = replace_binding(slot, mr);
 	if (status)
 		end_binding(mr);
 	return status;
@@ -152,9 +152,9 @@ u8 sroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct sroce_wr *wr)
 	mr = sroce_mr_find_slot(sroce_device(pd->device), wr->bind.key);
 	if (mr && mr->ib.pd == pd) {
 		if (wr->bind.bytes)
-			status = bind(to_slot(mr), pd, qpn, wr);
+			status = bind_window(to_slot(mr), pd, qpn, wr);
 		else if (to_slot(mr)->type == IB_MW_TYPE_1)
-			status = replace(to_slot(mr), NULL);
+			status = replace_binding(to_slot(mr), NULL);
 	}
 	rcu_read_unlock();
 	return status;
@@ -166,7 +166,7 @@ static struct sroce_mr *take_binding(struct sroce_mw_slot *slot, u32 qpn,
 	struct sroce_mr *mr;
 
 	spin_lock_bh(&slot->lock);
-	mr = bound(slot);
+	mr = is_bound(slot);
 	if (mr && mr->qpn == qpn && mr->key == key)
 		RCU_INIT_POINTER(slot->mr.binding, NULL);
 	else
@@ -222,10 +222,10 @@ int sroce_dealloc_mw(struct ib_mw *ibmw)
 	struct sroce_mw_slot *slot = mw->slot;
 	struct sroce_mr *old;
 
-	sroce_mr_withdraw(&slot->mr);
+	sroce_mr_unpublish(&slot->mr);
 	spin_lock_bh(&slot->lock);
 	slot->gone = true;
-	old = bound(slot);
+	old = is_bound(slot);
 	RCU_INIT_POINTER(slot->mr.binding, NULL);
 	spin_unlock_bh(&slot->lock);
 	/* With PREEMPT_RT it could come over a softirq here, and wait for it. */

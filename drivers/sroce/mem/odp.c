@@ -60,7 +60,7 @@ struct sroce_odp {
 	refcount_t ref;
 	struct work_struct work;
 	struct mm_struct *mm;
-	struct sroce_pager *pager;
+	struct sroce_odp_wq *pager;
 	struct mutex lock;	/* see above */
 	struct xarray chunks;
 	u32 count;
@@ -97,7 +97,7 @@ struct sroce_odp_chunk {
 	struct rcu_head rcu;
 };
 
-static bool writes(enum sroce_odp_why why)
+static bool why_writes(enum sroce_odp_why why)
 {
 	return why == SROCE_ODP_WRITE || why == SROCE_ODP_PREFETCH_WRITE;
 }
@@ -166,7 +166,7 @@ static bool any_present(const struct sroce_odp_chunk *chunk, u32 first,
 }
 
 /* Those from @first to @last are not present any more. */
-static void take_out(struct sroce_odp_chunk *chunk, u32 first, u32 last)
+static void unmap_page(struct sroce_odp_chunk *chunk, u32 first, u32 last)
 {
 	lockdep_assert_held(&chunk->lock);
 	if (!any_present(chunk, first, last))
@@ -200,8 +200,8 @@ static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 		return false;
 	mutex_lock(&chunk->lock);
 	mmu_interval_set_seq(notifier, seq);
-	take_out(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
-		 (last - chunk_start(chunk)) >> PAGE_SHIFT);
+	unmap_page(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
+		   (last - chunk_start(chunk)) >> PAGE_SHIFT);
 	mutex_unlock(&chunk->lock);
 	return true;
 }
@@ -321,7 +321,7 @@ struct sroce_odp *sroce_odp_open(void)
 	xa_init(&odp->chunks);
 	odp->mm = current->mm;
 	mmgrab(odp->mm);
-	odp->pager = sroce_pager_get();
+	odp->pager = sroce_odp_wq_get();
 	chunk = odp->pager ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(chunk)) {
 		sroce_odp_close(odp);
@@ -348,7 +348,7 @@ void sroce_odp_close(struct sroce_odp *odp)
 	sroce_odp_release(odp);
 }
 
-struct sroce_pager *sroce_odp_pager(const struct sroce_odp *odp)
+struct sroce_odp_wq *sroce_odp_queues(const struct sroce_odp *odp)
 {
 	return odp->pager;
 }
@@ -361,7 +361,7 @@ void sroce_odp_hold(struct sroce_odp *odp)
 static void free_odp(struct sroce_odp *odp)
 {
 	xa_destroy(&odp->chunks);
-	sroce_pager_put(odp->pager);
+	sroce_odp_wq_put(odp->pager);
 	mmdrop(odp->mm);
 	kfree(odp);
 }
@@ -382,24 +382,24 @@ void sroce_odp_release_later(struct sroce_odp *odp)
 	if (!refcount_dec_and_test(&odp->ref))
 		return;
 	INIT_WORK(&odp->work, free_later);
-	sroce_pager_later(&odp->work);
+	sroce_odp_wq_later(&odp->work);
 }
 
 /* Looking up */
 
-static bool usable(const struct sroce_odp_chunk *chunk, u32 i, bool write)
+static bool vma_usable(const struct sroce_odp_chunk *chunk, u32 i, bool write)
 {
 	return READ_ONCE(chunk->pages[i]) &&
 	       (!write || test_bit(i, chunk->writable));
 }
 
 /* Usable pages in a row, the first of them @first. */
-static u32 count_run(const struct sroce_odp_chunk *chunk, u32 first, u32 end,
-		     bool write)
+static u32 count_pages_in_row(const struct sroce_odp_chunk *chunk, u32 first, u32 end,
+			      bool write)
 {
 	u32 i = first;
 
-	while (i < end && usable(chunk, i, write))
+	while (i < end && vma_usable(chunk, i, write))
 		i++;
 	return i - first;
 }
@@ -414,14 +414,14 @@ static u32 count_adjoining(void *const *page, u32 run)
 	return n;
 }
 
-static bool describe(struct sroce_odp_chunk *chunk, u64 va, u64 most,
-		     bool write, struct sroce_odp_piece *piece)
+static bool describe_pages(struct sroce_odp_chunk *chunk, u64 va, u64 most,
+			   bool write, struct sroce_odp_piece *piece)
 {
 	u32 offset = offset_in_page(va);
 	u32 first = (va - chunk_start(chunk)) >> PAGE_SHIFT;
 	u64 pages = min_t(u64, RUN_PAGES, ((most - 1 + offset) >> PAGE_SHIFT) + 1);
-	u32 run = count_run(chunk, first, min_t(u64, CHUNK_PAGES, first + pages),
-			    write);
+	u32 run = count_pages_in_row(chunk, first, min_t(u64, CHUNK_PAGES, first + pages),
+				     write);
 	u64 bytes = min(most, (u64)run * PAGE_SIZE - offset);
 	u32 whole;
 
@@ -449,7 +449,7 @@ struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
 		return NULL;
 	/* Pairs with chunk_resume(). */
 	smp_acquire__after_ctrl_dep();
-	if (describe(chunk, va, most, write, piece))
+	if (describe_pages(chunk, va, most, write, piece))
 		return chunk;
 	sroce_odp_put(chunk);
 	return NULL;
@@ -477,7 +477,7 @@ bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write)
  * Memory that the kernel has taken out of its own map (memfd_secret()) is
  * nobody else's business, ours neither.
  */
-static bool reachable(const void *p)
+static bool page_reachable(const void *p)
 {
 	u8 byte;
 
@@ -485,17 +485,17 @@ static bool reachable(const void *p)
 }
 
 /* Returns 1 if something has become present that was not, or an errno. */
-static int put_in(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
+static int map_page(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 {
 	void *p = page_address(hmm_pfn_to_page(pfn));
 	bool write = pfn & HMM_PFN_WRITE;
 
 	/* Nobody takes a page away in secret; should it be so, trust the mm. */
 	if (chunk->pages[i] && chunk->pages[i] != p)
-		take_out(chunk, i, i);
+		unmap_page(chunk, i, i);
 	if (chunk->pages[i] && (!write || test_bit(i, chunk->writable)))
 		return 0;
-	if (!reachable(p))
+	if (!page_reachable(p))
 		return -EFAULT;
 	if (write)
 		set_bit(i, chunk->writable);
@@ -504,8 +504,8 @@ static int put_in(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 }
 
 /* Returns how many pages have become present, or an errno. */
-static int put_all_in(struct sroce_odp_chunk *chunk,
-		      const struct hmm_range *range)
+static int map_pages(struct sroce_odp_chunk *chunk,
+		     const struct hmm_range *range)
 {
 	u32 first = (range->start - chunk_start(chunk)) >> PAGE_SHIFT;
 	u32 i, n = (range->end - range->start) >> PAGE_SHIFT;
@@ -521,7 +521,7 @@ static int put_all_in(struct sroce_odp_chunk *chunk,
 		/* Not asked to fault, it leaves gaps. */
 		if (!(range->hmm_pfns[i] & HMM_PFN_VALID))
 			continue;
-		err = put_in(chunk, first + i, range->hmm_pfns[i]);
+		err = map_page(chunk, first + i, range->hmm_pfns[i]);
 		done += err > 0;
 	}
 	mutex_unlock(&chunk->lock);
@@ -532,7 +532,7 @@ static unsigned long request_flags(enum sroce_odp_why why)
 {
 	if (why == SROCE_ODP_PREFETCH_PRESENT)
 		return 0;
-	return HMM_PFN_REQ_FAULT | (writes(why) ? HMM_PFN_REQ_WRITE : 0);
+	return HMM_PFN_REQ_FAULT | (why_writes(why) ? HMM_PFN_REQ_WRITE : 0);
 }
 
 /* Whole pages; returns how many have become present, or an errno. */
@@ -557,7 +557,7 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 		err = hmm_range_fault(&range);
 		mmap_read_unlock(mm);
 		if (!err)
-			err = put_all_in(chunk, &range);
+			err = map_pages(chunk, &range);
 	} while (err == -EBUSY && time_before(jiffies, until) &&
 		 !fatal_signal_pending(current));
 	return err;

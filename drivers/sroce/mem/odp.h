@@ -8,7 +8,7 @@
 struct mm_struct;
 struct sroce_odp;
 struct sroce_odp_chunk;
-struct sroce_pager;
+struct sroce_odp_wq;
 
 /* Why pages are wanted. */
 enum sroce_odp_why {
@@ -65,7 +65,7 @@ struct sroce_odp *sroce_odp_open(void);
 void sroce_odp_close(struct sroce_odp *odp);
 
 /* Of the user who has opened it; as long as @odp is held.  Context: any. */
-struct sroce_pager *sroce_odp_pager(const struct sroce_odp *odp);
+struct sroce_odp_wq *sroce_odp_queues(const struct sroce_odp *odp);
 
 /* References that keep the structure, and nothing but the structure. */
 void sroce_odp_hold(struct sroce_odp *odp);
@@ -132,7 +132,7 @@ static inline void sroce_odp_close(struct sroce_odp *odp)
 {
 }
 
-static inline struct sroce_pager *sroce_odp_pager(const struct sroce_odp *odp)
+static inline struct sroce_odp_wq *sroce_odp_queues(const struct sroce_odp *odp)
 {
 	return NULL;
 }

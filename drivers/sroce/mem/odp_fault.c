@@ -14,14 +14,14 @@
 
 /* Of a QP */
 
-static bool same(const struct sroce_fault_range *a,
-		 const struct sroce_fault_range *b)
+static bool same_range(const struct sroce_fault_range *a,
+		       const struct sroce_fault_range *b)
 {
 	return a->odp == b->odp && a->va == b->va && a->write == b->write;
 }
 
 /* What is short today may be there tomorrow; what is no memory will not. */
-static bool hopeless(int err)
+static bool is_permanent(int err)
 {
 	return err == -EFAULT || err == -EPERM || err == -EINVAL;
 }
@@ -64,7 +64,7 @@ void sroce_fault_setup(struct sroce_fault *fault, struct kref *owner,
 }
 
 /* The region may be gone by now; a softirq must not drop the last reference. */
-static void forget(struct sroce_fault *fault)
+static void drop_ranges(struct sroce_fault *fault)
 {
 	while (fault->count)
 		sroce_odp_release_later(fault->ranges[--fault->count].odp);
@@ -75,14 +75,14 @@ void sroce_fault_reset(struct sroce_fault *fault)
 	fault->outdated = true;
 	if (!sroce_fault_busy(fault) || !cancel_work(&fault->work))
 		return;
-	forget(fault);
+	drop_ranges(fault);
 	fault->busy = false;
 	kref_put(fault->owner, fault->release);
 }
 
 /* One entry of a list; if it is on demand and not present it is to be. */
-static int want(struct sroce_fault *fault, const struct sroce_memory *memory,
-		u32 key, u64 addr, u32 len)
+static int add_fault_range(struct sroce_fault *fault, const struct sroce_sgl *memory,
+		     u32 key, u64 addr, u32 len)
 {
 	bool write = sroce_access_writes(memory->access);
 	struct sroce_fault_range *r = &fault->ranges[fault->count];
@@ -103,8 +103,8 @@ static int want(struct sroce_fault *fault, const struct sroce_memory *memory,
 	return 0;
 }
 
-static int want_all(struct sroce_fault *fault,
-		    const struct sroce_memory *memory, u32 at, u32 len)
+static int add_fault_ranges(struct sroce_fault *fault,
+		      const struct sroce_sgl *memory, u32 at, u32 len)
 {
 	int err = 0;
 	u32 i, n;
@@ -120,7 +120,7 @@ static int want_all(struct sroce_fault *fault,
 			continue;
 		}
 		n = min(len, sge->length - at);
-		err = want(fault, memory, sge->lkey, sge->addr + at, n);
+		err = add_fault_range(fault, memory, sge->lkey, sge->addr + at, n);
 		at = 0;
 		len -= n;
 	}
@@ -133,7 +133,7 @@ static bool failed_before(const struct sroce_fault *fault)
 	u8 i;
 
 	for (i = 0; i < fault->count; i++)
-		if (same(&fault->ranges[i], &fault->failed))
+		if (same_range(&fault->ranges[i], &fault->failed))
 			return true;
 	return false;
 }
@@ -143,17 +143,17 @@ static bool failed_before(const struct sroce_fault *fault)
  * there and has gone again may go as often as its process likes: that costs
  * the process as much as us, and whether the peer waits is up to the peer.
  */
-static bool worth_it(struct sroce_fault *fault)
+static bool may_retry(struct sroce_fault *fault)
 {
 	if (!fault->err || !failed_before(fault)) {
 		fault->tries = 0;
 		return true;
 	}
-	return !hopeless(fault->err) && ++fault->tries <= MAX_TRIES;
+	return !is_permanent(fault->err) && ++fault->tries <= MAX_TRIES;
 }
 
 int sroce_fault_start(struct sroce_fault *fault,
-		      const struct sroce_memory *memory, u32 at, u32 len)
+		      const struct sroce_sgl *memory, u32 at, u32 len)
 {
 	int err;
 
@@ -164,11 +164,11 @@ int sroce_fault_start(struct sroce_fault *fault,
 		fault->err = 0;
 		fault->tries = 0;
 	}
-	err = want_all(fault, memory, at, len);
-	if (!err && fault->count && !worth_it(fault))
+	err = add_fault_ranges(fault, memory, at, len);
+	if (!err && fault->count && !may_retry(fault))
 		err = -EFAULT;
 	if (err) {
-		forget(fault);
+		drop_ranges(fault);
 		fault->err = 0;
 		fault->tries = 0;
 		return err;
@@ -181,7 +181,7 @@ int sroce_fault_start(struct sroce_fault *fault,
 	kref_get(fault->owner);
 	fault->busy = true;
 	/* Who shares a domain with others shares their fate. */
-	queue_work(sroce_odp_pager(fault->ranges[0].odp)->faults, &fault->work);
+	queue_work(sroce_odp_queues(fault->ranges[0].odp)->faults, &fault->work);
 	return 0;
 }
 
@@ -208,7 +208,7 @@ static void free_advice(struct advice *a)
 	kvfree(a);
 }
 
-static int follow(struct advice *a)
+static int run_advice(struct advice *a)
 {
 	int err = 0;
 	u32 i;
@@ -219,11 +219,11 @@ static int follow(struct advice *a)
 	return err;
 }
 
-static void follow_later(struct work_struct *work)
+static void run_advice_later(struct work_struct *work)
 {
 	struct advice *a = container_of(work, struct advice, work);
 
-	follow(a);
+	run_advice(a);
 	free_advice(a);
 }
 
@@ -291,8 +291,8 @@ static int take_sge(struct advice *a, struct ib_pd *pd,
 	return err;
 }
 
-static int choose(enum ib_uverbs_advise_mr_advice advice,
-		  enum sroce_odp_why *why)
+static int advice_why(enum ib_uverbs_advise_mr_advice advice,
+		      enum sroce_odp_why *why)
 {
 	switch (advice) {
 	case IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH:
@@ -318,22 +318,22 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	u32 i;
 	int err;
 
-	err = choose(advice, &why);
+	err = advice_why(advice, &why);
 	if (err)
 		return err;
 	a = kvzalloc(struct_size(a, ranges, num_sge), GFP_KERNEL_ACCOUNT);
 	if (!a)
 		return -ENOMEM;
-	INIT_WORK(&a->work, follow_later);
+	INIT_WORK(&a->work, run_advice_later);
 	a->why = why;
 	for (i = 0; i < num_sge && !err; i++)
 		err = take_sge(a, pd, &sges[i]);
 	if (!err && a->count && !(flags & IB_UVERBS_ADVISE_MR_FLAG_FLUSH)) {
-		queue_work(sroce_odp_pager(a->ranges[0].odp)->advice, &a->work);
+		queue_work(sroce_odp_queues(a->ranges[0].odp)->advice, &a->work);
 		return 0;
 	}
 	if (!err)
-		err = follow(a);
+		err = run_advice(a);
 	free_advice(a);
 	return err;
 }

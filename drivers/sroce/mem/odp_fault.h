@@ -89,7 +89,7 @@ void sroce_fault_reset(struct sroce_fault *fault);
  * the process has no such memory.
  */
 int sroce_fault_start(struct sroce_fault *fault,
-		      const struct sroce_memory *memory, u32 at, u32 len);
+		      const struct sroce_sgl *memory, u32 at, u32 len);
 
 /* ib_device_ops */
 int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,

@@ -26,7 +26,7 @@
  * @close: frees it some time after the last of them
  */
 struct account {
-	struct sroce_pager pager;
+	struct sroce_odp_wq pager;
 	struct hlist_node node;
 	kuid_t uid;
 	u32 users;
@@ -42,13 +42,13 @@ static DECLARE_WAIT_QUEUE_HEAD(gone);
 static u32 num_accounts;
 static struct workqueue_struct *janitor;
 
-int sroce_pager_init(void)
+int sroce_odp_wq_init(void)
 {
 	janitor = alloc_workqueue("sroce_pager", WQ_UNBOUND, 0);
 	return janitor ? 0 : -ENOMEM;
 }
 
-void sroce_pager_exit(void)
+void sroce_odp_wq_exit(void)
 {
 	struct account *account;
 	u32 i;
@@ -62,7 +62,7 @@ void sroce_pager_exit(void)
 	destroy_workqueue(janitor);
 }
 
-void sroce_pager_later(struct work_struct *work)
+void sroce_odp_wq_later(struct work_struct *work)
 {
 	queue_work(janitor, work);
 }
@@ -71,7 +71,7 @@ void sroce_pager_later(struct work_struct *work)
  * Who answers for the caller: in a user namespace who has made it, or the
  * outermost of them, for in it there are as many users as one likes.
  */
-kuid_t sroce_pager_payer(void)
+kuid_t sroce_owner_uid(void)
 {
 	const struct user_namespace *ns = current_user_ns();
 	kuid_t uid = current_uid();
@@ -90,7 +90,7 @@ static void free_account(struct account *account)
 	kfree(account);
 }
 
-static bool unused(struct account *account)
+static bool is_unused(struct account *account)
 {
 	lockdep_assert_held(&accounts_lock);
 	/* Used and left again meanwhile: then later. */
@@ -104,7 +104,7 @@ static void close_account(struct work_struct *work)
 	bool idle;
 
 	mutex_lock(&accounts_lock);
-	idle = unused(account);
+	idle = is_unused(account);
 	if (idle)
 		hash_del(&account->node);
 	mutex_unlock(&accounts_lock);
@@ -120,7 +120,7 @@ static void close_account(struct work_struct *work)
 static struct account *make_account(kuid_t uid)
 {
 	struct account *account = kzalloc_obj(*account, GFP_KERNEL_ACCOUNT);
-	struct sroce_pager *pager;
+	struct sroce_odp_wq *pager;
 
 	lockdep_assert_held(&accounts_lock);
 	if (!account)
@@ -152,9 +152,9 @@ static struct account *find_account(kuid_t uid)
 	return NULL;
 }
 
-struct sroce_pager *sroce_pager_get(void)
+struct sroce_odp_wq *sroce_odp_wq_get(void)
 {
-	kuid_t uid = sroce_pager_payer();
+	kuid_t uid = sroce_owner_uid();
 	struct account *account;
 
 	mutex_lock(&accounts_lock);
@@ -165,7 +165,7 @@ struct sroce_pager *sroce_pager_get(void)
 	return account ? &account->pager : NULL;
 }
 
-void sroce_pager_put(struct sroce_pager *pager)
+void sroce_odp_wq_put(struct sroce_odp_wq *pager)
 {
 	struct account *account;
 

@@ -5,12 +5,12 @@
 #include "sgl.h"
 #include "simd_memcpy.h"
 
-bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
-		      const struct sroce_memory *memory, u32 at, u32 len)
+bool sroce_sgl_iter_init(struct sroce_sgl_iter *w, struct sroce_mr_cache *cache,
+			 const struct sroce_sgl *memory, u32 at, u32 len)
 {
 	w->left = 0;
 	w->want = len;
-	w->grip = grip;
+	w->cache = cache;
 	w->memory = memory;
 	for (w->sge = 0; w->sge < memory->num_sge; w->sge++) {
 		if (at < memory->sge[w->sge].length)
@@ -21,8 +21,8 @@ bool sroce_walk_begin(struct sroce_walk *w, struct sroce_grip *grip,
 	return w->sge < memory->num_sge || !at;
 }
 
-static bool covers(const struct sroce_mr *mr, const struct sroce_memory *memory,
-		   u32 key, u64 addr, u32 len)
+static bool cache_covers(const struct sroce_mr *mr, const struct sroce_sgl *memory,
+			 u32 key, u64 addr, u32 len)
 {
 	if (mr->key != key || mr->ib.pd != memory->pd ||
 	    memory->access & ~mr->access)
@@ -34,62 +34,62 @@ static bool covers(const struct sroce_mr *mr, const struct sroce_memory *memory,
 }
 
 /* Of a region on demand: what is present from @addr on. */
-static int grip_present(struct sroce_grip *grip, int access, u64 addr)
+static int cache_present(struct sroce_mr_cache *cache, int access, u64 addr)
 {
-	const struct sroce_mr *mr = grip->mr;
+	const struct sroce_mr *mr = cache->mr;
 	struct sroce_odp_piece piece;
 
-	if (grip->chunk)
-		sroce_odp_put(grip->chunk);
-	grip->bytes = 0;
-	grip->beyond = 0;
-	grip->chunk = sroce_odp_get(mr->odp, sroce_mr_va(mr, addr),
-				    mr->length - (addr - mr->iova),
-				    sroce_access_writes(access), &piece);
-	if (!grip->chunk)
+	if (cache->chunk)
+		sroce_odp_put(cache->chunk);
+	cache->bytes = 0;
+	cache->beyond = 0;
+	cache->chunk = sroce_odp_get(mr->odp, sroce_mr_va(mr, addr),
+				     mr->length - (addr - mr->iova),
+				     sroce_access_writes(access), &piece);
+	if (!cache->chunk)
 		return -EAGAIN;
-	grip->p = piece.p;
-	grip->bytes = piece.bytes;
-	grip->block = piece.block;
-	grip->beyond = piece.beyond;
-	grip->first = addr;
-	grip->access = access;
+	cache->p = piece.p;
+	cache->bytes = piece.bytes;
+	cache->block = piece.block;
+	cache->beyond = piece.beyond;
+	cache->first = addr;
+	cache->access = access;
 	return 0;
 }
 
 /* Check @len bytes, all that is wanted of an SGE; find their first piece. */
-static noinline int grip_piece(struct sroce_grip *grip,
-			       const struct sroce_memory *memory, u32 key,
+static noinline int cache_fill(struct sroce_mr_cache *cache,
+			       const struct sroce_sgl *memory, u32 key,
 			       u64 addr, u32 len)
 {
-	struct sroce_mr *mr = grip->mr;
+	struct sroce_mr *mr = cache->mr;
 	u32 n = U32_MAX;
 	u64 most;
 
-	if (!mr || !covers(mr, memory, key, addr, len)) {
+	if (!mr || !cache_covers(mr, memory, key, addr, len)) {
 		mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len,
 				  memory->access);
 		if (!mr)
 			return -EFAULT;
-		sroce_grip_hold(grip, mr);
+		sroce_mr_cache_set(cache, mr);
 	}
 	if (unlikely(mr->odp))
-		return grip_present(grip, memory->access, addr);
-	grip->beyond = 0;
+		return cache_present(cache, memory->access, addr);
+	cache->beyond = 0;
 	if (!sroce_mr_unbounded(mr)) {
 		most = mr->length - (addr - mr->iova);
 		n = min_t(u64, n, most);
-		grip->p = sroce_mr_map(mr, addr, &n);
-		grip->block = sroce_mr_block(mr, addr);
-		grip->beyond = most - n;
+		cache->p = sroce_mr_map(mr, addr, &n);
+		cache->block = sroce_mr_block(mr, addr);
+		cache->beyond = most - n;
 	} else if (mr->kind == SROCE_MR_NULL) {
-		grip->p = sroce_null_map(mr, addr, &n, memory->access);
+		cache->p = sroce_null_map(mr, addr, &n, memory->access);
 	} else {
-		grip->p = (void *)(uintptr_t)addr;
+		cache->p = (void *)(uintptr_t)addr;
 	}
-	grip->first = addr;
-	grip->bytes = n;
-	grip->access = memory->access;
+	cache->first = addr;
+	cache->bytes = n;
+	cache->access = memory->access;
 	return 0;
 }
 
@@ -97,27 +97,27 @@ static noinline int grip_piece(struct sroce_grip *grip,
  * The piece behind the one used last, as for the next packet of a message; it
  * may have less than the @len bytes that are wanted.
  */
-static void *grip_next(struct sroce_grip *grip, u32 key, int access, u64 addr,
-		       u32 len)
+static void *cache_next(struct sroce_mr_cache *cache, u32 key, int access, u64 addr,
+			u32 len)
 {
-	const struct sroce_mr *mr = grip->mr;
+	const struct sroce_mr *mr = cache->mr;
 
-	if (!mr || !grip->beyond || mr->key != key ||
-	    grip->access != access || addr - grip->first != grip->bytes ||
-	    len > grip->beyond)
+	if (!mr || !cache->beyond || mr->key != key ||
+	    cache->access != access || addr - cache->first != cache->bytes ||
+	    len > cache->beyond)
 		return NULL;
-	grip->first = addr;
-	grip->bytes = min(1ull << mr->block_shift, grip->beyond);
-	grip->beyond -= grip->bytes;
-	grip->p = *++grip->block;
-	return grip->p;
+	cache->first = addr;
+	cache->bytes = min(1ull << mr->block_shift, cache->beyond);
+	cache->beyond -= cache->bytes;
+	cache->p = *++cache->block;
+	return cache->p;
 }
 
-int sroce_walk_refill(struct sroce_walk *w)
+int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
 {
-	const struct sroce_memory *memory = w->memory;
+	const struct sroce_sgl *memory = w->memory;
 	const struct sroce_sge *sge = &memory->sge[w->sge];
-	struct sroce_grip *grip = w->grip;
+	struct sroce_mr_cache *cache = w->cache;
 	u64 addr;
 	u32 n;
 	int err;
@@ -130,14 +130,14 @@ int sroce_walk_refill(struct sroce_walk *w)
 		return -EMSGSIZE;
 	addr = sge->addr + w->at;
 	n = min(w->want, sge->length - w->at);
-	w->p = sroce_grip_peek(grip, sge->lkey, memory->access, addr, n);
+	w->p = sroce_mr_cache_peek(cache, sge->lkey, memory->access, addr, n);
 	if (!w->p) {
-		w->p = grip_next(grip, sge->lkey, memory->access, addr, n);
-		err = w->p ? 0 : grip_piece(grip, memory, sge->lkey, addr, n);
+		w->p = cache_next(cache, sge->lkey, memory->access, addr, n);
+		err = w->p ? 0 : cache_fill(cache, memory, sge->lkey, addr, n);
 		if (err)
 			return err;
-		w->p = grip->p;
-		n = min_t(u64, n, grip->bytes);
+		w->p = cache->p;
+		n = min_t(u64, n, cache->bytes);
 	}
 	w->left = n;
 	w->at += n;
@@ -145,10 +145,10 @@ int sroce_walk_refill(struct sroce_walk *w)
 	return 0;
 }
 
-/* Without a walk: what lies in the first entry, and where the grip is. */
-static __always_inline void *at_hand(struct sroce_grip *grip,
-				     const struct sroce_memory *memory, u32 at,
-				     u32 len)
+/* Without a walk: what lies in the first entry, and where the cache is. */
+static __always_inline void *cache_has(struct sroce_mr_cache *cache,
+				       const struct sroce_sgl *memory, u32 at,
+				       u32 len)
 {
 	const struct sroce_sge *sge = memory->sge;
 	u64 addr;
@@ -157,79 +157,79 @@ static __always_inline void *at_hand(struct sroce_grip *grip,
 	if (!memory->num_sge || at > sge->length || len > sge->length - at)
 		return NULL;
 	addr = sge->addr + at;
-	p = sroce_grip_peek(grip, sge->lkey, memory->access, addr, len);
+	p = sroce_mr_cache_peek(cache, sge->lkey, memory->access, addr, len);
 	if (p)
 		return p;
-	p = grip_next(grip, sge->lkey, memory->access, addr, len);
-	return p && len <= grip->bytes ? p : NULL;
+	p = cache_next(cache, sge->lkey, memory->access, addr, len);
+	return p && len <= cache->bytes ? p : NULL;
 }
 
-int sroce_store_packet(struct sroce_grip *grip, const struct sroce_memory *to,
-		       u32 at, struct sroce_reader *from, u32 len)
+int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
+			   u32 at, struct sroce_reader *from, u32 len)
 {
-	void *near = at_hand(grip, to, at, len);
-	struct sroce_walk w;
+	void *near = cache_has(cache, to, at, len);
+	struct sroce_sgl_iter w;
 
 	if (near)
-		return sroce_reader_place(from, near, len) ? 0 : -ENODATA;
-	if (!sroce_walk_begin(&w, grip, to, at, len))
+		return sroce_reader_store(from, near, len) ? 0 : -ENODATA;
+	if (!sroce_sgl_iter_init(&w, cache, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
-		void *p = sroce_walk_next(&w, &n);
+		void *p = sroce_sgl_iter_next(&w, &n);
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
 		if (!(n < len ? sroce_reader_copy(from, p, n) :
-				sroce_reader_place(from, p, n)))
+				sroce_reader_store(from, p, n)))
 			return -ENODATA;
 		len -= n;
 	}
 	return 0;
 }
 
-int sroce_store_bytes(struct sroce_grip *grip, const struct sroce_memory *to,
-		      u32 at, const void *from, u32 len)
+int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
+		    u32 at, const void *from, u32 len)
 {
-	struct sroce_walk w;
+	struct sroce_sgl_iter w;
 
-	if (!sroce_walk_begin(&w, grip, to, at, len))
+	if (!sroce_sgl_iter_init(&w, cache, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
-		void *p = sroce_walk_next(&w, &n);
+		void *p = sroce_sgl_iter_next(&w, &n);
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
 		if (n < len)
 			memcpy(p, from, n);
 		else
-			sroce_place(p, from, n);
+			sroce_copy_ordered(p, from, n);
 		from += n;
 		len -= n;
 	}
 	return 0;
 }
 
-int sroce_load_bytes(struct sroce_grip *grip, const struct sroce_memory *from,
-		     u32 at, void *to, u32 len)
+int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
+		   u32 at, void *to, u32 len)
 {
-	const void *near = at_hand(grip, from, at, len);
-	struct sroce_walk w;
+	const void *near = cache_has(cache, from, at, len);
+	struct sroce_sgl_iter w;
 
 	if (near) {
-		sroce_bulk_copy(to, near, len);
+		sroce_memcpy(to, near, len);
 		return 0;
 	}
-	if (!sroce_walk_begin(&w, grip, from, at, len))
+	if (!sroce_sgl_iter_init(&w, cache, from, at, len))
 		return -EMSGSIZE;
 	while (len) {
 		u32 n = len;
-		void *p = sroce_walk_next(&w, &n);
+		void *p = sroce_sgl_iter_next(&w, &n);
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
-		sroce_bulk_copy(to, p, n);
+		sroce_memcpy(to, p, n);
 		to += n;
 		len -= n;
 	}
@@ -252,14 +252,14 @@ static u32 attach_piece(struct skb_shared_info *shared, u32 *frags, u32 most,
 	for (left = len; left && *frags < most; left -= n, p += n) {
 		if (!can_attach(kind, p))
 			break;
-		n = sroce_attach_page(&shared->frags[*frags], p, left);
+		n = sroce_skb_attach_page(&shared->frags[*frags], p, left);
 		++*frags;
 	}
 	return len - left;
 }
 
-int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
-		      u32 spare)
+int sroce_sgl_attach_next(struct sk_buff *skb, struct sroce_sgl_iter *w, u32 len,
+			  u32 spare)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
 	u32 frags = shared->nr_frags;
@@ -268,7 +268,7 @@ int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 
 	while (left && !err) {
 		u32 n = left;
-		void *p = sroce_walk_next(w, &n);
+		void *p = sroce_sgl_iter_next(w, &n);
 		u32 done;
 
 		if (IS_ERR(p)) {
@@ -276,7 +276,7 @@ int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 			break;
 		}
 		done = attach_piece(shared, &frags, MAX_SKB_FRAGS - spare, p,
-				    n, w->grip->mr->kind);
+				    n, w->cache->mr->kind);
 		if (done < n)
 			err = frags >= MAX_SKB_FRAGS - spare ? -E2BIG :
 							       -EOPNOTSUPP;
@@ -285,30 +285,30 @@ int sroce_attach_next(struct sk_buff *skb, struct sroce_walk *w, u32 len,
 	shared->nr_frags = frags;
 	/* The owner may write to the pages while the packet is under way. */
 	shared->flags |= SKBFL_SHARED_FRAG;
-	sroce_grow(skb, len - left);
+	sroce_skb_grow(skb, len - left);
 	return err;
 }
 
-int sroce_attach(struct sk_buff *skb, struct sroce_grip *grip,
-		 const struct sroce_memory *from, u32 at, u32 len, u32 spare)
+int sroce_sgl_attach(struct sk_buff *skb, struct sroce_mr_cache *cache,
+		     const struct sroce_sgl *from, u32 at, u32 len, u32 spare)
 {
-	struct sroce_walk w;
+	struct sroce_sgl_iter w;
 
-	if (!sroce_walk_begin(&w, grip, from, at, len))
+	if (!sroce_sgl_iter_init(&w, cache, from, at, len))
 		return -EMSGSIZE;
-	return sroce_attach_next(skb, &w, len, spare);
+	return sroce_sgl_attach_next(skb, &w, len, spare);
 }
 
 /* The word that a list of one piece of 8 bytes names. */
-static u64 *find_word(struct sroce_grip *grip, const struct sroce_memory *on)
+static u64 *find_word(struct sroce_mr_cache *cache, const struct sroce_sgl *on)
 {
 	u32 n = sizeof(u64);
-	struct sroce_walk w;
+	struct sroce_sgl_iter w;
 	u64 *p;
 
-	if (!sroce_walk_begin(&w, grip, on, 0, sizeof(u64)))
+	if (!sroce_sgl_iter_init(&w, cache, on, 0, sizeof(u64)))
 		return ERR_PTR(-EMSGSIZE);
-	p = sroce_walk_next(&w, &n);
+	p = sroce_sgl_iter_next(&w, &n);
 	if (IS_ERR(p))
 		return p;
 	/* An unaligned region can give a multiple of 8 an odd place. */
@@ -317,10 +317,10 @@ static u64 *find_word(struct sroce_grip *grip, const struct sroce_memory *on)
 	return p;
 }
 
-int sroce_store_word(struct sroce_grip *grip, const struct sroce_memory *to,
-		     u64 value)
+int sroce_sgl_store_word(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
+			 u64 value)
 {
-	u64 *p = find_word(grip, to);
+	u64 *p = find_word(cache, to);
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);
@@ -328,10 +328,10 @@ int sroce_store_word(struct sroce_grip *grip, const struct sroce_memory *to,
 	return 0;
 }
 
-int sroce_atomic(struct sroce_grip *grip, const struct sroce_memory *on,
-		 const u64 *compare, u64 value, u64 *original)
+int sroce_sgl_atomic(struct sroce_mr_cache *cache, const struct sroce_sgl *on,
+		     const u64 *compare, u64 value, u64 *original)
 {
-	u64 *p = find_word(grip, on);
+	u64 *p = find_word(cache, on);
 
 	if (IS_ERR(p))
 		return PTR_ERR(p);

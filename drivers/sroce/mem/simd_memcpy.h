@@ -9,17 +9,17 @@
 #include <linux/jump_label.h>
 
 /* Less than this is not worth the registers. */
-#define SROCE_BULK_BYTES	512
+#define SROCE_MEMCPY_BYTES	512
 
-DECLARE_STATIC_KEY_FALSE(sroce_bulk_key);
+DECLARE_STATIC_KEY_FALSE(sroce_memcpy_key);
 
 /* Are vector registers worth while here?  Context: loading the module. */
-void sroce_bulk_init(void);
-/* That part of sroce_bulk_copy() which uses them.  Context: as there. */
-void sroce_bulk_vectors(void *to, const void *from, size_t len);
+void sroce_memcpy_init(void);
+/* That part of sroce_memcpy() which uses them.  Context: as there. */
+void sroce_memcpy_vectors(void *to, const void *from, size_t len);
 
 /**
- * sroce_bulk_copy() - memcpy() for payload
+ * sroce_memcpy() - memcpy() for payload
  * @to: where to
  * @from: where from, does not overlap
  * @len: bytes
@@ -28,21 +28,21 @@ void sroce_bulk_vectors(void *to, const void *from, size_t len);
  *
  * Context: any with bottom halves off.
  */
-static inline void sroce_bulk_copy(void *to, const void *from, size_t len)
+static inline void sroce_memcpy(void *to, const void *from, size_t len)
 {
-	if (static_branch_unlikely(&sroce_bulk_key) && len >= SROCE_BULK_BYTES)
-		sroce_bulk_vectors(to, from, len);
+	if (static_branch_unlikely(&sroce_memcpy_key) && len >= SROCE_MEMCPY_BYTES)
+		sroce_memcpy_vectors(to, from, len);
 	else
 		memcpy(to, from, len);
 }
 
 #else /* other processors have no such choice */
 
-static inline void sroce_bulk_init(void)
+static inline void sroce_memcpy_init(void)
 {
 }
 
-static inline void sroce_bulk_copy(void *to, const void *from, size_t len)
+static inline void sroce_memcpy(void *to, const void *from, size_t len)
 {
 	memcpy(to, from, len);
 }

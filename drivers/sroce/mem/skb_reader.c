@@ -40,7 +40,7 @@ bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len)
 		if (!p)
 			return false;
 		if (to) {
-			sroce_bulk_copy(to, p, n);
+			sroce_memcpy(to, p, n);
 			to += n;
 		}
 		len -= n;
@@ -48,7 +48,7 @@ bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len)
 	return true;
 }
 
-bool sroce_reader_place_pieces(struct sroce_reader *r, void *to, u32 len)
+bool sroce_reader_store_pieces(struct sroce_reader *r, void *to, u32 len)
 {
 	u32 last, before;
 	const u8 *p;

@@ -84,31 +84,31 @@ static inline bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 	if (unlikely(r->left < len))
 		return sroce_reader_copy_pieces(r, to, len);
 	if (to)
-		sroce_bulk_copy(to, r->p, len);
+		sroce_memcpy(to, r->p, len);
 	r->p += len;
 	r->left -= len;
 	return true;
 }
 
-/* sroce_reader_place() of bytes that do not lie in one piece. */
-bool sroce_reader_place_pieces(struct sroce_reader *r, void *to, u32 len);
+/* sroce_reader_store() of bytes that do not lie in one piece. */
+bool sroce_reader_store_pieces(struct sroce_reader *r, void *to, u32 len);
 
 /**
- * sroce_reader_place() - copy the end of a packet to where a program may poll it
+ * sroce_reader_store() - copy the end of a packet to where a program may poll it
  * @r: reader, moved behind it
  * @to: memory, one piece
  * @len: bytes
  *
  * As sroce_reader_copy(), but the last word becomes visible last (mem/last_word.h).
  */
-static inline bool sroce_reader_place(struct sroce_reader *r, void *to, u32 len)
+static inline bool sroce_reader_store(struct sroce_reader *r, void *to, u32 len)
 {
 	if (unlikely(!r->left))
 		sroce_reader_refill(r);
 	/* Nothing at all is theirs, too. */
 	if (unlikely(len - 1 >= r->left))
-		return sroce_reader_place_pieces(r, to, len);
-	sroce_place(to, r->p, len);
+		return sroce_reader_store_pieces(r, to, len);
+	sroce_copy_ordered(to, r->p, len);
 	r->p += len;
 	r->left -= len;
 	return true;

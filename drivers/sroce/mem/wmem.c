@@ -78,7 +78,7 @@ struct sroce_wmem *sroce_wmem_user(void)
 
 	if (!fresh)
 		return NULL;
-	fresh->uid = sroce_pager_payer();
+	fresh->uid = sroce_owner_uid();
 	spin_lock_irqsave(&wmem_lock, flags);
 	w = find_wmem(fresh->uid);
 	if (!w)

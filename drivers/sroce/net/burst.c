@@ -37,7 +37,7 @@ static bool has_frags(const struct sk_buff *skb, u32 payload)
 
 static u32 most_bytes(const struct sroce_burst *burst)
 {
-	return burst->av->loopback ? SROCE_LOOP_BYTES : SROCE_BURST_BYTES;
+	return burst->av->loopback ? SROCE_LOOPBACK_BYTES : SROCE_BURST_BYTES;
 }
 
 /*
@@ -97,7 +97,7 @@ static int open_burst(struct sroce_burst *burst)
 	return 0;
 }
 
-static int chain(struct sroce_burst *burst)
+static int add_frag_list(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
 
@@ -112,7 +112,7 @@ static int chain(struct sroce_burst *burst)
 }
 
 /* Is the last fragment of @skb what lies right before @frag's free bytes? */
-static bool adjoins(const struct sk_buff *skb, const struct page_frag *frag)
+static bool is_adjacent(const struct sk_buff *skb, const struct page_frag *frag)
 {
 	const struct skb_shared_info *shared = skb_shinfo(skb);
 	const skb_frag_t *last;
@@ -146,12 +146,12 @@ static void *extend(struct sk_buff *skb, u32 len)
 	if (unlikely(frag->offset + len > frag->size) && !refill(frag, len))
 		return NULL;
 	p = page_address(frag->page) + frag->offset;
-	if (adjoins(skb, frag)) {
+	if (is_adjacent(skb, frag)) {
 		skb_frag_size_add(&shared->frags[shared->nr_frags - 1], len);
-		sroce_grow(skb, len);
+		sroce_skb_grow(skb, len);
 	} else if (shared->nr_frags < MAX_SKB_FRAGS) {
 		get_page(frag->page);
-		sroce_add_frag(skb, frag->page, frag->offset, len);
+		sroce_skb_add_frag(skb, frag->page, frag->offset, len);
 	} else {
 		return NULL;
 	}
@@ -163,7 +163,7 @@ static void *extend(struct sk_buff *skb, u32 len)
 #define ONE_PIECE	2048
 
 /* What is left of the page in use, or a new one. */
-static u32 handy(u32 len)
+static u32 frag_left(u32 len)
 {
 	const struct page_frag *frag = this_cpu_ptr(&room);
 	u32 left = frag->size - frag->offset;
@@ -172,7 +172,7 @@ static u32 handy(u32 len)
 }
 
 static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		       const struct sroce_memory *from, u32 at)
+		       const struct sroce_sgl *from, u32 at)
 {
 	u32 left = pkt->payload;
 	u8 *p = extend(burst->tail, sroce_opcodes[pkt->opcode].length);
@@ -184,11 +184,11 @@ static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	burst->bth = p;
 	sroce_build(p, pkt);
 	for (; left; left -= n, at += n) {
-		n = handy(left);
+		n = frag_left(left);
 		p = extend(burst->tail, n);
 		if (!p)
 			return -ENOMEM;
-		err = sroce_load_bytes(&burst->grip, from, at, p, n);
+		err = sroce_sgl_load(&burst->cache, from, at, p, n);
 		if (err)
 			return err;
 	}
@@ -199,8 +199,8 @@ static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return 0;
 }
 
-static int fill(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		const struct sroce_memory *from, u32 at, const void *data)
+static int fill_payload(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+			const struct sroce_sgl *from, u32 at, const void *data)
 {
 	int err = 0;
 	u8 *p;
@@ -213,15 +213,15 @@ static int fill(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	burst->bth = p;
 	p += sroce_build(p, pkt);
 	if (from)
-		err = sroce_load_bytes(&burst->grip, from, at, p, pkt->payload);
+		err = sroce_sgl_load(&burst->cache, from, at, p, pkt->payload);
 	else if (pkt->payload)
 		memcpy(p, data, pkt->payload);
 	memset(p + pkt->payload, 0, pkt->pad);
 	return err;
 }
 
-static int attach(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		  const struct sroce_memory *from, u32 at)
+static int attach_frag(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       const struct sroce_sgl *from, u32 at)
 {
 	struct sk_buff *skb = burst->tail;
 	u8 *p = extend(skb, sroce_opcodes[pkt->opcode].length);
@@ -231,7 +231,7 @@ static int attach(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		return -ENOMEM;
 	burst->bth = p;
 	sroce_build(p, pkt);
-	err = sroce_attach(skb, &burst->grip, from, at, pkt->payload, 1);
+	err = sroce_sgl_attach(skb, &burst->cache, from, at, pkt->payload, 1);
 	if (err)
 		return err;
 	p = extend(skb, pkt->pad + SROCE_ICRC_BYTES);
@@ -242,7 +242,7 @@ static int attach(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 }
 
 /* Not pskb_trim(): that may move what is left, and @bth points into it. */
-static void trim(struct sk_buff *skb, u32 len)
+static void trim_packet(struct sk_buff *skb, u32 len)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
 
@@ -263,7 +263,7 @@ static void trim(struct sk_buff *skb, u32 len)
 		__skb_trim(skb, len);
 }
 
-static void unchain(struct sroce_burst *burst, struct sk_buff *tail)
+static void remove_frag_list(struct sroce_burst *burst, struct sk_buff *tail)
 {
 	kfree_skb(burst->tail);
 	if (tail == burst->head)
@@ -274,18 +274,18 @@ static void unchain(struct sroce_burst *burst, struct sk_buff *tail)
 }
 
 /* Back to when @tail was the last skb and had @len bytes. */
-static void cut(struct sroce_burst *burst, struct sk_buff *tail, u32 len)
+static void undo_packet(struct sroce_burst *burst, struct sk_buff *tail, u32 len)
 {
 	if (!burst->packets)
 		sroce_burst_drop(burst);
 	else if (burst->tail != tail)
-		unchain(burst, tail);
+		remove_frag_list(burst, tail);
 	else
-		trim(tail, len);
+		trim_packet(tail, len);
 }
 
 static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		      const struct sroce_memory *from, u32 at,
+		      const struct sroce_sgl *from, u32 at,
 		      const void *data, bool copy)
 {
 	struct sk_buff *tail = burst->tail;
@@ -296,13 +296,13 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	if (!burst->head)
 		err = open_burst(burst);
 	else if (!has_frags(tail, pkt->payload))
-		err = chain(burst);
+		err = add_frag_list(burst);
 	if (unlikely(err))
 		return err;
-	err = copy ? fill(burst, pkt, from, at, data) :
-		     attach(burst, pkt, from, at);
+	err = copy ? fill_payload(burst, pkt, from, at, data) :
+		     attach_frag(burst, pkt, from, at);
 	if (unlikely(err)) {
-		cut(burst, tail, len);
+		undo_packet(burst, tail, len);
 		burst->bth = bth;
 		return err;
 	}
@@ -315,7 +315,7 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 }
 
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		    const struct sroce_memory *from, u32 at, const void *data,
+		    const struct sroce_sgl *from, u32 at, const void *data,
 		    bool copy)
 {
 	int err;
@@ -329,20 +329,20 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 }
 
 /* One packet more; false, and the burst as it was, if that cannot be. */
-static bool repeat(struct sroce_burst *burst, struct sroce_walk *walk,
-		   u32 payload)
+static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
+			  u32 payload)
 {
 	struct sk_buff *tail = burst->tail;
 	u32 psn = get_unaligned_be32(burst->bth + 8);
 	u32 len = tail->len;
 	u8 *bth;
 
-	if (!has_frags(tail, payload) && chain(burst))
+	if (!has_frags(tail, payload) && add_frag_list(burst))
 		return false;
 	bth = extend(burst->tail, SROCE_BTH_BYTES);
-	if (!bth || sroce_attach_next(burst->tail, walk, payload, 1) ||
+	if (!bth || sroce_sgl_attach_next(burst->tail, walk, payload, 1) ||
 	    !extend(burst->tail, SROCE_ICRC_BYTES)) {
-		cut(burst, tail, len);
+		undo_packet(burst, tail, len);
 		return false;
 	}
 	memcpy(bth, burst->bth, 8);
@@ -367,21 +367,21 @@ static u32 room_for(const struct sroce_burst *burst)
 }
 
 /* Can the next payload surely be attached, and a fragment behind it? */
-static bool surely(struct sroce_walk *walk, u32 payload, u32 frags)
+static bool can_attach_next(struct sroce_sgl_iter *walk, u32 payload, u32 frags)
 {
-	return sroce_walk_has(walk, payload) && sroce_walk_pinned(walk) &&
+	return sroce_sgl_iter_has(walk, payload) && sroce_sgl_iter_pinned(walk) &&
 	       frags + PFN_UP(offset_in_page(walk->p) + payload) <
 	       MAX_SKB_FRAGS;
 }
 
 /* The payload that @walk stands before; returns the fragment behind it. */
-static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_walk *walk,
+static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_sgl_iter *walk,
 				  u32 payload)
 {
 	u32 left, n;
 
 	for (left = payload; left; left -= n) {
-		n = sroce_attach_page(frag++, walk->p, left);
+		n = sroce_skb_attach_page(frag++, walk->p, left);
 		walk->p += n;
 	}
 	walk->left -= payload;
@@ -389,11 +389,11 @@ static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_walk *walk,
 }
 
 /*
- * What repeat() does for a packet, for up to @more of them at once: in the
+ * What repeat_packet() does for a packet, for up to @more of them at once: in the
  * same skb, where the last trailer lies right before the free bytes of @room.
- * From there on trailers and headers take turns.
+ * From there on trailers and headers take timer_budget.
  */
-static u32 repeat_here(struct sroce_burst *burst, struct sroce_walk *walk,
+static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 		       u32 payload, u32 more)
 {
 	struct page_frag *frag = this_cpu_ptr(&room);
@@ -404,13 +404,13 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_walk *walk,
 	u8 *bth;
 	u32 n;
 
-	if (!adjoins(burst->tail, frag))
+	if (!is_adjacent(burst->tail, frag))
 		return 0;
 	last = &shared->frags[shared->nr_frags - 1];
 	more = min(more, (frag->size - frag->offset) / BETWEEN);
 	bth = page_address(frag->page) + frag->offset;
 	for (n = 0; n < more &&
-	     surely(walk, payload, last - shared->frags + 1); n++) {
+	     can_attach_next(walk, payload, last - shared->frags + 1); n++) {
 		skb_frag_size_add(last, SROCE_BTH_BYTES);
 		last = attach_payload(last + 1, walk, payload);
 		skb_frag_fill_page_desc(last, frag->page,
@@ -425,29 +425,29 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_walk *walk,
 	}
 	page_ref_add(compound_head(frag->page), n);
 	shared->nr_frags = last - shared->frags + 1;
-	sroce_grow(burst->tail, n * burst->size);
+	sroce_skb_grow(burst->tail, n * burst->size);
 	burst->packets += n;
 	burst->bytes += n * burst->size;
 	return n;
 }
 
 u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		       u32 more, const struct sroce_memory *from, u32 at)
+		       u32 more, const struct sroce_sgl *from, u32 at)
 {
-	struct sroce_walk walk;
+	struct sroce_sgl_iter walk;
 	u32 n;
 
 	/* Behind the BTH of an XRC request there is more. */
 	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
 	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
-	    !sroce_walk_begin(&walk, &burst->grip, from, at,
-			      more * pkt->payload))
+	    !sroce_sgl_iter_init(&walk, &burst->cache, from, at,
+				 more * pkt->payload))
 		return 0;
 	more = min(more, room_for(burst));
 	for (n = 0; n < more; n++) {
 		n += repeat_here(burst, &walk, pkt->payload, more - n);
 		if (n == more || !sroce_burst_fits(burst, pkt) ||
-		    !repeat(burst, &walk, pkt->payload))
+		    !repeat_packet(burst, &walk, pkt->payload))
 			break;
 	}
 	return n;
@@ -455,7 +455,7 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 
 void sroce_burst_drop(struct sroce_burst *burst)
 {
-	sroce_grip_drop(&burst->grip);
+	sroce_mr_cache_drop(&burst->cache);
 	kfree_skb(burst->head);
 	sroce_burst_reset(burst);
 }

@@ -16,9 +16,9 @@
 /* UDP payload of a burst; IP's length field has 16 bits. */
 #define SROCE_BURST_BYTES	(65535 - 40 - 8)
 /* Path MTU of QPs of the same device, */
-#define SROCE_LOOP_MTU		16384u
+#define SROCE_LOOPBACK_MTU		16384u
 /* and UDP payload of their bursts. */
-#define SROCE_LOOP_BYTES	(16 * SROCE_LOOP_MTU)
+#define SROCE_LOOPBACK_BYTES	(16 * SROCE_LOOPBACK_MTU)
 
 /**
  * struct sroce_burst - packets to one destination that travel together
@@ -33,7 +33,7 @@
  * @size: UDP payload of each but the last, which may be shorter
  * @chains: the device takes a frag_list
  * @attached: the payload of the last packet was not copied
- * @grip: memory region used last
+ * @cache: memory region used last
  *
  * One skb as for generic segmentation offload: the packets lie one behind the
  * other, each from its BTH to its ICRC.  Virtual devices carry it whole, for
@@ -51,7 +51,7 @@ struct sroce_burst {
 	u32 size;
 	bool chains;
 	bool attached;
-	struct sroce_grip grip;
+	struct sroce_mr_cache cache;
 };
 
 static inline u32 sroce_network_bytes(const struct sroce_av *av)
@@ -75,7 +75,7 @@ static inline void sroce_burst_begin(struct sroce_burst *burst,
 	burst->qp = qp;
 	burst->av = av;
 	burst->path = path;
-	burst->grip.mr = NULL;
+	burst->cache.mr = NULL;
 	sroce_burst_reset(burst);
 }
 
@@ -103,7 +103,7 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
  * does not have the bytes.  The burst is then as it was.
  */
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		    const struct sroce_memory *from, u32 at, const void *data,
+		    const struct sroce_sgl *from, u32 at, const void *data,
 		    bool copy);
 
 /**
@@ -120,7 +120,7 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
  * no room or the last packet was none whose payload is attached.
  */
 u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		       u32 more, const struct sroce_memory *from, u32 at);
+		       u32 more, const struct sroce_sgl *from, u32 at);
 
 /* Let the last packet ask for an acknowledgment. */
 static inline void sroce_burst_ask(struct sroce_burst *burst)

@@ -132,7 +132,7 @@ static bool ip_follows(const struct sk_buff *p, const u8 *a, const u8 *b)
  * GRO left the length of the first one's payload in gso_size.  What is too short
  * to be a packet is counted alone.
  */
-static bool follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
+static bool packet_follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
 {
 	u32 bytes = skb_gro_len(skb);
 
@@ -148,7 +148,7 @@ static bool follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
 }
 
 /* Those of a virtual device have owners, whom IP would take them from next. */
-static void append(struct sk_buff *p, struct sk_buff *skb)
+static void append_packet(struct sk_buff *p, struct sk_buff *skb)
 {
 	skb_orphan(p);
 	skb_orphan(skb);
@@ -208,12 +208,12 @@ struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
 			NAPI_GRO_CB(skb)->flush = 1;
 		return NULL;
 	}
-	if (!follows(p, skb, ip))
+	if (!packet_follows(p, skb, ip))
 		return p;
 	last = skb_gro_len(skb) < skb_shinfo(p)->gso_size;
 	if (!pskb_pull(skb, skb_gro_offset(skb)))
 		return p;
-	append(p, skb);
+	append_packet(p, skb);
 	return last || NAPI_GRO_CB(p)->count == SROCE_BURST_PACKETS ? p : NULL;
 }
 

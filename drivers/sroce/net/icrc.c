@@ -35,7 +35,7 @@ static enum crc_way chosen __ro_after_init = CRC_AUTO;
 /* The library is as good at less. */
 #define CHORBA_BYTES	128
 
-/* The first bytes that sroce_fold() needs at least */
+/* The first bytes that sroce_crc32_clmul() needs at least */
 #define LEAST_HEAD	48
 
 #ifdef CONFIG_X86_64
@@ -44,15 +44,15 @@ static enum crc_way chosen __ro_after_init = CRC_AUTO;
 #include <asm/simd.h>
 #include <linux/linkage.h>
 
-/* What sroce_fold_wide() needs at least */
+/* What sroce_crc32_vclmul() needs at least */
 #define WIDE_BYTES	208
 
 static DEFINE_STATIC_KEY_FALSE(wide);
 
-asmlinkage u32 sroce_fold(const void *head, const void *p, size_t len,
-			  size_t n);
-asmlinkage u32 sroce_fold_wide(const void *head, const void *p, size_t len,
-			       size_t n);
+asmlinkage u32 sroce_crc32_clmul(const void *head, const void *p, size_t len,
+				 size_t n);
+asmlinkage u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len,
+				  size_t n);
 
 /* The kernel clears the feature bits of registers that it does not save. */
 static bool __init clmul_init(void)
@@ -83,8 +83,8 @@ static __always_inline u32 clmul(const void *head, const void *p, u32 len,
 				 u32 n)
 {
 	if (static_branch_likely(&wide) && len >= WIDE_BYTES)
-		return sroce_fold_wide(head, p, len, n);
-	return sroce_fold(head, p, len, n);
+		return sroce_crc32_vclmul(head, p, len, n);
+	return sroce_crc32_clmul(head, p, len, n);
 }
 
 #else /* no other processor's way is our own */
@@ -247,8 +247,8 @@ crc_packet(enum crc_way way, struct sroce_icrc *icrc, u32 index,
 	return to;
 }
 
-void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
-		    u32 left)
+void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
+		      u32 left)
 {
 	enum crc_way way = crc_begin(left);
 	u32 i, len;
@@ -264,8 +264,8 @@ void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 	crc_end(way);
 }
 
-u64 sroce_crc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
-		    u32 size, u32 left)
+u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
+		     u32 size, u32 left)
 {
 	enum crc_way way = crc_begin(left);
 	u8 buffer[SROCE_ICRC_BYTES];
@@ -357,7 +357,7 @@ static enum crc_way __init fastest(bool has_clmul)
 	return way;
 }
 
-void __init sroce_crc_init(void)
+void __init sroce_icrc_init(void)
 {
 	bool has_clmul = clmul_init();
 

@@ -7,10 +7,10 @@
 #include "../mem/skb_reader.h"
 
 /* Choose how CRCs are computed, if nobody has.  Context: loading the module. */
-void sroce_crc_init(void);
+void sroce_icrc_init(void);
 
 /**
- * sroce_crc_sign() - write the ICRC of each packet, as it will be on the wire
+ * sroce_icrc_write() - write the ICRC of each packet, as it will be on the wire
  * @icrc: from sroce_icrc_begin() for the burst
  * @r: at the BTH of the first packet; each trailer lies in one piece and is
  *	the caller's to write
@@ -20,11 +20,11 @@ void sroce_crc_init(void);
  *
  * Context: bottom halves off.
  */
-void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
-		    u32 left);
+void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
+		      u32 left);
 
 /**
- * sroce_crc_check() - which packets have the right ICRC?
+ * sroce_icrc_check() - which packets have the right ICRC?
  * @icrc: as above
  * @index: of the first packet in the burst
  * @r: as above, but may be anything
@@ -34,7 +34,7 @@ void sroce_crc_sign(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
  * Context: bottom halves off.
  * Return: a bit each, the first packet's lowest.
  */
-u64 sroce_crc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
-		    u32 size, u32 left);
+u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
+		     u32 size, u32 left);
 
 #endif /* SROCE_ICRC_H */

@@ -4,7 +4,7 @@
 /* Bursts, of 256 KiB at most, before the rest is left to a thread. */
 #define BUDGET	8
 
-DEFINE_PER_CPU(struct sroce_loop, sroce_loop);
+DEFINE_PER_CPU(struct sroce_loopback, sroce_loopback);
 
 /* Of no high priority, as it may go on and on: others want the processor, too. */
 static struct workqueue_struct *queue;
@@ -12,7 +12,7 @@ static struct workqueue_struct *queue;
 static void (*deliver)(struct sk_buff *skb);
 
 /* The oldest burst; none ends the delivery, as the budget does. */
-static struct sk_buff *pop(struct sroce_loop *loop, u32 *budget)
+static struct sk_buff *pop(struct sroce_loopback *loop, u32 *budget)
 {
 	struct sk_buff *skb = NULL;
 
@@ -27,7 +27,7 @@ static struct sk_buff *pop(struct sroce_loop *loop, u32 *budget)
 	return skb;
 }
 
-static bool loop_begin(struct sroce_loop *loop)
+static bool loop_begin(struct sroce_loopback *loop)
 {
 	bool mine;
 
@@ -40,7 +40,7 @@ static bool loop_begin(struct sroce_loop *loop)
 }
 
 /* What is delivered may be answered: the answer goes to the end. */
-void sroce_loop_deliver(struct sroce_loop *loop)
+void sroce_loopback_deliver(struct sroce_loopback *loop)
 {
 	u32 budget = BUDGET;
 	struct sk_buff *skb;
@@ -56,38 +56,38 @@ void sroce_loop_deliver(struct sroce_loop *loop)
 
 static void run_rest(struct work_struct *work)
 {
-	struct sroce_loop *loop = container_of(work, struct sroce_loop, work);
+	struct sroce_loopback *loop = container_of(work, struct sroce_loopback, work);
 
 	local_bh_disable();
-	sroce_loop_deliver(loop);
+	sroce_loopback_deliver(loop);
 	local_bh_enable();
 }
 
 /* ACKs and datagrams do not ask first if it is full. */
-bool sroce_loop_push(struct sk_buff *skb)
+bool sroce_loopback_push(struct sk_buff *skb)
 {
-	struct sroce_loop *loop = this_cpu_ptr(&sroce_loop);
+	struct sroce_loopback *loop = this_cpu_ptr(&sroce_loopback);
 	bool room;
 
 	lockdep_assert_in_softirq();
 	spin_lock(&loop->queue.lock);
-	room = skb_queue_len(&loop->queue) < 2 * SROCE_LOOP_LIMIT;
+	room = skb_queue_len(&loop->queue) < 2 * SROCE_LOOPBACK_LIMIT;
 	if (room)
 		__skb_queue_tail(&loop->queue, skb);
 	spin_unlock(&loop->queue.lock);
 	return room;
 }
 
-int sroce_loop_init(void (*function)(struct sk_buff *skb))
+int sroce_loopback_init(void (*function)(struct sk_buff *skb))
 {
 	int cpu;
 
-	queue = alloc_workqueue("sroce_loop", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	queue = alloc_workqueue("sroce_loopback", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
 	if (!queue)
 		return -ENOMEM;
 	deliver = function;
 	for_each_possible_cpu(cpu) {
-		struct sroce_loop *loop = per_cpu_ptr(&sroce_loop, cpu);
+		struct sroce_loopback *loop = per_cpu_ptr(&sroce_loopback, cpu);
 
 		skb_queue_head_init(&loop->queue);
 		INIT_WORK(&loop->work, run_rest);
@@ -95,7 +95,7 @@ int sroce_loop_init(void (*function)(struct sk_buff *skb))
 	return 0;
 }
 
-void sroce_loop_exit(void)
+void sroce_loopback_exit(void)
 {
 	destroy_workqueue(queue);
 }

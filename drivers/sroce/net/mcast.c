@@ -51,7 +51,7 @@ static DEFINE_HASHTABLE(members, 8);
 static DEFINE_SPINLOCK(members_lock);
 
 /* A seed of this boot's: nobody can choose groups that share a bucket. */
-static u32 hash(const struct in6_addr *group)
+static u32 group_hash(const struct in6_addr *group)
 {
 	static u32 seed __read_mostly;
 
@@ -80,7 +80,7 @@ u32 sroce_mcast_for_each(const struct net_device *in,
 
 	if (!in)
 		return 0;
-	hash_for_each_possible_rcu(members, m, node, hash(group)) {
+	hash_for_each_possible_rcu(members, m, node, group_hash(group)) {
 		/* The same group may be another one on another link. */
 		if (!ipv6_addr_equal(&m->group, group) || !has_joined(m, in) ||
 		    !sroce_qp_get(m->qp))
@@ -112,7 +112,7 @@ static struct member *find_member(const struct sroce_qp *qp,
 	struct member *m;
 
 	lockdep_assert_held(&members_lock);
-	hash_for_each_possible(members, m, node, hash(group))
+	hash_for_each_possible(members, m, node, group_hash(group))
 		if (m->qp == qp && ipv6_addr_equal(&m->group, group))
 			return m;
 	return NULL;
@@ -180,7 +180,7 @@ static struct net_device *gid_netdev(struct sroce_device *dev, int index)
  * Verbs name no VLAN: every netdev that has an address of the device joins.  The
  * device's own always does, so that addresses may come later.
  */
-static int join(struct member *m)
+static int join_group(struct member *m)
 {
 	struct sroce_device *dev = m->qp->dev;
 	struct net_device *ndev;
@@ -210,7 +210,7 @@ static void leave_by(const struct member *m, const struct joined *j)
 		ipv6_dev_mc_dec(ndev, &m->group);
 }
 
-static void leave(const struct member *m)
+static void leave_group(const struct member *m)
 {
 	const struct joined *j;
 
@@ -237,7 +237,7 @@ static bool is_full(const struct member *one)
 	u32 n = 0;
 
 	lockdep_assert_held(&members_lock);
-	hash_for_each_possible(members, m, node, hash(&one->group))
+	hash_for_each_possible(members, m, node, group_hash(&one->group))
 		n += m->qp->dev == one->qp->dev &&
 		     ipv6_addr_equal(&m->group, &one->group);
 	return n >= SROCE_MAX_MCAST_QP;
@@ -259,7 +259,7 @@ static void count_member(struct sroce_qp *qp, int more)
 		qp->ctx->num_members += more;
 }
 
-static int publish(struct member *m)
+static int publish_member(struct member *m)
 {
 	int err = 0;
 
@@ -270,7 +270,7 @@ static int publish(struct member *m)
 		err = -ENOSPC;
 	if (!err) {
 		count_member(m->qp, 1);
-		hash_add_rcu(members, &m->node, hash(&m->group));
+		hash_add_rcu(members, &m->node, group_hash(&m->group));
 	}
 	spin_unlock(&members_lock);
 	return err;
@@ -282,11 +282,11 @@ static int join_and_publish(struct member *m)
 
 	/* A netdev that goes finds what has joined it: publish under rtnl. */
 	rtnl_lock();
-	err = join(m);
+	err = join_group(m);
 	if (!err)
-		err = publish(m);
+		err = publish_member(m);
 	if (err)
-		leave(m);
+		leave_group(m);
 	rtnl_unlock();
 	return err;
 }
@@ -306,8 +306,8 @@ int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	return err;
 }
 
-static struct member *unpublish(struct sroce_qp *qp,
-				const struct in6_addr *group)
+static struct member *unpublish_member(struct sroce_qp *qp,
+				       const struct in6_addr *group)
 {
 	struct member *m;
 
@@ -327,9 +327,9 @@ int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 	struct member *m;
 
 	rtnl_lock();
-	m = unpublish(sroce_qp(ibqp), group);
+	m = unpublish_member(sroce_qp(ibqp), group);
 	if (m)
-		leave(m);
+		leave_group(m);
 	rtnl_unlock();
 	if (!m)
 		return -EINVAL;

@@ -37,14 +37,14 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 	left = atomic_dec_return(&path->bursts);
 	if ((!left || left + atomic_read(&other->bursts) <= SROCE_TX_LIMIT / 2) &&
 	    READ_ONCE(qp->tx_full) && cmpxchg(&qp->tx_full, true, false))
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
-				      BIT(SROCE_TODO_ANSWER));
+		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND) |
+				      BIT(SROCE_TODO_RESPOND));
 	sroce_wmem_uncharge(qp->wmem, units);
 	kref_put(&qp->mem, sroce_qp_free);
 	this_cpu_dec(under_way);
 }
 
-/* That of insist() */
+/* That of force_mtu_sock() */
 static void put_sock(const struct sk_buff *skb)
 {
 	if (unlikely(skb->sk))
@@ -146,17 +146,17 @@ bool sroce_tx_wait(struct sroce_qp *qp)
 	return !sroce_tx_ready(qp);
 }
 
-bool sroce_tx_room(struct sroce_qp *qp, enum sroce_todo todo)
+bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo)
 {
 	if (!sroce_tx_ready(qp) && sroce_tx_wait(qp))
 		return false;
 	if (!sroce_wmem_room(qp->wmem) &&
 	    sroce_wmem_wait(qp->wmem, &qp->wmem_wait))
 		return false;
-	if (likely(!qp->av || !qp->av->loopback || !sroce_loop_full()))
+	if (likely(!qp->av || !qp->av->loopback || !sroce_loopback_full()))
 		return true;
 	/* What waits there is delivered before the work item comes by again. */
-	sroce_worker_wake(qp, BIT(todo));
+	sroce_qp_wake(qp, BIT(todo));
 	return false;
 }
 
@@ -182,7 +182,7 @@ void sroce_tx_drain(void)
 /* Headers */
 
 /* Everything is there: give the head the length of all. */
-static void seal(struct sroce_burst *burst)
+static void set_gso_len(struct sroce_burst *burst)
 {
 	struct sk_buff *head = burst->head;
 	struct skb_shared_info *shared = skb_shinfo(head);
@@ -258,7 +258,7 @@ static void make_gso(struct sroce_burst *burst)
 		shared->gso_type |= SKB_GSO_UDP_TUNNEL;
 }
 
-static void sign(struct sroce_burst *burst)
+static void write_icrcs(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
 	struct sroce_reader reader;
@@ -268,14 +268,14 @@ static void sign(struct sroce_burst *burst)
 					 sizeof(struct udphdr));
 	sroce_icrc_begin(&icrc, skb_network_header(skb), 1);
 	/* The trailers are in one piece, as extend() made them. */
-	sroce_crc_sign(&icrc, reader, burst->size, burst->bytes);
+	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes);
 }
 
 static void finish_burst(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
 
-	seal(burst);
+	set_gso_len(burst);
 	push_udp(skb, burst->av);
 	if (burst->av->ipv4)
 		push_ipv4(skb, burst->av, burst->path->ip_id);
@@ -291,16 +291,16 @@ static void finish_burst(struct sroce_burst *burst)
 					 udp_hdr(skb));
 	else
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
-	sign(burst);
+	write_icrcs(burst);
 }
 
 /*
- * The path is said to carry less than the netdev: see sroce_socket_find().  IPv6
+ * The path is said to carry less than the netdev: see sroce_udp_sock_find().  IPv6
  * asks the packet for its socket, which then has a reference.
  */
-static struct sock *insist(struct net *net, struct sk_buff *skb, bool ipv4)
+static struct sock *force_mtu_sock(struct net *net, struct sk_buff *skb, bool ipv4)
 {
-	struct sock *sk = sroce_socket_find(net, ipv4);
+	struct sock *sk = sroce_udp_sock_find(net, ipv4);
 
 	if (sk && !ipv4) {
 		if (!refcount_inc_not_zero(&sk->sk_refcnt))
@@ -323,7 +323,7 @@ static int transmit_ip(struct sroce_burst *burst, struct sk_buff *skb)
 	skb_dst_set(skb, dst_clone(dst));
 	rcu_read_lock();
 	if (unlikely(dst_mtu(dst) < READ_ONCE(dst->dev->mtu)))
-		sk = insist(net, skb, ipv4);
+		sk = force_mtu_sock(net, skb, ipv4);
 	err = ipv4 ? ip_local_out(net, sk, skb) : ip6_local_out(net, sk, skb);
 	rcu_read_unlock();
 	return err;
@@ -339,7 +339,7 @@ static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 	if (ndev) {
 		dev_hold(ndev);
 		skb->dev = ndev;
-		err = sroce_loop_push(skb) ? 0 : -ENOBUFS;
+		err = sroce_loopback_push(skb) ? 0 : -ENOBUFS;
 	}
 	if (err)
 		kfree_skb(skb);
@@ -401,7 +401,7 @@ int sroce_burst_send(struct sroce_burst *burst)
 	int err;
 
 	if (!burst->head) {
-		sroce_grip_drop(&burst->grip);
+		sroce_mr_cache_drop(&burst->cache);
 		return 0;
 	}
 	/*
@@ -409,7 +409,7 @@ int sroce_burst_send(struct sroce_burst *burst)
 	 * see: by then the ICRC must be that of what was there before.
 	 */
 	finish_burst(burst);
-	sroce_grip_drop(&burst->grip);
+	sroce_mr_cache_drop(&burst->cache);
 	err = transmit(burst, burst->head);
 	count_burst(burst, net_xmit_eval(err));
 	sroce_burst_reset(burst);

@@ -80,7 +80,7 @@ bool sroce_tx_wait(struct sroce_qp *qp);
  * @qp: the QP, the lock of the half that sends held
  * @todo: what its work is to go on with when there is room again
  */
-bool sroce_tx_room(struct sroce_qp *qp, enum sroce_todo todo);
+bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo);
 
 /* Waits until no packet of ours is under way on this host. */
 void sroce_tx_drain(void);

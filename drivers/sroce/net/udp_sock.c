@@ -19,7 +19,7 @@
 
 struct udp_socket {
 	struct list_head list;
-	struct sroce_socket_id id;
+	struct sroce_udp_sock_id id;
 	u32 users;
 	struct socket *socket;
 	struct sock *sk;
@@ -31,7 +31,7 @@ static DEFINE_MUTEX(sockets_lock);
 static LIST_HEAD(sockets);
 static int (*receive_packet)(struct sock *sk, struct sk_buff *skb);
 
-static struct udp_socket *find_socket(const struct sroce_socket_id *id)
+static struct udp_socket *find_socket(const struct sroce_udp_sock_id *id)
 {
 	struct udp_socket *s;
 
@@ -73,7 +73,7 @@ static int bind_ipv4(struct udp_socket *s)
 		.sin_port = htons(SROCE_UDP_PORT),
 	};
 
-	/* See sroce_socket_find(). */
+	/* See sroce_udp_sock_find(). */
 	ip_sock_set_mtu_discover(s->sk, IP_PMTUDISC_INTERFACE);
 	return kernel_bind(s->socket, (void *)&addr, sizeof(addr));
 }
@@ -148,7 +148,7 @@ static int open_as_kernel(struct udp_socket *s)
 	return err;
 }
 
-struct sock *sroce_socket_find(const struct net *net, bool ipv4)
+struct sock *sroce_udp_sock_find(const struct net *net, bool ipv4)
 {
 	struct udp_socket *s;
 
@@ -158,7 +158,7 @@ struct sock *sroce_socket_find(const struct net *net, bool ipv4)
 	return NULL;
 }
 
-static int add_socket(const struct sroce_socket_id *id)
+static int add_socket(const struct sroce_udp_sock_id *id)
 {
 	struct udp_socket *s = kzalloc_obj(*s, GFP_KERNEL);
 	int err;
@@ -182,7 +182,7 @@ static void close_socket(struct udp_socket *s)
 	kfree_rcu(s, rcu);
 }
 
-int sroce_socket_get(const struct sroce_socket_id *id)
+int sroce_udp_sock_get(const struct sroce_udp_sock_id *id)
 {
 	struct udp_socket *s;
 	int err = 0;
@@ -197,7 +197,7 @@ int sroce_socket_get(const struct sroce_socket_id *id)
 	return err;
 }
 
-void sroce_socket_put(const struct sroce_socket_id *id)
+void sroce_udp_sock_put(const struct sroce_udp_sock_id *id)
 {
 	struct udp_socket *s;
 
@@ -235,13 +235,13 @@ static struct pernet_operations net_ops = {
 	.size = sizeof(struct sroce_route_net),
 };
 
-int sroce_socket_init(int (*receive)(struct sock *sk, struct sk_buff *skb))
+int sroce_udp_sock_init(int (*receive)(struct sock *sk, struct sk_buff *skb))
 {
 	receive_packet = receive;
 	return register_pernet_subsys(&net_ops);
 }
 
-void sroce_socket_exit(void)
+void sroce_udp_sock_exit(void)
 {
 	unregister_pernet_subsys(&net_ops);
 }

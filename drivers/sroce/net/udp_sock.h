@@ -8,20 +8,20 @@ struct sk_buff;
 struct sock;
 
 /**
- * sroce_socket_get() - receive RoCE packets in a network namespace or a VRF
+ * sroce_udp_sock_get() - receive RoCE packets in a network namespace or a VRF
  * @id: which socket
  *
- * The socket is shared; every call needs its sroce_socket_put().
+ * The socket is shared; every call needs its sroce_udp_sock_put().
  *
  * Context: process, may sleep.
  * Return: 0; EADDRINUSE if somebody else has UDP port 4791 there.
  */
-int sroce_socket_get(const struct sroce_socket_id *id);
-/* Undo one sroce_socket_get(); the last one closes it.  Context: as there. */
-void sroce_socket_put(const struct sroce_socket_id *id);
+int sroce_udp_sock_get(const struct sroce_udp_sock_id *id);
+/* Undo one sroce_udp_sock_get(); the last one closes it.  Context: as there. */
+void sroce_udp_sock_put(const struct sroce_udp_sock_id *id);
 
 /**
- * sroce_socket_find() - a socket to send by, whatever the path is said to carry
+ * sroce_udp_sock_find() - a socket to send by, whatever the path is said to carry
  * @net: the namespace
  * @ipv4: address family
  *
@@ -33,16 +33,16 @@ void sroce_socket_put(const struct sroce_socket_id *id);
  * Context: RCU read side, which keeps it.  Return: the socket, or NULL if there
  * is none in that namespace.
  */
-struct sock *sroce_socket_find(const struct net *net, bool ipv4);
+struct sock *sroce_udp_sock_find(const struct net *net, bool ipv4);
 
 /**
- * sroce_socket_init() - start
+ * sroce_udp_sock_init() - start
  * @receive: encap_rcv of the sockets
  *
  * Context: loading the module.  Return: 0 or an errno.
  */
-int sroce_socket_init(int (*receive)(struct sock *sk, struct sk_buff *skb));
+int sroce_udp_sock_init(int (*receive)(struct sock *sk, struct sk_buff *skb));
 /* Context: unloading it; no device is left. */
-void sroce_socket_exit(void);
+void sroce_udp_sock_exit(void);
 
 #endif /* SROCE_UDP_SOCK_H */

@@ -15,7 +15,7 @@ static_assert((int)IB_WC_GENERAL_ERR == 21);
 
 static bool cq_of_kernel(const struct sroce_cq *cq)
 {
-	return cq->slot == &cq->own_slot;
+	return cq->slot == &cq->kernel_slot;
 }
 
 /*
@@ -170,7 +170,7 @@ static void cq_call(struct sroce_cq *cq, unsigned long calls)
 }
 
 /* Only by the timer or the tasklet that it counts. */
-static void count_run(u32 *runs)
+static void count_handler_run(u32 *runs)
 {
 	/* What the run did is over: pairs with runs_since(). */
 	smp_store_release(runs, *runs + 1);
@@ -178,7 +178,7 @@ static void count_run(u32 *runs)
 
 static u32 runs_since(const u32 *runs, u32 then)
 {
-	/* Pairs with count_run(). */
+	/* Pairs with count_handler_run(). */
 	return smp_load_acquire(runs) - then;
 }
 
@@ -187,7 +187,7 @@ static void cq_call_kernel(struct tasklet_struct *caller)
 	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
 
 	cq_call(cq, xchg(&cq->calls, 0));
-	count_run(&cq->called);
+	count_handler_run(&cq->called);
 }
 
 /*
@@ -218,7 +218,7 @@ static enum hrtimer_restart cq_waited(struct hrtimer *timer)
 	due = cq_batch_due(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
-	count_run(&cq->waits);
+	count_handler_run(&cq->waits);
 	return HRTIMER_NORESTART;
 }
 
@@ -252,11 +252,11 @@ static int cq_check(const struct ib_cq *ibcq,
 }
 
 /* Tell a process where its ring is. */
-static int cq_respond(const struct sroce_cq *cq, struct sroce_ring *ring,
+static int cq_respond(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
 		      u32 entries, struct ib_udata *udata)
 {
 	struct sroce_create_cq_resp resp = {
-		.map.ring_offset = sroce_ring_offset(ring),
+		.map.ring_offset = sroce_queue_mem_offset(ring),
 		.map.ring_size = ring->size,
 		.map.slot = cq->place.number,
 		.map.page_offset = cq->place.page_offset,
@@ -272,13 +272,13 @@ static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
 	int err;
 
-	err = sroce_slot_alloc(ctx, &cq->place);
+	err = sroce_doorbell_alloc(ctx, &cq->place);
 	if (err)
 		return err;
 	cq->slot = cq->place.mem;
 	err = cq_respond(cq, cq->ring, cq->entries, udata);
 	if (err)
-		sroce_slot_free(ctx, &cq->place);
+		sroce_doorbell_free(ctx, &cq->place);
 	return err;
 }
 
@@ -304,9 +304,9 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->lenient = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->entries = roundup_pow_of_two(attr->cqe);
 	cq->limit = cq->entries;
-	cq->slot = &cq->own_slot;
-	cq->ring = sroce_ring_alloc(ctx ? &ctx->ib : NULL,
-				    cq->entries * sizeof(*cq->cqes));
+	cq->slot = &cq->kernel_slot;
+	cq->ring = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
+					 cq->entries * sizeof(*cq->cqes));
 	if (IS_ERR(cq->ring))
 		return PTR_ERR(cq->ring);
 	cq->cqes = cq->ring->mem;
@@ -314,7 +314,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (udata) {
 		err = cq_share(cq, udata);
 		if (err)
-			sroce_ring_free(cq->ring);
+			sroce_queue_mem_free(cq->ring);
 	}
 	return err;
 }
@@ -324,7 +324,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
  * the timer has run twice, and then the tasklet: either may have been past it
  * when it was queued again.
  */
-void sroce_cq_settle(struct sroce_cq *cq)
+void sroce_cq_drain_handlers(struct sroce_cq *cq)
 {
 	u32 waits = READ_ONCE(cq->waits);
 	u32 called;
@@ -354,8 +354,8 @@ void sroce_post_destroy_cq(struct ib_cq *ibcq)
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
 	if (!cq_of_kernel(cq))
-		sroce_slot_free(sroce_ucontext(cq->ring->ucontext), &cq->place);
-	sroce_ring_free(cq->ring);
+		sroce_doorbell_free(sroce_ucontext(cq->ring->ucontext), &cq->place);
+	sroce_queue_mem_free(cq->ring);
 }
 
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
@@ -392,7 +392,7 @@ int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
  * @done: index in the old ring of what is to be copied next
  */
 struct move {
-	struct sroce_ring *ring;
+	struct sroce_queue_mem *ring;
 	struct sroce_cqe *cqes;
 	u32 entries;
 	u32 base;
@@ -403,7 +403,7 @@ struct move {
  * To the new ring, with the phase that they have there.  Old entries of a
  * process's ring it may have changed meanwhile: they are nothing to us.
  */
-static void move_until(const struct sroce_cq *cq, struct move *m, u32 end)
+static void copy_until(const struct sroce_cq *cq, struct move *m, u32 end)
 {
 	for (; m->done != end; m->done++) {
 		u32 index = m->done - m->base;
@@ -415,18 +415,18 @@ static void move_until(const struct sroce_cq *cq, struct move *m, u32 end)
 }
 
 /* The first that has not been taken; a process takes none meanwhile. */
-static u32 move_head(const struct sroce_cq *cq, const struct move *m)
+static u32 copy_head(const struct sroce_cq *cq, const struct move *m)
 {
 	return cq_of_kernel(cq) ? cq->head : m->base;
 }
 
 /* The rest, and then the new ring takes the old one's place. */
-static void move_finish(struct sroce_cq *cq, struct move *m)
+static void copy_finish(struct sroce_cq *cq, struct move *m)
 {
-	u32 head = move_head(cq, m) - m->base;
+	u32 head = copy_head(cq, m) - m->base;
 
 	lockdep_assert_held(&cq->lock);
-	move_until(cq, m, cq->tail);
+	copy_until(cq, m, cq->tail);
 	swap(cq->ring, m->ring);
 	cq->cqes = m->cqes;
 	cq->entries = m->entries;
@@ -440,23 +440,23 @@ static void move_finish(struct sroce_cq *cq, struct move *m)
 }
 
 /* Returns 0 when it is done, EINVAL, or EAGAIN when there is more to copy. */
-static int move_step(struct sroce_cq *cq, struct move *m, u32 *tail)
+static int copy_step(struct sroce_cq *cq, struct move *m, u32 *tail)
 {
 	u32 used;
 
 	lockdep_assert_held(&cq->lock);
 	*tail = cq->tail;
-	used = cq->tail - move_head(cq, m);
+	used = cq->tail - copy_head(cq, m);
 	if (used > cq->entries || used > m->entries || cq->overflowed)
 		return -EINVAL;
 	if (cq->tail - m->done > MOVE_AT_ONCE)
 		return -EAGAIN;
-	move_finish(cq, m);
+	copy_finish(cq, m);
 	return 0;
 }
 
 /* Completions may come, and a kernel user take some, while most are copied. */
-static int move_all(struct sroce_cq *cq, struct move *m)
+static int copy_cqes(struct sroce_cq *cq, struct move *m)
 {
 	unsigned long flags;
 	u32 tail;
@@ -466,31 +466,31 @@ static int move_all(struct sroce_cq *cq, struct move *m)
 	m->done = m->base;
 	for (;;) {
 		spin_lock_irqsave(&cq->lock, flags);
-		err = move_step(cq, m, &tail);
+		err = copy_step(cq, m, &tail);
 		spin_unlock_irqrestore(&cq->lock, flags);
 		if (err != -EAGAIN)
 			return err;
-		move_until(cq, m, tail);
+		copy_until(cq, m, tail);
 		cond_resched();
 	}
 }
 
-static int resize(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
+static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 {
 	struct move m = { .entries = entries };
 	int err = 0;
 
-	m.ring = sroce_ring_alloc(cq->ring->ucontext,
-				  entries * sizeof(*m.cqes));
+	m.ring = sroce_queue_mem_alloc(cq->ring->ucontext,
+				       entries * sizeof(*m.cqes));
 	if (IS_ERR(m.ring))
 		return PTR_ERR(m.ring);
 	m.cqes = m.ring->mem;
 	if (udata)
 		err = cq_respond(cq, m.ring, entries, udata);
 	if (!err)
-		err = move_all(cq, &m);
+		err = copy_cqes(cq, &m);
 	/* The new one, if that failed. */
-	sroce_ring_free(m.ring);
+	sroce_queue_mem_free(m.ring);
 	return err;
 }
 
@@ -506,7 +506,7 @@ int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
 	if (err)
 		return err;
 	mutex_lock(&cq->resize);
-	err = resize(cq, roundup_pow_of_two(cqe), udata);
+	err = resize_ring(cq, roundup_pow_of_two(cqe), udata);
 	mutex_unlock(&cq->resize);
 	return err;
 }

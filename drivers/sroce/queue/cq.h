@@ -27,7 +27,7 @@ enum sroce_cq_call {
  * @tail: completions written
  * @limit: @tail may go up to here before the user's head is read again
  * @head: completions taken by a kernel user
- * @slot: user's words; @own_slot of a kernel user
+ * @slot: user's words; @kernel_slot of a kernel user
  * @place: where the slot is in the context
  * @served: the arm word that got its event
  * @stamped: completions carry a timestamp
@@ -47,19 +47,19 @@ enum sroce_cq_call {
  * @calls: which, bits of enum sroce_cq_call
  * @called: how often @caller has run; its alone, without @lock
  * @resize: one resize_cq() at a time; outside of @lock
- * @own_slot: see @slot
+ * @kernel_slot: see @slot
  */
 struct sroce_cq {
 	struct ib_cq ib;
 	spinlock_t lock; /* all below */
-	struct sroce_ring *ring;
+	struct sroce_queue_mem *ring;
 	struct sroce_cqe *cqes;
 	u32 entries;
 	u32 tail;
 	u32 limit;
 	u32 head;
 	struct sroce_cq_slot *slot;
-	struct sroce_slot place;
+	struct sroce_doorbell place;
 	u32 served;
 	bool stamped;
 	bool lenient;
@@ -78,7 +78,7 @@ struct sroce_cq {
 	unsigned long calls;
 	u32 called;
 	struct mutex resize;	/* see above */
-	struct sroce_cq_slot own_slot;
+	struct sroce_cq_slot kernel_slot;
 };
 
 static inline struct sroce_cq *sroce_cq(struct ib_cq *ibcq)
@@ -107,7 +107,7 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe);
 void sroce_cq_notify(struct sroce_cq *cq);
 
 /**
- * sroce_cq_settle() - wait for the events of a QP that has gone
+ * sroce_cq_drain_handlers() - wait for the events of a QP that has gone
  * @cq: of a kernel user
  *
  * ib_free_cq() takes it that there are none without QPs, and may free what the
@@ -115,7 +115,7 @@ void sroce_cq_notify(struct sroce_cq *cq);
  *
  * Context: process, may sleep.
  */
-void sroce_cq_settle(struct sroce_cq *cq);
+void sroce_cq_drain_handlers(struct sroce_cq *cq);
 
 /* ib_device_ops */
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

@@ -12,7 +12,7 @@
 
 /* A doorbell page; bit n of @used is its slot n. */
 struct doorbell_page {
-	struct sroce_ring *ring;
+	struct sroce_queue_mem *ring;
 	u32 used;
 };
 
@@ -29,7 +29,7 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx)
 	page = kzalloc_obj(*page, GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
-	page->ring = sroce_ring_alloc(&ctx->ib, PAGE_SIZE);
+	page->ring = sroce_queue_mem_alloc(&ctx->ib, PAGE_SIZE);
 	if (IS_ERR(page->ring)) {
 		err = PTR_ERR(page->ring);
 		goto err_page;
@@ -40,7 +40,7 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx)
 	return page;
 
 err_ring:
-	sroce_ring_free(page->ring);
+	sroce_queue_mem_free(page->ring);
 err_page:
 	kfree(page);
 	return ERR_PTR(err);
@@ -64,7 +64,7 @@ static struct doorbell_page *page_find(struct sroce_ucontext *ctx,
 	return page;
 }
 
-int sroce_slot_alloc(struct sroce_ucontext *ctx, struct sroce_slot *slot)
+int sroce_doorbell_alloc(struct sroce_ucontext *ctx, struct sroce_doorbell *slot)
 {
 	struct doorbell_page *page;
 	unsigned long number;
@@ -84,12 +84,12 @@ int sroce_slot_alloc(struct sroce_ucontext *ctx, struct sroce_slot *slot)
 
 	slot->mem = page->ring->mem + bit * SROCE_SLOT_SIZE;
 	slot->number = number * SROCE_SLOTS_PER_PAGE + bit;
-	slot->page_offset = sroce_ring_offset(page->ring);
+	slot->page_offset = sroce_queue_mem_offset(page->ring);
 	memset(slot->mem, 0, SROCE_SLOT_SIZE);
 	return 0;
 }
 
-void sroce_slot_free(struct sroce_ucontext *ctx, struct sroce_slot *slot)
+void sroce_doorbell_free(struct sroce_ucontext *ctx, struct sroce_doorbell *slot)
 {
 	unsigned long number = slot->number / SROCE_SLOTS_PER_PAGE;
 	struct doorbell_page *page;
@@ -101,26 +101,26 @@ void sroce_slot_free(struct sroce_ucontext *ctx, struct sroce_slot *slot)
 	mutex_unlock(&ctx->lock);
 }
 
-int sroce_slot_owner(struct sroce_ucontext *ctx, struct sroce_slot *slot,
-		     struct sroce_qp *qp)
+int sroce_doorbell_set_qp(struct sroce_ucontext *ctx, struct sroce_doorbell *slot,
+			  struct sroce_qp *qp)
 {
 	return xa_err(xa_store_bh(&ctx->kicked->qps, slot->number, qp,
 				  GFP_KERNEL_ACCOUNT));
 }
 
-void sroce_slots_init(struct sroce_ucontext *ctx)
+void sroce_doorbells_init(struct sroce_ucontext *ctx)
 {
 	mutex_init(&ctx->lock);
 	xa_init(&ctx->pages);
 }
 
-void sroce_slots_exit(struct sroce_ucontext *ctx)
+void sroce_doorbells_exit(struct sroce_ucontext *ctx)
 {
 	struct doorbell_page *page;
 	unsigned long number;
 
 	xa_for_each(&ctx->pages, number, page) {
-		sroce_ring_free(page->ring);
+		sroce_queue_mem_free(page->ring);
 		kfree(page);
 	}
 	xa_destroy(&ctx->pages);

@@ -9,20 +9,20 @@
 #include <sroce_ring.h>
 
 struct sroce_qp;
-struct sroce_ring;
+struct sroce_queue_mem;
 struct sroce_wmem;
 
 /**
- * struct sroce_kicked - the QPs of a context
+ * struct sroce_qp_by_slot - the QPs of a context
  * @qps: by slot number; RCU. Those of datagrams that gather posts are marked
  * @rcu: a kick may still look at it when the RDMA core frees the context
  */
-struct sroce_kicked {
+struct sroce_qp_by_slot {
 	struct xarray qps;
 	struct rcu_head rcu;
 };
 
-#define SROCE_GATHERS XA_MARK_0
+#define SROCE_SLOT_BATCHING XA_MARK_0
 
 /**
  * struct sroce_ucontext - a process's open device
@@ -40,17 +40,17 @@ struct sroce_ucontext {
 	struct xarray pages;
 	u32 num_pages;
 	u32 num_members;
-	struct sroce_kicked *kicked;
+	struct sroce_qp_by_slot *kicked;
 	struct sroce_wmem *wmem;
 };
 
 /**
- * struct sroce_slot - a doorbell slot
+ * struct sroce_doorbell - a doorbell slot
  * @mem: its 128 bytes, zeroed: struct sroce_qp_slot or sroce_cq_slot
  * @number: in the context
  * @page_offset: mmap offset of its page
  */
-struct sroce_slot {
+struct sroce_doorbell {
 	void *mem;
 	u32 number;
 	u64 page_offset;
@@ -66,24 +66,24 @@ static inline struct sroce_ucontext *sroce_ucontext(struct ib_ucontext *ibctx)
 	rdma_udata_to_drv_context(udata, struct sroce_ucontext, ib)
 
 /**
- * sroce_slot_alloc() - take a free doorbell slot of a context
+ * sroce_doorbell_alloc() - take a free doorbell slot of a context
  * @ctx: the context
  * @slot: result
  *
  * Context: process, may sleep.  Return: 0 or an errno.
  */
-int sroce_slot_alloc(struct sroce_ucontext *ctx, struct sroce_slot *slot);
+int sroce_doorbell_alloc(struct sroce_ucontext *ctx, struct sroce_doorbell *slot);
 
 /* Give it back; nothing in the kernel may look at it any more. */
-void sroce_slot_free(struct sroce_ucontext *ctx, struct sroce_slot *slot);
+void sroce_doorbell_free(struct sroce_ucontext *ctx, struct sroce_doorbell *slot);
 
 /* Let kicks of @slot find @qp, or (NULL) nobody.  May sleep. */
-int sroce_slot_owner(struct sroce_ucontext *ctx, struct sroce_slot *slot,
-		     struct sroce_qp *qp);
+int sroce_doorbell_set_qp(struct sroce_ucontext *ctx, struct sroce_doorbell *slot,
+			  struct sroce_qp *qp);
 
-/* Prepare a new context for sroce_slot_alloc(). */
-void sroce_slots_init(struct sroce_ucontext *ctx);
+/* Prepare a new context for sroce_doorbell_alloc(). */
+void sroce_doorbells_init(struct sroce_ucontext *ctx);
 /* Free the pages.  No slot is in use any more. */
-void sroce_slots_exit(struct sroce_ucontext *ctx);
+void sroce_doorbells_exit(struct sroce_ucontext *ctx);
 
 #endif /* SROCE_DOORBELL_H */

@@ -56,7 +56,7 @@ struct sroce_path {
  * @lists: SGE list or inline data of each record of @req, @list_size apart
  * @list_size: bytes
  * @cq: completions go here
- * @grip: memory region used last under the lock
+ * @cache: memory region used last under the lock
  * @path: route
  * @av: datagrams: where @path leads to, referenced
  * @unasked: packets sent since one asked for an acknowledgment
@@ -83,12 +83,12 @@ struct sroce_path {
  * @timer: runs while something is outstanding; looks at @deadline lazily
  * @timer_runs: @timer is queued
  * @lazy: how much later than @deadline it may fire, ns
- * @gather: runs while posts are gathered, see sroce_gather_kick()
- * @gathering: @gather is queued
- * @gathered: entries fetched when it was
+ * @gather: runs while posts are batch_start, see sroce_doorbell_rung()
+ * @batching: @gather is queued
+ * @batch_start: entries fetched when it was
  * @polled: what the process had polled at its last kick
  * @unpolled: kicks since, without a look at its completions
- * @idle_gathers: times in a row that it has brought next to nothing
+ * @idle_batches: times in a row that it has brought next to nothing
  * @armed: @deadline counts
  * @pauses: local drops in a row
  * @progress: something was acknowledged since @deadline was set
@@ -118,7 +118,7 @@ struct sroce_sendq {
 	void *lists;
 	u32 list_size;
 	struct sroce_cq *cq;
-	struct sroce_grip grip;
+	struct sroce_mr_cache cache;
 	struct sroce_path path;
 	struct sroce_av *av;
 	u32 unasked;
@@ -143,11 +143,11 @@ struct sroce_sendq {
 	struct hrtimer timer;
 	struct hrtimer gather;
 	u32 polled;
-	u32 gathered;
+	u32 batch_start;
 	u32 lazy;
 	u8 unpolled;
-	u8 idle_gathers;
-	bool gathering;
+	u8 idle_batches;
+	bool batching;
 	bool timer_runs;
 	bool armed;
 	bool expires_set;
@@ -173,12 +173,12 @@ struct sroce_sendq {
  * @resp: protocol state
  * @wqe: the receive request that the message in progress has taken; its SGE
  *	list is private
- * @wqe_taken: datagrams: @wqe is waiting for its datagram
+ * @wqe_held: datagrams: @wqe is waiting for its datagram
  * @flushing: in error: requests in @ring that are to be flushed
  * @taken_from: XRC: the SRQ (its serial number) that @wqe is of
  * @cq: completions go here; of an XRC target, those of @srq's requests
  * @pd: of the memory that requests name: the QP's, or of an XRC target @srq's
- * @grip: memory region used last under the lock
+ * @cache: memory region used last under the lock
  * @path: route
  * @qkey: of datagrams
  * @syndrome: of the NAK to send, or 0
@@ -197,12 +197,12 @@ struct sroce_recvq {
 	struct sroce_recv_ring ring;
 	struct sroce_responder resp;
 	struct sroce_recv_wqe *wqe;
-	bool wqe_taken;
+	bool wqe_held;
 	u32 flushing;
 	u64 taken_from;
 	struct sroce_cq *cq;
 	struct ib_pd *pd;
-	struct sroce_grip grip;
+	struct sroce_mr_cache cache;
 	struct sroce_path path;
 	u32 qkey;
 	u8 syndrome;
@@ -217,10 +217,10 @@ struct sroce_recvq {
 	struct sroce_fault fault;
 };
 
-/* What the work item, or an agenda, has to do: bits of struct sroce_qp.todo. */
-enum sroce_todo {
+/* What the work item, or an run_list, has to do: bits of struct sroce_qp.todo. */
+enum sroce_qp_todo {
 	SROCE_TODO_SEND,	/* the requester can go on */
-	SROCE_TODO_ANSWER,	/* the responder can go on */
+	SROCE_TODO_RESPOND,	/* the responder can go on */
 	SROCE_TODO_FLUSH,	/* the QP is in an error state: look, and flush */
 	SROCE_TODO_FLUSH_REST,	/* go on with that, and look no more */
 	SROCE_TODO_FATAL,	/* events to raise: IB_EVENT_QP_FATAL, */
@@ -251,7 +251,7 @@ enum sroce_todo {
  * @ctx: that process's context
  * @slot: doorbell words
  * @place: where the slot is in the context
- * @own_slot: @slot of a kernel user
+ * @kernel_slot: @slot of a kernel user
  * @ring: memory behind both rings
  * @av: path to the peer of a connected QP; changed with both locks held
  * @dest_qpn: its number
@@ -263,9 +263,9 @@ enum sroce_todo {
  * @sq: sending half
  * @rq: answering half
  * @work: what the fast path hands over
- * @todo: enum sroce_todo
- * @on_agenda: bit 0: it is on a processor's agenda (queue/qp_run.c)
- * @next: on that agenda
+ * @todo: enum sroce_qp_todo
+ * @on_run_list: bit 0: it is on a processor's run_list (queue/qp_run.c)
+ * @next: on that run_list
  * @turn: when its timers last took part in a processor's turn (queue/qp_run.c)
  * @post_lock: kernel users' posting; taken with interrupts off
  * @tx_grace: UC: of RCU, when the last burst was let go of
@@ -295,8 +295,8 @@ struct sroce_qp {
 	bool user;
 	struct sroce_ucontext *ctx;
 	struct sroce_qp_slot *slot;
-	struct sroce_slot place;
-	struct sroce_ring *ring;
+	struct sroce_doorbell place;
+	struct sroce_queue_mem *ring;
 	struct sroce_av *av;
 	u32 dest_qpn;
 	const u16 *pkey;
@@ -310,7 +310,7 @@ struct sroce_qp {
 
 	struct work_struct work;
 	unsigned long todo;
-	unsigned long on_agenda;
+	unsigned long on_run_list;
 	struct sroce_qp *next;
 	u64 turn;
 	spinlock_t post_lock;	/* see above */
@@ -323,7 +323,7 @@ struct sroce_qp {
 	struct completion idle;
 	struct kref mem;
 	struct rcu_head rcu;
-	struct sroce_qp_slot own_slot;
+	struct sroce_qp_slot kernel_slot;
 };
 
 /**

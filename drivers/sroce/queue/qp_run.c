@@ -14,7 +14,7 @@
  */
 static struct workqueue_struct *queue, *kernel_queue;
 
-int sroce_worker_init(void)
+int sroce_qp_run_init(void)
 {
 	queue = alloc_workqueue("sroce", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
 	if (!queue)
@@ -27,52 +27,52 @@ int sroce_worker_init(void)
 	return -ENOMEM;
 }
 
-void sroce_worker_exit(void)
+void sroce_qp_run_exit(void)
 {
 	destroy_workqueue(kernel_queue);
 	destroy_workqueue(queue);
 }
 
-/* QPs to go on with at sroce_worker_end(); the processor's own, softirqs. */
-struct agenda {
+/* QPs to go on with at sroce_softirq_end(); the processor's own, softirqs. */
+struct run_list {
 	struct sroce_qp *first;
 	struct sroce_qp **last;
 	bool open;
 };
 
-static DEFINE_PER_CPU(struct agenda, agenda);
+static DEFINE_PER_CPU(struct run_list, run_list);
 
-/* @qp's reference becomes the agenda's or the work item's: one is enough. */
-static void enter(struct sroce_qp *qp, bool soon)
+/* @qp's reference becomes the run_list's or the work item's: one is enough. */
+static void run_list_add(struct sroce_qp *qp, bool soon)
 {
-	struct agenda *a;
+	struct run_list *a;
 
-	if (soon ? test_and_set_bit(0, &qp->on_agenda) :
+	if (soon ? test_and_set_bit(0, &qp->on_run_list) :
 		   !queue_work(qp->user ? queue : kernel_queue, &qp->work)) {
 		sroce_qp_put(qp);
 	} else if (soon) {
-		a = this_cpu_ptr(&agenda);
+		a = this_cpu_ptr(&run_list);
 		qp->next = NULL;
 		*a->last = qp;
 		a->last = &qp->next;
 	}
 }
 
-void sroce_worker_wake(struct sroce_qp *qp, unsigned long todo)
+void sroce_qp_wake(struct sroce_qp *qp, unsigned long todo)
 {
 	/* Only the softirq that has it open adds to it. */
-	bool soon = this_cpu_read(agenda.open) && in_softirq() &&
+	bool soon = this_cpu_read(run_list.open) && in_softirq() &&
 		    !in_hardirq() && !(todo & ~SROCE_TODO_SOFTIRQ);
 
 	if (!sroce_qp_get(qp))
 		return;
 	set_mask_bits(&qp->todo, 0, todo);
-	enter(qp, soon);
+	run_list_add(qp, soon);
 }
 
-bool sroce_worker_begin(void)
+bool sroce_softirq_begin(void)
 {
-	struct agenda *a = this_cpu_ptr(&agenda);
+	struct run_list *a = this_cpu_ptr(&run_list);
 
 	lockdep_assert_in_softirq();
 	if (a->open)
@@ -83,9 +83,9 @@ bool sroce_worker_begin(void)
 	return true;
 }
 
-struct sroce_qp *sroce_worker_next(void)
+struct sroce_qp *sroce_softirq_next(void)
 {
-	struct agenda *a = this_cpu_ptr(&agenda);
+	struct run_list *a = this_cpu_ptr(&run_list);
 	struct sroce_qp *qp = a->first;
 
 	if (!qp)
@@ -94,17 +94,17 @@ struct sroce_qp *sroce_worker_next(void)
 	if (!a->first)
 		a->last = &a->first;
 	/* From here on it may be entered again, by another processor, too. */
-	clear_bit_unlock(0, &qp->on_agenda);
+	clear_bit_unlock(0, &qp->on_run_list);
 	return qp;
 }
 
-void sroce_worker_close(void)
+void sroce_softirq_close(void)
 {
 	struct sroce_qp *qp;
 
-	this_cpu_write(agenda.open, false);
-	while ((qp = sroce_worker_next()))
-		enter(qp, false);
+	this_cpu_write(run_list.open, false);
+	while ((qp = sroce_softirq_next()))
+		run_list_add(qp, false);
 }
 
 /*
@@ -117,17 +117,17 @@ void sroce_worker_close(void)
 #define TURN_PERIOD	(4 * NSEC_PER_MSEC)
 
 /* @qps: of which timers have fired @since; their &sroce_qp.turn is the same */
-struct turns {
+struct timer_budget {
 	u64 since;
 	u64 spent;
 	u32 qps;
 };
 
-static DEFINE_PER_CPU(struct turns, turns);
+static DEFINE_PER_CPU(struct timer_budget, timer_budget);
 
-u64 sroce_worker_turn_begin(struct sroce_qp *qp)
+u64 sroce_timer_budget_get(struct sroce_qp *qp)
 {
-	struct turns *t = this_cpu_ptr(&turns);
+	struct timer_budget *t = this_cpu_ptr(&timer_budget);
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_in_softirq();
@@ -144,13 +144,13 @@ u64 sroce_worker_turn_begin(struct sroce_qp *qp)
 	return t->qps <= TURN_QPS || t->spent < TURN_SHARE ? now : 0;
 }
 
-void sroce_worker_turn_end(u64 began)
+void sroce_timer_budget_put(u64 began)
 {
 	if (began)
-		this_cpu_ptr(&turns)->spent += ktime_get_ns() - began;
+		this_cpu_ptr(&timer_budget)->spent += ktime_get_ns() - began;
 }
 
-void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
+void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_qp_todo event)
 {
 	u8 now = READ_ONCE(qp->state);
 
@@ -165,5 +165,5 @@ void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_todo event)
 		 cmpxchg(&qp->state, now, state) != now)
 		return;
 	trace_sroce_state(qp, now, state);
-	sroce_worker_wake(qp, BIT(event) | BIT(SROCE_TODO_FLUSH));
+	sroce_qp_wake(qp, BIT(event) | BIT(SROCE_TODO_FLUSH));
 }

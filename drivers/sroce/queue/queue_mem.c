@@ -9,20 +9,20 @@
 /* Far more than the largest queue that is ever created. */
 #define MAX_SIZE SZ_1G
 
-static struct sroce_ring *to_ring(struct sroce_mapping *mapping)
+static struct sroce_queue_mem *to_ring(struct sroce_mmap_entry *mapping)
 {
-	return container_of(mapping, struct sroce_ring, mapping);
+	return container_of(mapping, struct sroce_queue_mem, mapping);
 }
 
-static void ring_release(struct sroce_mapping *mapping)
+static void ring_release(struct sroce_mmap_entry *mapping)
 {
-	struct sroce_ring *ring = to_ring(mapping);
+	struct sroce_queue_mem *ring = to_ring(mapping);
 
 	vfree(ring->mem);
 	kfree(ring);
 }
 
-static int ring_map(struct sroce_mapping *mapping, struct vm_area_struct *vma)
+static int ring_map(struct sroce_mmap_entry *mapping, struct vm_area_struct *vma)
 {
 	return remap_vmalloc_range(vma, to_ring(mapping)->mem, 0);
 }
@@ -77,9 +77,9 @@ static void *alloc_mem(u32 size)
 	return mem;
 }
 
-struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size)
+struct sroce_queue_mem *sroce_queue_mem_alloc(struct ib_ucontext *ucontext, size_t size)
 {
-	struct sroce_ring *ring;
+	struct sroce_queue_mem *ring;
 	int err = -ENOMEM;
 
 	if (!size || size > MAX_SIZE)
@@ -110,7 +110,7 @@ err_ring:
 	return ERR_PTR(err);
 }
 
-void sroce_ring_free(struct sroce_ring *ring)
+void sroce_queue_mem_free(struct sroce_queue_mem *ring)
 {
 	if (!ring)
 		return;
@@ -120,9 +120,9 @@ void sroce_ring_free(struct sroce_ring *ring)
 		ring_release(&ring->mapping);
 }
 
-u64 sroce_ring_offset(struct sroce_ring *ring)
+u64 sroce_queue_mem_offset(struct sroce_queue_mem *ring)
 {
-	return ring->ucontext ? sroce_mapping_offset(&ring->mapping) : 0;
+	return ring->ucontext ? sroce_mmap_offset(&ring->mapping) : 0;
 }
 
 void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr, u32 max_sge)

@@ -7,7 +7,7 @@
 #include "../mem/mmap.h"
 
 /**
- * struct sroce_ring - memory behind a ring or a doorbell page
+ * struct sroce_queue_mem - memory behind a ring or a doorbell page
  * @mapping: how a process maps it; unused if the kernel is the user
  * @ucontext: the process's context, or NULL
  * @mem: vfree() takes it back
@@ -15,8 +15,8 @@
  *
  * Outlives its owner while a mmap() of it is under way.
  */
-struct sroce_ring {
-	struct sroce_mapping mapping;
+struct sroce_queue_mem {
+	struct sroce_mmap_entry mapping;
 	struct ib_ucontext *ucontext;
 	void *mem;
 	u32 size;
@@ -62,24 +62,24 @@ static inline void *sroce_recv_ring_at(const struct sroce_recv_ring *ring,
 }
 
 /**
- * sroce_ring_alloc() - allocate memory for a ring
+ * sroce_queue_mem_alloc() - allocate memory for a ring
  * @ucontext: whose process may map it; NULL for a kernel user
  * @size: bytes, rounded up to pages
  *
  * Context: process, may sleep.
  * Return: the ring or an ERR_PTR().
  */
-struct sroce_ring *sroce_ring_alloc(struct ib_ucontext *ucontext, size_t size);
+struct sroce_queue_mem *sroce_queue_mem_alloc(struct ib_ucontext *ucontext, size_t size);
 
 /**
- * sroce_ring_free() - the owner is done with it
+ * sroce_queue_mem_free() - the owner is done with it
  * @ring: may be NULL
  *
  * Mappings that processes have keep their pages.
  */
-void sroce_ring_free(struct sroce_ring *ring);
+void sroce_queue_mem_free(struct sroce_queue_mem *ring);
 
 /* The offset for mmap(); 0 for a kernel user. */
-u64 sroce_ring_offset(struct sroce_ring *ring);
+u64 sroce_queue_mem_offset(struct sroce_queue_mem *ring);
 
 #endif /* SROCE_QUEUE_MEM_H */

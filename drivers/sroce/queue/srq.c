@@ -31,8 +31,8 @@ enum sroce_fetched sroce_srq_take(struct sroce_srq *srq,
 
 	spin_lock(&srq->lock);
 	broken = srq->recv.broken;
-	fetched = sroce_fetch_recv(sroce_device(srq->ib.device), &srq->recv,
-				   wqe);
+	fetched = sroce_wqe_fetch_recv(sroce_device(srq->ib.device), &srq->recv,
+				       wqe);
 	if (srq->recv.broken && !broken)
 		*todo |= BIT(SROCE_TODO_SRQ_ERR);
 	if (unlikely(sroce_srq_limit_reached(srq)))

@@ -23,7 +23,7 @@ struct sroce_xrc_entry;
  * @ctx: the process's context, or NULL
  * @place: where the slot is in the context
  * @post_lock: kernel users' posting; taken with interrupts off
- * @own_slot: doorbell words of a kernel user
+ * @kernel_slot: doorbell words of a kernel user
  * @number: XRC: random, unique in the module; else 0
  * @serial: XRC: as @number, but no later queue will have it again
  * @entry: XRC: its place in the table of recv/xrc.c
@@ -34,11 +34,11 @@ struct sroce_srq {
 	struct sroce_recv_ring recv;
 	u32 limit;
 	struct mutex mutex;	/* see above */
-	struct sroce_ring *memory;
+	struct sroce_queue_mem *memory;
 	struct sroce_ucontext *ctx;
-	struct sroce_slot place;
+	struct sroce_doorbell place;
 	spinlock_t post_lock;	/* see above */
-	struct sroce_qp_slot own_slot;
+	struct sroce_qp_slot kernel_slot;
 	u32 number;
 	u64 serial;
 	struct sroce_xrc_entry *entry;
@@ -53,7 +53,7 @@ static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
  * sroce_srq_take() - take the next receive request
  * @srq: the queue
  * @wqe: result, with room for @srq->recv.max_sge pieces
- * @todo: bits of enum sroce_todo: events that are due
+ * @todo: bits of enum sroce_qp_todo: events that are due
  *
  * Context: bottom halves off.  Return: enum sroce_fetched.
  */

@@ -7,7 +7,7 @@
 #include "../core/errors.h"
 #include "wqe.h"
 
-int sroce_fetch_alloc(struct sroce_qp *qp)
+int sroce_wqe_alloc(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	struct sroce_wr *wrs;
@@ -36,7 +36,7 @@ int sroce_fetch_alloc(struct sroce_qp *qp)
 	return 0;
 }
 
-void sroce_fetch_free(struct sroce_qp *qp)
+void sroce_wqe_free(struct sroce_qp *qp)
 {
 	kvfree(qp->sq.req.in.wrs);
 	kvfree(qp->sq.lists);
@@ -45,7 +45,7 @@ void sroce_fetch_free(struct sroce_qp *qp)
 }
 
 /* What a QP can send: bits of enum sroce_op.  Only the kernel registers. */
-static u32 operations(const struct sroce_qp *qp)
+static u32 may_operations(const struct sroce_qp *qp)
 {
 	const u32 send = BIT(SROCE_OP_SEND) | BIT(SROCE_OP_SEND_IMM);
 	const u32 write = BIT(SROCE_OP_WRITE) | BIT(SROCE_OP_WRITE_IMM);
@@ -67,7 +67,7 @@ static u32 operations(const struct sroce_qp *qp)
 }
 
 /* For so few words memchr_inv() takes twice as long. */
-static bool zero(const u32 *words, u32 n)
+static bool is_zero(const u32 *words, u32 n)
 {
 	u32 sum = 0;
 
@@ -101,7 +101,7 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
 		wr->qkey = sqe->ud.remote_qkey;
 		if (!qp->user)		/* verbs/post.c: the address vector itself */
 			wr->compare_add = sqe->atomic.compare_add;
-		else if (!zero(sqe->ud.reserved, ARRAY_SIZE(sqe->ud.reserved)))
+		else if (!is_zero(sqe->ud.reserved, ARRAY_SIZE(sqe->ud.reserved)))
 			return SROCE_LOC_QP_OP_ERR;
 		return 0;
 	}
@@ -126,7 +126,7 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
 		wr->swap = sqe->atomic.swap;
 		return 0;
 	}
-	return zero(sqe->rdma.reserved, ARRAY_SIZE(sqe->rdma.reserved)) ?
+	return is_zero(sqe->rdma.reserved, ARRAY_SIZE(sqe->rdma.reserved)) ?
 	       0 : SROCE_LOC_QP_OP_ERR;
 }
 
@@ -192,7 +192,7 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 	return wr->packets > SROCE_MAX_PACKETS ? SROCE_LOC_LEN_ERR : 0;
 }
 
-static u8 flags(const struct sroce_qp *qp)
+static u8 wr_flags(const struct sroce_qp *qp)
 {
 	return SROCE_WR_ALL_FLAGS | (qp->user ? 0 : SROCE_INVALIDATE);
 }
@@ -203,8 +203,8 @@ static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 {
 	u8 status;
 
-	if (wr->opcode >= SROCE_OPS || !(operations(qp) & BIT(wr->opcode)) ||
-	    wr->flags & ~flags(qp))
+	if (wr->opcode >= SROCE_OPS || !(may_operations(qp) & BIT(wr->opcode)) ||
+	    wr->flags & ~wr_flags(qp))
 		return SROCE_LOC_QP_OP_ERR;
 	status = take_operands(qp, wr, sqe);
 	if (!status && wr->flags & SROCE_INLINE)
@@ -236,7 +236,7 @@ static void take_head(struct sroce_wr *wr, struct sroce_sqe *head,
 	wr->parts = false;
 }
 
-void sroce_fetch_head(const struct sroce_qp *qp, u32 index,
+void sroce_wqe_header(const struct sroce_qp *qp, u32 index,
 		      struct sroce_wr *wr)
 {
 	struct sroce_sqe head;
@@ -253,12 +253,12 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 
 	take_head(wr, &head, entry);
 	wr->status = take_request(qp, wr, &head, entry,
-				  sroce_fetch_list(qp, index));
+				  sroce_wqe_list(qp, index));
 	if (unlikely(wr->status))
 		sroce_count(qp, SROCE_BAD_WQES);
 }
 
-u32 sroce_fetch_end(struct sroce_qp *qp)
+u32 sroce_wqe_end(struct sroce_qp *qp)
 {
 	const struct sroce_inflight *in = &qp->sq.req.in;
 	u32 tail;
@@ -275,7 +275,7 @@ u32 sroce_fetch_end(struct sroce_qp *qp)
 	return in->tail;
 }
 
-void sroce_fetch_until(struct sroce_qp *qp, u32 end, u32 most)
+void sroce_wqe_fetch_until(struct sroce_qp *qp, u32 end, u32 most)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
 
@@ -284,15 +284,15 @@ void sroce_fetch_until(struct sroce_qp *qp, u32 end, u32 most)
 		fetch_one(qp, in->tail++);
 }
 
-bool sroce_fetch_send(struct sroce_qp *qp, u32 most)
+bool sroce_wqe_fetch_send(struct sroce_qp *qp, u32 most)
 {
-	sroce_fetch_until(qp, sroce_fetch_end(qp), most);
+	sroce_wqe_fetch_until(qp, sroce_wqe_end(qp), most);
 	return !qp->sq.broken;
 }
 
-enum sroce_fetched sroce_fetch_recv(struct sroce_device *dev,
-				    struct sroce_recv_ring *ring,
-				    struct sroce_recv_wqe *wqe)
+enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
+					struct sroce_recv_ring *ring,
+					struct sroce_recv_wqe *wqe)
 {
 	const struct sroce_rqe *entry;
 	struct sroce_rqe head;

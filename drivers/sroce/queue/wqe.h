@@ -18,17 +18,17 @@ struct sroce_recv_wqe {
 };
 
 /**
- * sroce_fetch_alloc() - memory for the private copies of send requests
+ * sroce_wqe_alloc() - memory for the private copies of send requests
  * @qp: the QP; nothing happens if it has it
  *
  * Context: process, may sleep.  Return: 0 or ENOMEM.
  */
-int sroce_fetch_alloc(struct sroce_qp *qp);
+int sroce_wqe_alloc(struct sroce_qp *qp);
 /* Undoes that, if there is anything.  Context: process; nobody uses the QP. */
-void sroce_fetch_free(struct sroce_qp *qp);
+void sroce_wqe_free(struct sroce_qp *qp);
 
 /**
- * sroce_fetch_send() - copy new entries out of the send ring
+ * sroce_wqe_fetch_send() - copy new entries out of the send ring
  * @qp: the QP, sq.lock held
  * @most: so many of them
  *
@@ -37,45 +37,45 @@ void sroce_fetch_free(struct sroce_qp *qp);
  *
  * Return: false if the tail is impossible: the QP must fail.
  */
-bool sroce_fetch_send(struct sroce_qp *qp, u32 most);
+bool sroce_wqe_fetch_send(struct sroce_qp *qp, u32 most);
 
 /**
- * sroce_fetch_end() - how far the send ring is filled now
+ * sroce_wqe_end() - how far the send ring is filled now
  * @qp: the QP, sq.lock held
  *
  * Return: the tail, or, if that is impossible, how far it has been copied.
  */
-u32 sroce_fetch_end(struct sroce_qp *qp);
+u32 sroce_wqe_end(struct sroce_qp *qp);
 
-/* Copy entries up to @end, that of sroce_fetch_end(), but only so many. */
-void sroce_fetch_until(struct sroce_qp *qp, u32 end, u32 most);
+/* Copy entries up to @end, that of sroce_wqe_end(), but only so many. */
+void sroce_wqe_fetch_until(struct sroce_qp *qp, u32 end, u32 most);
 
 /**
- * sroce_fetch_head() - what an entry says of itself, unchecked
+ * sroce_wqe_header() - what an entry says of itself, unchecked
  * @qp: the QP, sq.lock held
- * @index: of the entry, before sroce_fetch_end()
+ * @index: of the entry, before sroce_wqe_end()
  * @wr: result: all but operands and status
  */
-void sroce_fetch_head(const struct sroce_qp *qp, u32 index,
+void sroce_wqe_header(const struct sroce_qp *qp, u32 index,
 		      struct sroce_wr *wr);
 
 /* SGE list or inline data of a request in flight */
-static inline void *sroce_fetch_list(const struct sroce_qp *qp, u32 index)
+static inline void *sroce_wqe_list(const struct sroce_qp *qp, u32 index)
 {
 	return qp->sq.lists +
 	       (size_t)(index & qp->sq.req.in.mask) * qp->sq.list_size;
 }
 
 /**
- * sroce_fetch_recv() - take the next entry out of a receive ring
+ * sroce_wqe_fetch_recv() - take the next entry out of a receive ring
  * @dev: whose counters to use
  * @ring: of a QP or an SRQ; its lock held
  * @wqe: result, with room for @ring->max_sge pieces
  *
  * Return: enum sroce_fetched.
  */
-enum sroce_fetched sroce_fetch_recv(struct sroce_device *dev,
-				    struct sroce_recv_ring *ring,
-				    struct sroce_recv_wqe *wqe);
+enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
+					struct sroce_recv_ring *ring,
+					struct sroce_recv_wqe *wqe);
 
 #endif /* SROCE_WQE_H */

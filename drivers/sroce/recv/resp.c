@@ -34,56 +34,56 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 	if (pkt->solicited)
 		cqe.flags |= SROCE_CQE_SOLICITED;
-	sroce_receive_complete(qp, &cqe);
+	sroce_rq_complete(qp, &cqe);
 }
 
 /* Executing */
 
-static enum sroce_reason store_send(struct sroce_qp *qp,
-				    struct sroce_grip *grip,
-				    const struct sroce_rx *rx,
-				    const struct sroce_request *req)
+static enum sroce_resp_error store_send(struct sroce_qp *qp,
+					struct sroce_mr_cache *cache,
+					const struct sroce_rx *rx,
+					const struct sroce_request *req)
 {
-	const struct sroce_memory to = sroce_receive_buffer(qp);
+	const struct sroce_sgl to = sroce_rq_buffer(qp);
 	int err;
 
-	err = sroce_store_packet(grip, &to, req->offset, rx->payload,
-				 rx->pkt.payload);
+	err = sroce_sgl_store_packet(cache, &to, req->offset, rx->payload,
+				     rx->pkt.payload);
 	if (likely(!err))
-		return SROCE_NO_REASON;
+		return SROCE_NO_ERROR;
 	if (err == -EMSGSIZE)
 		return SROCE_RECV_TOO_SMALL;
 	if (err == -ENODATA)
-		return SROCE_RAN_OUT;
+		return SROCE_PACKET_TOO_SHORT;
 	if (err != -EAGAIN)
 		return SROCE_RECV_LKEY_REFUSED;
-	return sroce_receive_absent(qp, &to, req->offset,
-				    req->completes ? rx->pkt.payload :
+	return sroce_rq_page_in(qp, &to, req->offset,
+				req->completes ? rx->pkt.payload :
 						     SROCE_FAULT_AHEAD,
-				    SROCE_RECV_LKEY_REFUSED);
+				SROCE_RECV_LKEY_REFUSED);
 }
 
 /* Page in what the message has still to bring. */
-static noinline enum sroce_reason
+static noinline enum sroce_resp_error
 absent_write(struct sroce_qp *qp, const struct sroce_request *req, u32 length)
 {
-	SROCE_REMOTE_MEMORY(to, qp, req->va, length, req->rkey,
-			    IB_ACCESS_REMOTE_WRITE);
+	SROCE_REMOTE_SGL(to, qp, req->va, length, req->rkey,
+			 IB_ACCESS_REMOTE_WRITE);
 
-	return sroce_receive_absent(qp, &to, 0, length, SROCE_RKEY_REFUSED);
+	return sroce_rq_page_in(qp, &to, 0, length, SROCE_RKEY_REFUSED);
 }
 
-static enum sroce_reason store_write(struct sroce_qp *qp,
-				     struct sroce_grip *grip,
-				     const struct sroce_rx *rx,
-				     const struct sroce_request *req)
+static enum sroce_resp_error store_write(struct sroce_qp *qp,
+					 struct sroce_mr_cache *cache,
+					 const struct sroce_rx *rx,
+					 const struct sroce_request *req)
 {
 	u32 length = req->begins ? rx->pkt.dma_len : qp->rq.resp.left;
 	struct sroce_mr *mr;
 	int err;
 
-	SROCE_REMOTE_MEMORY(to, qp, req->va, rx->pkt.payload, req->rkey,
-			    IB_ACCESS_REMOTE_WRITE);
+	SROCE_REMOTE_SGL(to, qp, req->va, rx->pkt.payload, req->rkey,
+			 IB_ACCESS_REMOTE_WRITE);
 
 	/* The bounds of the whole message, before its first byte. */
 	if (req->begins && length > rx->pkt.payload) {
@@ -91,80 +91,80 @@ static enum sroce_reason store_write(struct sroce_qp *qp,
 				  length, IB_ACCESS_REMOTE_WRITE);
 		if (!mr)
 			return SROCE_RKEY_REFUSED;
-		sroce_grip_hold(grip, mr);
+		sroce_mr_cache_set(cache, mr);
 	}
-	err = sroce_store_packet(grip, &to, 0, rx->payload,
-				 rx->pkt.payload);
+	err = sroce_sgl_store_packet(cache, &to, 0, rx->payload,
+				     rx->pkt.payload);
 	if (likely(!err))
-		return SROCE_NO_REASON;
+		return SROCE_NO_ERROR;
 	if (err == -ENODATA)
-		return SROCE_RAN_OUT;
+		return SROCE_PACKET_TOO_SHORT;
 	return err == -EAGAIN ? absent_write(qp, req, length) :
 				SROCE_RKEY_REFUSED;
 }
 
-static enum sroce_reason invalidate_asked(struct sroce_qp *qp, u32 key)
+static enum sroce_resp_error invalidate_asked(struct sroce_qp *qp, u32 key)
 {
-	sroce_grip_drop(&qp->rq.grip);
+	sroce_mr_cache_drop(&qp->rq.cache);
 	return sroce_invalidate(qp->rq.pd, qp->qpn, key, true) ?
-	       SROCE_INVALIDATE_REFUSED : SROCE_NO_REASON;
+	       SROCE_INVALIDATE_REFUSED : SROCE_NO_ERROR;
 }
 
-static enum sroce_reason check_read(struct sroce_qp *qp,
-				    struct sroce_grip *grip,
-				    const struct sroce_request *req, u32 length)
+static enum sroce_resp_error accept_read(struct sroce_qp *qp,
+					 struct sroce_mr_cache *cache,
+					 const struct sroce_request *req, u32 length)
 {
 	struct sroce_mr *mr;
 
 	if (!length)
-		return SROCE_NO_REASON;
+		return SROCE_NO_ERROR;
 	mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va, length,
 			  IB_ACCESS_REMOTE_READ);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
-	sroce_grip_hold(grip, mr);
-	return SROCE_NO_REASON;
+	sroce_mr_cache_set(cache, mr);
+	return SROCE_NO_ERROR;
 }
 
-static enum sroce_reason do_atomic(struct sroce_qp *qp, struct sroce_grip *grip,
-				   const struct sroce_rx *rx,
-				   const struct sroce_request *req,
-				   u64 *original)
+static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, struct sroce_mr_cache *cache,
+					    const struct sroce_rx *rx,
+					    const struct sroce_request *req,
+					    u64 *original)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
 	bool swap = (pkt->opcode & ~SROCE_TRANSPORT_MASK) == SROCE_COMPARE_SWAP;
 	int err;
 
-	SROCE_REMOTE_MEMORY(on, qp, req->va, sizeof(u64), req->rkey,
-			    IB_ACCESS_REMOTE_ATOMIC);
+	SROCE_REMOTE_SGL(on, qp, req->va, sizeof(u64), req->rkey,
+			 IB_ACCESS_REMOTE_ATOMIC);
 
-	err = sroce_atomic(grip, &on, swap ? &pkt->compare : NULL,
-			   pkt->swap_add, original);
+	err = sroce_sgl_atomic(cache, &on, swap ? &pkt->compare : NULL,
+			       pkt->swap_add, original);
 	if (err == -EAGAIN)
-		return sroce_receive_absent(qp, &on, 0, sizeof(u64),
-					    SROCE_RKEY_REFUSED);
-	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+		return sroce_rq_page_in(qp, &on, 0, sizeof(u64),
+					SROCE_RKEY_REFUSED);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_ERROR;
 }
 
 /* Annex A19: readers see all of it or nothing, and all before it first. */
-static enum sroce_reason write_word(struct sroce_qp *qp,
-				    struct sroce_grip *grip,
-				    const struct sroce_rx *rx,
-				    const struct sroce_request *req)
+static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
+						  struct sroce_mr_cache *cache,
+						  const struct sroce_rx *rx,
+						  const struct sroce_request *req)
 {
 	u64 value;
 	int err;
 
-	SROCE_REMOTE_MEMORY(to, qp, req->va, sizeof(u64), req->rkey,
-			    IB_ACCESS_REMOTE_WRITE);
+	SROCE_REMOTE_SGL(to, qp, req->va, sizeof(u64), req->rkey,
+			 IB_ACCESS_REMOTE_WRITE);
 
 	if (!sroce_reader_copy(rx->payload, &value, sizeof(value)))
-		return SROCE_RAN_OUT;
-	err = sroce_store_word(grip, &to, value);
+		return SROCE_PACKET_TOO_SHORT;
+	err = sroce_sgl_store_word(cache, &to, value);
 	if (err == -EAGAIN)
-		return sroce_receive_absent(qp, &to, 0, sizeof(u64),
-					    SROCE_RKEY_REFUSED);
-	return err ? SROCE_RKEY_REFUSED : SROCE_NO_REASON;
+		return sroce_rq_page_in(qp, &to, 0, sizeof(u64),
+					SROCE_RKEY_REFUSED);
+	return err ? SROCE_RKEY_REFUSED : SROCE_NO_ERROR;
 }
 
 /*
@@ -172,7 +172,7 @@ static enum sroce_reason write_word(struct sroce_qp *qp,
  * as the stores are done.  No region has the right to be flushed to
  * persistence.
  */
-static enum sroce_reason flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static enum sroce_resp_error execute_flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	int access =
 		(pkt->flush_type & SROCE_FLUSH_GLOBAL ?
@@ -191,30 +191,30 @@ static enum sroce_reason flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	sroce_mr_put(mr);
 	/* Also what was mapped for a device, see mem/mr_dmabuf.c. */
 	wmb();
-	return SROCE_NO_REASON;
+	return SROCE_NO_ERROR;
 }
 
-static enum sroce_reason execute_answered(struct sroce_qp *qp, const struct sroce_rx *rx,
+static enum sroce_resp_error execute_with_response(struct sroce_qp *qp, const struct sroce_rx *rx,
 				const struct sroce_request *req, u64 *original)
 {
-	struct sroce_grip *grip = &qp->rq.grip;
+	struct sroce_mr_cache *cache = &qp->rq.cache;
 
 	lockdep_assert_held(&qp->rq.lock);
 	switch (rx->pkt.op->kind) {
 	case SROCE_KIND_READ:
-		return check_read(qp, grip, req, rx->pkt.dma_len);
+		return accept_read(qp, cache, req, rx->pkt.dma_len);
 	case SROCE_KIND_ATOMIC:
-		return do_atomic(qp, grip, rx, req, original);
+		return execute_atomic(qp, cache, rx, req, original);
 	case SROCE_KIND_ATOMIC_WRITE:
-		return write_word(qp, grip, rx, req);
+		return execute_atomic_write(qp, cache, rx, req);
 	case SROCE_KIND_FLUSH:
-		return flush(qp, &rx->pkt);
+		return execute_flush(qp, &rx->pkt);
 	default:
-		return SROCE_NO_REASON;
+		return SROCE_NO_ERROR;
 	}
 }
 
-static void count_answered(struct sroce_qp *qp, enum sroce_kind kind)
+static void count_with_response(struct sroce_qp *qp, enum sroce_kind kind)
 {
 	if (kind == SROCE_KIND_READ)
 		sroce_count(qp, SROCE_RX_READ_REQUESTS);
@@ -222,42 +222,42 @@ static void count_answered(struct sroce_qp *qp, enum sroce_kind kind)
 		sroce_count(qp, SROCE_RX_ATOMIC_REQUESTS);
 }
 
-static enum sroce_reason move(struct sroce_qp *qp, const struct sroce_rx *rx,
-			      const struct sroce_request *req, u64 *original)
+static enum sroce_resp_error execute(struct sroce_qp *qp, const struct sroce_rx *rx,
+				     const struct sroce_request *req, u64 *original)
 {
-	struct sroce_grip *grip = &qp->rq.grip;
-	enum sroce_reason reason = SROCE_NO_REASON;
+	struct sroce_mr_cache *cache = &qp->rq.cache;
+	enum sroce_resp_error reason = SROCE_NO_ERROR;
 
 	switch (rx->pkt.op->kind) {
 	case SROCE_KIND_SEND:
 		if (rx->pkt.payload)
-			reason = store_send(qp, grip, rx, req);
+			reason = store_send(qp, cache, rx, req);
 		if (!reason && rx->pkt.op->headers & SROCE_IETH)
 			reason = invalidate_asked(qp, rx->pkt.rkey);
 		break;
 	case SROCE_KIND_WRITE:
 		if (rx->pkt.payload)
-			reason = store_write(qp, grip, rx, req);
+			reason = store_write(qp, cache, rx, req);
 		if (req->begins && !reason)
 			sroce_count(qp, SROCE_RX_WRITE_REQUESTS);
 		break;
 	default:
-		reason = execute_answered(qp, rx, req, original);
+		reason = execute_with_response(qp, rx, req, original);
 		if (!reason)
-			count_answered(qp, rx->pkt.op->kind);
+			count_with_response(qp, rx->pkt.op->kind);
 	}
 	return reason;
 }
 
 /* The peer may come back later (RC), or this is lost. */
-static void put_off(struct sroce_qp *qp, enum sroce_counter why)
+static void defer(struct sroce_qp *qp, enum sroce_counter why)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
 	sroce_count(qp, why);
 	if (sroce_responder_reliable(r)) {
-		sroce_receive_nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
-		sroce_responder_not_ready(r);
+		sroce_rq_nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
+		sroce_responder_rnr(r);
 	} else {
 		r->kind = SROCE_KIND_NONE;
 	}
@@ -278,19 +278,19 @@ static bool take_recv(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
-	switch (sroce_receive_take(qp)) {
+	switch (sroce_rq_take(qp)) {
 	case SROCE_FETCHED:
 		return true;
 	case SROCE_FETCHED_BAD:
 		r->taken = true;
 		fallthrough;
 	case SROCE_FETCHED_BROKEN:
-		sroce_receive_refuse(qp, SROCE_BAD_RQE);
+		sroce_rq_refuse(qp, SROCE_BAD_RQE);
 		return false;
 	default:
 		break;
 	}
-	put_off(qp, SROCE_OUT_OF_BUFFER);
+	defer(qp, SROCE_OUT_OF_BUFFER);
 	return false;
 }
 
@@ -303,19 +303,19 @@ static bool find_srq(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	const struct sroce_responder *r = &qp->rq.resp;
 
 	if (!r->taken)
-		return sroce_xrc_aim(qp, pkt->srqn);
-	return pkt->srqn == r->srqn && sroce_xrc_recall(qp);
+		return sroce_xrc_srq_get(qp, pkt->srqn);
+	return pkt->srqn == r->srqn && sroce_xrc_srq_valid(qp);
 }
 
 static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			    const struct sroce_request *req)
 {
 	struct sroce_responder *r = &qp->rq.resp;
-	enum sroce_reason reason;
+	enum sroce_resp_error reason;
 	u64 original = 0;
 
 	if (sroce_qp_target(qp) && !find_srq(qp, &rx->pkt)) {
-		sroce_receive_refuse(qp, SROCE_NO_SRQ);
+		sroce_rq_refuse(qp, SROCE_NO_SRQ);
 		return;
 	}
 	if (req->take) {
@@ -333,52 +333,52 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		 */
 		smp_wmb();
 	}
-	reason = move(qp, rx, req, &original);
+	reason = execute(qp, rx, req, &original);
 	if (unlikely(reason)) {
 		if (reason == SROCE_PAGED_OUT)
-			put_off(qp, SROCE_RX_PAGED_OUT);
-		else if (reason == SROCE_RAN_OUT)
+			defer(qp, SROCE_RX_PAGED_OUT);
+		else if (reason == SROCE_PACKET_TOO_SHORT)
 			drop_short(qp);
 		else
-			sroce_receive_refuse(qp, reason);
+			sroce_rq_refuse(qp, reason);
 		return;
 	}
 	if (req->receives)
 		complete_message(qp, rx, req);
 	sroce_responder_done(r, &rx->pkt, req, original);
-	if (rx->pkt.ack_req && rx->pkt.op->kind < SROCE_KIND_ANSWERED)
+	if (rx->pkt.ack_req && rx->pkt.op->kind < SROCE_KIND_WITH_RESPONSE)
 		qp->rq.ack = true;
 }
 
 /* What is not executed */
-static void put_aside(struct sroce_qp *qp, enum sroce_request_verdict verdict,
-		      const struct sroce_request *req)
+static void reject(struct sroce_qp *qp, enum sroce_request_verdict verdict,
+		   const struct sroce_request *req)
 {
 	switch (verdict) {
-	case SROCE_ACK_AGAIN:
+	case SROCE_RESEND_ACK:
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		qp->rq.ack = true;
 		qp->rq.ack_again = true;
 		break;
-	case SROCE_ANSWER_AGAIN:
+	case SROCE_RESEND_RESPONSE:
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		break;
-	case SROCE_REPORT_GAP:
+	case SROCE_NAK_SEQ:
 		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
-		sroce_receive_nak(qp, SROCE_NAK_SEQUENCE);
+		sroce_rq_nak(qp, SROCE_NAK_SEQUENCE);
 		break;
-	case SROCE_BEHIND_GAP:
+	case SROCE_DROP_OOO:
 		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
 		break;
 	case SROCE_REFUSE:
-		sroce_receive_refuse(qp, req->reason);
+		sroce_rq_refuse(qp, req->reason);
 		break;
 	default:
 		sroce_count(qp, SROCE_RX_IGNORED);
 	}
 }
 
-static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
+static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	enum sroce_request_verdict verdict;
 	struct sroce_request req;
@@ -390,8 +390,8 @@ static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
 		 * Peers may count on each request being answered before the
 		 * next one comes, and rxe's FLUSHes are not counted at all.
 		 */
-		sroce_answer(qp);
-		if (!sroce_receive_active(qp)) {
+		sroce_resp_send(qp);
+		if (!sroce_rq_active(qp)) {
 			sroce_count(qp, SROCE_RX_BAD_STATE);
 			return;
 		}
@@ -400,57 +400,57 @@ static void judge(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (likely(verdict == SROCE_EXECUTE))
 		execute_request(qp, rx, &req);
 	else
-		put_aside(qp, verdict, &req);
+		reject(qp, verdict, &req);
 }
 
-void sroce_receive_request(struct sroce_qp *qp, const struct sroce_rx *rx)
+void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	lockdep_assert_held(&qp->rq.lock);
-	if (!sroce_receive_active(qp)) {
+	if (!sroce_rq_active(qp)) {
 		sroce_count(qp, SROCE_RX_BAD_STATE);
 		return;
 	}
 	if (!qp->seen) {
 		qp->seen = true;
 		if (qp->state == IB_QPS_RTR && sroce_qp_connected(qp))
-			sroce_worker_wake(qp, BIT(SROCE_TODO_ESTABLISHED));
+			sroce_qp_wake(qp, BIT(SROCE_TODO_ESTABLISHED));
 	}
 	if (sroce_qp_connected(qp))
-		judge(qp, rx);
+		handle_request(qp, rx);
 	else
-		sroce_datagram_receive(qp, rx);
+		sroce_ud_recv(qp, rx);
 }
 
 static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
 			   u32 len)
 {
 	const struct sroce_responder *r = &qp->rq.resp;
-	struct sroce_grip *grip = &qp->rq.grip;
-	struct sroce_memory buffer;
+	struct sroce_mr_cache *cache = &qp->rq.cache;
+	struct sroce_sgl buffer;
 	void *p;
 
-	SROCE_REMOTE_MEMORY(to, qp, r->va, len, r->rkey,
-			    IB_ACCESS_REMOTE_WRITE);
+	SROCE_REMOTE_SGL(to, qp, r->va, len, r->rkey,
+			 IB_ACCESS_REMOTE_WRITE);
 
 	if (r->kind == SROCE_KIND_SEND) {
-		buffer = sroce_receive_buffer(qp);
-		return sroce_store_packet(grip, &buffer, r->done, payload, len);
+		buffer = sroce_rq_buffer(qp);
+		return sroce_sgl_store_packet(cache, &buffer, r->done, payload, len);
 	}
-	p = sroce_grip_peek(grip, r->rkey, to.access, r->va, len);
+	p = sroce_mr_cache_peek(cache, r->rkey, to.access, r->va, len);
 	if (p)
-		return sroce_reader_place(payload, p, len) ? 0 : -ENODATA;
-	return sroce_store_packet(grip, &to, 0, payload, len);
+		return sroce_reader_store(payload, p, len) ? 0 : -ENODATA;
+	return sroce_sgl_store_packet(cache, &to, 0, payload, len);
 }
 
-bool sroce_receive_predicted(struct sroce_qp *qp, const u8 *bth,
-			     struct sroce_reader *payload, u32 len)
+bool sroce_resp_predicted(struct sroce_qp *qp, const u8 *bth,
+			  struct sroce_reader *payload, u32 len)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (!sroce_receive_active(qp) ||
+	if (!sroce_rq_active(qp) ||
 	    !sroce_responder_predicts(r, bth, len) ||
-	    !sroce_receive_recall(qp) || store_predicted(qp, payload, len))
+	    !sroce_rq_srq_valid(qp) || store_predicted(qp, payload, len))
 		return false;
 	sroce_responder_advance(r, len);
 	if (bth[8] & SROCE_BTH_ACKREQ)

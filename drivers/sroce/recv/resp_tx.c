@@ -10,13 +10,13 @@
 #include "rq.h"
 #include "xrc.h"
 
-/* In units of SROCE_ANSWER_BUDGET */
-static u32 price(const struct sroce_qp *qp, u32 packets)
+/* In units of SROCE_RESP_BUDGET */
+static u32 budget_units(const struct sroce_qp *qp, u32 packets)
 {
 	return packets * max(qp->rq.resp.mtu / SZ_1K, 1u);
 }
 
-static struct sroce_pkt blank(const struct sroce_qp *qp)
+static struct sroce_pkt response_header(const struct sroce_qp *qp)
 {
 	return (struct sroce_pkt) {
 		.qpn = qp->dest_qpn,
@@ -26,32 +26,32 @@ static struct sroce_pkt blank(const struct sroce_qp *qp)
 
 /* A peer may not make us read what its key does not allow any more. */
 static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
-		    const struct sroce_read *read, struct sroce_pkt *pkt,
+		    const struct sroce_resource *read, struct sroce_pkt *pkt,
 		    u32 offset, u32 *count)
 {
 	int err;
 
-	SROCE_REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
-			    IB_ACCESS_REMOTE_READ);
+	SROCE_REMOTE_SGL(from, qp, read->va, read->length, read->rkey,
+			 IB_ACCESS_REMOTE_READ);
 
 	if (!pkt->payload)
 		return sroce_burst_add(burst, pkt, NULL, 0, NULL, true);
 	err = sroce_burst_add(burst, pkt, &from, offset, NULL, read->again);
 	if (!err)
-		*count += sroce_burst_repeat(burst, pkt, sroce_rdlog_more(read),
+		*count += sroce_burst_repeat(burst, pkt, sroce_resp_res_more(read),
 					     &from, offset + pkt->payload);
 	return err;
 }
 
-static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
-		       struct sroce_read *read)
+static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
+			 struct sroce_resource *read)
 {
-	struct sroce_rdlog *log = &qp->rq.resp.log;
-	struct sroce_pkt pkt = blank(qp);
+	struct sroce_resp_res *log = &qp->rq.resp.log;
+	struct sroce_pkt pkt = response_header(qp);
 	int err;
 
 	while (read->next != read->end) {
-		u32 offset = sroce_rdlog_answer(log, read, &pkt);
+		u32 offset = sroce_resp_res_next(log, read, &pkt);
 		u32 count = 1;
 
 		if (!sroce_burst_fits(burst, &pkt))
@@ -65,24 +65,24 @@ static int fill_answer(struct sroce_qp *qp, struct sroce_burst *burst,
 			count = read->end - read->next;
 		else if (err)
 			return err;
-		sroce_rdlog_sent(log, read, count);
+		sroce_resp_res_sent(log, read, count);
 	}
 	return 0;
 }
 
-static void pause_answers(struct sroce_qp *qp)
+static void pause_responses(struct sroce_qp *qp)
 {
 	hrtimer_start(&qp->rq.pause, ns_to_ktime(SROCE_PAUSE_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
 /* Returns EAGAIN if the answer goes on when its memory is present. */
-static int page_in_answer(struct sroce_qp *qp, const struct sroce_read *read)
+static int page_in_response(struct sroce_qp *qp, const struct sroce_resource *read)
 {
 	u32 at = read->next * qp->rq.resp.mtu;
 
-	SROCE_REMOTE_MEMORY(from, qp, read->va, read->length, read->rkey,
-			    IB_ACCESS_REMOTE_READ);
+	SROCE_REMOTE_SGL(from, qp, read->va, read->length, read->rkey,
+			 IB_ACCESS_REMOTE_READ);
 
 	return sroce_fault_start(&qp->rq.fault, &from, at, read->length - at) ?:
 	       -EAGAIN;
@@ -93,39 +93,39 @@ static int page_in_answer(struct sroce_qp *qp, const struct sroce_read *read)
  * memory, who has taken the key back by now: a SEND with invalidate does both.
  * That is no reason to end the connection.
  */
-static void refuse(struct sroce_qp *qp, struct sroce_read *read, u32 first)
+static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u32 first)
 {
-	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_resp_res *log = &qp->rq.resp.log;
 
 	if (read->told) {
-		sroce_rdlog_sent(log, read, read->end - read->next);
+		sroce_resp_res_sent(log, read, read->end - read->next);
 		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
 	}
 	log->waiting = 0;
-	sroce_receive_refuse_answer(qp, sroce_psn_add(read->psn, first));
+	sroce_rq_refuse_response(qp, sroce_psn_add(read->psn, first));
 }
 
 /*
  * One burst of the answer to one request, so that a burst that our own queue
  * refuses can be made again.  Returns false if the rest has to wait.
  */
-static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
+static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 {
-	struct sroce_rdlog *log = &qp->rq.resp.log;
+	struct sroce_resp_res *log = &qp->rq.resp.log;
 	struct sroce_burst burst;
 	u32 first = read->next;
 	u32 waiting = log->waiting;
 	int err;
 
-	if (!sroce_tx_room(qp, SROCE_TODO_ANSWER))
+	if (!sroce_tx_room(qp, SROCE_TODO_RESPOND))
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	err = -EFAULT;
-	if (!sroce_qp_target(qp) || sroce_xrc_aim(qp, read->srqn))
-		err = fill_answer(qp, &burst, read);
+	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, read->srqn))
+		err = fill_response(qp, &burst, read);
 	if (err == -EAGAIN)
-		err = page_in_answer(qp, read);
+		err = page_in_response(qp, read);
 	switch (err) {
 	case 0:
 		err = sroce_burst_send(&burst);
@@ -136,7 +136,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 	case -EFAULT:
 	case -EMSGSIZE:
 		sroce_burst_drop(&burst);
-		refuse(qp, read, first);
+		refuse_resource(qp, read, first);
 		return true;
 	default:
 		sroce_burst_drop(&burst);
@@ -145,11 +145,11 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
 		qp->rq.pauses++;
 		read->next = first;
 		log->waiting = waiting;
-		pause_answers(qp);
+		pause_responses(qp);
 		return false;
 	}
 	qp->rq.pauses = 0;
-	qp->rq.budget -= min(price(qp, read->next - first), qp->rq.budget);
+	qp->rq.budget -= min(budget_units(qp, read->next - first), qp->rq.budget);
 	read->told |= read->next == read->packets;
 	return true;
 }
@@ -160,7 +160,7 @@ static bool answer_read(struct sroce_qp *qp, struct sroce_read *read)
  */
 static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
-	struct sroce_pkt pkt = blank(qp);
+	struct sroce_pkt pkt = response_header(qp);
 	struct sroce_burst burst;
 	int err;
 
@@ -174,7 +174,7 @@ static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 		err = sroce_burst_send(&burst);
 	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
 		qp->rq.pauses++;
-		pause_answers(qp);
+		pause_responses(qp);
 		return false;
 	}
 	qp->rq.pauses = 0;
@@ -189,7 +189,7 @@ static void acknowledge(struct sroce_qp *qp)
 	u8 syndrome = qp->rq.syndrome;
 
 	/* A gap or shortage that is over by now is not worth a word. */
-	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->naked)
+	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->nak_sent)
 		syndrome = 0;
 	if (!send_ack(qp, syndrome, syndrome ? qp->rq.nak_psn :
 					       sroce_responder_acked(r), r->msn))
@@ -205,7 +205,7 @@ static void acknowledge(struct sroce_qp *qp)
  * READs and the like stand for themselves, see sroce_responder_acked().
  */
 static void acknowledge_before(struct sroce_qp *qp,
-			       const struct sroce_read *read)
+			       const struct sroce_resource *read)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 	u32 psn = sroce_psn_add(read->psn, -1);
@@ -215,7 +215,7 @@ static void acknowledge_before(struct sroce_qp *qp,
 	if (qp->rq.syndrome || !qp->av || read->next != read->from ||
 	    !(qp->rq.ack_again || (qp->rq.ack && all)))
 		return;
-	if (!sroce_rdlog_covers(&r->log, psn) &&
+	if (!sroce_resp_res_covers(&r->log, psn) &&
 	    !send_ack(qp, 0, psn, read->msn - 1))
 		return;
 	qp->rq.ack_again = false;
@@ -223,26 +223,26 @@ static void acknowledge_before(struct sroce_qp *qp,
 		qp->rq.ack = false;
 }
 
-void sroce_answer(struct sroce_qp *qp)
+void sroce_resp_send(struct sroce_qp *qp)
 {
-	struct sroce_read *read;
+	struct sroce_resource *read;
 
 	lockdep_assert_held(&qp->rq.lock);
 	if (!sroce_qp_reliable(qp))
 		return;
 	/* A QP that has just failed still owes what it has executed. */
-	if (!sroce_receive_active(qp) && !qp->rq.syndrome)
+	if (!sroce_rq_active(qp) && !qp->rq.syndrome)
 		return;
 	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
 		return;
 	if (sroce_tx_in_order(qp, &qp->rq.path) != SROCE_ORDER_KEPT)
 		return;
-	while ((read = sroce_rdlog_pending(&qp->rq.resp.log))) {
+	while ((read = sroce_resp_res_pending(&qp->rq.resp.log))) {
 		if (!qp->rq.budget) {
-			sroce_worker_wake(qp, BIT(SROCE_TODO_ANSWER));
+			sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 			return;
 		}
-		if (!answer_read(qp, read)) {
+		if (!send_resource(qp, read)) {
 			acknowledge_before(qp, read);
 			return;
 		}

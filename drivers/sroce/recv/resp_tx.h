@@ -5,9 +5,9 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_answer() - send the READ data and acknowledgments that are due
+ * sroce_resp_send() - send the READ data and acknowledgments that are due
  * @qp: any type; rq.lock held
  */
-void sroce_answer(struct sroce_qp *qp);
+void sroce_resp_send(struct sroce_qp *qp);
 
 #endif /* SROCE_RESP_TX_H */

@@ -8,14 +8,14 @@
 #include "../queue/trace.h"
 #include "rq.h"
 
-static void count_error(struct sroce_qp *qp, u8 status)
+static void count_rq_error(struct sroce_qp *qp, u8 status)
 {
 	sroce_count(qp, SROCE_RESP_CQE_ERROR);
 	if (status == SROCE_WR_FLUSH_ERR)
 		sroce_count(qp, SROCE_RESP_CQE_FLUSH_ERROR);
 }
 
-void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
+void sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	cqe->wr_id = qp->rq.wqe->wr_id;
@@ -24,35 +24,35 @@ void sroce_receive_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 		cqe->opcode = IB_WC_RECV;
 	cqe->cookie = qp->user ? 0 : (uintptr_t)qp->ib;
 	if (unlikely(cqe->status))
-		count_error(qp, cqe->status);
+		count_rq_error(qp, cqe->status);
 	trace_sroce_complete(qp, cqe);
 	if (!sroce_cq_push(qp->rq.cq, cqe))
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 }
 
-void sroce_receive_fail(struct sroce_qp *qp, u8 status)
+void sroce_rq_fail(struct sroce_qp *qp, u8 status)
 {
 	struct sroce_cqe cqe = { .status = status };
 
 	lockdep_assert_held(&qp->rq.lock);
-	sroce_receive_complete(qp, &cqe);
+	sroce_rq_complete(qp, &cqe);
 	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
 }
 
-enum sroce_fetched sroce_receive_take(struct sroce_qp *qp)
+enum sroce_fetched sroce_rq_take(struct sroce_qp *qp)
 {
 	enum sroce_fetched fetched;
 	unsigned long todo = 0;
 
 	lockdep_assert_held(&qp->rq.lock);
 	if (!qp->srq)
-		return sroce_fetch_recv(qp->dev, &qp->rq.ring, qp->rq.wqe);
+		return sroce_wqe_fetch_recv(qp->dev, &qp->rq.ring, qp->rq.wqe);
 	fetched = sroce_srq_take(qp->srq, qp->rq.wqe, &todo);
 	qp->rq.taken_from = qp->srq->serial;
 	if (todo && sroce_qp_target(qp))
 		sroce_srq_raise_due(qp->srq, todo);
 	else if (todo)
-		sroce_worker_wake(qp, todo);
+		sroce_qp_wake(qp, todo);
 	return fetched;
 }
 
@@ -61,17 +61,17 @@ static void flush_taken(struct sroce_qp *qp)
 {
 	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
 
-	if ((qp->rq.resp.taken || qp->rq.wqe_taken) && sroce_receive_recall(qp))
-		sroce_receive_complete(qp, &cqe);
+	if ((qp->rq.resp.taken || qp->rq.wqe_held) && sroce_rq_srq_valid(qp))
+		sroce_rq_complete(qp, &cqe);
 	qp->rq.resp.taken = false;
-	qp->rq.wqe_taken = false;
+	qp->rq.wqe_held = false;
 	if (qp->srq && !sroce_qp_target(qp) && !qp->rq.last_told) {
 		qp->rq.last_told = true;
-		sroce_worker_wake(qp, BIT(SROCE_TODO_LAST_RECV));
+		sroce_qp_wake(qp, BIT(SROCE_TODO_LAST_RECV));
 	}
 }
 
-void sroce_receive_failing(struct sroce_qp *qp)
+void sroce_rq_flush_begin(struct sroce_qp *qp)
 {
 	struct sroce_recv_ring *ring = &qp->rq.ring;
 	u32 waiting;
@@ -90,15 +90,15 @@ void sroce_receive_failing(struct sroce_qp *qp)
 static bool flush_one(struct sroce_qp *qp)
 {
 	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
-	enum sroce_fetched fetched = sroce_receive_take(qp);
+	enum sroce_fetched fetched = sroce_rq_take(qp);
 
 	if (fetched == SROCE_FETCHED_NONE || fetched == SROCE_FETCHED_BROKEN)
 		return false;
-	sroce_receive_complete(qp, &cqe);
+	sroce_rq_complete(qp, &cqe);
 	return true;
 }
 
-bool sroce_receive_flush(struct sroce_qp *qp)
+bool sroce_rq_flush(struct sroce_qp *qp)
 {
 	u32 budget = SROCE_FLUSH_BUDGET;
 
@@ -110,7 +110,7 @@ bool sroce_receive_flush(struct sroce_qp *qp)
 	return qp->rq.flushing;
 }
 
-void sroce_receive_reset(struct sroce_qp *qp)
+void sroce_rq_reset(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
@@ -120,11 +120,11 @@ void sroce_receive_reset(struct sroce_qp *qp)
 	qp->rq.syndrome = 0;
 	qp->rq.ring.broken = false;
 	qp->rq.last_told = false;
-	qp->rq.wqe_taken = false;
+	qp->rq.wqe_held = false;
 	qp->rq.flushing = 0;
 	r->kind = SROCE_KIND_NONE;
 	r->taken = false;
-	r->naked = false;
+	r->nak_sent = false;
 	r->msn = 0;
 	r->done = 0;
 	r->log.first = 0;
@@ -156,7 +156,7 @@ static void count_nak(struct sroce_qp *qp, u8 syndrome)
 	}
 }
 
-void sroce_receive_nak(struct sroce_qp *qp, u8 syndrome)
+void sroce_rq_nak(struct sroce_qp *qp, u8 syndrome)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	qp->rq.syndrome = syndrome;
@@ -173,7 +173,7 @@ static void count_failure(struct sroce_qp *qp,
 		sroce_count(qp, SROCE_RESP_LOCAL_LENGTH_ERROR);
 }
 
-static enum sroce_todo failure_event(const struct sroce_failure *failure)
+static enum sroce_qp_todo failure_event(const struct sroce_failure *failure)
 {
 	switch (failure->event) {
 	case SROCE_EVENT_REQ_ERR:
@@ -185,7 +185,7 @@ static enum sroce_todo failure_event(const struct sroce_failure *failure)
 	}
 }
 
-void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason)
+void sroce_rq_refuse(struct sroce_qp *qp, enum sroce_resp_error reason)
 {
 	const struct sroce_failure *failure = &sroce_failures[reason];
 	struct sroce_responder *r = &qp->rq.resp;
@@ -202,32 +202,32 @@ void sroce_receive_refuse(struct sroce_qp *qp, enum sroce_reason reason)
 		return;
 	}
 	if (sroce_responder_reliable(r))
-		sroce_receive_nak(qp, failure->syndrome);
-	if (!r->taken || !sroce_receive_recall(qp)) {
+		sroce_rq_nak(qp, failure->syndrome);
+	if (!r->taken || !sroce_rq_srq_valid(qp)) {
 		r->taken = false;
 		sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
 		return;
 	}
 	r->taken = false;
-	sroce_receive_complete(qp, &cqe);
+	sroce_rq_complete(qp, &cqe);
 	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
 }
 
-void sroce_receive_refuse_answer(struct sroce_qp *qp, u32 psn)
+void sroce_rq_refuse_response(struct sroce_qp *qp, u32 psn)
 {
 	const struct sroce_failure *failure =
 		&sroce_failures[SROCE_RKEY_REFUSED];
 
 	lockdep_assert_held(&qp->rq.lock);
 	count_failure(qp, failure);
-	sroce_receive_nak(qp, failure->syndrome);
+	sroce_rq_nak(qp, failure->syndrome);
 	qp->rq.nak_psn = psn;
 	sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
 }
 
-struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
+struct sroce_sgl sroce_rq_buffer(const struct sroce_qp *qp)
 {
-	return (struct sroce_memory) {
+	return (struct sroce_sgl) {
 		/* Whose keys they are was settled where they were posted. */
 		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
 		.sge = qp->rq.wqe->sge,
@@ -236,10 +236,10 @@ struct sroce_memory sroce_receive_buffer(const struct sroce_qp *qp)
 	};
 }
 
-enum sroce_reason sroce_receive_absent(struct sroce_qp *qp,
-				       const struct sroce_memory *memory,
+enum sroce_resp_error sroce_rq_page_in(struct sroce_qp *qp,
+				       const struct sroce_sgl *memory,
 				       u32 at, u32 len,
-				       enum sroce_reason refused)
+				       enum sroce_resp_error refused)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?

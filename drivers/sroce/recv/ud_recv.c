@@ -34,18 +34,18 @@ static void make_grh(u8 *grh, const struct sroce_rx *rx)
 	}
 }
 
-static int store(struct sroce_qp *qp, const struct sroce_rx *rx)
+static int store_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	const struct sroce_memory to = sroce_receive_buffer(qp);
-	struct sroce_grip *grip = &qp->rq.grip;
+	const struct sroce_sgl to = sroce_rq_buffer(qp);
+	struct sroce_mr_cache *cache = &qp->rq.cache;
 	u8 grh[SROCE_GRH_BYTES];
 	int err;
 
 	make_grh(grh, rx);
-	err = sroce_store_bytes(grip, &to, 0, grh, sizeof(grh));
+	err = sroce_sgl_store(cache, &to, 0, grh, sizeof(grh));
 	if (!err && rx->pkt.payload)
-		err = sroce_store_packet(grip, &to, sizeof(grh), rx->payload,
-					 rx->pkt.payload);
+		err = sroce_sgl_store_packet(cache, &to, sizeof(grh), rx->payload,
+					     rx->pkt.payload);
 	if (err == -EAGAIN &&
 	    sroce_fault_start(&qp->rq.fault, &to, 0,
 			      sizeof(grh) + rx->pkt.payload))
@@ -77,20 +77,20 @@ static void complete_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 		}
 	}
 
-	qp->rq.wqe_taken = false;
-	sroce_receive_complete(qp, &cqe);
+	qp->rq.wqe_held = false;
+	sroce_rq_complete(qp, &cqe);
 }
 
 static bool take_datagram_recv(struct sroce_qp *qp)
 {
-	if (qp->rq.wqe_taken)
+	if (qp->rq.wqe_held)
 		return true;
-	switch (sroce_receive_take(qp)) {
+	switch (sroce_rq_take(qp)) {
 	case SROCE_FETCHED:
-		qp->rq.wqe_taken = true;
+		qp->rq.wqe_held = true;
 		return true;
 	case SROCE_FETCHED_BAD:
-		sroce_receive_fail(qp, SROCE_LOC_QP_OP_ERR);
+		sroce_rq_fail(qp, SROCE_LOC_QP_OP_ERR);
 		return false;
 	case SROCE_FETCHED_BROKEN:
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
@@ -101,7 +101,7 @@ static bool take_datagram_recv(struct sroce_qp *qp)
 	}
 }
 
-void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
+void sroce_ud_recv(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	if (rx->pkt.qkey != sroce_qp_qkey(qp)) {
@@ -110,7 +110,7 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 	if (!take_datagram_recv(qp))
 		return;
-	switch (store(qp, rx)) {
+	switch (store_datagram(qp, rx)) {
 	case 0:
 		complete_datagram(qp, rx);
 		break;
@@ -126,7 +126,7 @@ void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx)
 		sroce_count(qp, SROCE_RX_MALFORMED);
 		break;
 	default:
-		qp->rq.wqe_taken = false;
-		sroce_receive_fail(qp, SROCE_LOC_PROT_ERR);
+		qp->rq.wqe_held = false;
+		sroce_rq_fail(qp, SROCE_LOC_PROT_ERR);
 	}
 }

@@ -6,10 +6,10 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_datagram_receive() - a datagram has arrived
+ * sroce_ud_recv() - a datagram has arrived
  * @qp: UD or GSI, rq.lock held
  * @rx: the packet, its ICRC verified
  */
-void sroce_datagram_receive(struct sroce_qp *qp, const struct sroce_rx *rx);
+void sroce_ud_recv(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 #endif /* SROCE_UD_RECV_H */

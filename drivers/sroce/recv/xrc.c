@@ -92,17 +92,17 @@ int sroce_xrc_publish(struct sroce_srq *srq)
 	return err;
 }
 
-void sroce_xrc_withdraw(struct sroce_srq *srq)
+void sroce_xrc_unpublish(struct sroce_srq *srq)
 {
 	struct sroce_xrc_entry *entry = srq->entry;
 
 	rhashtable_remove_fast(&table, &entry->node, table_params);
-	sroce_xrc_put(srq);
+	sroce_xrc_srq_put(srq);
 	wait_for_completion(&entry->idle);
 	kfree_rcu(entry, rcu);
 }
 
-void sroce_xrc_put(struct sroce_srq *srq)
+void sroce_xrc_srq_put(struct sroce_srq *srq)
 {
 	struct sroce_xrc_entry *entry = srq->entry;
 
@@ -125,7 +125,7 @@ static struct sroce_srq *lookup(u32 number)
 
 /* The SRQ in hand */
 
-struct sroce_srq *sroce_xrc_leave(struct sroce_qp *qp)
+struct sroce_srq *sroce_xrc_srq_release(struct sroce_qp *qp)
 {
 	struct sroce_srq *srq = qp->srq;
 
@@ -133,31 +133,31 @@ struct sroce_srq *sroce_xrc_leave(struct sroce_qp *qp)
 	if (!srq)
 		return NULL;
 	/* What it holds was found in this SRQ's protection domain. */
-	sroce_grip_drop(&qp->rq.grip);
+	sroce_mr_cache_drop(&qp->rq.cache);
 	qp->srq = NULL;
 	qp->rq.cq = NULL;
 	qp->rq.pd = NULL;
 	return srq;
 }
 
-bool sroce_xrc_aim(struct sroce_qp *qp, u32 srqn)
+bool sroce_xrc_srq_get(struct sroce_qp *qp, u32 srqn)
 {
 	struct sroce_srq *srq = qp->srq;
 
 	lockdep_assert_held(&qp->rq.lock);
 	if (likely(srq && srq->number == srqn))
 		return true;
-	srq = sroce_xrc_leave(qp);
+	srq = sroce_xrc_srq_release(qp);
 	if (srq) {
 		/* A process's: its handler takes no lock of ours. */
 		sroce_cq_notify(sroce_cq(srq->ib.ext.cq));
-		sroce_xrc_put(srq);
+		sroce_xrc_srq_put(srq);
 	}
 	srq = lookup(srqn);
 	if (!srq)
 		return false;
 	if (srq->ib.ext.xrc.xrcd != qp->xrcd) {
-		sroce_xrc_put(srq);
+		sroce_xrc_srq_put(srq);
 		return false;
 	}
 	qp->srq = srq;
@@ -166,11 +166,11 @@ bool sroce_xrc_aim(struct sroce_qp *qp, u32 srqn)
 	return true;
 }
 
-bool sroce_xrc_recall(struct sroce_qp *qp)
+bool sroce_xrc_srq_valid(struct sroce_qp *qp)
 {
 	const struct sroce_responder *r = &qp->rq.resp;
 
-	return sroce_xrc_aim(qp, r->srqn) &&
+	return sroce_xrc_srq_get(qp, r->srqn) &&
 	       (!r->taken || qp->srq->serial == qp->rq.taken_from);
 }
 

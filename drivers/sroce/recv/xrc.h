@@ -26,18 +26,18 @@ void sroce_xrc_table_exit(void);
 int sroce_xrc_publish(struct sroce_srq *srq);
 
 /**
- * sroce_xrc_withdraw() - no packet finds the SRQ any more
+ * sroce_xrc_unpublish() - no packet finds the SRQ any more
  * @srq: of type XRC
  *
  * Context: process, may sleep.  Nobody uses it when this returns.
  */
-void sroce_xrc_withdraw(struct sroce_srq *srq);
+void sroce_xrc_unpublish(struct sroce_srq *srq);
 
-/* Give back what sroce_xrc_leave() has returned: after it the queue may go. */
-void sroce_xrc_put(struct sroce_srq *srq);
+/* Give back what sroce_xrc_srq_release() has returned: after it the queue may go. */
+void sroce_xrc_srq_put(struct sroce_srq *srq);
 
 /**
- * sroce_xrc_aim() - go on with the SRQ that a request names
+ * sroce_xrc_srq_get() - go on with the SRQ that a request names
  * @qp: XRC target, rq.lock held
  * @srqn: number of the SRQ
  *
@@ -46,24 +46,24 @@ void sroce_xrc_put(struct sroce_srq *srq);
  *
  * Return: false if the QP's domain has no such SRQ.
  */
-bool sroce_xrc_aim(struct sroce_qp *qp, u32 srqn);
+bool sroce_xrc_srq_get(struct sroce_qp *qp, u32 srqn);
 
 /**
- * sroce_xrc_recall() - the same for the message in progress
+ * sroce_xrc_srq_valid() - the same for the message in progress
  * @qp: XRC target, rq.lock held
  *
  * Return: false also if the message has taken a receive request of an SRQ that
  * is gone: another may have its number by now.
  */
-bool sroce_xrc_recall(struct sroce_qp *qp);
+bool sroce_xrc_srq_valid(struct sroce_qp *qp);
 
 /**
- * sroce_xrc_leave() - go on with no SRQ
+ * sroce_xrc_srq_release() - go on with no SRQ
  * @qp: XRC target, rq.lock held
  *
  * Return: the SRQ it was, or NULL.  The caller's is the reference now.
  */
-struct sroce_srq *sroce_xrc_leave(struct sroce_qp *qp);
+struct sroce_srq *sroce_xrc_srq_release(struct sroce_qp *qp);
 
 /* ib_device_ops */
 int sroce_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The doorbell.  What a process posts in a stream is gathered, so that it has
+ * The doorbell.  What a process posts in a stream is batch_start, so that it has
  * to kick less often.
  */
 #include "../queue/doorbell.h"
@@ -12,7 +12,7 @@
 #define STREAM_KICKS	4
 /* or so many requests and completions that the process leaves lying. */
 #define STREAM_REQUESTS	4
-/* A stream is gathered for this long, */
+/* A stream is batch_start for this long, */
 #define GATHER_NS	(30 * NSEC_PER_USEC)
 /* again and again until that has brought fewer than so many so many times. */
 #define IDLE_GATHERS	16
@@ -45,89 +45,89 @@ static bool posts_stream(struct sroce_qp *qp)
  * Nothing is fetched without a queue, nor before somebody ends those, who looks
  * at the tail, too.
  */
-static bool waits(const struct sroce_sendq *sq)
+static bool cannot_send(const struct sroce_sendq *sq)
 {
 	return !sq->req.in.wrs || sq->paused || sq->refetch;
 }
 
 /* Addresses of datagrams are looked up when they are sent. */
-static bool marked(const struct sroce_qp *qp)
+static bool needs_mark(const struct sroce_qp *qp)
 {
 	return qp->ctx && !sroce_qp_connected(qp);
 }
 
 static void mark(const struct sroce_qp *qp)
 {
-	if (!marked(qp))
+	if (!needs_mark(qp))
 		return;
-	xa_set_mark(&qp->ctx->kicked->qps, qp->place.number, SROCE_GATHERS);
+	xa_set_mark(&qp->ctx->kicked->qps, qp->place.number, SROCE_SLOT_BATCHING);
 	/* Before the process sees that it need not kick; see send_gathered(). */
 	smp_mb();
 }
 
 static void unmark(const struct sroce_qp *qp)
 {
-	if (marked(qp))
+	if (needs_mark(qp))
 		xa_clear_mark(&qp->ctx->kicked->qps, qp->place.number,
-			      SROCE_GATHERS);
+			      SROCE_SLOT_BATCHING);
 }
 
-static void gather(struct sroce_qp *qp)
+static void batch_start(struct sroce_qp *qp)
 {
 	/* Not hrtimer_active(): that is true until the callback returns. */
-	if (qp->sq.gathering || !sroce_send_active(qp) || waits(&qp->sq))
+	if (qp->sq.batching || !sroce_sq_active(qp) || cannot_send(&qp->sq))
 		return;
-	qp->sq.gathering = true;
+	qp->sq.batching = true;
 	mark(qp);
-	qp->sq.gathered = qp->sq.req.in.tail;
+	qp->sq.batch_start = qp->sq.req.in.tail;
 	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-void sroce_gather_kick(struct sroce_qp *qp)
+void sroce_doorbell_rung(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	if (posts_stream(qp)) {
-		qp->sq.idle_gathers = 0;
-		gather(qp);
+		qp->sq.idle_batches = 0;
+		batch_start(qp);
 	}
-	sroce_send_run(qp);
+	sroce_req_run(qp);
 }
 
-void sroce_gather_ended(struct sroce_qp *qp)
+void sroce_batch_ended(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
-	u32 posts = sroce_load(&qp->slot->sq_tail) - sq->gathered;
+	u32 posts = sroce_load(&qp->slot->sq_tail) - sq->batch_start;
 
 	lockdep_assert_held(&sq->lock);
-	sq->gathering = false;
-	sq->idle_gathers = posts < GATHER_WORTH ? sq->idle_gathers + 1 : 0;
+	sq->batching = false;
+	sq->idle_batches = posts < GATHER_WORTH ? sq->idle_batches + 1 : 0;
 	/* As long as it pays, it goes on, and hardly anybody kicks. */
-	if (sq->idle_gathers < IDLE_GATHERS)
-		gather(qp);
+	if (sq->idle_batches < IDLE_GATHERS)
+		batch_start(qp);
 }
 
-void sroce_gather_run(struct sroce_qp *qp)
+void sroce_batch_run(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	sroce_send_run(qp);
+	sroce_req_run(qp);
 	/* Not before it is sent. */
-	if (!qp->sq.gathering)
+	if (!qp->sq.batching)
 		unmark(qp);
 }
 
-void sroce_gather_send(struct sroce_qp *qp)
+void sroce_batch_send(struct sroce_qp *qp)
 {
-	sroce_send_lock(qp);
-	sroce_gather_run(qp);
-	sroce_send_unlock(qp);
+	sroce_sq_begin(qp);
+	sroce_batch_run(qp);
+	sroce_sq_end(qp);
 }
 
-void sroce_gather_cancel(struct sroce_qp *qp)
+void sroce_batch_cancel(struct sroce_qp *qp)
 {
 	hrtimer_cancel(&qp->sq.gather);
-	sroce_send_lock(qp);
-	qp->sq.gathering = false;
+	sroce_sq_begin(qp);
+	qp->sq.batching = false;
 	unmark(qp);
-	sroce_send_unlock(qp);
+	sroce_sq_end(qp);
 }

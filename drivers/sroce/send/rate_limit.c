@@ -8,7 +8,7 @@
 /* Delay that is made up for. */
 #define PACE_SLACK_NS	(10 * NSEC_PER_MSEC)
 
-void sroce_pace_limit(struct sroce_qp *qp, u32 rate)
+void sroce_rate_set(struct sroce_qp *qp, u32 rate)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	qp->sq.rate = rate;
@@ -22,7 +22,7 @@ void sroce_pace_limit(struct sroce_qp *qp, u32 rate)
 	qp->sq.paused = false;
 }
 
-bool sroce_pace_wait(struct sroce_qp *qp)
+bool sroce_rate_wait(struct sroce_qp *qp)
 {
 	s64 left;
 
@@ -31,7 +31,7 @@ bool sroce_pace_wait(struct sroce_qp *qp)
 	if (left <= 0)
 		return false;
 	qp->sq.paused = true;
-	sroce_timer_arm(qp, left);
+	sroce_rtx_arm(qp, left);
 	return true;
 }
 
@@ -39,7 +39,7 @@ bool sroce_pace_wait(struct sroce_qp *qp)
  * What is late because of a timer is made up for, so that the rate holds on
  * average; what was not sent for want of requests is not.
  */
-void sroce_pace_add(struct sroce_qp *qp, const struct sroce_burst *burst)
+void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	size_t headers;

@@ -37,7 +37,7 @@
  */
 #define MOST_WAITS	2
 
-void sroce_send_reset(struct sroce_qp *qp)
+void sroce_req_reset(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
 
@@ -68,7 +68,7 @@ void sroce_send_reset(struct sroce_qp *qp)
 	qp->sq.probe = false;
 	qp->sq.lazy = 0;
 	qp->sq.unpolled = 0;
-	qp->sq.idle_gathers = 0;
+	qp->sq.idle_batches = 0;
 	qp->sq.broken = false;
 	qp->sq.flush_end = 0;
 	qp->sq.ask_drained = false;
@@ -83,13 +83,13 @@ void sroce_send_reset(struct sroce_qp *qp)
 /* Sending */
 
 /* The memory of a request whose answer brings data. */
-static struct sroce_memory local_memory(struct sroce_qp *qp, u32 index)
+static struct sroce_sgl local_sgl(struct sroce_qp *qp, u32 index)
 {
 	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
 
-	return (struct sroce_memory) {
+	return (struct sroce_sgl) {
 		.pd = qp->pd,
-		.sge = sroce_fetch_list(qp, index),
+		.sge = sroce_wqe_list(qp, index),
 		.num_sge = wr->num_sge,
 		.access = IB_ACCESS_LOCAL_WRITE,
 	};
@@ -126,12 +126,12 @@ static int may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
 }
 
 /* @alone: not with those that follow it in its message */
-static int add(struct sroce_qp *qp, struct sroce_burst *burst,
-	       struct sroce_outgoing *out, bool alone)
+static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
+		       struct sroce_outgoing *out, bool alone)
 {
 	struct sroce_wr *wr = out->wr;
-	void *list = sroce_fetch_list(qp, out->index);
-	const struct sroce_memory from = {
+	void *list = sroce_wqe_list(qp, out->index);
+	const struct sroce_sgl from = {
 		.pd = qp->pd,
 		.sge = list,
 		.num_sge = wr->num_sge,
@@ -174,7 +174,7 @@ static bool pause_requests(struct sroce_qp *qp)
 		return false;
 	qp->sq.pauses++;
 	qp->sq.paused = true;
-	sroce_timer_arm(qp, SROCE_PAUSE_NS);
+	sroce_rtx_arm(qp, SROCE_PAUSE_NS);
 	return true;
 }
 
@@ -185,7 +185,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	bool reliable = sroce_qp_reliable(qp);
 
 	qp->sq.unasked += burst->packets;
-	sroce_pace_charge(qp, burst);
+	sroce_rate_charge(qp, burst);
 	if (reliable && burst->packets &&
 	    (!more || qp->sq.rate || qp->sq.unasked >= ASK_PACKETS)) {
 		sroce_burst_ask(burst);
@@ -204,7 +204,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 static int page_in_request(struct sroce_qp *qp,
 			   const struct sroce_outgoing *out)
 {
-	struct sroce_memory memory = local_memory(qp, out->index);
+	struct sroce_sgl memory = local_sgl(qp, out->index);
 
 	if (!sroce_wr_fetches(out->wr))
 		memory.access = 0;
@@ -216,7 +216,7 @@ static int page_in_request(struct sroce_qp *qp,
 static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 			struct sroce_outgoing *out, bool alone)
 {
-	switch (add(qp, burst, out, alone)) {
+	switch (add_request(qp, burst, out, alone)) {
 	case -ENOMEM:
 		if (pause_requests(qp))
 			return false;
@@ -243,15 +243,15 @@ static u8 execute_local(struct sroce_qp *qp, struct sroce_burst *burst,
 			const struct sroce_wr *wr)
 {
 	/* Who may wait for others to drop their grips has none itself. */
-	sroce_grip_drop(&burst->grip);
-	sroce_grip_drop(&qp->sq.grip);
+	sroce_mr_cache_drop(&burst->cache);
+	sroce_mr_cache_drop(&qp->sq.cache);
 	switch (wr->opcode) {
 	case SROCE_OP_BIND_MW:
 		return sroce_mw_bind(qp->pd, qp->qpn, wr);
 	case SROCE_OP_REG_MR:
 		return sroce_fast_register(qp->pd, wr);
 	default:
-		return sroce_finish_invalidate(qp, wr);
+		return sroce_sq_invalidate(qp, wr);
 	}
 }
 
@@ -317,12 +317,12 @@ static bool may_transmit(struct sroce_qp *qp)
 {
 	enum sroce_order order;
 
-	if (sroce_pace_held(qp) || !sroce_tx_room(qp, SROCE_TODO_SEND))
+	if (sroce_rate_held(qp) || !sroce_tx_room(qp, SROCE_TODO_SEND))
 		return false;
 	order = sroce_tx_in_order(qp, &qp->sq.path);
 	if (order == SROCE_ORDER_WAITS) {
 		qp->sq.paused = true;
-		sroce_timer_arm(qp, SROCE_ORDER_NS);
+		sroce_rtx_arm(qp, SROCE_ORDER_NS);
 	}
 	return order == SROCE_ORDER_KEPT;
 }
@@ -344,7 +344,7 @@ static bool make_room(struct sroce_qp *qp, struct sroce_burst *burst,
 		*first = qp->sq.req.psn;
 	}
 	if (!*budget)
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 	return *budget && (burst->head || may_transmit(qp));
 }
 
@@ -366,7 +366,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 				do_local(qp, &burst, out.wr);
 				continue;
 			}
-			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 			next = SROCE_NEXT_WINDOW;
 		}
 		if (next != SROCE_NEXT_PACKET)
@@ -398,7 +398,7 @@ static void check_drained(struct sroce_qp *qp)
 	    req->in.head != req->in.next)
 		return;
 	qp->sq.ask_drained = false;
-	sroce_worker_wake(qp, BIT(SROCE_TODO_DRAINED));
+	sroce_qp_wake(qp, BIT(SROCE_TODO_DRAINED));
 }
 
 /* Without a timer a lost answer would leave new requests lying. */
@@ -420,14 +420,14 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 	struct sroce_requester *req = &qp->sq.req;
 	enum sroce_next next = send_packets(qp);
 
-	sroce_finish_done(qp);
+	sroce_sq_complete_done(qp);
 	if (next == SROCE_NEXT_FAULT && req->in.head == req->in.next)
-		sroce_finish_failed(qp, oldest_status(req));
+		sroce_sq_fail(qp, oldest_status(req));
 	if (qp->sq.progress)
 		qp->sq.expires_set = false;
 	if ((qp->sq.progress || !qp->sq.armed) && !req->rnr_wait &&
 	    !qp->sq.paused)
-		sroce_timer_progress(qp);
+		sroce_rtx_progress(qp);
 	qp->sq.progress = false;
 	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
 		return SROCE_NEXT_WINDOW;
@@ -442,10 +442,10 @@ static bool refetch(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
-	if (!sroce_send_active(qp) || sroce_fault_busy(&sq->fault))
+	if (!sroce_sq_active(qp) || sroce_fault_busy(&sq->fault))
 		return false;
 	sq->refetch = false;
-	sroce_timer_resend(qp);
+	sroce_rtx_resend(qp);
 	sq->req.rewound = true;
 	sroce_requester_rewind(&sq->req);
 	sroce_count(qp, SROCE_TX_RETRANSMITS);
@@ -453,7 +453,7 @@ static bool refetch(struct sroce_qp *qp)
 	return true;
 }
 
-void sroce_send_run(struct sroce_qp *qp)
+void sroce_req_run(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
 	u32 rounds = SROCE_SEND_BUDGET;
@@ -463,27 +463,27 @@ void sroce_send_run(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (!in->wrs || (unlikely(qp->sq.refetch) && !refetch(qp)))
 		return;
-	while (sroce_send_active(qp) && !qp->sq.paused) {
+	while (sroce_sq_active(qp) && !qp->sq.paused) {
 		sroce_ring_busy(qp->slot);
 		/* A process that posts as fast as we send must not hold us. */
 		if (!rounds--) {
-			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 			break;
 		}
 		tail = in->tail;
-		if (!sroce_fetch_send(qp, FETCH_BUDGET)) {
+		if (!sroce_wqe_fetch_send(qp, FETCH_BUDGET)) {
 			sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 			break;
 		}
 		next = sroce_qp_connected(qp) ? run_connected(qp) :
-						sroce_datagram_run(qp);
+						sroce_ud_send(qp);
 		if (qp->sq.req.hold)
 			check_drained(qp);
 		if (next != SROCE_NEXT_NOTHING)
 			break;
-		if (qp->sq.gathering && in->tail - tail < FETCH_BUDGET) {
+		if (qp->sq.batching && in->tail - tail < FETCH_BUDGET) {
 			sroce_ring_later(qp->slot,
-					 in->tail + SROCE_GATHER_POSTS);
+					 in->tail + SROCE_BATCH_POSTS);
 			break;
 		}
 		if (sroce_ring_idle(qp->slot) == in->tail)
@@ -494,47 +494,47 @@ void sroce_send_run(struct sroce_qp *qp)
 /* Answers */
 
 static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
-			 const struct sroce_answer *a, bool atomic)
+			 const struct sroce_ack_result *a, bool atomic)
 {
-	struct sroce_memory to = local_memory(qp, a->index);
+	struct sroce_sgl to = local_sgl(qp, a->index);
 	u32 length = sroce_inflight_wr(&qp->sq.req.in, a->index)->length;
 	u32 at = atomic ? 0 : a->offset;
 	int err;
 
 	if (atomic)
-		err = sroce_store_bytes(&qp->sq.grip, &to, at,
-					&rx->pkt.original, sizeof(u64));
+		err = sroce_sgl_store(&qp->sq.cache, &to, at,
+				      &rx->pkt.original, sizeof(u64));
 	else
-		err = sroce_store_packet(&qp->sq.grip, &to, at,
-					 rx->payload, rx->pkt.payload);
+		err = sroce_sgl_store_packet(&qp->sq.cache, &to, at,
+					     rx->payload, rx->pkt.payload);
 	if (err == -EAGAIN &&
 	    !sroce_fault_start(&qp->sq.fault, &to, at, length - at))
 		qp->sq.refetch = true;
 	else if (err == -ENODATA)	/* it is asked for again */
 		sroce_count(qp, SROCE_RX_MALFORMED);
 	else if (err)
-		sroce_finish_failed(qp, SROCE_LOC_PROT_ERR);
+		sroce_sq_fail(qp, SROCE_LOC_PROT_ERR);
 	else
 		sroce_requester_acknowledge(&qp->sq.req, a->psn);
 }
 
-static void wait_rnr(struct sroce_qp *qp, const struct sroce_answer *a)
+static void wait_rnr(struct sroce_qp *qp, const struct sroce_ack_result *a)
 {
 	if (!sroce_completer_rnr(&qp->sq.req)) {
 		sroce_count(qp, SROCE_REQ_RNR_RETRIES_EXCEEDED);
-		sroce_finish_failed(qp, SROCE_RNR_RETRY_EXC_ERR);
+		sroce_sq_fail(qp, SROCE_RNR_RETRY_EXC_ERR);
 		return;
 	}
 	sroce_count(qp, SROCE_RNR_NAK_RETRY_ERR);
 	qp->sq.timing = false;
 	qp->sq.again = false;
 	qp->sq.expires_set = false;
-	sroce_timer_arm(qp, sroce_rnr_wait(a->rnr_timer, qp->sq.req.rnr_waits) *
+	sroce_rtx_arm(qp, sroce_rnr_wait(a->rnr_timer, qp->sq.req.rnr_waits) *
 			   NSEC_PER_USEC);
 	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.rnr_left);
 }
 
-void sroce_send_refused(struct sroce_qp *qp, u8 status)
+void sroce_req_refused(struct sroce_qp *qp, u8 status)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	switch (status) {
@@ -548,7 +548,7 @@ void sroce_send_refused(struct sroce_qp *qp, u8 status)
 		sroce_count(qp, SROCE_REQ_REMOTE_OPERATION_ERRORS);
 		break;
 	}
-	sroce_finish_failed(qp, status);
+	sroce_sq_fail(qp, status);
 }
 
 /* The peer says what it lacks, or an answer shows that one before it was lost. */
@@ -559,27 +559,27 @@ static enum sroce_counter gap_counter(const struct sroce_pkt *pkt)
 						     SROCE_IMPLIED_NAK_SEQ_ERR;
 }
 
-static void act(struct sroce_qp *qp, const struct sroce_rx *rx,
-		enum sroce_answer_verdict verdict, const struct sroce_answer *a)
+static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
+			   enum sroce_ack_verdict verdict, const struct sroce_ack_result *a)
 {
 	switch (verdict) {
-	case SROCE_ANSWER_DATA:
+	case SROCE_RESP_DATA:
 		store_answer(qp, rx, a, false);
 		break;
-	case SROCE_ANSWER_ATOMIC:
+	case SROCE_RESP_ATOMIC:
 		store_answer(qp, rx, a, true);
 		break;
-	case SROCE_ANSWER_RETRY:
+	case SROCE_RESP_RETRY:
 		/* The gap is of our own making. */
 		if (qp->sq.refetch)
 			break;
-		sroce_timer_retry(qp, gap_counter(&rx->pkt));
+		sroce_rtx_retry(qp, gap_counter(&rx->pkt));
 		break;
-	case SROCE_ANSWER_RNR:
+	case SROCE_RESP_RNR:
 		wait_rnr(qp, a);
 		break;
-	case SROCE_ANSWER_FAIL:
-		sroce_send_refused(qp, a->status);
+	case SROCE_RESP_FAIL:
+		sroce_req_refused(qp, a->status);
 		break;
 	default:
 		break;
@@ -589,41 +589,41 @@ static void act(struct sroce_qp *qp, const struct sroce_rx *rx,
 /* What has been refused fails when all before it has been answered. */
 static void settle_refusal(struct sroce_qp *qp)
 {
-	struct sroce_answer a;
+	struct sroce_ack_result a;
 
-	if (!sroce_send_active(qp) || !sroce_completer_refused(&qp->sq.req, &a))
+	if (!sroce_sq_active(qp) || !sroce_completer_refused(&qp->sq.req, &a))
 		return;
 	sroce_requester_acknowledge(&qp->sq.req, a.up_to);
-	sroce_finish_done(qp);
-	sroce_send_refused(qp, a.status);
+	sroce_sq_complete_done(qp);
+	sroce_req_refused(qp, a.status);
 }
 
-void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
+void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_requester *req = &qp->sq.req;
-	enum sroce_answer_verdict verdict;
-	struct sroce_answer a;
+	enum sroce_ack_verdict verdict;
+	struct sroce_ack_result a;
 	u32 una = req->una;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!sroce_send_active(qp) || !req->in.wrs) {
+	if (!sroce_sq_active(qp) || !req->in.wrs) {
 		sroce_count(qp, SROCE_RX_BAD_STATE);
 		return;
 	}
 	verdict = sroce_completer_check(req, &rx->pkt, &a);
-	if (verdict == SROCE_ANSWER_IGNORE) {
+	if (verdict == SROCE_RESP_IGNORE) {
 		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
 	}
 	sroce_count(qp, SROCE_RX_ACKS);
 	sroce_requester_acknowledge(req, a.up_to);
-	sroce_finish_done(qp);
-	act(qp, rx, verdict, &a);
-	if (unlikely(a.status) && verdict != SROCE_ANSWER_FAIL) {
+	sroce_sq_complete_done(qp);
+	handle_verdict(qp, rx, verdict, &a);
+	if (unlikely(a.status) && verdict != SROCE_RESP_FAIL) {
 		req->refusal = a.status;
 		req->refused = rx->pkt.psn;
 	}
-	sroce_finish_done(qp);
+	sroce_sq_complete_done(qp);
 	if (unlikely(req->refusal))
 		settle_refusal(qp);
 	if (req->una != una) {
@@ -632,19 +632,19 @@ void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 }
 
-bool sroce_send_predicted(struct sroce_qp *qp, const u8 *bth,
-			  struct sroce_reader *payload, u32 len)
+bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
+			 struct sroce_reader *payload, u32 len)
 {
 	struct sroce_requester *req = &qp->sq.req;
-	struct sroce_memory to;
+	struct sroce_sgl to;
 	u32 offset;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!sroce_send_active(qp) || !req->in.wrs ||
+	if (!sroce_sq_active(qp) || !req->in.wrs ||
 	    !sroce_completer_predicts(req, bth, len, &offset))
 		return false;
-	to = local_memory(qp, req->in.head);
-	if (sroce_store_packet(&qp->sq.grip, &to, offset, payload, len))
+	to = local_sgl(qp, req->in.head);
+	if (sroce_sgl_store_packet(&qp->sq.cache, &to, offset, payload, len))
 		return false;
 	sroce_requester_acknowledge(req, sroce_psn_add(req->una, 1));
 	sroce_count(qp, SROCE_RX_ACKS);

@@ -6,43 +6,43 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_send_run() - send whatever can be sent
+ * sroce_req_run() - send whatever can be sent
  * @qp: any type; sq.lock held
  *
  * Takes new entries out of the ring, builds and transmits, and asks for a kick
  * if nothing else will make it look again.
  */
-void sroce_send_run(struct sroce_qp *qp);
+void sroce_req_run(struct sroce_qp *qp);
 
 /**
- * sroce_send_answered() - a response or acknowledgment has arrived
- * @qp: RC; sq.lock held; sroce_send_run() follows
+ * sroce_req_response() - a response or acknowledgment has arrived
+ * @qp: RC; sq.lock held; sroce_req_run() follows
  * @rx: the packet, its ICRC verified
  */
-void sroce_send_answered(struct sroce_qp *qp, const struct sroce_rx *rx);
+void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
- * sroce_send_refused() - the peer has refused the oldest request
+ * sroce_req_refused() - the peer has refused the oldest request
  * @qp: RC or XRC; sq.lock held
  * @status: enum sroce_status, as its NAK says
  *
  * Counts that, and fails the request and the QP.
  */
-void sroce_send_refused(struct sroce_qp *qp, u8 status);
+void sroce_req_refused(struct sroce_qp *qp, u8 status);
 
 /**
- * sroce_send_predicted() - take the READ data that was to come next
- * @qp: any type; sq.lock held; sroce_send_run() follows
+ * sroce_req_predicted() - take the READ data that was to come next
+ * @qp: any type; sq.lock held; sroce_req_run() follows
  * @bth: base transport header of an intact packet for this QP and transport
  * @payload: reads its payload; moved behind it if that was taken
  * @len: of the payload and pad, bytes
  *
- * Return: false if it is something else: then it is sroce_send_answered()'s.
+ * Return: false if it is something else: then it is sroce_req_response()'s.
  */
-bool sroce_send_predicted(struct sroce_qp *qp, const u8 *bth,
-			  struct sroce_reader *payload, u32 len);
+bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
+			 struct sroce_reader *payload, u32 len);
 
 /* Forget everything that was posted (RESET); sq.lock held. */
-void sroce_send_reset(struct sroce_qp *qp);
+void sroce_req_reset(struct sroce_qp *qp);
 
 #endif /* SROCE_REQ_H */

@@ -48,7 +48,7 @@ static void arm(struct sroce_qp *qp, ktime_t deadline)
 		timer_start(sq);
 }
 
-void sroce_timer_arm(struct sroce_qp *qp, u64 ns)
+void sroce_rtx_arm(struct sroce_qp *qp, u64 ns)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	qp->sq.lazy = 0;
@@ -130,7 +130,7 @@ static bool gone(const struct sroce_sendq *sq, ktime_t now)
 	return ktime_to_ns(ktime_sub(now, sq->silent)) >= sq->rtt.smooth;
 }
 
-void sroce_timer_resend(struct sroce_qp *qp)
+void sroce_rtx_resend(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	ktime_t now = ktime_get();
@@ -221,7 +221,7 @@ static void expect(struct sroce_qp *qp, ktime_t now)
 	arm(qp, next);
 }
 
-void sroce_timer_progress(struct sroce_qp *qp)
+void sroce_rtx_progress(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	bool waits = sq->timeout && sroce_requester_waits(&sq->req);
@@ -253,14 +253,14 @@ static bool broke_off(const struct sroce_requester *req)
  * no harm.  A READ or an atomic is asked for again.  It is no retry: the peer
  * has the time that the QP's attribute gives it.
  */
-void sroce_timer_probe(struct sroce_qp *qp)
+void sroce_rtx_probe(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u64 after = probe_after(sq) << ++sq->probes;
 	ktime_t next = ktime_add_ns(ktime_get(), after);
 
 	sroce_count(qp, SROCE_TX_PROBES);
-	sroce_timer_resend(qp);
+	sroce_rtx_resend(qp);
 	if (sq->req.reads) {
 		sq->req.rewound = true;
 		if (broke_off(&sq->req))
@@ -274,17 +274,17 @@ void sroce_timer_probe(struct sroce_qp *qp)
 	arm(qp, next);
 }
 
-void sroce_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
+void sroce_rtx_retry(struct sroce_qp *qp, enum sroce_counter why)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	sroce_timer_resend(qp);
+	sroce_rtx_resend(qp);
 	qp->sq.expires_set = false;
 	/* What is sent now has the whole time (vol. 1, 9.7.6.1.3). */
 	if (!qp->sq.paused && !qp->sq.req.rnr_wait)
 		qp->sq.armed = false;
 	if (!sroce_completer_retry(&qp->sq.req)) {
 		sroce_count(qp, SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED);
-		sroce_finish_failed(qp, SROCE_RETRY_EXC_ERR);
+		sroce_sq_fail(qp, SROCE_RETRY_EXC_ERR);
 		return;
 	}
 	sroce_count(qp, why);
@@ -300,7 +300,7 @@ static u32 lazier(const struct sroce_sendq *sq)
 	return min_t(u64, most, sq->lazy ? 2 * sq->lazy : LAZY);
 }
 
-bool sroce_timer_due(struct sroce_qp *qp)
+bool sroce_rtx_due(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 

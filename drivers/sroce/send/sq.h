@@ -5,30 +5,30 @@
 #include "../net/loopback.h"
 #include "../queue/qp.h"
 
-/* Of a stream so many posts are gathered before the next kick. */
-#define SROCE_GATHER_POSTS	32
+/* Of a stream so many posts are batch_start before the next kick. */
+#define SROCE_BATCH_POSTS	32
 
-/* Bursts, and looks at the ring, in one go; the rest is sroce_worker_wake()'s. */
+/* Bursts, and looks at the ring, in one go; the rest is sroce_qp_wake()'s. */
 #define SROCE_SEND_BUDGET	16
 
-static inline bool sroce_send_active(const struct sroce_qp *qp)
+static inline bool sroce_sq_active(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
 }
 
-static inline void sroce_send_lock(struct sroce_qp *qp)
+static inline void sroce_sq_begin(struct sroce_qp *qp)
 {
 	spin_lock_bh(&qp->sq.lock);
 }
 
 /* Completion handlers may post, peers answer: after the lock is gone. */
-static inline void sroce_send_unlock(struct sroce_qp *qp)
+static inline void sroce_sq_end(struct sroce_qp *qp)
 {
-	sroce_grip_drop(&qp->sq.grip);
+	sroce_mr_cache_drop(&qp->sq.cache);
 	spin_unlock(&qp->sq.lock);
 	if (qp->sq.cq)
 		sroce_cq_notify(qp->sq.cq);
-	sroce_loop_run();
+	sroce_loopback_run();
 	local_bh_enable();
 }
 

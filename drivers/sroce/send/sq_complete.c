@@ -30,14 +30,14 @@ static u8 completion_opcode(u8 op)
 	return op < SROCE_OPS ? opcodes[op] : 0;
 }
 
-static void count_error(struct sroce_qp *qp, u8 status)
+static void count_sq_error(struct sroce_qp *qp, u8 status)
 {
 	sroce_count(qp, SROCE_REQ_CQE_ERROR);
 	if (status == SROCE_WR_FLUSH_ERR)
 		sroce_count(qp, SROCE_REQ_CQE_FLUSH_ERROR);
 }
 
-static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
+static void write_cqe(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
 {
 	struct sroce_cqe cqe = {
 		.wr_id = wr->wr_id,
@@ -49,13 +49,13 @@ static void push(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
 	};
 
 	if (unlikely(status))
-		count_error(qp, status);
+		count_sq_error(qp, status);
 	trace_sroce_complete(qp, &cqe);
 	if (!sroce_cq_push(qp->sq.cq, &cqe))
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 }
 
-void sroce_finish(struct sroce_qp *qp, u8 status)
+void sroce_sq_complete(struct sroce_qp *qp, u8 status)
 {
 	struct sroce_requester *req = &qp->sq.req;
 	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
@@ -65,58 +65,58 @@ void sroce_finish(struct sroce_qp *qp, u8 status)
 	/* The place is free before the process can learn of the completion. */
 	sroce_store_release(&qp->slot->sq_head, req->in.head + 1);
 	if (tell)
-		push(qp, wr, status);
+		write_cqe(qp, wr, status);
 	sroce_requester_retire(req);
 }
 
 /* It may wait for others to drop their grips, see execute_local() in send/req.c. */
-u8 sroce_finish_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
+u8 sroce_sq_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	sroce_grip_drop(&qp->sq.grip);
+	sroce_mr_cache_drop(&qp->sq.cache);
 	return sroce_invalidate(qp->pd, qp->qpn, wr->invalidate, false);
 }
 
-static void fail(struct sroce_qp *qp, u8 status)
+static void fail_oldest(struct sroce_qp *qp, u8 status)
 {
 	u8 state = sroce_qp_reliable(qp) ? IB_QPS_ERR : IB_QPS_SQE;
 
 	if (qp->sq.req.in.head != qp->sq.req.in.tail)
-		sroce_finish(qp, status);
+		sroce_sq_complete(qp, status);
 	sroce_qp_error(qp, state, SROCE_TODO_FLUSH);
 }
 
 /* Returns false if what one of them was to invalidate could not be. */
-static bool finish_one(struct sroce_qp *qp)
+static bool complete_one(struct sroce_qp *qp)
 {
 	const struct sroce_inflight *in = &qp->sq.req.in;
 	const struct sroce_wr *wr = sroce_inflight_wr(in, in->head);
 	u8 status = 0;
 
 	if (unlikely(wr->flags & SROCE_INVALIDATE))
-		status = sroce_finish_invalidate(qp, wr);
+		status = sroce_sq_invalidate(qp, wr);
 	if (unlikely(status))
-		fail(qp, status);
+		fail_oldest(qp, status);
 	else
-		sroce_finish(qp, SROCE_SUCCESS);
+		sroce_sq_complete(qp, SROCE_SUCCESS);
 	return !status;
 }
 
-void sroce_finish_done(struct sroce_qp *qp)
+void sroce_sq_complete_done(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	while (sroce_send_active(qp) && sroce_requester_finished(&qp->sq.req))
-		finish_one(qp);
+	while (sroce_sq_active(qp) && sroce_requester_finished(&qp->sq.req))
+		complete_one(qp);
 }
 
 /* What is done is done, also when the other half has failed meanwhile. */
-void sroce_finish_failed(struct sroce_qp *qp, u8 status)
+void sroce_sq_fail(struct sroce_qp *qp, u8 status)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	while (sroce_requester_finished(&qp->sq.req))
-		if (!finish_one(qp))
+		if (!complete_one(qp))
 			return;
-	fail(qp, status);
+	fail_oldest(qp, status);
 }
 
 /*
@@ -143,11 +143,11 @@ static bool more_to_flush(const struct sroce_qp *qp)
 	return (s32)(qp->sq.flush_end - qp->sq.req.in.tail) > 0;
 }
 
-void sroce_finish_failing(struct sroce_qp *qp)
+void sroce_sq_flush_begin(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	if (!to_flush(qp)) {
-		/* It may fail before sroce_finish_flush() looks at it. */
+		/* It may fail before sroce_sq_flush() looks at it. */
 		qp->sq.flush_end = qp->sq.req.in.tail;
 		return;
 	}
@@ -156,7 +156,7 @@ void sroce_finish_failing(struct sroce_qp *qp)
 		sroce_ring_error(qp->slot);
 	else
 		sroce_ring_idle(qp->slot);
-	qp->sq.flush_end = sroce_fetch_end(qp);
+	qp->sq.flush_end = sroce_wqe_end(qp);
 }
 
 /* There was no memory for a record of it, and none is needed. */
@@ -165,14 +165,14 @@ static void flush_unfetched(struct sroce_qp *qp)
 	struct sroce_inflight *in = &qp->sq.req.in;
 	struct sroce_wr wr;
 
-	sroce_fetch_head(qp, in->tail, &wr);
+	sroce_wqe_header(qp, in->tail, &wr);
 	in->next = ++in->tail;
 	in->head = in->tail;
 	sroce_store_release(&qp->slot->sq_head, in->head);
-	push(qp, &wr, SROCE_WR_FLUSH_ERR);
+	write_cqe(qp, &wr, SROCE_WR_FLUSH_ERR);
 }
 
-bool sroce_finish_flush(struct sroce_qp *qp)
+bool sroce_sq_flush(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
 	u32 budget = SROCE_FLUSH_BUDGET;
@@ -182,10 +182,10 @@ bool sroce_finish_flush(struct sroce_qp *qp)
 		return false;
 	/* Each may have a kilobyte in it: no more are copied than flushed. */
 	if (in->wrs && in->tail - in->head < budget)
-		sroce_fetch_until(qp, qp->sq.flush_end,
-				  budget - (in->tail - in->head));
+		sroce_wqe_fetch_until(qp, qp->sq.flush_end,
+				      budget - (in->tail - in->head));
 	while (in->head != in->tail && budget--)
-		sroce_finish(qp, flush_status(&qp->sq.req));
+		sroce_sq_complete(qp, flush_status(&qp->sq.req));
 	while (!in->wrs && more_to_flush(qp) && budget--)
 		flush_unfetched(qp);
 	return in->head != in->tail || more_to_flush(qp);

@@ -19,7 +19,7 @@
 /* For packets that are under way to make room for others. */
 #define HELD_UP_NS	(10 * NSEC_PER_MSEC)
 
-static struct sroce_av *address(struct sroce_qp *qp, const struct sroce_wr *wr)
+static struct sroce_av *request_av(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	struct sroce_av *av;
 
@@ -32,7 +32,7 @@ static struct sroce_av *address(struct sroce_qp *qp, const struct sroce_wr *wr)
 }
 
 /* The GSI is of all partitions: a request says which (from verbs/post.c). */
-static u16 partition(const struct sroce_qp *qp, const struct sroce_wr *wr)
+static u16 request_pkey(const struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	if (qp->type == IB_QPT_GSI)
 		return READ_ONCE(qp->dev->pkeys[wr->ah]);
@@ -41,13 +41,13 @@ static u16 partition(const struct sroce_qp *qp, const struct sroce_wr *wr)
 
 static void send_burst(struct sroce_qp *qp, struct sroce_burst *burst)
 {
-	sroce_pace_charge(qp, burst);
+	sroce_rate_charge(qp, burst);
 	sroce_burst_send(burst);
 }
 
 /* The route in sq.path is that of sq.av. */
-static void aim(struct sroce_qp *qp, struct sroce_burst *burst,
-		struct sroce_av *av)
+static void set_dest(struct sroce_qp *qp, struct sroce_burst *burst,
+		     struct sroce_av *av)
 {
 	if (av == qp->sq.av) {
 		sroce_av_put(av);
@@ -71,8 +71,8 @@ static bool too_many(const struct sroce_qp *qp)
 static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		    struct sroce_wr *wr, u32 index)
 {
-	void *list = sroce_fetch_list(qp, index);
-	struct sroce_memory from = {
+	void *list = sroce_wqe_list(qp, index);
+	struct sroce_sgl from = {
 		.pd = qp->pd,
 		.sge = list,
 		.num_sge = wr->num_sge,
@@ -83,7 +83,7 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 			  (imm ? SROCE_SEND_ONLY_IMM : SROCE_SEND_ONLY),
 		.solicited = wr->flags & SROCE_SOLICITED,
 		.pad = -wr->length & 3,
-		.pkey = partition(qp, wr),
+		.pkey = request_pkey(qp, wr),
 		.qpn = wr->remote_qpn,
 		.psn = qp->sq.req.psn,
 		.src_qpn = qp->qpn,
@@ -120,10 +120,10 @@ static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		return wr->status;
 	if (qp->type == IB_QPT_GSI && wr->ah >= SROCE_PKEY_TABLE)
 		return SROCE_LOC_QP_OP_ERR;
-	av = address(qp, wr);
+	av = request_av(qp, wr);
 	if (!av)
 		return SROCE_LOC_QP_OP_ERR;
-	aim(qp, burst, av);
+	set_dest(qp, burst, av);
 	err = send_one(qp, burst, wr, index);
 	if (err == -EAGAIN)
 		return err;
@@ -139,7 +139,7 @@ static void complete_sent(struct sroce_qp *qp)
 	struct sroce_inflight *in = &qp->sq.req.in;
 
 	while (in->head != in->next)
-		sroce_finish(qp, SROCE_SUCCESS);
+		sroce_sq_complete(qp, SROCE_SUCCESS);
 }
 
 static bool has_room(struct sroce_qp *qp)
@@ -171,11 +171,11 @@ static bool held_up(struct sroce_qp *qp)
 	left = ktime_to_ns(ktime_sub(sq->held_until, ktime_get()));
 	sq->held_up = left > 0;
 	if (left > 0)
-		sroce_timer_arm(qp, left);
+		sroce_rtx_arm(qp, left);
 	return left > 0;
 }
 
-enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
+enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
 	struct sroce_burst burst;
@@ -190,10 +190,10 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 		/* With a rate limit each datagram waits for its own time. */
 		if (unlikely(qp->sq.rate))
 			send_burst(qp, &burst);
-		if (sroce_pace_held(qp) || held_up(qp))
+		if (sroce_rate_held(qp) || held_up(qp))
 			break;
 		if (!budget--) {
-			sroce_worker_wake(qp, BIT(SROCE_TODO_SEND));
+			sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 			break;
 		}
 		status = send_request(qp, &burst,
@@ -206,6 +206,6 @@ enum sroce_next sroce_datagram_run(struct sroce_qp *qp)
 	send_burst(qp, &burst);
 	complete_sent(qp);
 	if (status > 0)
-		sroce_finish_failed(qp, status);
+		sroce_sq_fail(qp, status);
 	return in->next == in->tail ? SROCE_NEXT_NOTHING : SROCE_NEXT_WINDOW;
 }

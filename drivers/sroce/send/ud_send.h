@@ -5,11 +5,11 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_datagram_run() - send the requests of a UD or GSI QP
+ * sroce_ud_send() - send the requests of a UD or GSI QP
  * @qp: the QP, sq.lock held
  *
  * Return: enum sroce_next.
  */
-enum sroce_next sroce_datagram_run(struct sroce_qp *qp);
+enum sroce_next sroce_ud_send(struct sroce_qp *qp);
 
 #endif /* SROCE_UD_SEND_H */

@@ -196,7 +196,7 @@ static void query_violations(struct sroce_device *dev,
 {
 	struct sroce_counters now;
 
-	sroce_statistics_total(dev, &now);
+	sroce_qp_counter_total(dev, &now);
 	attr->bad_pkey_cntr = min_t(u64, now.value[SROCE_RX_BAD_PKEY], U32_MAX);
 	attr->qkey_viol_cntr = min_t(u64, now.value[SROCE_RX_BAD_QKEY],
 				     U32_MAX);
@@ -306,14 +306,14 @@ static struct net *net_of_listed(struct net_device *ndev)
 static int listener_open(struct sroce_listener *l, struct net_device *ndev,
 			 bool ipv4)
 {
-	struct sroce_socket_id id = { .ipv4 = ipv4 };
+	struct sroce_udp_sock_id id = { .ipv4 = ipv4 };
 	int err = -ENODEV;
 
 	mutex_lock(&listeners_lock);
 	id.net = net_of_listed(ndev);
 	id.l3mdev = l3mdev_master_ifindex(ndev);
 	if (id.net)
-		err = sroce_socket_get(&id);
+		err = sroce_udp_sock_get(&id);
 	if (!err) {
 		l->socket = id;
 		l->ndev = ndev;
@@ -327,28 +327,28 @@ static void listener_close(struct sroce_listener *l)
 {
 	lockdep_assert_held(&listeners_lock);
 	if (l->socket.net)
-		sroce_socket_put(&l->socket);
+		sroce_udp_sock_put(&l->socket);
 	l->socket.net = NULL;
 }
 
 /* To the socket of the VRF that the netdev belongs to by now */
 static void listener_follow(struct sroce_listener *l, struct net_device *ndev)
 {
-	struct sroce_socket_id id = l->socket;
+	struct sroce_udp_sock_id id = l->socket;
 	int err;
 
 	lockdep_assert_held(&listeners_lock);
 	id.l3mdev = l3mdev_master_ifindex(ndev);
 	if (!id.net || id.l3mdev == l->socket.l3mdev)
 		return;
-	err = sroce_socket_get(&id);
+	err = sroce_udp_sock_get(&id);
 	if (err) {
 		/* It keeps the old one, until the netdev moves again. */
 		netdev_err(ndev, "sroce: no socket for UDP port %d in this VRF, error %d\n",
 			   ROCE_V2_UDP_DPORT, err);
 		return;
 	}
-	sroce_socket_put(&l->socket);
+	sroce_udp_sock_put(&l->socket);
 	l->socket = id;
 }
 
@@ -653,7 +653,7 @@ err_dealloc:
  * Until now the notifier could not find the device: catch up with what
  * happened to the netdev meanwhile.
  */
-static int settle_device(struct net_device *ndev, struct net *net)
+static int revalidate_device(struct net_device *ndev, struct net *net)
 {
 	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
 	bool there;
@@ -698,7 +698,7 @@ static int add_device(const char *name, struct net_device *ndev,
 		return -EEXIST;
 	}
 	return check_netdev(ndev) ?: create_device(name, ndev) ?:
-	       settle_device(ndev, net);
+	       revalidate_device(ndev, net);
 }
 
 int sroce_device_add(const char *name, struct net_device *ndev)

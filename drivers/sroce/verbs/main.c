@@ -67,8 +67,8 @@ static int __init sroce_init(void)
 {
 	int err;
 
-	sroce_crc_init();
-	sroce_bulk_init();
+	sroce_icrc_init();
+	sroce_memcpy_init();
 	err = sroce_wmem_init();
 	if (err)
 		return err;
@@ -81,16 +81,16 @@ static int __init sroce_init(void)
 	err = sroce_xrc_table_init();
 	if (err)
 		goto err_qp;
-	err = sroce_worker_init();
+	err = sroce_qp_run_init();
 	if (err)
 		goto err_xrc;
-	err = sroce_pager_init();
+	err = sroce_odp_wq_init();
 	if (err)
 		goto err_worker;
 	err = sroce_dmabuf_init();
 	if (err)
 		goto err_pager;
-	err = sroce_socket_init(sroce_rx_receive);
+	err = sroce_udp_sock_init(sroce_rx_receive);
 	if (err)
 		goto err_dmabuf;
 	err = register_netdevice_notifier(&netdev_notifier);
@@ -100,19 +100,19 @@ static int __init sroce_init(void)
 	return 0;
 
 err_socket:
-	sroce_socket_exit();
+	sroce_udp_sock_exit();
 err_dmabuf:
 	sroce_dmabuf_exit();
 err_pager:
-	sroce_pager_exit();
+	sroce_odp_wq_exit();
 err_worker:
-	sroce_worker_exit();
+	sroce_qp_run_exit();
 err_xrc:
 	sroce_xrc_table_exit();
 err_qp:
 	sroce_qp_table_exit();
 err_loop:
-	sroce_loop_exit();
+	sroce_loopback_exit();
 err_wmem:
 	sroce_wmem_exit();
 	return err;
@@ -124,15 +124,15 @@ static void __exit sroce_exit(void)
 	rdma_link_unregister(&link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
 	unregister_netdevice_notifier(&netdev_notifier);
-	sroce_socket_exit();
+	sroce_udp_sock_exit();
 	sroce_dmabuf_exit();
-	sroce_pager_exit();
-	sroce_worker_exit();
+	sroce_odp_wq_exit();
+	sroce_qp_run_exit();
 	sroce_xrc_table_exit();
 	sroce_tx_drain();
 	sroce_qp_table_exit();
 	sroce_wmem_exit();
-	sroce_loop_exit();
+	sroce_loopback_exit();
 	sroce_burst_exit();
 }
 

@@ -60,7 +60,7 @@ static const struct field long_fields[] = {
 	LONG(port_unicast_rcv_packets, 0, SROCE_RX_PACKETS),
 };
 
-static u64 value(const struct field *f, const struct sroce_counters *now)
+static u64 field_value(const struct field *f, const struct sroce_counters *now)
 {
 	u64 sum = 0;
 	u32 i;
@@ -72,7 +72,7 @@ static u64 value(const struct field *f, const struct sroce_counters *now)
 }
 
 /* The old counters stop at their largest value. */
-static void put(u8 *to, const struct field *f, u64 value)
+static void put_field(u8 *to, const struct field *f, u64 value)
 {
 	switch (f->bytes) {
 	case sizeof(u16):
@@ -92,9 +92,9 @@ static void get_fields(struct sroce_device *dev, const struct field *f, u32 n,
 	struct sroce_counters now;
 
 	/* A sum over all processors, however often a stranger asks. */
-	sroce_statistics_recent(dev, &now);
+	sroce_qp_counter_recent(dev, &now);
 	for (; n--; f++)
-		put(to + f->offset, f, value(f, &now));
+		put_field(to + f->offset, f, field_value(f, &now));
 }
 
 static __be16 port_counters(struct sroce_device *dev,
@@ -129,8 +129,8 @@ static __be16 class_port_info(u8 *out)
  * Whoever reaches the GSI may look.  Nobody may set anything: a RoCE network has
  * no manager, and no key that a stranger lacks.
  */
-static __be16 answer(struct sroce_device *dev, const struct ib_pma_mad *in,
-		     struct ib_pma_mad *out)
+static __be16 write_reply(struct sroce_device *dev, const struct ib_pma_mad *in,
+			  struct ib_pma_mad *out)
 {
 	if (in->mad_hdr.method != IB_MGMT_METHOD_GET)
 		return BAD_METHOD;
@@ -165,8 +165,8 @@ int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
 	memset(out, 0, sizeof(*out));
 	out->mad_hdr = *asked;
 	out->mad_hdr.method = IB_MGMT_METHOD_GET_RESP;
-	out->mad_hdr.status = answer(sroce_device(ibdev),
-				     (const struct ib_pma_mad *)in,
-				     (struct ib_pma_mad *)out);
+	out->mad_hdr.status = write_reply(sroce_device(ibdev),
+					  (const struct ib_pma_mad *)in,
+					  (struct ib_pma_mad *)out);
 	return IB_MAD_RESULT_SUCCESS | IB_MAD_RESULT_REPLY;
 }

@@ -14,7 +14,7 @@
 static void post_start(struct sroce_qp *qp)
 {
 	if (in_hardirq() || irqs_disabled())
-		sroce_worker_wake(qp, BIT(SROCE_TODO_SEND) |
+		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND) |
 				      BIT(SROCE_TODO_FLUSH));
 	else
 		sroce_qp_kick(qp);
@@ -119,7 +119,7 @@ static void write_list(struct sroce_sge *to, const struct ib_sge *from, int n)
 }
 
 /* What has no number in the ABI, as processes have no use for it. */
-static u8 operation(const struct ib_send_wr *wr)
+static u8 wr_opcode(const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {
 	case IB_WR_REG_MR:
@@ -156,7 +156,7 @@ static int write_send(struct sroce_qp *qp, u32 tail,
 	if (err)
 		return err;
 	sqe->wr_id = wr->wr_id;
-	sqe->opcode = operation(wr);
+	sqe->opcode = wr_opcode(wr);
 	sqe->flags = send_flags(wr);
 	sqe->num_sge = wr->num_sge;
 	sqe->imm_data = wr->ex.imm_data;
@@ -244,7 +244,7 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	err = write_recvs(&qp->rq.ring, wr, bad_wr);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
 	if (READ_ONCE(qp->state) == IB_QPS_ERR)
-		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+		sroce_qp_wake(qp, BIT(SROCE_TODO_FLUSH));
 	return err;
 }
 

@@ -133,7 +133,7 @@ static void add_up_all(struct sroce_device *dev, struct sroce_counters *total)
 		add_up(total->value, to_values(entry));
 }
 
-void sroce_statistics_total(struct sroce_device *dev,
+void sroce_qp_counter_total(struct sroce_device *dev,
 			    struct sroce_counters *total)
 {
 	xa_lock(&dev->statistics);
@@ -141,7 +141,7 @@ void sroce_statistics_total(struct sroce_device *dev,
 	xa_unlock(&dev->statistics);
 }
 
-void sroce_statistics_recent(struct sroce_device *dev,
+void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total)
 {
 	xa_lock(&dev->statistics);

@@ -20,15 +20,15 @@ int sroce_counter_unbind_qp(struct ib_qp *SROCE_IBQP_AND_PORT);
 int sroce_counter_dealloc(struct rdma_counter *counter);
 
 /**
- * sroce_statistics_total() - everything that a device has counted
+ * sroce_qp_counter_total() - everything that a device has counted
  * @dev: the device
  * @total: of all its QPs, those that are counted by themselves as well
  */
-void sroce_statistics_total(struct sroce_device *dev,
+void sroce_qp_counter_total(struct sroce_device *dev,
 			    struct sroce_counters *total);
 
 /* The same, or as it was up to 10 ms ago: for those who may ask at any rate. */
-void sroce_statistics_recent(struct sroce_device *dev,
+void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total);
 
 #endif /* SROCE_QP_COUNTER_H */

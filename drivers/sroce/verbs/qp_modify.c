@@ -27,7 +27,7 @@
 void sroce_qp_lock_both(struct sroce_qp *qp)
 	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock)
 {
-	sroce_receive_lock(qp);
+	sroce_rq_begin(qp);
 	spin_lock(&qp->sq.lock);
 }
 
@@ -35,7 +35,7 @@ void sroce_qp_unlock_both(struct sroce_qp *qp)
 	__releases(&qp->sq.lock) __releases(&qp->rq.lock)
 {
 	spin_unlock(&qp->sq.lock);
-	sroce_receive_unlock(qp);
+	sroce_rq_end(qp);
 }
 
 void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
@@ -55,12 +55,12 @@ void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
  */
 struct change {
 	struct sroce_av *av;
-	struct sroce_read *reads;
+	struct sroce_resource *reads;
 	u32 num_reads;
 };
 
 /* The P_Key of that entry, or 0. */
-static u16 partition(const struct sroce_qp *qp, u16 index)
+static u16 table_pkey(const struct sroce_qp *qp, u16 index)
 {
 	return index < SROCE_PKEY_TABLE ? READ_ONCE(qp->dev->pkeys[index]) : 0;
 }
@@ -71,7 +71,7 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	enum ib_mtu active = sroce_device_mtu(qp->dev);
 
 	if ((mask & IB_QP_PORT && attr->port_num != SROCE_PORT) ||
-	    (mask & IB_QP_PKEY_INDEX && !partition(qp, attr->pkey_index)) ||
+	    (mask & IB_QP_PKEY_INDEX && !table_pkey(qp, attr->pkey_index)) ||
 	    (mask & IB_QP_PATH_MTU && (attr->path_mtu < IB_MTU_256 ||
 				       attr->path_mtu > active)) ||
 	    (mask & IB_QP_MAX_QP_RD_ATOMIC &&
@@ -114,8 +114,8 @@ static int check_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	return check_values(qp, attr, mask);
 }
 
-static int prepare(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
-		   struct change *change)
+static int prepare_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+			  struct change *change)
 {
 	u32 dest = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
 
@@ -180,8 +180,8 @@ static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		r->log.mtu = r->mtu;
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		change->reads = sroce_rdlog_move(&r->log, change->reads,
-						 change->num_reads);
+		change->reads = sroce_resp_res_move(&r->log, change->reads,
+						    change->num_reads);
 	}
 }
 
@@ -202,7 +202,7 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_TIMEOUT)
 		qp->sq.timeout = sroce_ack_timeout(attr->timeout);
 	if (mask & IB_QP_RATE_LIMIT)
-		sroce_pace_limit(qp, attr->rate_limit);
+		sroce_rate_set(qp, attr->rate_limit);
 	if (mask & IB_QP_RETRY_CNT) {
 		req->retry_count = attr->retry_cnt;
 		req->retry_left = attr->retry_cnt;
@@ -229,8 +229,8 @@ static void apply_path(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 
 static void enter_reset(struct sroce_qp *qp)
 {
-	sroce_send_reset(qp);
-	sroce_receive_reset(qp);
+	sroce_req_reset(qp);
+	sroce_rq_reset(qp);
 	/* A process zeroes its own words. */
 	if (!qp->user) {
 		qp->slot->sq_tail = 0;
@@ -240,7 +240,7 @@ static void enter_reset(struct sroce_qp *qp)
 	qp->seen = false;
 }
 
-static u8 transport(const struct sroce_qp *qp)
+static u8 opcode_transport(const struct sroce_qp *qp)
 {
 	switch (qp->type) {
 	case IB_QPT_RC:
@@ -257,7 +257,7 @@ static void enter_rtr(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
 
-	req->transport = transport(qp);
+	req->transport = opcode_transport(qp);
 	req->window = SROCE_WINDOW;
 	req->max_window = SROCE_WINDOW;
 	qp->rq.resp.transport = req->transport;
@@ -266,13 +266,13 @@ static void enter_rtr(struct sroce_qp *qp)
 		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
 	} else if (qp->av->loopback) {
 		/* No network limits it; the peer comes to the same conclusion. */
-		req->mtu = SROCE_LOOP_MTU;
-		qp->rq.resp.mtu = SROCE_LOOP_MTU;
-		qp->rq.resp.log.mtu = SROCE_LOOP_MTU;
+		req->mtu = SROCE_LOOPBACK_MTU;
+		qp->rq.resp.mtu = SROCE_LOOPBACK_MTU;
+		qp->rq.resp.log.mtu = SROCE_LOOPBACK_MTU;
 	}
 }
 
-static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
+static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	struct sroce_requester *req = &qp->sq.req;
 
@@ -302,8 +302,8 @@ static void enter(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 	WRITE_ONCE(qp->state, attr->qp_state);
 }
 
-static void remember(struct sroce_qp *qp, const struct ib_qp_attr *attr,
-		     int mask)
+static void store_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
 {
 	struct ib_qp_attr *a = &qp->attr;
 
@@ -347,8 +347,8 @@ static void remember(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 }
 
 /* Returns false if the QP has failed since its state was checked. */
-static bool apply(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
-		  struct change *change, u8 now)
+static bool apply_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
+			 struct change *change, u8 now)
 {
 	sroce_qp_lock_both(qp);
 	if (qp->state != now && !(mask & IB_QP_STATE &&
@@ -361,14 +361,14 @@ static bool apply(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 	apply_receive(qp, attr, mask, change);
 	apply_send(qp, attr, mask);
 	if (mask & IB_QP_STATE)
-		enter(qp, attr, mask);
+		enter_state(qp, attr, mask);
 	sroce_qp_unlock_both(qp);
-	remember(qp, attr, mask);
+	store_attr(qp, attr, mask);
 	return true;
 }
 
 /* What has waited for the new state can go on. */
-static void carry_on(struct sroce_qp *qp)
+static void resume_qp(struct sroce_qp *qp)
 {
 	switch (READ_ONCE(qp->state)) {
 	case IB_QPS_RTS:
@@ -382,7 +382,7 @@ static void carry_on(struct sroce_qp *qp)
 			sroce_qp_kick(qp);
 		break;
 	case IB_QPS_ERR:
-		sroce_worker_wake(qp, BIT(SROCE_TODO_FLUSH));
+		sroce_qp_wake(qp, BIT(SROCE_TODO_FLUSH));
 		break;
 	}
 }
@@ -413,14 +413,14 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mutex_lock(&qp->mutex);
 	now = READ_ONCE(qp->state);
 	err = check_modify(qp, attr, mask, now) ?:
-	      prepare(qp, attr, mask, &change);
+	      prepare_change(qp, attr, mask, &change);
 	/* What was posted in SQE is flushed, not sent. */
 	if (!err && now == IB_QPS_SQE)
-		sroce_worker_flush(qp);
-	if (!err && !apply(qp, attr, mask, &change, now))
+		sroce_qp_flush(qp);
+	if (!err && !apply_change(qp, attr, mask, &change, now))
 		err = -EINVAL;
 	if (!err)
-		carry_on(qp);
+		resume_qp(qp);
 	free_change(&change);
 	mutex_unlock(&qp->mutex);
 	if (!err && mask & IB_QP_AV)
@@ -440,13 +440,13 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mutex_lock(&qp->mutex);
 	*attr = qp->attr;
 	mutex_unlock(&qp->mutex);
-	sroce_send_lock(qp);
+	sroce_sq_begin(qp);
 	attr->qp_state = qp->state;
 	attr->cur_qp_state = qp->state;
 	attr->sq_draining = qp->state == IB_QPS_SQD &&
 			    sroce_requester_waits(req);
 	attr->sq_psn = req->psn;
-	sroce_send_unlock(qp);
+	sroce_sq_end(qp);
 	attr->path_mig_state = IB_MIG_MIGRATED;
 	attr->rq_psn = READ_ONCE(qp->rq.resp.epsn);
 	sroce_qp_report_cap(qp, &attr->cap);

@@ -10,7 +10,7 @@
  */
 void sroce_qp_lock_both(struct sroce_qp *qp)
 	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock);
-/* Releases them; rq.lock by sroce_receive_unlock(), with all that it does. */
+/* Releases them; rq.lock by sroce_rq_end(), with all that it does. */
 void sroce_qp_unlock_both(struct sroce_qp *qp)
 	__releases(&qp->sq.lock) __releases(&qp->rq.lock);
 

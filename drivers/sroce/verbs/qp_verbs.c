@@ -86,7 +86,7 @@ static u32 receive_sges(const struct sroce_qp *qp)
 	return qp->srq ? qp->srq->recv.max_sge : qp->rq.ring.max_sge;
 }
 
-static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+static int alloc_qp_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	u32 send = qp->sq.stride * qp->sq.entries;
 	u32 receive = qp->rq.ring.stride * qp->rq.ring.entries;
@@ -98,8 +98,8 @@ static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 	/* A process expects one to map, also if nothing will be in it. */
 	if (!ctx && !(send + receive))
 		return 0;
-	qp->ring = sroce_ring_alloc(ctx ? &ctx->ib : NULL,
-				    max_t(u32, send + receive, 1));
+	qp->ring = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
+					 max_t(u32, send + receive, 1));
 	if (IS_ERR(qp->ring)) {
 		int err = PTR_ERR(qp->ring);
 
@@ -111,17 +111,17 @@ static int alloc_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 	return 0;
 }
 
-static int alloc_slot(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+static int alloc_doorbell(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	int err = 0;
 
-	qp->slot = &qp->own_slot;
+	qp->slot = &qp->kernel_slot;
 	if (ctx) {
-		err = sroce_slot_alloc(ctx, &qp->place);
+		err = sroce_doorbell_alloc(ctx, &qp->place);
 		if (!err)
 			qp->slot = qp->place.mem;
 	} else {
-		err = sroce_fetch_alloc(qp);
+		err = sroce_wqe_alloc(qp);
 	}
 	qp->rq.ring.slot = qp->slot;
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
@@ -131,17 +131,17 @@ static int alloc_slot(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 static void free_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	if (ctx && qp->place.mem)
-		sroce_slot_free(ctx, &qp->place);
-	sroce_ring_free(qp->ring);
-	sroce_fetch_free(qp);
+		sroce_doorbell_free(ctx, &qp->place);
+	sroce_queue_mem_free(qp->ring);
+	sroce_wqe_free(qp);
 	kfree(qp->rq.wqe);
 	kfree(qp->rq.resp.log.reads);
 }
 
-static int respond(struct sroce_qp *qp, struct ib_udata *udata)
+static int write_qp_resp(struct sroce_qp *qp, struct ib_udata *udata)
 {
 	struct sroce_create_qp_resp resp = {
-		.map.ring_offset = sroce_ring_offset(qp->ring),
+		.map.ring_offset = sroce_queue_mem_offset(qp->ring),
 		.map.ring_size = qp->ring->size,
 		.map.slot = qp->place.number,
 		.map.page_offset = qp->place.page_offset,
@@ -176,20 +176,20 @@ static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
 
 static void resume_requester(struct sroce_fault *fault)
 {
-	sroce_worker_wake(container_of(fault, struct sroce_qp, sq.fault),
-			  BIT(SROCE_TODO_SEND));
+	sroce_qp_wake(container_of(fault, struct sroce_qp, sq.fault),
+		      BIT(SROCE_TODO_SEND));
 }
 
 static void resume_responder(struct sroce_fault *fault)
 {
-	sroce_worker_wake(container_of(fault, struct sroce_qp, rq.fault),
-			  BIT(SROCE_TODO_ANSWER));
+	sroce_qp_wake(container_of(fault, struct sroce_qp, rq.fault),
+		      BIT(SROCE_TODO_RESPOND));
 }
 
 static void packets_may_be_sent(struct sroce_wmem_waiter *waiter)
 {
-	sroce_worker_wake(container_of(waiter, struct sroce_qp, wmem_wait),
-			  BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_ANSWER));
+	sroce_qp_wake(container_of(waiter, struct sroce_qp, wmem_wait),
+		      BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_RESPOND));
 }
 
 static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
@@ -218,13 +218,13 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
 	spin_lock_init(&qp->post_lock);
-	hrtimer_setup(&qp->sq.timer, sroce_timer_fired, CLOCK_MONOTONIC,
+	hrtimer_setup(&qp->sq.timer, sroce_rtx_timer_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
-	hrtimer_setup(&qp->sq.gather, sroce_gather_end, CLOCK_MONOTONIC,
+	hrtimer_setup(&qp->sq.gather, sroce_batch_timer_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	hrtimer_setup(&qp->rq.pause, sroce_answer_again, CLOCK_MONOTONIC,
+	hrtimer_setup(&qp->rq.pause, sroce_resp_timer_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	INIT_WORK(&qp->work, sroce_worker_run);
+	INIT_WORK(&qp->work, sroce_qp_work);
 	qp->tx_grace = get_state_synchronize_rcu();
 	sroce_fault_setup(&qp->sq.fault, &qp->mem, sroce_qp_free,
 			  resume_requester);
@@ -238,7 +238,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	return qp;
 }
 
-static void release(struct sroce_qp *qp, struct sroce_ucontext *ctx)
+static void release_qp(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	atomic_dec(&qp->dev->num_qps);
 	free_memory(qp, ctx);
@@ -246,18 +246,18 @@ static void release(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 }
 
 /* Nobody finds it any more, and nobody who has found it is left. */
-static void withdraw(struct sroce_qp *qp)
+static void unpublish_and_drain(struct sroce_qp *qp)
 {
 	sroce_qp_lock_both(qp);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
-	sroce_send_reset(qp);
-	sroce_receive_reset(qp);
+	sroce_req_reset(qp);
+	sroce_rq_reset(qp);
 	sroce_path_release(&qp->sq.path);
 	sroce_path_release(&qp->rq.path);
 	sroce_qp_unlock_both(qp);
 	sroce_qp_unpublish(qp);
 	hrtimer_cancel(&qp->sq.timer);
-	sroce_gather_cancel(qp);
+	sroce_batch_cancel(qp);
 	hrtimer_cancel(&qp->rq.pause);
 	sroce_qp_put(qp);
 	wait_for_completion(&qp->idle);
@@ -274,24 +274,24 @@ static int open_wmem(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 	return qp->wmem || !qp->user ? 0 : -ENOMEM;
 }
 
-static int setup(struct sroce_qp *qp, struct sroce_ucontext *ctx,
-		 struct ib_udata *udata)
+static int setup_qp(struct sroce_qp *qp, struct sroce_ucontext *ctx,
+		    struct ib_udata *udata)
 {
-	int err = open_wmem(qp, ctx) ?: alloc_memory(qp, ctx) ?:
-		  alloc_slot(qp, ctx);
+	int err = open_wmem(qp, ctx) ?: alloc_qp_memory(qp, ctx) ?:
+		  alloc_doorbell(qp, ctx);
 
 	if (err)
 		return err;
 	qp->ctx = ctx;
 	if (ctx)
-		err = respond(qp, udata);
+		err = write_qp_resp(qp, udata);
 	if (!err)
 		err = sroce_qp_publish(qp);
 	if (err || !ctx)
 		return err;
-	err = sroce_slot_owner(ctx, &qp->place, qp);
+	err = sroce_doorbell_set_qp(ctx, &qp->place, qp);
 	if (err)
-		withdraw(qp);
+		unpublish_and_drain(qp);
 	return err;
 }
 
@@ -310,9 +310,9 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp = alloc_qp(ibqp, init, ctx);
 	if (!qp)
 		return -ENOMEM;
-	err = setup(qp, ctx, udata);
+	err = setup_qp(qp, ctx, udata);
 	if (err) {
-		release(qp, ctx);
+		release_qp(qp, ctx);
 		return err;
 	}
 	sroce_qp_report_cap(qp, &init->cap);
@@ -322,7 +322,7 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 }
 
 /*
- * What is gathered, or has been left to the work by a timer that had no turn, is
+ * What is batch_start, or has been left to the work by a timer that had no turn, is
  * not to wait for them in vain.  Nothing is completed here: a plain lock.
  */
 static bool posted_unkicked(struct sroce_qp *qp)
@@ -333,8 +333,8 @@ static bool posted_unkicked(struct sroce_qp *qp)
 	if (!sq->entries)
 		return false;
 	spin_lock_bh(&qp->sq.lock);
-	unkicked = sq->gathering ||
-		   (qp->ctx && sroce_send_active(qp) &&
+	unkicked = sq->batching ||
+		   (qp->ctx && sroce_sq_active(qp) &&
 		    sroce_load(&qp->slot->sq_tail) != sq->req.in.next);
 	spin_unlock_bh(&qp->sq.lock);
 	return unkicked;
@@ -346,19 +346,19 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct sroce_ucontext *ctx = qp->ctx;
 
 	if (ctx)
-		sroce_slot_owner(ctx, &qp->place, NULL);
+		sroce_doorbell_set_qp(ctx, &qp->place, NULL);
 	if (posted_unkicked(qp))
 		sroce_qp_kick(qp);
-	withdraw(qp);
+	unpublish_and_drain(qp);
 	if (!ctx && !sroce_qp_target(qp)) {
-		sroce_cq_settle(qp->sq.cq);
+		sroce_cq_drain_handlers(qp->sq.cq);
 		if (qp->rq.cq != qp->sq.cq)
-			sroce_cq_settle(qp->rq.cq);
+			sroce_cq_drain_handlers(qp->rq.cq);
 	}
 	if (qp->sq.av)
 		sroce_av_put(qp->sq.av);
 	if (qp->av)
 		sroce_av_put(qp->av);
-	release(qp, ctx);
+	release_qp(qp, ctx);
 	return 0;
 }

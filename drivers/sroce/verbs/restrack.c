@@ -41,7 +41,7 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 	struct detail details[7];
 	u32 n = 0;
 
-	sroce_send_lock(qp);
+	sroce_sq_begin(qp);
 	details[n++] = (struct detail) { "sq_waiting", req->in.tail - req->in.next };
 	details[n++] = (struct detail) { "sq_unacked", req->in.next - req->in.head };
 	details[n++] = (struct detail) { "sq_next_psn", req->psn };
@@ -49,7 +49,7 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 	details[n++] = (struct detail) { "sq_reads", req->reads };
 	details[n++] = (struct detail) { "sq_retries_left", req->retry_left };
 	details[n++] = (struct detail) { "sq_paused", qp->sq.paused || req->rnr_wait };
-	sroce_send_unlock(qp);
+	sroce_sq_end(qp);
 	return put_details(msg, details, n);
 }
 
@@ -59,13 +59,13 @@ static int put_receive(struct sk_buff *msg, struct sroce_qp *qp)
 	struct detail details[5];
 	u32 n = 0;
 
-	sroce_receive_lock(qp);
+	sroce_rq_begin(qp);
 	details[n++] = (struct detail) { "rq_taken", qp->rq.ring.head };
 	details[n++] = (struct detail) { "rq_next_psn", r->epsn };
 	details[n++] = (struct detail) { "rq_msn", r->msn };
 	details[n++] = (struct detail) { "rq_answers_waiting", r->log.waiting };
 	details[n++] = (struct detail) { "tx_bursts", sroce_tx_bursts(qp) };
-	sroce_receive_unlock(qp);
+	sroce_rq_end(qp);
 	return put_details(msg, details, n);
 }
 

@@ -30,24 +30,24 @@ static int check_attr(const struct ib_srq_attr *attr)
 	return 0;
 }
 
-static struct sroce_ring *alloc_memory(const struct sroce_srq *srq,
-				       const struct sroce_recv_ring *recv)
+static struct sroce_queue_mem *alloc_srq_memory(const struct sroce_srq *srq,
+						const struct sroce_recv_ring *recv)
 {
-	return sroce_ring_alloc(srq->ctx ? &srq->ctx->ib : NULL,
-				(size_t)recv->entries * recv->stride);
+	return sroce_queue_mem_alloc(srq->ctx ? &srq->ctx->ib : NULL,
+				     (size_t)recv->entries * recv->stride);
 }
 
 static void fill_map(struct sroce_map *map, const struct sroce_srq *srq,
-		     struct sroce_ring *memory)
+		     struct sroce_queue_mem *memory)
 {
-	map->ring_offset = sroce_ring_offset(memory);
+	map->ring_offset = sroce_queue_mem_offset(memory);
 	map->ring_size = memory->size;
 	map->slot = srq->place.number;
 	map->page_offset = srq->place.page_offset;
 }
 
 /* The answer that tells a process everything. */
-static int respond(const struct sroce_srq *srq, struct ib_udata *udata)
+static int write_srq_resp(const struct sroce_srq *srq, struct ib_udata *udata)
 {
 	struct sroce_create_srq_resp resp = {
 		.entries = srq->recv.entries,
@@ -60,13 +60,13 @@ static int respond(const struct sroce_srq *srq, struct ib_udata *udata)
 }
 
 /* The doorbell slot of a process, and for XRC the number. */
-static int share(struct sroce_srq *srq, struct ib_srq_init_attr *init,
-		 struct ib_udata *udata)
+static int share_with_process(struct sroce_srq *srq, struct ib_srq_init_attr *init,
+			      struct ib_udata *udata)
 {
 	bool xrc = init->srq_type == IB_SRQT_XRC;
 	int err;
 
-	err = sroce_slot_alloc(srq->ctx, &srq->place);
+	err = sroce_doorbell_alloc(srq->ctx, &srq->place);
 	if (err)
 		return err;
 	srq->recv.slot = srq->place.mem;
@@ -74,7 +74,7 @@ static int share(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 		err = sroce_xrc_publish(srq);
 	if (err)
 		goto err_slot;
-	err = respond(srq, udata);
+	err = write_srq_resp(srq, udata);
 	if (err)
 		goto err_withdraw;
 	if (xrc)
@@ -83,14 +83,14 @@ static int share(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 
 err_withdraw:
 	if (xrc)
-		sroce_xrc_withdraw(srq);
+		sroce_xrc_unpublish(srq);
 err_slot:
-	sroce_slot_free(srq->ctx, &srq->place);
+	sroce_doorbell_free(srq->ctx, &srq->place);
 	return err;
 }
 
-static int setup(struct sroce_srq *srq, struct ib_srq_init_attr *init,
-		 struct ib_udata *udata)
+static int setup_srq(struct sroce_srq *srq, struct ib_srq_init_attr *init,
+		     struct ib_udata *udata)
 {
 	int err;
 
@@ -98,17 +98,17 @@ static int setup(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 	spin_lock_init(&srq->post_lock);
 	mutex_init(&srq->mutex);
 	srq->ctx = sroce_udata_ucontext(udata);
-	srq->recv.slot = &srq->own_slot;
+	srq->recv.slot = &srq->kernel_slot;
 	sroce_recv_ring_size(&srq->recv, init->attr.max_wr,
 			     init->attr.max_sge);
-	srq->memory = alloc_memory(srq, &srq->recv);
+	srq->memory = alloc_srq_memory(srq, &srq->recv);
 	if (IS_ERR(srq->memory))
 		return PTR_ERR(srq->memory);
 	srq->recv.mem = srq->memory->mem;
 	if (udata) {
-		err = share(srq, init, udata);
+		err = share_with_process(srq, init, udata);
 		if (err) {
-			sroce_ring_free(srq->memory);
+			sroce_queue_mem_free(srq->memory);
 			return err;
 		}
 	}
@@ -130,7 +130,7 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		return err;
 	if (!atomic_add_unless(&dev->num_srqs, 1, SROCE_MAX_SRQ))
 		return -ENOMEM;
-	err = setup(sroce_srq(ibsrq), init, udata);
+	err = setup_srq(sroce_srq(ibsrq), init, udata);
 	if (err)
 		atomic_dec(&dev->num_srqs);
 	return err;
@@ -142,10 +142,10 @@ int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 
 	atomic_dec(&sroce_device(ibsrq->device)->num_srqs);
 	if (srq->number)
-		sroce_xrc_withdraw(srq);
+		sroce_xrc_unpublish(srq);
 	if (srq->ctx)
-		sroce_slot_free(srq->ctx, &srq->place);
-	sroce_ring_free(srq->memory);
+		sroce_doorbell_free(srq->ctx, &srq->place);
+	sroce_queue_mem_free(srq->memory);
 	return 0;
 }
 
@@ -170,11 +170,11 @@ static void copy_waiting(struct sroce_recv_ring *to,
 }
 
 /* Returns the ring that is not in use any more, or an ERR_PTR(). */
-static struct sroce_ring *switch_ring(struct sroce_srq *srq,
-				      struct sroce_recv_ring *to,
-				      struct sroce_ring *memory)
+static struct sroce_queue_mem *switch_ring(struct sroce_srq *srq,
+					   struct sroce_recv_ring *to,
+					   struct sroce_queue_mem *memory)
 {
-	struct sroce_ring *old = srq->memory;
+	struct sroce_queue_mem *old = srq->memory;
 	struct sroce_recv_ring from;
 	u32 tail;
 
@@ -195,7 +195,7 @@ static struct sroce_ring *switch_ring(struct sroce_srq *srq,
 }
 
 /* The write command has no response: where to put it, the request says. */
-static int tell_map(const struct sroce_srq *srq, struct sroce_ring *memory,
+static int tell_map(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
 		    u32 entries, struct ib_udata *udata)
 {
 	struct sroce_modify_srq_resp resp = { .entries = entries };
@@ -210,14 +210,14 @@ static int tell_map(const struct sroce_srq *srq, struct sroce_ring *memory,
 	       -EFAULT : 0;
 }
 
-static int resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
+static int resize_srq(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 {
 	struct sroce_recv_ring to = {};
-	struct sroce_ring *memory, *old;
+	struct sroce_queue_mem *memory, *old;
 	int err;
 
 	sroce_recv_ring_size(&to, max_wr, srq->recv.max_sge);
-	memory = alloc_memory(srq, &to);
+	memory = alloc_srq_memory(srq, &to);
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
 	to.mem = memory->mem;
@@ -229,11 +229,11 @@ static int resize(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 		err = PTR_ERR(old);
 		goto err_free;
 	}
-	sroce_ring_free(old);
+	sroce_queue_mem_free(old);
 	return 0;
 
 err_free:
-	sroce_ring_free(memory);
+	sroce_queue_mem_free(memory);
 	return err;
 }
 
@@ -279,7 +279,7 @@ int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	mutex_lock(&srq->mutex);
 	err = check_modify(srq, attr, mask, udata);
 	if (!err && mask & IB_SRQ_MAX_WR)
-		err = resize(srq, attr->max_wr, udata);
+		err = resize_srq(srq, attr->max_wr, udata);
 	if (!err && mask & IB_SRQ_LIMIT)
 		reached = set_limit(srq, attr->srq_limit);
 	mutex_unlock(&srq->mutex);

@@ -29,7 +29,7 @@ static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
 }
 
 /* Unlike @pages it is marked by softirqs: lockdep is not to take both for one. */
-static void init_kicked(struct sroce_kicked *kicked)
+static void init_kicked(struct sroce_qp_by_slot *kicked)
 {
 	static struct lock_class_key key;
 
@@ -59,7 +59,7 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		goto err_wmem;
 	}
 	init_kicked(ctx->kicked);
-	sroce_slots_init(ctx);
+	sroce_doorbells_init(ctx);
 	err = sroce_udata_respond(udata, &resp, sizeof(resp));
 	if (err)
 		goto err_kicked;
@@ -89,7 +89,7 @@ void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)
 	xa_destroy(&ctx->kicked->qps);
 	kfree_rcu(ctx->kicked, rcu);
 	sroce_wmem_put(ctx->wmem);
-	sroce_slots_exit(ctx);
+	sroce_doorbells_exit(ctx);
 }
 
 /*
@@ -109,7 +109,7 @@ static struct sroce_qp *next_gathering(struct sroce_ucontext *ctx,
 	rcu_read_lock();
 	do
 		qp = xa_find(&ctx->kicked->qps, number, ULONG_MAX,
-			     SROCE_GATHERS);
+			     SROCE_SLOT_BATCHING);
 	while (qp && !sroce_qp_get(qp) && ++*number);
 	rcu_read_unlock();
 	return qp;
@@ -127,7 +127,7 @@ static void send_gathered(struct sroce_ucontext *ctx)
 	struct sroce_qp *qp;
 
 	for (; (qp = next_gathering(ctx, &number)); number++) {
-		sroce_gather_send(qp);
+		sroce_batch_send(qp);
 		sroce_qp_put(qp);
 		cond_resched();
 	}

@@ -214,7 +214,7 @@ enum sroce_cqe_flags {
  * @status: the numbers of enum ibv_wc_status
  * @opcode: the numbers of enum ibv_wc_opcode, one byte
  * @flags: enum sroce_cqe_flags
- * @vendor_err: enum sroce_reason of a receive that failed (connected QPs; 0
+ * @vendor_err: enum sroce_resp_error of a receive that failed (connected QPs; 0
  *	otherwise), see drivers/sroce/core/errors.h
  * @pkey_index: of a datagram on the GSI QP
  * @sl: of a datagram: 1 with an IPv6 GRH, 2 with IPv4, as hardware tells it

@@ -19,11 +19,11 @@
 .text
 
 /*
- * void sroce_move(void *to, const void *from, size_t len)
+ * void sroce_memcpy_avx(void *to, const void *from, size_t len)
  *
  * len is at least 256; from front to back.  AVX.
  */
-SYM_FUNC_START(sroce_move)
+SYM_FUNC_START(sroce_memcpy_avx)
 	sub		$256, LEN
 1:	move		0, 0
 	move		128, 128
@@ -46,4 +46,4 @@ SYM_FUNC_START(sroce_move)
 	move		-128, -128
 3:	vzeroupper
 	RET
-SYM_FUNC_END(sroce_move)
+SYM_FUNC_END(sroce_memcpy_avx)

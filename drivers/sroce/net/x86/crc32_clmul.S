@@ -12,7 +12,7 @@
  */
 #include <linux/linkage.h>
 
-.section .rodata.sroce_fold, "a", @progbits
+.section .rodata.sroce_crc32_clmul, "a", @progbits
 .balign 16
 .Lfold_1024:	.quad 0x1e88ef372, 0x14a7fe880
 .Lfold_512:	.quad 0x154442bd4, 0x1c6e41596
@@ -90,12 +90,12 @@
 .text
 
 /*
- * u32 sroce_fold(const void *head, const void *p, size_t len, size_t n)
+ * u32 sroce_crc32_clmul(const void *head, const void *p, size_t len, size_t n)
  *
  * The CRC, from zero, of n bytes at head and len bytes at p, both multiples of
  * 16; n is at least 48.  AVX and PCLMULQDQ.
  */
-SYM_FUNC_START(sroce_fold)
+SYM_FUNC_START(sroce_crc32_clmul)
 	shorten
 	vmovdqu		16(HEAD), %xmm1
 	vmovdqu		32(HEAD), %xmm2
@@ -141,14 +141,14 @@ SYM_FUNC_START(sroce_fold)
 	xor		%edx, %edx
 	finish
 	RET
-SYM_FUNC_END(sroce_fold)
+SYM_FUNC_END(sroce_crc32_clmul)
 
 /*
- * u32 sroce_fold_wide(const void *head, const void *p, size_t len, size_t n)
+ * u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len, size_t n)
  *
  * The same; len is at least 208.  AVX2 and VPCLMULQDQ.
  */
-SYM_FUNC_START(sroce_fold_wide)
+SYM_FUNC_START(sroce_crc32_vclmul)
 	shorten
 	vinserti128	$1, 16(HEAD), %ymm0, %ymm0
 	vmovdqu		32(HEAD), %xmm1
@@ -178,4 +178,4 @@ SYM_FUNC_START(sroce_fold_wide)
 	finish
 	vzeroupper
 	RET
-SYM_FUNC_END(sroce_fold_wide)
+SYM_FUNC_END(sroce_crc32_vclmul)
