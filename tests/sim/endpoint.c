@@ -109,13 +109,9 @@ void endpoint_timers(struct endpoint *ep, u64 now)
 		ep->req.rnr_wait = false;
 		send_requests(ep, now);
 	}
-	if (ep->ack_timer <= now) {
-		TRACE("%9llu %s timeout\n", (unsigned long long)now, ep->name);
-		ep->ack_timer = NEVER;
-		if (ep->req.refusal)
-			endpoint_fail(ep, ep->req.refusal);
-		else
-			send_retry(ep, now);
+	if (ep->rtx.armed && ep->rtx.deadline <= now) {
+		TRACE("%9llu %s deadline\n", (unsigned long long)now, ep->name);
+		send_expired(ep, now);
 	}
 	if (ep->failed)
 		return;
@@ -129,9 +125,11 @@ void endpoint_timers(struct endpoint *ep, u64 now)
 
 u64 endpoint_next_timer(const struct endpoint *ep)
 {
+	u64 deadline = ep->rtx.armed ? ep->rtx.deadline : NEVER;
+
 	if (ep->failed)
 		return NEVER;
-	return min(ep->ack_timer, min(ep->rnr_timer, ep->work_timer));
+	return min(deadline, min(ep->rnr_timer, ep->work_timer));
 }
 
 /* The oldest request fails with @status, all others are flushed in order. */

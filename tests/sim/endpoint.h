@@ -10,6 +10,7 @@
 #include "completer.h"
 #include "link.h"
 #include "responder.h"
+#include "rtx.h"
 
 #define STORE	32	/* requests in flight */
 #define READS	16
@@ -47,7 +48,8 @@ struct completions {
  * @req: requester
  * @wrs: its store
  * @local: the buffer of each request in the store
- * @timeout: transport timer; 0 for none
+ * @rtx: retransmission state; its clock is the virtual one
+ * @progress: something was acknowledged since the deadline was set
  * @burst: packets sent in one go
  * @refuse: chance that the transmit queue refuses a packet, permille
  * @resp: responder
@@ -65,12 +67,13 @@ struct completions {
  * @nak: syndrome to report, 0 for none
  * @refused: the NAK ends the connection
  * @failed: the QP is in the error state
- * @ack_timer: transport timer
  * @rnr_timer: end of the wait after an RNR NAK
  * @work_timer: when to go on with what exceeded its budget
  * @sends: completions of send requests
  * @recvs: completions of receive requests
  * @resent: packets sent again
+ * @probes: that were asked for
+ * @timeouts: retransmission timeouts
  */
 struct endpoint {
 	const char *name;
@@ -83,7 +86,8 @@ struct endpoint {
 	struct sroce_requester req;
 	struct sroce_wr wrs[STORE];
 	u32 local[STORE];
-	u64 timeout;
+	struct sroce_rtx rtx;
+	bool progress;
 	u32 burst;
 	u32 refuse;
 
@@ -103,12 +107,13 @@ struct endpoint {
 	bool refused;
 
 	bool failed;
-	u64 ack_timer;
 	u64 rnr_timer;
 	u64 work_timer;
 	struct completions sends;
 	struct completions recvs;
 	u64 resent;
+	u64 probes;
+	u64 timeouts;
 };
 
 /* endpoint.c */
@@ -126,6 +131,7 @@ void send_requests(struct endpoint *ep, u64 now);
 void send_take_answer(struct endpoint *ep, u64 now,
 		      const struct sroce_pkt *pkt, const u8 *payload);
 void send_retry(struct endpoint *ep, u64 now);
+void send_expired(struct endpoint *ep, u64 now);
 
 /* receive.c */
 bool receive_post(struct endpoint *ep, struct receive receive);

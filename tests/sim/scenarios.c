@@ -45,9 +45,21 @@ static void tune_everything(struct world *w)
 
 static void hurry(struct world *w, struct side *side)
 {
-	side->ep.timeout = rng_between(&w->rng, 1000, 40000);
+	side->ep.rtx.timeout = rng_between(&w->rng, 1000, 40000);
 	side->link.loss = rng_between(&w->rng, 0, 20);
 	side->link.duplicate = rng_between(&w->rng, 0, 50);
+}
+
+static void wait_long(struct world *w, struct side *side)
+{
+	lose(w, side);
+	side->ep.rtx.timeout = rng_between(&w->rng, 20, 500) * 1000000ull;
+}
+
+/* Timeouts as programs choose them: probes come before. */
+static void tune_patience(struct world *w)
+{
+	both(w, wait_long);
 }
 
 /* Timeouts shorter than the round trip. */
@@ -94,8 +106,8 @@ static void tune_drain(struct world *w)
 static void lock_step(struct world *w, struct side *side)
 {
 	(void)w;
-	side->ep.req.window = 1;
-	side->ep.req.max_window = 1;
+	side->ep.req.cc.window = 1;
+	side->ep.req.cc.max_window = 1;
 	side->ep.req.max_reads = 1;
 	side->ep.answers = 1;
 	side->link.loss = 100;
@@ -243,6 +255,7 @@ const struct scenario scenarios[] = {
 	{ "reordered-and-duplicated", SROCE_RC, 600, tune_shuffle },
 	{ "everything", SROCE_RC, 600, tune_everything },
 	{ "timeouts-too-short", SROCE_RC, 300, tune_hurry },
+	{ "loss-is-probed", SROCE_RC, 300, tune_patience },
 	{ "transmit-queue-refuses", SROCE_RC, 300, tune_refuse },
 	{ "receiver-not-ready", SROCE_RC, 400, tune_starve },
 	{ "send-queue-drained", SROCE_RC, 300, tune_drain },

@@ -38,16 +38,17 @@ static void complete_finished(struct endpoint *ep)
 	}
 }
 
-/* The timer runs from the latest progress while anything is unanswered. */
-static void arm(struct endpoint *ep, u64 now, bool progress)
+/* As the driver's run_connected() does after it has sent. */
+static void set_timers(struct endpoint *ep, u64 now)
 {
-	if (!sroce_requester_waits(&ep->req) || ep->req.rnr_wait ||
-	    !ep->timeout)
-		ep->ack_timer = NEVER;
-	else if (progress || ep->ack_timer == NEVER)
-		ep->ack_timer = now + ep->timeout;
-	if (!ep->req.rnr_wait)
-		ep->rnr_timer = NEVER;
+	if (ep->progress)
+		sroce_rtx_restart(&ep->rtx);
+	if (ep->req.rnr_wait)
+		return;
+	ep->rnr_timer = NEVER;
+	if (ep->progress || !ep->rtx.armed)
+		sroce_rtx_progress(&ep->rtx, &ep->req, now);
+	ep->progress = false;
 }
 
 static void transmit(struct endpoint *ep, u64 now, struct sroce_outgoing *out,
@@ -56,7 +57,6 @@ static void transmit(struct endpoint *ep, u64 now, struct sroce_outgoing *out,
 	out->pkt.ack_req = ack_req;
 	out->pkt.pkey = SROCE_PKEY_DEFAULT;
 	out->pkt.qpn = 17;
-	ep->resent += sroce_requester_again(&ep->req, out);
 	endpoint_transmit(ep, now, &out->pkt,
 			  buffer(ep, out->index) + out->offset);
 }
@@ -82,6 +82,24 @@ static bool follows(const struct sroce_outgoing *last,
 	       !out->pkt.solicited && !out->pkt.pad;
 }
 
+/* A probe: the packet asks for an acknowledgment, and is sent as a duplicate. */
+static void repeat_packet(struct endpoint *ep, u64 now)
+{
+	struct sroce_requester *r = &ep->req;
+	struct sroce_outgoing out;
+	u32 end = r->psn;
+
+	if (end == r->una)
+		return;
+	sroce_requester_resume(r, sroce_rtx_probe_psn(&ep->rtx, r, end));
+	if (sroce_requester_next(r, &out) == SROCE_NEXT_PACKET &&
+	    !sroce_wr_reads(out.wr)) {
+		transmit(ep, now, &out, true);
+		sroce_requester_sent(r, &out);
+	}
+	sroce_requester_resume(r, end);
+}
+
 /*
  * A burst; its last packet asks for the acknowledgment.  That is known only
  * when there is no next one, so each packet goes out when the next is decided.
@@ -104,6 +122,7 @@ void send_requests(struct endpoint *ep, u64 now)
 		if (n++)
 			transmit(ep, now, &last, false);
 		more = sroce_requester_more(r, &out);
+		ep->resent += sroce_requester_again(r, &out);
 		sroce_requester_sent(r, &out);
 		last = out;
 	}
@@ -118,18 +137,46 @@ void send_requests(struct endpoint *ep, u64 now)
 	}
 	if (r->transport == SROCE_UC)
 		complete_finished(ep);
+	else if (ep->rtx.probe)
+		repeat_packet(ep, now);
+	ep->rtx.probe = false;
 	if (next == SROCE_NEXT_FAULT)
 		check_fault(ep);
-	arm(ep, now, false);
+	set_timers(ep, now);
 }
 
 void send_retry(struct endpoint *ep, u64 now)
 {
+	sroce_rtx_resent(&ep->rtx, &ep->req, now);
+	sroce_rtx_restart(&ep->rtx);
+	if (!ep->req.rnr_wait)
+		ep->rtx.armed = false;
 	if (!sroce_completer_retry(&ep->req)) {
 		endpoint_fail(ep, SROCE_RETRY_EXC_ERR);
 		return;
 	}
 	send_requests(ep, now);
+}
+
+void send_expired(struct endpoint *ep, u64 now)
+{
+	ep->rtx.armed = false;
+	switch (sroce_rtx_expired(&ep->rtx, &ep->req)) {
+	case SROCE_RTX_PROBE:
+		ep->probes++;
+		sroce_rtx_probe(&ep->rtx, &ep->req, now);
+		send_requests(ep, now);
+		break;
+	case SROCE_RTX_RETRY:
+		ep->timeouts++;
+		send_retry(ep, now);
+		break;
+	case SROCE_RTX_REFUSED:
+		endpoint_fail(ep, ep->req.refusal);
+		break;
+	case SROCE_RTX_NOTHING:
+		break;
+	}
 }
 
 static void wait_for_receiver(struct endpoint *ep, u64 now, u8 code)
@@ -138,20 +185,19 @@ static void wait_for_receiver(struct endpoint *ep, u64 now, u8 code)
 		endpoint_fail(ep, SROCE_RNR_RETRY_EXC_ERR);
 	else
 		ep->rnr_timer = now + 1000ull * sroce_rnr_delay(code);
+	sroce_rtx_rnr(&ep->rtx);
+	ep->rtx.armed = false;
 }
 
-static void acknowledge(struct endpoint *ep, u64 now, u32 psn)
+static void acknowledge(struct endpoint *ep, u32 psn)
 {
-	bool progress = psn != ep->req.una;
-
+	ep->progress |= psn != ep->req.una;
 	sroce_requester_acknowledge(&ep->req, psn);
 	complete_finished(ep);
-	arm(ep, now, progress);
 }
 
 /* A peer that has refused something answers nothing more. */
-static void settle(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt,
-		   u8 status)
+static void settle(struct endpoint *ep, const struct sroce_pkt *pkt, u8 status)
 {
 	struct sroce_ack_result a;
 
@@ -161,7 +207,7 @@ static void settle(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt,
 	}
 	if (ep->failed || !sroce_completer_refused(&ep->req, &a))
 		return;
-	acknowledge(ep, now, a.up_to);
+	acknowledge(ep, a.up_to);
 	endpoint_fail(ep, a.status);
 }
 
@@ -181,22 +227,21 @@ void send_take_answer(struct endpoint *ep, u64 now,
 		a.psn == sroce_psn_add(una, 1)));
 	if (verdict == SROCE_RESP_IGNORE)
 		return;
-	acknowledge(ep, now, a.up_to);
+	acknowledge(ep, a.up_to);
 	switch (verdict) {
 	case SROCE_RESP_DATA:
 		memcpy(buffer(ep, a.index) + a.offset, payload, pkt->payload);
-		acknowledge(ep, now, a.psn);
+		acknowledge(ep, a.psn);
 		break;
 	case SROCE_RESP_ATOMIC:
 		memcpy(buffer(ep, a.index), &pkt->original, sizeof(u64));
-		acknowledge(ep, now, a.psn);
+		acknowledge(ep, a.psn);
 		break;
 	case SROCE_RESP_RETRY:
 		send_retry(ep, now);
 		break;
 	case SROCE_RESP_RNR:
 		wait_for_receiver(ep, now, a.rnr_timer);
-		arm(ep, now, false);
 		break;
 	case SROCE_RESP_FAIL:
 		endpoint_fail(ep, a.status);
@@ -204,5 +249,5 @@ void send_take_answer(struct endpoint *ep, u64 now,
 	default:
 		break;
 	}
-	settle(ep, now, pkt, a.status);
+	settle(ep, pkt, a.status);
 }

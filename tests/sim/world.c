@@ -44,16 +44,14 @@ static void init_endpoint(struct world *w, struct endpoint *ep)
 	ep->burst = rng_between(&w->rng, 1, 64);
 	ep->answers = rng_between(&w->rng, 1, 64);
 	ep->ack_every = rng_between(&w->rng, 1, 64);
-	ep->timeout = rng_between(&w->rng, 100, 500) * MICROSECONDS;
+	ep->rtx.timeout = rng_between(&w->rng, 100, 500) * MICROSECONDS;
 	ep->rnr_code = rng_between(&w->rng, 1, 8);
-	ep->ack_timer = NEVER;
 	ep->rnr_timer = NEVER;
 	ep->work_timer = NEVER;
 	ep->req = (struct sroce_requester) {
 		.in = { ep->wrs, STORE - 1, -5, -5, -5 },
 		.mtu = w->mtu,
-		.window = window,
-		.max_window = window,
+		.cc = { .window = window, .max_window = window },
 		.transport = w->transport,
 		.max_reads = rng_between(&w->rng, 1, READS),
 		.retry_count = 255,

@@ -400,7 +400,7 @@ TEST(completer, response_of_wrong_length_or_place_is_bad)
 TEST(completer, answers_to_parts_end_anywhere)
 {
 	sender_init(&s, 0);
-	s.r.window = 2;
+	s.r.cc.window = 2;
 	post(&s, SROCE_OP_READ, 4 * MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),

@@ -50,8 +50,8 @@ static inline void check_store(const struct sroce_requester *r)
 	assert(r->reads == reads && reads <= r->max_reads);
 	assert(r->read_packets == packets);
 	/* What was sent before a loss may be more than the window takes now. */
-	assert(window <= r->max_window || r->transport == SROCE_UC);
-	assert(r->window > 0 && r->window <= r->max_window);
+	assert(window <= r->cc.max_window || r->transport == SROCE_UC);
+	assert(r->cc.window > 0 && r->cc.window <= r->cc.max_window);
 	assert(!sroce_psn_before(end, r->sent));
 }
 

@@ -14,8 +14,8 @@ static void next_is(enum sroce_next verdict)
 
 static void set_window(u32 packets)
 {
-	s.r.window = packets;
-	s.r.max_window = packets;
+	s.r.cc.window = packets;
+	s.r.cc.max_window = packets;
 }
 
 static const u8 opcodes[][5] = {
@@ -243,12 +243,12 @@ TEST(requester, losses_make_the_window_smaller)
 	post(&s, SROCE_OP_SEND, 1000 * MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	lose(0);
-	EQUAL(s.r.window, 48);
+	EQUAL(s.r.cc.window, 48);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(sroce_psn_diff(s.r.psn, s.r.una), 48);
 	/* Where in it the loss is does not matter. */
 	lose(44);
-	EQUAL(s.r.window, 36);
+	EQUAL(s.r.cc.window, 36);
 }
 
 TEST(requester, losses_of_little_leave_a_little_window)
@@ -258,13 +258,13 @@ TEST(requester, losses_of_little_leave_a_little_window)
 	send_all(&s);
 	/* What was under way counts, not what might have been. */
 	lose(0);
-	EQUAL(s.r.window, 3);
+	EQUAL(s.r.cc.window, 3);
 	send_all(&s);
 	lose(0);
-	EQUAL(s.r.window, 2);
+	EQUAL(s.r.cc.window, 2);
 	send_all(&s);
 	lose(0);
-	EQUAL(s.r.window, 2);
+	EQUAL(s.r.cc.window, 2);
 }
 
 TEST(requester, progress_makes_it_larger_again)
@@ -275,18 +275,18 @@ TEST(requester, progress_makes_it_larger_again)
 	post(&s, SROCE_OP_SEND, 4000 * MTU);
 	send_all(&s);
 	lose(0);
-	EQUAL(s.r.window, 48);
+	EQUAL(s.r.cc.window, 48);
 	for (; acknowledged < 16; acknowledged++) {
-		EQUAL(s.r.window, 48);
+		EQUAL(s.r.cc.window, 48);
 		send_all(&s);
 		acknowledge(&s, acknowledged + 1);
 	}
-	EQUAL(s.r.window, 49);
+	EQUAL(s.r.cc.window, 49);
 	for (; acknowledged < 3000; acknowledged += 20) {
 		send_all(&s);
 		acknowledge(&s, acknowledged + 20);
 	}
-	EQUAL(s.r.window, 64);
+	EQUAL(s.r.cc.window, 64);
 }
 
 /* With the whole window, and nothing known about the peer */
@@ -300,10 +300,10 @@ static struct sroce_rtt set_out(void)
 /* The window as it is, sent to somebody @ms away through what passes @rate packets a millisecond. */
 static bool travel(struct sroce_rtt *rtt, u32 ms, u32 rate)
 {
-	u32 flight = s.r.window;
+	u32 flight = s.r.cc.window;
 
 	sroce_rtt_add(rtt, max(ms, flight / rate) * 1000000ull);
-	return sroce_requester_stretch(&s.r, rtt, flight);
+	return sroce_cc_rtt(&s.r.cc, rtt, flight);
 }
 
 TEST(requester, who_is_near_needs_no_large_window)
@@ -313,8 +313,8 @@ TEST(requester, who_is_near_needs_no_large_window)
 
 	for (i = 0; i < 100; i++)
 		CHECK(!travel(&rtt, 5, 1000));
-	EQUAL(s.r.window, 512);
-	EQUAL(s.r.max_window, 512);
+	EQUAL(s.r.cc.window, 512);
+	EQUAL(s.r.cc.max_window, 512);
 }
 
 TEST(requester, the_window_grows_with_the_distance)
@@ -322,12 +322,12 @@ TEST(requester, the_window_grows_with_the_distance)
 	struct sroce_rtt rtt = set_out();
 
 	CHECK(travel(&rtt, 20, 1000));
-	EQUAL(s.r.window, 1024);
+	EQUAL(s.r.cc.window, 1024);
 	travel(&rtt, 20, 1000);
-	EQUAL(s.r.window, 2000);
+	EQUAL(s.r.cc.window, 2000);
 	travel(&rtt, 20, 1000);
-	EQUAL(s.r.window, 2000);
-	EQUAL(s.r.max_window, 2000);
+	EQUAL(s.r.cc.window, 2000);
+	EQUAL(s.r.cc.max_window, 2000);
 }
 
 TEST(requester, but_not_without_end)
@@ -337,7 +337,7 @@ TEST(requester, but_not_without_end)
 
 	for (i = 0; i < 10; i++)
 		travel(&rtt, 900, 1000);
-	EQUAL(s.r.window, 8192);
+	EQUAL(s.r.cc.window, 8192);
 }
 
 TEST(requester, nor_where_it_fills_queues)
@@ -347,13 +347,13 @@ TEST(requester, nor_where_it_fills_queues)
 
 	for (i = 0; i < 10; i++) {
 		travel(&rtt, 40, 15);
-		CHECK(s.r.window <= 1300);
+		CHECK(s.r.cc.window <= 1300);
 	}
-	CHECK(s.r.window >= 1100);
+	CHECK(s.r.cc.window >= 1100);
 	/* Something else takes most of the way. */
 	travel(&rtt, 40, 5);
 	travel(&rtt, 40, 5);
-	EQUAL(s.r.window, 512);
+	EQUAL(s.r.cc.window, 512);
 }
 
 TEST(requester, little_under_way_says_nothing)
@@ -362,8 +362,8 @@ TEST(requester, little_under_way_says_nothing)
 
 	travel(&rtt, 20, 1000);
 	sroce_rtt_add(&rtt, 100000000);
-	CHECK(sroce_requester_stretch(&s.r, &rtt, 512));
-	EQUAL(s.r.window, 1024);
+	CHECK(sroce_cc_rtt(&s.r.cc, &rtt, 512));
+	EQUAL(s.r.cc.window, 1024);
 }
 
 TEST(requester, a_window_that_losses_made_small_stays_so)
@@ -371,10 +371,10 @@ TEST(requester, a_window_that_losses_made_small_stays_so)
 	struct sroce_rtt rtt = set_out();
 
 	travel(&rtt, 20, 1000);
-	s.r.window = 700;
+	s.r.cc.window = 700;
 	travel(&rtt, 20, 1000);
-	EQUAL(s.r.window, 700);
-	EQUAL(s.r.max_window, 1400);
+	EQUAL(s.r.cc.window, 700);
+	EQUAL(s.r.cc.max_window, 1400);
 }
 
 TEST(requester, who_moves_near_is_near)
@@ -383,9 +383,9 @@ TEST(requester, who_moves_near_is_near)
 
 	travel(&rtt, 20, 1000);
 	travel(&rtt, 20, 1000);
-	EQUAL(s.r.window, 2000);
+	EQUAL(s.r.cc.window, 2000);
 	CHECK(!travel(&rtt, 1, 100000));
-	EQUAL(s.r.window, 512);
+	EQUAL(s.r.cc.window, 512);
 }
 
 TEST(requester, a_window_of_one_stays)
@@ -395,7 +395,7 @@ TEST(requester, a_window_of_one_stays)
 	post(&s, SROCE_OP_SEND, 5 * MTU);
 	send_all(&s);
 	lose(0);
-	EQUAL(s.r.window, 1);
+	EQUAL(s.r.cc.window, 1);
 	acknowledge(&s, 0);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 }
@@ -439,9 +439,9 @@ TEST(requester, reads_wait_for_answers)
 
 static void slow_down(u32 window)
 {
-	s.r.window = window;
-	s.r.max_window = 64;
-	s.r.grown = 0;
+	s.r.cc.window = window;
+	s.r.cc.max_window = 64;
+	s.r.cc.acked = 0;
 }
 
 /* The next packet asks for @packets of the READ, from PSN @at on. */
@@ -555,10 +555,10 @@ TEST(requester, answers_of_reads_slow_down_as_well)
 	post(&s, SROCE_OP_READ, 200 * MTU);
 	ASK(0, 200);
 	lose(10);
-	EQUAL(s.r.window, 48);
+	EQUAL(s.r.cc.window, 48);
 	ASK(10, 48);
 	lose(50);
-	EQUAL(s.r.window, 36);
+	EQUAL(s.r.cc.window, 36);
 	ASK(50, 8);
 	next_is(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 58);

@@ -231,7 +231,7 @@ bool sroce_completer_retry(struct sroce_requester *r)
 		return false;
 	r->retry_left--;
 	r->rewound = true;
-	sroce_requester_slow(r);
+	sroce_requester_lost(r);
 	sroce_requester_rewind(r);
 	return true;
 }

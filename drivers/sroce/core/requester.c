@@ -8,9 +8,6 @@
 #include "requester.h"
 #include "resp_res.h"
 
-#define LEAST_WINDOW	2u
-/* So many packets must be acknowledged for one more in the window. */
-#define GROWTH		16
 /*
  * So many windows of a READ are asked for at once: waiting for the end of each
  * part costs little, and there is an end to what nobody can stop.
@@ -18,10 +15,6 @@
 #define LARGE_PART	4
 /* What is done here behind the window, and ends with it. */
 #define LOCALS_BEHIND	1024
-/* A window that leaves room for a packet in each so many nanoseconds, */
-#define PACKET_NS	10000
-/* up to this one. */
-#define MOST_WINDOW	8192u
 
 /* The BTH operation of each place of a message. */
 struct operations {
@@ -59,11 +52,6 @@ static s32 set_response_psns(const struct sroce_requester *r)
 	return sroce_psn_diff(r->una, wr->psn);
 }
 
-static bool slowed(const struct sroce_requester *r)
-{
-	return r->window != r->max_window;
-}
-
 /*
  * What the window limits.  A READ waits for everything: the answers of all that
  * a peer may be asked for would be a flood, in which requests drown.  What is
@@ -75,14 +63,14 @@ static s32 outstanding(const struct sroce_requester *r,
 {
 	s32 flight = sroce_psn_diff(r->psn, r->una);
 
-	return slowed(r) || wr->opcode == SROCE_OP_READ ?
+	return sroce_cc_reduced(&r->cc) || wr->opcode == SROCE_OP_READ ?
 	       flight : flight + set_response_psns(r) - (s32)r->read_packets;
 }
 
 /* To a peer that was not ready one packet is enough to find out if it is. */
 static s32 window(const struct sroce_requester *r)
 {
-	return r->rnr_waits ? 1 : r->window;
+	return r->rnr_waits ? 1 : r->cc.window;
 }
 
 /* Parts that the cursor has left behind do not count any more. */
@@ -115,19 +103,20 @@ static u32 read_limit(const struct sroce_requester *r,
 /* A window that has been stretched is a large part already. */
 static u32 large_part(const struct sroce_requester *r)
 {
-	return max(LARGE_PART * min(r->max_window, SROCE_WINDOW), r->max_window);
+	return max(LARGE_PART * min(r->cc.max_window, SROCE_WINDOW),
+		   r->cc.max_window);
 }
 
 /* How many packets of a READ to ask for. */
 static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 {
 	u32 limit = read_limit(r, wr);
-	s32 room = (s32)r->window - sroce_psn_diff(r->psn, r->una);
+	s32 room = (s32)r->cc.window - sroce_psn_diff(r->psn, r->una);
 	u32 part = max(room, 1);
 
 	if (parts_ahead(r) == SROCE_PARTS)
 		return limit;
-	if (!slowed(r))
+	if (!sroce_cc_reduced(&r->cc))
 		return min(limit, large_part(r));
 	return min(part, limit);
 }
@@ -250,7 +239,7 @@ static void fill_packet(const struct sroce_requester *r, struct sroce_outgoing *
 static bool locals_wait(const struct sroce_requester *r)
 {
 	return r->una != r->psn &&
-	       r->in.next - r->in.head >= r->window + LOCALS_BEHIND;
+	       r->in.next - r->in.head >= r->cc.window + LOCALS_BEHIND;
 }
 
 /*
@@ -382,54 +371,11 @@ static void seek_psn(struct sroce_requester *r, u32 psn)
 		    sroce_psn_diff(r->psn, wr->psn) : 0;
 }
 
-void sroce_requester_slow(struct sroce_requester *r)
-{
-	u32 least = min(LEAST_WINDOW, r->max_window);
-	u32 flight = clamp(r->flight, least, r->window);
-
-	r->window = max(flight - (flight + 3) / 4, least);
-	r->grown = 0;
-}
-
-/*
- * As much again as the peer has got in the time that an answer takes without
- * queues.  Nanoseconds in units of 2^16, or they would need a long division.
- */
-static u32 reach_psn(const struct sroce_rtt *rtt, u32 flight)
-{
-	return 2 * min(flight, MOST_WINDOW) * (rtt->least >> 16) /
-	       (rtt->last >> 16);
-}
-
-bool sroce_requester_stretch(struct sroce_requester *r,
-			     const struct sroce_rtt *rtt, u32 flight)
-{
-	u32 most = clamp(rtt->least / PACKET_NS, SROCE_WINDOW, MOST_WINDOW);
-	bool far = most > SROCE_WINDOW;
-	bool whole = !slowed(r);
-
-	/* A flight that was small says nothing. */
-	if (far && flight > r->max_window / 2)
-		r->max_window = reach_psn(rtt, flight);
-	r->max_window = clamp(r->max_window, SROCE_WINDOW, most);
-	r->window = whole ? r->max_window : min(r->window, r->max_window);
-	return far;
-}
-
-static void grow_window(struct sroce_requester *r, u32 packets)
-{
-	u32 more = r->grown + packets;
-
-	r->window = min(r->window + more / GROWTH, r->max_window);
-	r->grown = more % GROWTH;
-}
-
 void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 {
 	if (psn == r->una)
 		return;
-	if (r->window < r->max_window)
-		grow_window(r, sroce_psn_diff(psn, r->una));
+	sroce_cc_acked(&r->cc, sroce_psn_diff(psn, r->una));
 	r->una = psn;
 	r->retry_left = r->retry_count;
 	r->rnr_left = r->rnr_retry;

@@ -2,12 +2,9 @@
 #ifndef SROCE_REQUESTER_H
 #define SROCE_REQUESTER_H
 
+#include "cc.h"
 #include "inflight.h"
 #include "packet.h"
-#include "rtt.h"
-
-/* To a peer that is near: 512 KiB at a path MTU of 1024. */
-#define SROCE_WINDOW		512u
 
 /* More unacknowledged PSNs than this cannot be told from old ones. */
 #define SROCE_PSN_WINDOW	((1u << 23) - 1)
@@ -23,10 +20,8 @@
  * @sent: one past the highest PSN ever sent
  * @packet: next packet within the request @in.next
  * @mtu: path MTU, bytes
- * @window: packets that may be unacknowledged; at most @max_window, less after
- *	losses.  The answers of READs count for READs, and after losses for all
- * @max_window: and without any
- * @grown: packets acknowledged since the window grew
+ * @cc: congestion control.  The responses of READs count for its window to
+ *	READs, and after losses to all requests
  * @flight: unacknowledged packets when the last one was sent
  * @read_packets: PSNs of the requests in @reads
  * @ends: where parts of READs end that have been asked for and are not
@@ -55,9 +50,7 @@ struct sroce_requester {
 	u32 sent;
 	u32 packet;
 	u32 mtu;
-	u32 window;
-	u32 max_window;
-	u32 grown;
+	struct sroce_cc cc;
 	u32 flight;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
@@ -170,33 +163,11 @@ bool sroce_requester_finished(const struct sroce_requester *r);
  */
 void sroce_requester_retire(struct sroce_requester *r);
 
-/**
- * sroce_requester_slow() - something was lost: send less at a time
- * @r: state, before the rewind
- *
- * What follows a lost packet is sent once more, so a window of W packets wastes
- * W of them for each loss.  By taking away a quarter of what was under way, and
- * giving back a sixteenth of what is acknowledged, the window comes to where it
- * loses a packet in every fourth round, whether they are lost at random or in
- * a queue that is shorter than the window.  That is as true of the answers of
- * READs: of one that is longer than the window a part is asked for at a time.
- */
-void sroce_requester_slow(struct sroce_requester *r);
-
-/**
- * sroce_requester_stretch() - a larger window for a peer that is far away
- * @r: state
- * @rtt: a sample has just been added,
- * @flight: of so many packets
- *
- * The window that fits all networks within a building leaves those between
- * cities empty.  So it grows with the distance, up to twice what gets there in
- * a round trip: more would only wait in queues on the way.
- *
- * Return: is the peer far away?
- */
-bool sroce_requester_stretch(struct sroce_requester *r,
-			     const struct sroce_rtt *rtt, u32 flight);
+/* Something was lost.  @r: state, before the rewind. */
+static inline void sroce_requester_lost(struct sroce_requester *r)
+{
+	sroce_cc_lost(&r->cc, r->flight);
+}
 
 /**
  * sroce_requester_rewind() - go back to the oldest unacknowledged packet

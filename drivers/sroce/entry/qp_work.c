@@ -117,7 +117,7 @@ static bool flush_some(struct sroce_qp *qp)
 
 void sroce_qp_flush(struct sroce_qp *qp)
 {
-	u32 entries = max(qp->sq.entries, qp->rq.ring.entries);
+	u32 entries = max(qp->sq.ring.entries, qp->rq.ring.entries);
 	/* Others may find more meanwhile; that is theirs to flush. */
 	u32 rounds = entries / SROCE_FLUSH_BUDGET + 1;
 
@@ -160,19 +160,24 @@ static void handle_timeout(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
-	/* Who waits for memory of this host has no reason to. */
-	if (sq->refetch || sroce_fault_busy(&sq->fault)) {
-		sq->expires_set = false;
+	/* The peer is not to blame while this host pages in memory. */
+	if (sq->paging.refetch || sroce_fault_busy(&sq->paging.fault)) {
+		sroce_rtx_restart(&sq->rtx);
 		return;
 	}
-	if (!sroce_requester_waits(&sq->req))
-		return;
-	if (ktime_before(sq->deadline, sq->expires))
-		sroce_rtx_probe(qp);
-	else if (sq->req.refusal)
+	switch (sroce_rtx_expired(&sq->rtx, &sq->req)) {
+	case SROCE_RTX_PROBE:
+		sroce_rtx_timer_probe(qp);
+		break;
+	case SROCE_RTX_RETRY:
+		sroce_rtx_timer_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
+		break;
+	case SROCE_RTX_REFUSED:
 		sroce_req_refused(qp, sq->req.refusal);
-	else
-		sroce_rtx_retry(qp, SROCE_LOCAL_ACK_TIMEOUT_ERR);
+		break;
+	case SROCE_RTX_NOTHING:
+		break;
+	}
 }
 
 static void deadline_passed(struct sroce_qp *qp, u64 turn)
@@ -181,10 +186,10 @@ static void deadline_passed(struct sroce_qp *qp, u64 turn)
 
 	if (!sroce_sq_active(qp))
 		return;
-	if (!sq->paused && !sq->req.rnr_wait)
+	if (!sq->blocked && !sq->req.rnr_wait)
 		handle_timeout(qp);
-	/* One deadline serves both: the later of two pauses has set it. */
-	sq->paused = false;
+	/* One deadline serves both: the later of two waits has set it. */
+	sq->blocked = SROCE_SQ_OPEN;
 	sq->req.rnr_wait = false;
 	if (turn)
 		sroce_req_run(qp);
@@ -194,11 +199,11 @@ static void deadline_passed(struct sroce_qp *qp, u64 turn)
 
 enum hrtimer_restart sroce_rtx_timer_fired(struct hrtimer *timer)
 {
-	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer);
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer.hrtimer);
 	u64 turn = sroce_timer_budget_get(qp);
 
 	sroce_sq_begin(qp);
-	if (sroce_rtx_due(qp))
+	if (sroce_rtx_timer_due(qp))
 		deadline_passed(qp, turn);
 	sroce_sq_end(qp);
 	sroce_timer_budget_put(turn);
@@ -207,7 +212,7 @@ enum hrtimer_restart sroce_rtx_timer_fired(struct hrtimer *timer)
 
 enum hrtimer_restart sroce_batch_timer_fired(struct hrtimer *timer)
 {
-	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.gather);
+	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.batch.timer);
 	u64 turn = sroce_timer_budget_get(qp);
 
 	sroce_sq_begin(qp);

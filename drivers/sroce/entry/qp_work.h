@@ -14,7 +14,7 @@ void sroce_qp_work(struct work_struct *work);
 /* Context: no lock held.  See sroce_softirq_begin(). */
 void sroce_softirq_end(void);
 
-/* Callbacks of sq.timer, sq.gather and rq.pause.  Context: softirq. */
+/* Callbacks of sq.timer.hrtimer, sq.batch.timer and rq.pause.  Context: softirq. */
 enum hrtimer_restart sroce_rtx_timer_fired(struct hrtimer *timer);
 enum hrtimer_restart sroce_batch_timer_fired(struct hrtimer *timer);
 enum hrtimer_restart sroce_resp_timer_fired(struct hrtimer *timer);

@@ -10,9 +10,8 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "../base/sroce.h"
-#include "../core/requester.h"
 #include "../core/responder.h"
-#include "../core/rtt.h"
+#include "../core/rtx.h"
 #include "../mem/odp_fault.h"
 #include "../mem/sgl.h"
 #include "../mem/wmem.h"
@@ -44,126 +43,142 @@ struct sroce_path {
 };
 
 /**
- * struct sroce_sendq - the half of a QP that sends requests
- * @lock: protects all below and the slot's sq_head and kick; taken with _bh.
- *	Nested inside struct sroce_recvq.lock by state changes only
- * @ring: entries as user space or verbs/post.c writes them; NULL without a ring
+ * struct sroce_send_ring - send requests of a QP, and private copies of them
+ * @mem: entries as user space or verbs/post.c writes them; NULL without a ring
  * @stride: bytes of an entry
  * @entries: a power of two
  * @max_sge: longest SGE list of an entry
  * @max_inline: longest inline payload of an entry, bytes
- * @req: protocol state; its records are allocated by the first use
- * @lists: SGE list or inline data of each record of @req, @list_size apart
- * @list_size: bytes
- * @cq: completions go here
- * @cache: memory region used last under the lock
- * @path: route
- * @av: datagrams: where @path leads to, referenced
- * @unasked: packets sent since one asked for an acknowledgment
- * @deadline: when the peer is to be probed, or @expires, or the end of an RNR
- *	wait or of a pause
- * @expires: when the peer has been silent for too long
- * @expires_set: @expires is about what is outstanding; a pause changes nothing
- * @probes: since the last progress
- * @probe: send something that asks for an acknowledgment
- * @rtt: how long answers take
- * @timed: whose answer is timed: the packet before this PSN,
- * @timed_at: and when it was sent
- * @timed_flight: packets that were on their way then
- * @timing: it is
- * @untimed: flights before another one is timed
- * @again: or the answer to what has gone out again is: only if @doubtful
- * @doubtful: what @rtt has, or is about to get, is how long it takes at most
- * @silent: since when: the last progress, or when something went out again
- * @far: the peer is: see sroce_requester_stretch()
- * @resent: packets have gone out twice; nobody knows which of them an answer
- *	is to,
- * @resent_to: if it is to one before this PSN
- * @timeout: the QP's attribute in nanoseconds; 0 is no limit
- * @timer: runs while something is outstanding; looks at @deadline lazily
- * @timer_runs: @timer is queued
- * @lazy: how much later than @deadline it may fire, ns
- * @gather: runs while posts are batch_start, see sroce_doorbell_rung()
- * @batching: @gather is queued
- * @batch_start: entries fetched when it was
- * @polled: what the process had polled at its last kick
- * @unpolled: kicks since, without a look at its completions
- * @idle_batches: times in a row that it has brought next to nothing
- * @armed: @deadline counts
- * @pauses: local drops in a row
- * @progress: something was acknowledged since @deadline was set
- * @paused: local drop, @rate, or order of packets: no transmission until
- *	@deadline
- * @held_up: datagrams wait for those before them until @held_until
- * @held_until: then one more goes all the same
- * @ask_drained: SQD: raise the event when nothing is outstanding
- * @rate: limit in kilobits per second, or 0
- * @free_at: with a @rate: when the next burst may go
  * @broken: user space has written an impossible tail; look at it no more
- * @flush_end: in error: the tail up to which requests are to be flushed
- * @signal_all: every request completes with a CQE
- * @waits: times that the request to be sent was held back for the memory of its
- *	answer
- * @fault: memory that was not present
- * @refetch: answers were dropped for that; when it is they are asked for again
+ * @lists: SGE list or inline data of each request that was copied
+ * @list_size: bytes of each of them
  */
-struct sroce_sendq {
-	spinlock_t lock;	/* see above */
-	void *ring;
+struct sroce_send_ring {
+	void *mem;
 	u32 stride;
 	u32 entries;
 	u16 max_sge;
 	u16 max_inline;
-	struct sroce_requester req;
+	bool broken;
 	void *lists;
 	u32 list_size;
+};
+
+/**
+ * struct sroce_sq_timer - fires at &sroce_rtx.deadline, or later
+ * @hrtimer: keeps running when the deadline moves away, and checks it then
+ * @running: @hrtimer is queued
+ * @slack: by how much it may fire after the deadline, ns
+ */
+struct sroce_sq_timer {
+	struct hrtimer hrtimer;
+	bool running;
+	u32 slack;
+};
+
+/**
+ * struct sroce_batch - posts without a kick, see sroce_doorbell_rung()
+ * @timer: runs while @active
+ * @active: the process need not kick
+ * @start: requests that had been copied when @timer was started
+ * @polled: completions that the process had taken at its last kick
+ * @unpolled: kicks since then
+ * @idle: times in a row that @timer found next to nothing
+ */
+struct sroce_batch {
+	struct hrtimer timer;
+	bool active;
+	u32 start;
+	u32 polled;
+	u8 unpolled;
+	u8 idle;
+};
+
+/**
+ * struct sroce_ud - datagrams
+ * @av: destination of &sroce_sendq.path, referenced
+ * @held_up: datagrams wait for earlier ones in this host's queues,
+ * @held_until: but not longer than this
+ */
+struct sroce_ud {
+	struct sroce_av *av;
+	bool held_up;
+	ktime_t held_until;
+};
+
+/**
+ * struct sroce_rate - rate limit
+ * @kbps: kilobits per second; 0 is none
+ * @free_at: when the next burst may be sent
+ */
+struct sroce_rate {
+	u32 kbps;
+	ktime_t free_at;
+};
+
+/**
+ * struct sroce_sq_paging - memory on demand that is not present
+ * @fault: what is being paged in
+ * @refetch: responses were dropped; they are requested again when it is present
+ * @waits: times that the next request was held back for it
+ */
+struct sroce_sq_paging {
+	struct sroce_fault fault;
+	bool refetch;
+	u8 waits;
+};
+
+/* Why nothing is sent until &sroce_rtx.deadline. */
+enum sroce_sq_blocked {
+	SROCE_SQ_OPEN,		/* it is */
+	SROCE_SQ_LOCAL_DROP,	/* the host's queue refused it, or memory is short */
+	SROCE_SQ_CPU_ORDER,	/* bursts of another CPU are under way */
+	SROCE_SQ_RATE,		/* the rate limit */
+};
+
+/**
+ * struct sroce_sendq - the requester's half of a QP
+ * @lock: protects all below and the slot's sq_head and kick; taken with _bh.
+ *	Nested inside struct sroce_recvq.lock by state changes only
+ * @ring: requests
+ * @req: protocol state; its records are allocated on first use
+ * @rtx: retransmission state
+ * @cq: completions go here
+ * @cache: memory region used last under the lock
+ * @path: route
+ * @ud: of UD and GSI QPs
+ * @timer: of @rtx and of @blocked
+ * @batch: coalesced doorbells
+ * @rate: rate limit
+ * @paging: memory on demand
+ * @blocked: enum sroce_sq_blocked
+ * @pauses: local drops in a row
+ * @progress: something was acknowledged since the deadline was set
+ * @ask_drained: SQD: raise the event when nothing is outstanding
+ * @signal_all: every request completes with a CQE
+ * @unasked: packets since one that asked for an acknowledgment
+ * @flush_end: in error: the tail up to which requests are to be flushed
+ */
+struct sroce_sendq {
+	spinlock_t lock;	/* see above */
+	struct sroce_send_ring ring;
+	struct sroce_requester req;
+	struct sroce_rtx rtx;
 	struct sroce_cq *cq;
 	struct sroce_mr_cache cache;
 	struct sroce_path path;
-	struct sroce_av *av;
-	u32 unasked;
-	ktime_t deadline;
-	ktime_t expires;
-	ktime_t timed_at;
-	ktime_t silent;
-	u32 timed_flight;
-	ktime_t held_until;
-	struct sroce_rtt rtt;
-	u32 timed;
-	u32 resent_to;
-	bool resent;
-	bool again;
-	bool doubtful;
-	bool far;
-	u8 untimed;
-	u8 probes;
-	bool timing;
-	bool probe;
-	u64 timeout;
-	struct hrtimer timer;
-	struct hrtimer gather;
-	u32 polled;
-	u32 batch_start;
-	u32 lazy;
-	u8 unpolled;
-	u8 idle_batches;
-	bool batching;
-	bool timer_runs;
-	bool armed;
-	bool expires_set;
+	struct sroce_ud ud;
+	struct sroce_sq_timer timer;
+	struct sroce_batch batch;
+	struct sroce_rate rate;
+	struct sroce_sq_paging paging;
+	u8 blocked;
 	u8 pauses;
 	bool progress;
-	bool paused;
-	bool held_up;
 	bool ask_drained;
-	u32 rate;
-	ktime_t free_at;
-	bool broken;
-	u32 flush_end;
 	bool signal_all;
-	bool refetch;
-	u8 waits;
-	struct sroce_fault fault;
+	u32 unasked;
+	u32 flush_end;
 };
 
 /**

@@ -13,10 +13,10 @@ int sroce_wqe_alloc(struct sroce_qp *qp)
 	struct sroce_wr *wrs;
 	void *lists;
 
-	if (READ_ONCE(sq->req.in.wrs) || !sq->entries)
+	if (READ_ONCE(sq->req.in.wrs) || !sq->ring.entries)
 		return 0;
-	wrs = kvcalloc(sq->entries, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
-	lists = kvcalloc(sq->entries, sq->list_size, GFP_KERNEL_ACCOUNT);
+	wrs = kvcalloc(sq->ring.entries, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
+	lists = kvcalloc(sq->ring.entries, sq->ring.list_size, GFP_KERNEL_ACCOUNT);
 	if (!wrs || !lists) {
 		kvfree(wrs);
 		kvfree(lists);
@@ -24,8 +24,8 @@ int sroce_wqe_alloc(struct sroce_qp *qp)
 	}
 	spin_lock_bh(&sq->lock);
 	if (!sq->req.in.wrs) {
-		sq->lists = lists;
-		sq->req.in.mask = sq->entries - 1;
+		sq->ring.lists = lists;
+		sq->req.in.mask = sq->ring.entries - 1;
 		WRITE_ONCE(sq->req.in.wrs, wrs);
 		wrs = NULL;
 		lists = NULL;
@@ -39,9 +39,9 @@ int sroce_wqe_alloc(struct sroce_qp *qp)
 void sroce_wqe_free(struct sroce_qp *qp)
 {
 	kvfree(qp->sq.req.in.wrs);
-	kvfree(qp->sq.lists);
+	kvfree(qp->sq.ring.lists);
 	qp->sq.req.in.wrs = NULL;
-	qp->sq.lists = NULL;
+	qp->sq.ring.lists = NULL;
 }
 
 /* What a QP can send: bits of enum sroce_op.  Only the kernel registers. */
@@ -139,7 +139,7 @@ static bool is_word(const struct sroce_wr *wr)
 static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
 		      const struct sroce_sqe *entry, void *list)
 {
-	if (wr->num_sge > qp->sq.max_inline || sroce_wr_fetches(wr) ||
+	if (wr->num_sge > qp->sq.ring.max_inline || sroce_wr_fetches(wr) ||
 	    sroce_wr_local(wr))
 		return SROCE_LOC_QP_OP_ERR;
 	if (is_word(wr) && wr->num_sge != sizeof(u64))
@@ -155,7 +155,7 @@ static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
 	u64 length = 0;
 	u32 i;
 
-	if (wr->num_sge > qp->sq.max_sge || (sroce_wr_local(wr) && wr->num_sge))
+	if (wr->num_sge > qp->sq.ring.max_sge || (sroce_wr_local(wr) && wr->num_sge))
 		return SROCE_LOC_QP_OP_ERR;
 	memcpy(list, entry + 1, wr->num_sge * sizeof(*list));
 	barrier_data(list);
@@ -216,8 +216,8 @@ static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 
 static const struct sroce_sqe *entry_at(const struct sroce_qp *qp, u32 index)
 {
-	return qp->sq.ring +
-	       (size_t)(index & (qp->sq.entries - 1)) * qp->sq.stride;
+	return qp->sq.ring.mem +
+	       (size_t)(index & (qp->sq.ring.entries - 1)) * qp->sq.ring.stride;
 }
 
 static void take_head(struct sroce_wr *wr, struct sroce_sqe *head,
@@ -264,13 +264,13 @@ u32 sroce_wqe_end(struct sroce_qp *qp)
 	u32 tail;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (qp->sq.broken)
+	if (qp->sq.ring.broken)
 		return in->tail;
 	tail = sroce_load_acquire(&qp->slot->sq_tail);
-	if (likely(tail - in->head <= qp->sq.entries &&
-		   tail - in->tail <= qp->sq.entries))
+	if (likely(tail - in->head <= qp->sq.ring.entries &&
+		   tail - in->tail <= qp->sq.ring.entries))
 		return tail;
-	qp->sq.broken = true;
+	qp->sq.ring.broken = true;
 	sroce_count(qp, SROCE_BAD_WQES);
 	return in->tail;
 }
@@ -287,7 +287,7 @@ void sroce_wqe_fetch_until(struct sroce_qp *qp, u32 end, u32 most)
 bool sroce_wqe_fetch_send(struct sroce_qp *qp, u32 most)
 {
 	sroce_wqe_fetch_until(qp, sroce_wqe_end(qp), most);
-	return !qp->sq.broken;
+	return !qp->sq.ring.broken;
 }
 
 enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,

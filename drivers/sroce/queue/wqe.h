@@ -62,8 +62,8 @@ void sroce_wqe_header(const struct sroce_qp *qp, u32 index,
 /* SGE list or inline data of a request in flight */
 static inline void *sroce_wqe_list(const struct sroce_qp *qp, u32 index)
 {
-	return qp->sq.lists +
-	       (size_t)(index & qp->sq.req.in.mask) * qp->sq.list_size;
+	return qp->sq.ring.lists +
+	       (size_t)(index & qp->sq.req.in.mask) * qp->sq.ring.list_size;
 }
 
 /**

@@ -32,13 +32,13 @@ static bool posts_stream(struct sroce_qp *qp)
 		    sroce_load(&qp->slot->sq_tail) - sq->req.in.head;
 
 	polled += sroce_load(&qp->rq.cq->slot->head);
-	if (polled != sq->polled) {
-		sq->polled = polled;
-		sq->unpolled = 0;
-	} else if (sq->unpolled < STREAM_KICKS) {
-		sq->unpolled++;
+	if (polled != sq->batch.polled) {
+		sq->batch.polled = polled;
+		sq->batch.unpolled = 0;
+	} else if (sq->batch.unpolled < STREAM_KICKS) {
+		sq->batch.unpolled++;
 	}
-	return lying > STREAM_REQUESTS || sq->unpolled == STREAM_KICKS;
+	return lying > STREAM_REQUESTS || sq->batch.unpolled == STREAM_KICKS;
 }
 
 /*
@@ -47,7 +47,7 @@ static bool posts_stream(struct sroce_qp *qp)
  */
 static bool cannot_send(const struct sroce_sendq *sq)
 {
-	return !sq->req.in.wrs || sq->paused || sq->refetch;
+	return !sq->req.in.wrs || sq->blocked || sq->paging.refetch;
 }
 
 /* Addresses of datagrams are looked up when they are sent. */
@@ -75,12 +75,12 @@ static void unmark(const struct sroce_qp *qp)
 static void batch_start(struct sroce_qp *qp)
 {
 	/* Not hrtimer_active(): that is true until the callback returns. */
-	if (qp->sq.batching || !sroce_sq_active(qp) || cannot_send(&qp->sq))
+	if (qp->sq.batch.active || !sroce_sq_active(qp) || cannot_send(&qp->sq))
 		return;
-	qp->sq.batching = true;
+	qp->sq.batch.active = true;
 	mark(qp);
-	qp->sq.batch_start = qp->sq.req.in.tail;
-	hrtimer_start(&qp->sq.gather, ns_to_ktime(GATHER_NS),
+	qp->sq.batch.start = qp->sq.req.in.tail;
+	hrtimer_start(&qp->sq.batch.timer, ns_to_ktime(GATHER_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
@@ -88,7 +88,7 @@ void sroce_doorbell_rung(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	if (posts_stream(qp)) {
-		qp->sq.idle_batches = 0;
+		qp->sq.batch.idle = 0;
 		batch_start(qp);
 	}
 	sroce_req_run(qp);
@@ -97,13 +97,13 @@ void sroce_doorbell_rung(struct sroce_qp *qp)
 void sroce_batch_ended(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
-	u32 posts = sroce_load(&qp->slot->sq_tail) - sq->batch_start;
+	u32 posts = sroce_load(&qp->slot->sq_tail) - sq->batch.start;
 
 	lockdep_assert_held(&sq->lock);
-	sq->batching = false;
-	sq->idle_batches = posts < GATHER_WORTH ? sq->idle_batches + 1 : 0;
+	sq->batch.active = false;
+	sq->batch.idle = posts < GATHER_WORTH ? sq->batch.idle + 1 : 0;
 	/* As long as it pays, it goes on, and hardly anybody kicks. */
-	if (sq->idle_batches < IDLE_GATHERS)
+	if (sq->batch.idle < IDLE_GATHERS)
 		batch_start(qp);
 }
 
@@ -112,7 +112,7 @@ void sroce_batch_run(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	sroce_req_run(qp);
 	/* Not before it is sent. */
-	if (!qp->sq.batching)
+	if (!qp->sq.batch.active)
 		unmark(qp);
 }
 
@@ -125,9 +125,9 @@ void sroce_batch_send(struct sroce_qp *qp)
 
 void sroce_batch_cancel(struct sroce_qp *qp)
 {
-	hrtimer_cancel(&qp->sq.gather);
+	hrtimer_cancel(&qp->sq.batch.timer);
 	sroce_sq_begin(qp);
-	qp->sq.batching = false;
+	qp->sq.batch.active = false;
 	unmark(qp);
 	sroce_sq_end(qp);
 }

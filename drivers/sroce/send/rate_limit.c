@@ -11,15 +11,15 @@
 void sroce_rate_set(struct sroce_qp *qp, u32 rate)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	qp->sq.rate = rate;
-	qp->sq.free_at = ktime_get();
+	qp->sq.rate.kbps = rate;
+	qp->sq.rate.free_at = ktime_get();
 	/*
 	 * It may have been waiting for long by the old one; but an RNR NAK that
 	 * came meanwhile has a deadline of its own.
 	 */
-	if (qp->sq.paused && !qp->sq.req.rnr_wait)
-		qp->sq.armed = false;
-	qp->sq.paused = false;
+	if (qp->sq.blocked && !qp->sq.req.rnr_wait)
+		qp->sq.rtx.armed = false;
+	qp->sq.blocked = SROCE_SQ_OPEN;
 }
 
 bool sroce_rate_wait(struct sroce_qp *qp)
@@ -27,11 +27,11 @@ bool sroce_rate_wait(struct sroce_qp *qp)
 	s64 left;
 
 	lockdep_assert_held(&qp->sq.lock);
-	left = ktime_to_ns(ktime_sub(qp->sq.free_at, ktime_get()));
+	left = ktime_to_ns(ktime_sub(qp->sq.rate.free_at, ktime_get()));
 	if (left <= 0)
 		return false;
-	qp->sq.paused = true;
-	sroce_rtx_arm(qp, left);
+	qp->sq.blocked = SROCE_SQ_RATE;
+	sroce_rtx_timer_arm(qp, left);
 	return true;
 }
 
@@ -52,9 +52,10 @@ void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 	headers = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
 	bits = 8ull * (burst->bytes + burst->packets * headers);
 	oldest = ktime_sub_ns(ktime_get(), PACE_SLACK_NS);
-	if (ktime_before(sq->free_at, oldest))
-		sq->free_at = oldest;
+	if (ktime_before(sq->rate.free_at, oldest))
+		sq->rate.free_at = oldest;
 	/* Bits by kilobits per second are milliseconds. */
-	sq->free_at = ktime_add_ns(sq->free_at, div_u64(bits * NSEC_PER_MSEC,
-							sq->rate));
+	sq->rate.free_at = ktime_add_ns(sq->rate.free_at,
+					div_u64(bits * NSEC_PER_MSEC,
+						sq->rate.kbps));
 }

@@ -18,7 +18,7 @@ void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst);
  */
 static inline bool sroce_rate_held(struct sroce_qp *qp)
 {
-	return unlikely(qp->sq.rate) && sroce_rate_wait(qp);
+	return unlikely(qp->sq.rate.kbps) && sroce_rate_wait(qp);
 }
 
 /**
@@ -29,7 +29,7 @@ static inline bool sroce_rate_held(struct sroce_qp *qp)
 static inline void sroce_rate_charge(struct sroce_qp *qp,
 				     const struct sroce_burst *burst)
 {
-	if (unlikely(qp->sq.rate))
+	if (unlikely(qp->sq.rate.kbps))
 		sroce_rate_add(qp, burst);
 }
 

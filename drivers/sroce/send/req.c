@@ -53,29 +53,21 @@ void sroce_req_reset(struct sroce_qp *qp)
 	req->rewound = false;
 	req->refusal = 0;
 	req->hold = false;
-	qp->sq.armed = false;
-	qp->sq.expires_set = false;
-	qp->sq.paused = false;
-	qp->sq.held_up = false;
+	sroce_rtx_reset(&qp->sq.rtx);
+	qp->sq.blocked = SROCE_SQ_OPEN;
+	qp->sq.ud.held_up = false;
 	qp->sq.pauses = 0;
 	qp->sq.unasked = 0;
-	qp->sq.rtt = (struct sroce_rtt) {};
-	qp->sq.timing = false;
-	qp->sq.resent = false;
-	qp->sq.again = false;
-	qp->sq.doubtful = false;
-	qp->sq.far = false;
-	qp->sq.probe = false;
-	qp->sq.lazy = 0;
-	qp->sq.unpolled = 0;
-	qp->sq.idle_batches = 0;
-	qp->sq.broken = false;
+	qp->sq.timer.slack = 0;
+	qp->sq.batch.unpolled = 0;
+	qp->sq.batch.idle = 0;
+	qp->sq.ring.broken = false;
 	qp->sq.flush_end = 0;
 	qp->sq.ask_drained = false;
-	qp->sq.refetch = false;
-	qp->sq.waits = 0;
-	sroce_fault_reset(&qp->sq.fault);
-	qp->sq.rate = 0;
+	qp->sq.paging.refetch = false;
+	qp->sq.paging.waits = 0;
+	sroce_fault_reset(&qp->sq.paging.fault);
+	qp->sq.rate.kbps = 0;
 	sroce_store(&qp->slot->sq_head, 0);
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
 }
@@ -145,9 +137,9 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	out->pkt.ack_req = false;
 	if (sroce_wr_fetches(wr) && !wr->started) {
 		err = may_store(qp, wr, list);
-		if (err == -EAGAIN && qp->sq.waits == MOST_WAITS)
+		if (err == -EAGAIN && qp->sq.paging.waits == MOST_WAITS)
 			err = 0;
-		qp->sq.waits = err == -EAGAIN ? qp->sq.waits + 1 : 0;
+		qp->sq.paging.waits = err == -EAGAIN ? qp->sq.paging.waits + 1 : 0;
 		if (err)
 			return err;
 	}
@@ -173,8 +165,8 @@ static bool pause_requests(struct sroce_qp *qp)
 	if (qp->sq.pauses == SROCE_MAX_PAUSES)
 		return false;
 	qp->sq.pauses++;
-	qp->sq.paused = true;
-	sroce_rtx_arm(qp, SROCE_PAUSE_NS);
+	qp->sq.blocked = SROCE_SQ_LOCAL_DROP;
+	sroce_rtx_timer_arm(qp, SROCE_PAUSE_NS);
 	return true;
 }
 
@@ -187,7 +179,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	qp->sq.unasked += burst->packets;
 	sroce_rate_charge(qp, burst);
 	if (reliable && burst->packets &&
-	    (!more || qp->sq.rate || qp->sq.unasked >= ASK_PACKETS)) {
+	    (!more || qp->sq.rate.kbps || qp->sq.unasked >= ASK_PACKETS)) {
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
@@ -208,7 +200,7 @@ static int page_in_request(struct sroce_qp *qp,
 
 	if (!sroce_wr_fetches(out->wr))
 		memory.access = 0;
-	return sroce_fault_start(&qp->sq.fault, &memory, out->offset,
+	return sroce_fault_start(&qp->sq.paging.fault, &memory, out->offset,
 				 out->wr->length - out->offset);
 }
 
@@ -275,20 +267,10 @@ static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
 {
 	if (!sroce_qp_reliable(qp))
 		return false;
-	return qp->sq.probe ||
+	return qp->sq.rtx.probe ||
 	       (qp->sq.unasked &&
 		(next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
-		 next == SROCE_NEXT_ALONE || sroce_fault_busy(&qp->sq.fault)));
-}
-
-/*
- * A peer tells of a gap once, and keeps silent until it is filled (IBTA vol. 1,
- * 9.7).  If that, or what was sent then, is lost only the packet that it
- * waits for gets an answer.
- */
-static bool may_be_silent(const struct sroce_qp *qp)
-{
-	return qp->sq.probe && (qp->sq.probes > 1 || qp->sq.req.rewound);
+		 next == SROCE_NEXT_ALONE || sroce_fault_busy(&qp->sq.paging.fault)));
 }
 
 /*
@@ -305,8 +287,7 @@ static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst,
 
 	if (end == req->una)
 		return;
-	sroce_requester_resume(req, may_be_silent(qp) ? req->una :
-						sroce_psn_add(end, -1));
+	sroce_requester_resume(req, sroce_rtx_probe_psn(&qp->sq.rtx, req, end));
 	if (sroce_requester_next(req, &out) == SROCE_NEXT_PACKET &&
 	    !sroce_wr_reads(out.wr))
 		send_packet(qp, burst, &out, true);
@@ -321,8 +302,8 @@ static bool may_transmit(struct sroce_qp *qp)
 		return false;
 	order = sroce_tx_in_order(qp, &qp->sq.path);
 	if (order == SROCE_ORDER_WAITS) {
-		qp->sq.paused = true;
-		sroce_rtx_arm(qp, SROCE_ORDER_NS);
+		qp->sq.blocked = SROCE_SQ_CPU_ORDER;
+		sroce_rtx_timer_arm(qp, SROCE_ORDER_NS);
 	}
 	return order == SROCE_ORDER_KEPT;
 }
@@ -379,10 +360,10 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		}
 	}
 	if (burst.head || likely(!must_ask(qp, next))) {
-		qp->sq.probe = false;
+		qp->sq.rtx.probe = false;
 	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
 		ask_again(qp, &burst, next);
-		qp->sq.probe = false;
+		qp->sq.rtx.probe = false;
 	}
 	if (!flush_burst(qp, &burst, first, false))
 		next = SROCE_NEXT_WINDOW;
@@ -406,7 +387,7 @@ static bool needs_kick(const struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->sq.req;
 
-	return !qp->sq.armed ||
+	return !qp->sq.rtx.armed ||
 	       sroce_psn_diff(req->psn, req->una) < BUSY_PACKETS;
 }
 
@@ -424,10 +405,10 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 	if (next == SROCE_NEXT_FAULT && req->in.head == req->in.next)
 		sroce_sq_fail(qp, oldest_status(req));
 	if (qp->sq.progress)
-		qp->sq.expires_set = false;
-	if ((qp->sq.progress || !qp->sq.armed) && !req->rnr_wait &&
-	    !qp->sq.paused)
-		sroce_rtx_progress(qp);
+		sroce_rtx_restart(&qp->sq.rtx);
+	if ((qp->sq.progress || !qp->sq.rtx.armed) && !req->rnr_wait &&
+	    !qp->sq.blocked)
+		sroce_rtx_timer_progress(qp);
 	qp->sq.progress = false;
 	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
 		return SROCE_NEXT_WINDOW;
@@ -442,10 +423,10 @@ static bool refetch(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
-	if (!sroce_sq_active(qp) || sroce_fault_busy(&sq->fault))
+	if (!sroce_sq_active(qp) || sroce_fault_busy(&sq->paging.fault))
 		return false;
-	sq->refetch = false;
-	sroce_rtx_resend(qp);
+	sq->paging.refetch = false;
+	sroce_rtx_resent(&sq->rtx, &sq->req, ktime_get_ns());
 	sq->req.rewound = true;
 	sroce_requester_rewind(&sq->req);
 	sroce_count(qp, SROCE_TX_RETRANSMITS);
@@ -461,9 +442,9 @@ void sroce_req_run(struct sroce_qp *qp)
 	u32 tail;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!in->wrs || (unlikely(qp->sq.refetch) && !refetch(qp)))
+	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch(qp)))
 		return;
-	while (sroce_sq_active(qp) && !qp->sq.paused) {
+	while (sroce_sq_active(qp) && !qp->sq.blocked) {
 		sroce_ring_busy(qp->slot);
 		/* A process that posts as fast as we send must not hold us. */
 		if (!rounds--) {
@@ -481,7 +462,7 @@ void sroce_req_run(struct sroce_qp *qp)
 			check_drained(qp);
 		if (next != SROCE_NEXT_NOTHING)
 			break;
-		if (qp->sq.batching && in->tail - tail < FETCH_BUDGET) {
+		if (qp->sq.batch.active && in->tail - tail < FETCH_BUDGET) {
 			sroce_ring_later(qp->slot,
 					 in->tail + SROCE_BATCH_POSTS);
 			break;
@@ -508,8 +489,8 @@ static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
 		err = sroce_sgl_store_packet(&qp->sq.cache, &to, at,
 					     rx->payload, rx->pkt.payload);
 	if (err == -EAGAIN &&
-	    !sroce_fault_start(&qp->sq.fault, &to, at, length - at))
-		qp->sq.refetch = true;
+	    !sroce_fault_start(&qp->sq.paging.fault, &to, at, length - at))
+		qp->sq.paging.refetch = true;
 	else if (err == -ENODATA)	/* it is asked for again */
 		sroce_count(qp, SROCE_RX_MALFORMED);
 	else if (err)
@@ -526,11 +507,10 @@ static void wait_rnr(struct sroce_qp *qp, const struct sroce_ack_result *a)
 		return;
 	}
 	sroce_count(qp, SROCE_RNR_NAK_RETRY_ERR);
-	qp->sq.timing = false;
-	qp->sq.again = false;
-	qp->sq.expires_set = false;
-	sroce_rtx_arm(qp, sroce_rnr_wait(a->rnr_timer, qp->sq.req.rnr_waits) *
-			   NSEC_PER_USEC);
+	sroce_rtx_rnr(&qp->sq.rtx);
+	sroce_rtx_timer_arm(qp, sroce_rnr_wait(a->rnr_timer,
+					       qp->sq.req.rnr_waits) *
+				NSEC_PER_USEC);
 	trace_sroce_retransmit(qp, qp->sq.req.una, qp->sq.req.rnr_left);
 }
 
@@ -571,9 +551,9 @@ static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
 		break;
 	case SROCE_RESP_RETRY:
 		/* The gap is of our own making. */
-		if (qp->sq.refetch)
+		if (qp->sq.paging.refetch)
 			break;
-		sroce_rtx_retry(qp, gap_counter(&rx->pkt));
+		sroce_rtx_timer_retry(qp, gap_counter(&rx->pkt));
 		break;
 	case SROCE_RESP_RNR:
 		wait_rnr(qp, a);

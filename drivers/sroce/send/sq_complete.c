@@ -151,7 +151,7 @@ void sroce_sq_flush_begin(struct sroce_qp *qp)
 		qp->sq.flush_end = qp->sq.req.in.tail;
 		return;
 	}
-	qp->sq.armed = false;
+	qp->sq.rtx.armed = false;
 	if (qp->state == IB_QPS_ERR)
 		sroce_ring_error(qp->slot);
 	else

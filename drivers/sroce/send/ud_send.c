@@ -45,19 +45,19 @@ static void send_burst(struct sroce_qp *qp, struct sroce_burst *burst)
 	sroce_burst_send(burst);
 }
 
-/* The route in sq.path is that of sq.av. */
+/* The route in sq.path is that of sq.ud.av. */
 static void set_dest(struct sroce_qp *qp, struct sroce_burst *burst,
 		     struct sroce_av *av)
 {
-	if (av == qp->sq.av) {
+	if (av == qp->sq.ud.av) {
 		sroce_av_put(av);
 		return;
 	}
 	send_burst(qp, burst);
 	sroce_path_release(&qp->sq.path);
-	if (qp->sq.av)
-		sroce_av_put(qp->sq.av);
-	qp->sq.av = av;
+	if (qp->sq.ud.av)
+		sroce_av_put(qp->sq.ud.av);
+	qp->sq.ud.av = av;
 	burst->av = av;
 }
 
@@ -102,7 +102,7 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 	else
 		err = sroce_burst_add(burst, &pkt, &from, 0, NULL, true);
 	if (err == -EAGAIN &&
-	    sroce_fault_start(&qp->sq.fault, &from, 0, wr->length))
+	    sroce_fault_start(&qp->sq.paging.fault, &from, 0, wr->length))
 		err = -EFAULT;
 	if (err != -EAGAIN)
 		qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);
@@ -161,17 +161,17 @@ static bool held_up(struct sroce_qp *qp)
 	s64 left;
 
 	if (has_room(qp)) {
-		sq->held_up = false;
+		sq->ud.held_up = false;
 		return false;
 	}
-	if (!sq->held_up) {
-		sq->held_up = true;
-		sq->held_until = ktime_add_ns(ktime_get(), HELD_UP_NS);
+	if (!sq->ud.held_up) {
+		sq->ud.held_up = true;
+		sq->ud.held_until = ktime_add_ns(ktime_get(), HELD_UP_NS);
 	}
-	left = ktime_to_ns(ktime_sub(sq->held_until, ktime_get()));
-	sq->held_up = left > 0;
+	left = ktime_to_ns(ktime_sub(sq->ud.held_until, ktime_get()));
+	sq->ud.held_up = left > 0;
 	if (left > 0)
-		sroce_rtx_arm(qp, left);
+		sroce_rtx_timer_arm(qp, left);
 	return left > 0;
 }
 
@@ -185,10 +185,10 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.req.hold)
 		return SROCE_NEXT_HOLD;
-	sroce_burst_begin(&burst, qp, qp->sq.av, &qp->sq.path);
+	sroce_burst_begin(&burst, qp, qp->sq.ud.av, &qp->sq.path);
 	while (in->next != in->tail) {
 		/* With a rate limit each datagram waits for its own time. */
-		if (unlikely(qp->sq.rate))
+		if (unlikely(qp->sq.rate.kbps))
 			send_burst(qp, &burst);
 		if (sroce_rate_held(qp) || held_up(qp))
 			break;

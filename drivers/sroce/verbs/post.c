@@ -97,7 +97,7 @@ static int write_inline(struct sroce_qp *qp, struct sroce_sqe *sqe,
 	int i;
 
 	for (i = 0; i < wr->num_sge; i++) {
-		if (length + (u64)wr->sg_list[i].length > qp->sq.max_inline)
+		if (length + (u64)wr->sg_list[i].length > qp->sq.ring.max_inline)
 			return -EINVAL;
 		memcpy(to + length, (void *)(uintptr_t)wr->sg_list[i].addr,
 		       wr->sg_list[i].length);
@@ -143,13 +143,13 @@ static u8 send_flags(const struct ib_send_wr *wr)
 static int write_send(struct sroce_qp *qp, u32 tail,
 		      const struct ib_send_wr *wr)
 {
-	struct sroce_sqe *sqe = qp->sq.ring +
-		(size_t)(tail & (qp->sq.entries - 1)) * qp->sq.stride;
+	struct sroce_sqe *sqe = qp->sq.ring.mem +
+		(size_t)(tail & (qp->sq.ring.entries - 1)) * qp->sq.ring.stride;
 	int err;
 
-	if (tail - sroce_load_acquire(&qp->slot->sq_head) >= qp->sq.entries)
+	if (tail - sroce_load_acquire(&qp->slot->sq_head) >= qp->sq.ring.entries)
 		return -ENOMEM;
-	if (wr->num_sge > qp->sq.max_sge)
+	if (wr->num_sge > qp->sq.ring.max_sge)
 		return -EINVAL;
 	memset(sqe, 0, sizeof(*sqe));
 	err = write_operands(qp, sqe, wr);

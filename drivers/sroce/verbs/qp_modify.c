@@ -40,9 +40,9 @@ void sroce_qp_unlock_both(struct sroce_qp *qp)
 
 void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
 {
-	cap->max_send_wr = qp->sq.entries;
-	cap->max_send_sge = qp->sq.max_sge;
-	cap->max_inline_data = qp->sq.max_inline;
+	cap->max_send_wr = qp->sq.ring.entries;
+	cap->max_send_sge = qp->sq.ring.max_sge;
+	cap->max_inline_data = qp->sq.ring.max_inline;
 	cap->max_recv_wr = qp->rq.ring.entries;
 	cap->max_recv_sge = qp->rq.ring.max_sge;
 }
@@ -200,7 +200,7 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		req->max_reads = attr->max_rd_atomic;
 	if (mask & IB_QP_TIMEOUT)
-		qp->sq.timeout = sroce_ack_timeout(attr->timeout);
+		qp->sq.rtx.timeout = sroce_ack_timeout(attr->timeout);
 	if (mask & IB_QP_RATE_LIMIT)
 		sroce_rate_set(qp, attr->rate_limit);
 	if (mask & IB_QP_RETRY_CNT) {
@@ -258,8 +258,7 @@ static void enter_rtr(struct sroce_qp *qp)
 	struct sroce_requester *req = &qp->sq.req;
 
 	req->transport = opcode_transport(qp);
-	req->window = SROCE_WINDOW;
-	req->max_window = SROCE_WINDOW;
+	sroce_cc_init(&req->cc, SROCE_WINDOW);
 	qp->rq.resp.transport = req->transport;
 	qp->rq.resp.log.transport = req->transport;
 	if (!sroce_qp_connected(qp)) {
@@ -287,8 +286,8 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 		req->hold = false;
 		qp->sq.ask_drained = false;
 		/* Flushing in SQE has stopped the timer that would end it. */
-		if (!qp->sq.armed)
-			qp->sq.paused = false;
+		if (!qp->sq.rtx.armed)
+			qp->sq.blocked = SROCE_SQ_OPEN;
 		break;
 	case IB_QPS_SQD:
 		req->hold = true;

@@ -71,12 +71,12 @@ static void size_send(struct sroce_sendq *sq, const struct ib_qp_cap *cap)
 	if (!cap->max_send_wr)
 		return;
 	list = max_t(u32, list, sizeof(struct sroce_sge));
-	sq->stride = roundup_pow_of_two(SROCE_SQE_HEADER + list);
-	sq->entries = roundup_pow_of_two(cap->max_send_wr);
-	sq->list_size = sq->stride - SROCE_SQE_HEADER;
-	sq->max_sge = min_t(u32, sq->list_size / sizeof(struct sroce_sge),
-			    SROCE_MAX_SGE);
-	sq->max_inline = min_t(u32, sq->list_size, SROCE_MAX_INLINE);
+	sq->ring.stride = roundup_pow_of_two(SROCE_SQE_HEADER + list);
+	sq->ring.entries = roundup_pow_of_two(cap->max_send_wr);
+	sq->ring.list_size = sq->ring.stride - SROCE_SQE_HEADER;
+	sq->ring.max_sge = min_t(u32, sq->ring.list_size / sizeof(struct sroce_sge),
+				 SROCE_MAX_SGE);
+	sq->ring.max_inline = min_t(u32, sq->ring.list_size, SROCE_MAX_INLINE);
 }
 
 static u32 receive_sges(const struct sroce_qp *qp)
@@ -88,7 +88,7 @@ static u32 receive_sges(const struct sroce_qp *qp)
 
 static int alloc_qp_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
-	u32 send = qp->sq.stride * qp->sq.entries;
+	u32 send = qp->sq.ring.stride * qp->sq.ring.entries;
 	u32 receive = qp->rq.ring.stride * qp->rq.ring.entries;
 
 	qp->rq.wqe = kzalloc(struct_size(qp->rq.wqe, sge, receive_sges(qp)),
@@ -106,7 +106,7 @@ static int alloc_qp_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 		qp->ring = NULL;
 		return err;
 	}
-	qp->sq.ring = qp->ring->mem;
+	qp->sq.ring.mem = qp->ring->mem;
 	qp->rq.ring.mem = qp->ring->mem + send;
 	return 0;
 }
@@ -145,9 +145,9 @@ static int write_qp_resp(struct sroce_qp *qp, struct ib_udata *udata)
 		.map.ring_size = qp->ring->size,
 		.map.slot = qp->place.number,
 		.map.page_offset = qp->place.page_offset,
-		.sq_stride = qp->sq.stride,
-		.sq_entries = qp->sq.entries,
-		.rq_offset = qp->sq.stride * qp->sq.entries,
+		.sq_stride = qp->sq.ring.stride,
+		.sq_entries = qp->sq.ring.entries,
+		.rq_offset = qp->sq.ring.stride * qp->sq.ring.entries,
 		.rq_stride = qp->rq.ring.stride,
 		.rq_entries = qp->rq.ring.entries,
 	};
@@ -176,7 +176,7 @@ static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
 
 static void resume_requester(struct sroce_fault *fault)
 {
-	sroce_qp_wake(container_of(fault, struct sroce_qp, sq.fault),
+	sroce_qp_wake(container_of(fault, struct sroce_qp, sq.paging.fault),
 		      BIT(SROCE_TODO_SEND));
 }
 
@@ -218,15 +218,15 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
 	spin_lock_init(&qp->post_lock);
-	hrtimer_setup(&qp->sq.timer, sroce_rtx_timer_fired, CLOCK_MONOTONIC,
+	hrtimer_setup(&qp->sq.timer.hrtimer, sroce_rtx_timer_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_ABS_SOFT);
-	hrtimer_setup(&qp->sq.gather, sroce_batch_timer_fired, CLOCK_MONOTONIC,
+	hrtimer_setup(&qp->sq.batch.timer, sroce_batch_timer_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&qp->rq.pause, sroce_resp_timer_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	INIT_WORK(&qp->work, sroce_qp_work);
 	qp->tx_grace = get_state_synchronize_rcu();
-	sroce_fault_setup(&qp->sq.fault, &qp->mem, sroce_qp_free,
+	sroce_fault_setup(&qp->sq.paging.fault, &qp->mem, sroce_qp_free,
 			  resume_requester);
 	sroce_fault_setup(&qp->rq.fault, &qp->mem, sroce_qp_free,
 			  resume_responder);
@@ -256,7 +256,7 @@ static void unpublish_and_drain(struct sroce_qp *qp)
 	sroce_path_release(&qp->rq.path);
 	sroce_qp_unlock_both(qp);
 	sroce_qp_unpublish(qp);
-	hrtimer_cancel(&qp->sq.timer);
+	hrtimer_cancel(&qp->sq.timer.hrtimer);
 	sroce_batch_cancel(qp);
 	hrtimer_cancel(&qp->rq.pause);
 	sroce_qp_put(qp);
@@ -330,10 +330,10 @@ static bool posted_unkicked(struct sroce_qp *qp)
 	const struct sroce_sendq *sq = &qp->sq;
 	bool unkicked;
 
-	if (!sq->entries)
+	if (!sq->ring.entries)
 		return false;
 	spin_lock_bh(&qp->sq.lock);
-	unkicked = sq->batching ||
+	unkicked = sq->batch.active ||
 		   (qp->ctx && sroce_sq_active(qp) &&
 		    sroce_load(&qp->slot->sq_tail) != sq->req.in.next);
 	spin_unlock_bh(&qp->sq.lock);
@@ -355,8 +355,8 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		if (qp->rq.cq != qp->sq.cq)
 			sroce_cq_drain_handlers(qp->rq.cq);
 	}
-	if (qp->sq.av)
-		sroce_av_put(qp->sq.av);
+	if (qp->sq.ud.av)
+		sroce_av_put(qp->sq.ud.av);
 	if (qp->av)
 		sroce_av_put(qp->av);
 	release_qp(qp, ctx);

@@ -48,7 +48,7 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 	details[n++] = (struct detail) { "sq_unacked_psn", req->una };
 	details[n++] = (struct detail) { "sq_reads", req->reads };
 	details[n++] = (struct detail) { "sq_retries_left", req->retry_left };
-	details[n++] = (struct detail) { "sq_paused", qp->sq.paused || req->rnr_wait };
+	details[n++] = (struct detail) { "sq_paused", qp->sq.blocked || req->rnr_wait };
 	sroce_sq_end(qp);
 	return put_details(msg, details, n);
 }

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Retransmission: samples of the round trip (RFC 6298), probes of a tail that
+ * may be lost (RFC 8985), and the timeout of the QP.
+ */
+#include "rtx.h"
+
+/* Near peers: one flight of RTT_SAMPLE_SKIP + 1 is sampled. */
+#define RTT_SAMPLE_SKIP	15
+/* The interval doubles with each probe. */
+#define MAX_PROBES	8
+/* With several READs outstanding: the shift of the first interval. */
+#define READ_PROBE_SHIFT	3
+
+/*
+ * The first sample may be an upper bound, because it includes a retransmission.
+ * The second sample replaces it.  If it is longer than the timeout, nothing was
+ * lost: what was sent again was only on its way.
+ */
+static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
+{
+	s64 ns = now - x->sample_at;
+	bool bound = x->upper_bound && !x->rtt.smooth;
+
+	if (x->upper_bound && !bound) {
+		x->rtt = (struct sroce_rtt) {};
+		x->upper_bound = false;
+		if (x->timeout && ns >= (s64)x->timeout)
+			sroce_cc_undo(&r->cc);
+	}
+	sroce_rtt_add(&x->rtt, ns);
+	if (!x->sampling_rexmit)
+		x->distant = sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
+	x->sampling = false;
+	x->sampling_rexmit = false;
+	x->samples_skipped = bound || x->distant ? 0 : RTT_SAMPLE_SKIP;
+}
+
+static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
+			    u64 now)
+{
+	if ((x->sampling || x->sampling_rexmit) &&
+	    !sroce_psn_before(r->una, x->sample_psn))
+		take_sample(x, r, now);
+}
+
+/*
+ * No sample includes a retransmission (Karn's algorithm).  Of READs and atomics
+ * only the first response counts, and only if nothing else was outstanding.
+ * Distant peers are always sampled, because the window depends on it.
+ */
+static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
+			 bool idle, u64 now)
+{
+	bool first = r->reads && idle;
+
+	if (x->sampling || x->resent || (r->reads && !idle && !x->distant))
+		return;
+	if (x->rtt.smooth && x->samples_skipped) {
+		x->samples_skipped--;
+		return;
+	}
+	x->sampling = true;
+	x->sample_psn = first ? sroce_psn_add(r->una, 1) : r->psn;
+	x->sample_flight = sroce_psn_diff(x->sample_psn, r->una);
+	x->sample_at = now;
+}
+
+/*
+ * Between one and four times the QP's attribute (vol. 1, 9.7.6.1.3): the peer may
+ * be more distant than the user assumed.
+ */
+static u64 timeout(const struct sroce_rtx *x)
+{
+	if (!x->rtt.smooth)
+		return x->timeout;
+	return clamp(sroce_rtt_probe(&x->rtt), x->timeout, 4 * x->timeout);
+}
+
+/*
+ * If a late response and the response to a repeated request cross, and the peer
+ * refuses the repeated one, the outcome is hard to tell apart.  Several READs or
+ * atomics make that likelier and their responses are large.  They get more time,
+ * and no probe before the round trip is known.
+ */
+static u64 probe_interval(const struct sroce_rtx *x,
+			  const struct sroce_requester *r)
+{
+	bool alone = r->in.next + !!r->packet - r->in.head == 1;
+
+	if (!r->reads || alone)
+		return sroce_rtt_probe(&x->rtt);
+	return x->rtt.smooth ? sroce_rtt_probe(&x->rtt) << READ_PROBE_SHIFT :
+			       timeout(x);
+}
+
+/* Local operations have no packet, and may wait for a response themselves. */
+static bool packets_follow(const struct sroce_requester *r)
+{
+	return r->in.next != r->in.tail &&
+	       !sroce_wr_local(sroce_inflight_wr(&r->in, r->in.next));
+}
+
+/*
+ * In a stream, later packets report a loss.  A probe is needed where none may
+ * follow: at the end of the stream, with a small window, after an RNR NAK, or
+ * when the rest of a READ waits for its first part.
+ */
+static u64 first_interval(const struct sroce_rtx *x,
+			  const struct sroce_requester *r)
+{
+	if (packets_follow(r) && !sroce_cc_reduced(&r->cc) && !r->rnr_waits &&
+	    !r->reads)
+		return timeout(x);
+	return min(probe_interval(x, r), timeout(x));
+}
+
+static void set_deadline(struct sroce_rtx *x, u64 deadline)
+{
+	x->deadline = x->probes == MAX_PROBES ? x->expires :
+						min(deadline, x->expires);
+	x->armed = true;
+}
+
+void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
+{
+	bool waits = sroce_rtx_waits(x, r);
+	bool idle = !x->armed;
+
+	x->armed = false;
+	if (!waits)
+		x->expires_set = false;
+	if (!sroce_rtx_needs_time(x, r))
+		return;
+	sample_if_acked(x, r, now);
+	if (x->resent && !sroce_psn_before(r->una, x->resent_to))
+		x->resent = false;
+	if (!waits)
+		return;
+	start_sample(x, r, idle, now);
+	x->quiet_since = now;
+	if (!x->expires_set) {
+		x->probes = 0;
+		x->expires = now + timeout(x);
+		x->expires_set = true;
+	}
+	set_deadline(x, now + first_interval(x, r));
+}
+
+/*
+ * If nothing was acknowledged for a whole round trip, the next response is to
+ * the retransmission, which can be sampled then.  With many losses no other
+ * flight can.
+ */
+static bool quiet_for_rtt(const struct sroce_rtx *x, u64 now)
+{
+	return now - x->quiet_since >= x->rtt.smooth;
+}
+
+void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
+{
+	/* A NAK also acknowledges the packets before it. */
+	sample_if_acked(x, r, now);
+	x->resent = true;
+	x->resent_to = r->sent;
+	if (!x->rtt.smooth) {
+		/* A distant peer must not look like losses. */
+		x->upper_bound = true;
+	} else {
+		x->sampling = false;
+		x->sampling_rexmit = x->upper_bound && quiet_for_rtt(x, now);
+	}
+	if (x->sampling_rexmit) {
+		x->sample_psn = sroce_psn_add(r->una, 1);
+		x->sample_at = now;
+	}
+	x->quiet_since = now;
+}
+
+enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
+					const struct sroce_requester *r)
+{
+	if (!sroce_requester_waits(r))
+		return SROCE_RTX_NOTHING;
+	if (x->deadline < x->expires)
+		return SROCE_RTX_PROBE;
+	return r->refusal ? SROCE_RTX_REFUSED : SROCE_RTX_RETRY;
+}
+
+/* Did a part of the oldest response arrive, and then nothing more? */
+static bool response_broke_off(const struct sroce_requester *r)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+
+	return wr->started && sroce_psn_before(wr->psn, r->una);
+}
+
+void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
+{
+	u64 interval = probe_interval(x, r) << ++x->probes;
+
+	sroce_rtx_resent(x, r, now);
+	if (r->reads) {
+		r->rewound = true;
+		if (response_broke_off(r))
+			sroce_requester_lost(r);
+		sroce_requester_rewind(r);
+	} else {
+		x->probe = true;
+	}
+	set_deadline(x, now + interval);
+}
+
+u32 sroce_rtx_probe_psn(const struct sroce_rtx *x,
+			const struct sroce_requester *r, u32 end)
+{
+	bool may_be_silent = x->probe && (x->probes > 1 || r->rewound);
+
+	return may_be_silent ? r->una : sroce_psn_add(end, -1);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_RTX_H
+#define SROCE_RTX_H
+
+#include "requester.h"
+
+/**
+ * struct sroce_rtx - when a requester sends again
+ * @timeout: the QP's attribute in nanoseconds; 0 is no limit
+ * @deadline: when @armed: the time to call sroce_rtx_expired(), or the end of
+ *	another wait of the driver's
+ * @expires: when @expires_set: the retransmission timeout
+ * @quiet_since: the latest progress or retransmission
+ * @rtt: round trips
+ * @sample_at: when the sampled packets were sent
+ * @sample_psn: all packets before it belong to the sample
+ * @sample_flight: packets that were unacknowledged then
+ * @resent_to: packets before this PSN may have been sent twice
+ * @samples_skipped: flights left until the next sample
+ * @probes: since the latest progress
+ * @armed: there is a deadline
+ * @expires_set: @expires is about what is unacknowledged now
+ * @sampling: a sample is being taken
+ * @sampling_rexmit: likewise, of a retransmission; only with @upper_bound
+ * @upper_bound: @rtt, or the sample being taken, is an upper bound
+ * @distant: sroce_cc_rtt() says that the peer is distant
+ * @resent: packets before @resent_to are unacknowledged
+ * @probe: the driver is to send the packet of sroce_rtx_probe_psn()
+ *
+ * All times are nanoseconds of one monotonic clock.
+ */
+struct sroce_rtx {
+	u64 timeout;
+	u64 deadline;
+	u64 expires;
+	u64 quiet_since;
+	struct sroce_rtt rtt;
+	u64 sample_at;
+	u32 sample_psn;
+	u32 sample_flight;
+	u32 resent_to;
+	u8 samples_skipped;
+	u8 probes;
+	bool armed;
+	bool expires_set;
+	bool sampling;
+	bool sampling_rexmit;
+	bool upper_bound;
+	bool distant;
+	bool resent;
+	bool probe;
+};
+
+enum sroce_rtx_action {
+	SROCE_RTX_NOTHING,	/* nothing is unacknowledged */
+	SROCE_RTX_PROBE,	/* sroce_rtx_probe() */
+	SROCE_RTX_RETRY,	/* sroce_completer_retry(), or fail */
+	SROCE_RTX_REFUSED,	/* fail with @refusal of the requester */
+};
+
+/* Forget everything except the timeout. */
+static inline void sroce_rtx_reset(struct sroce_rtx *x)
+{
+	*x = (struct sroce_rtx) { .timeout = x->timeout };
+}
+
+/* Does the requester wait for something that a timeout can end? */
+static inline bool sroce_rtx_waits(const struct sroce_rtx *x,
+				   const struct sroce_requester *r)
+{
+	return x->timeout && sroce_requester_waits(r);
+}
+
+/**
+ * sroce_rtx_progress() - something was acknowledged, or the first packet sent
+ * @x: state
+ * @r: the requester
+ * @now: the time; not read if nothing is sampled and nothing waits
+ *
+ * Takes a sample if one is complete, and sets the deadline.
+ */
+void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r,
+			u64 now);
+
+/* Does sroce_rtx_progress() read the time? */
+static inline bool sroce_rtx_needs_time(const struct sroce_rtx *x,
+					const struct sroce_requester *r)
+{
+	return sroce_rtx_waits(x, r) || x->sampling || x->sampling_rexmit;
+}
+
+/**
+ * sroce_rtx_resent() - packets are about to be sent again
+ * @x: state
+ * @r: the requester, before the rewind
+ * @now: the time
+ */
+void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now);
+
+/**
+ * sroce_rtx_expired() - the deadline has passed
+ * @x: state; not armed any more
+ * @r: the requester; no RNR wait runs
+ *
+ * Return: enum sroce_rtx_action.
+ */
+enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
+					const struct sroce_requester *r);
+
+/**
+ * sroce_rtx_probe() - ask the peer what it has received
+ * @x: state
+ * @r: the requester; rewound if READs or atomics are outstanding
+ * @now: the time
+ *
+ * If the last packet or its response was lost, the peer answers; otherwise the
+ * probe is a harmless duplicate.  A probe is no retry: the peer still has the
+ * time that the QP's attribute allows.  RFC 8985 has the same for TCP.
+ */
+void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now);
+
+/**
+ * sroce_rtx_probe_psn() - the packet that a probe repeats
+ * @x: state
+ * @r: the requester
+ * @end: behind the last packet that may be repeated; not @r->una
+ *
+ * Usually the last packet.  A responder reports a gap once, and is silent until
+ * the gap is filled (vol. 1, 9.7).  If the report or the retransmission is lost,
+ * only the packet that it expects gets an answer.
+ */
+u32 sroce_rtx_probe_psn(const struct sroce_rtx *x,
+			const struct sroce_requester *r, u32 end);
+
+/* Retransmissions have the whole timeout again (vol. 1, 9.7.6.1.3). */
+static inline void sroce_rtx_restart(struct sroce_rtx *x)
+{
+	x->expires_set = false;
+}
+
+/* An RNR NAK arrived: the response to the sampled packets will be late. */
+static inline void sroce_rtx_rnr(struct sroce_rtx *x)
+{
+	x->sampling = false;
+	x->sampling_rexmit = false;
+	x->expires_set = false;
+}
+
+#endif /* SROCE_RTX_H */

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "rtx.h"
+#include "sender.h"
+#include "tap.h"
+
+#define US	1000ull
+#define MS	1000000ull
+
+static struct sender s;
+static struct sroce_rtx x;
+
+/* A requester with @packets sent at @now, and the timeout @timeout. */
+static void start(u32 packets, u64 timeout, u64 now)
+{
+	sender_init(&s, 0);
+	x = (struct sroce_rtx) { .timeout = timeout };
+	post(&s, SROCE_OP_WRITE, packets * MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, now);
+}
+
+/* An acknowledgment of all before @psn, at @now. */
+static void acked(u32 psn, u64 now)
+{
+	sroce_requester_acknowledge(&s.r, psn);
+	sroce_rtx_restart(&x);
+	sroce_rtx_progress(&x, &s.r, now);
+}
+
+TEST(rtx, without_a_timeout_there_is_no_deadline)
+{
+	start(3, 0, MS);
+	CHECK(!x.armed);
+}
+
+TEST(rtx, an_unknown_peer_is_probed_after_a_guess)
+{
+	start(3, 67 * MS, MS);
+	CHECK(x.armed);
+	EQUAL(x.deadline, 21 * MS);
+	EQUAL(x.expires, 68 * MS);
+	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_PROBE);
+}
+
+TEST(rtx, a_timeout_that_is_shorter_comes_before_the_probe)
+{
+	start(3, 4 * MS, MS);
+	EQUAL(x.deadline, 5 * MS);
+	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_RETRY);
+}
+
+TEST(rtx, probes_come_at_doubling_intervals_until_the_timeout)
+{
+	u64 now;
+
+	start(3, 500 * MS, 0);
+	EQUAL(x.deadline, 20 * MS);
+	for (now = 20 * MS; now < 500 * MS; now = x.deadline) {
+		EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_PROBE);
+		sroce_rtx_probe(&x, &s.r, now);
+		CHECK(x.probe);
+		CHECK(x.deadline == 500 * MS || x.deadline - now == (20 * MS) << x.probes);
+	}
+	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_RETRY);
+	EQUAL(x.probes, 4);
+}
+
+TEST(rtx, the_first_probe_repeats_the_last_packet_the_next_the_oldest)
+{
+	start(5, 67 * MS, 0);
+	sroce_rtx_probe(&x, &s.r, 20 * MS);
+	EQUAL(sroce_rtx_probe_psn(&x, &s.r, s.r.psn), 4);
+	sroce_rtx_probe(&x, &s.r, 60 * MS);
+	EQUAL(sroce_rtx_probe_psn(&x, &s.r, s.r.psn), 0);
+}
+
+TEST(rtx, a_probe_of_a_read_rewinds)
+{
+	sender_init(&s, 0);
+	x = (struct sroce_rtx) { .timeout = 67 * MS };
+	post(&s, SROCE_OP_READ, 3 * MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, 0);
+	sroce_rtx_probe(&x, &s.r, 20 * MS);
+	CHECK(!x.probe);
+	EQUAL(s.r.psn, 0);
+	CHECK(s.r.rewound);
+}
+
+TEST(rtx, a_response_is_a_sample_of_the_round_trip)
+{
+	start(3, 67 * MS, MS);
+	acked(3, MS + 300 * US);
+	EQUAL(x.rtt.smooth, 300 * US);
+	CHECK(!x.armed);
+}
+
+TEST(rtx, a_retransmission_is_no_sample)
+{
+	u32 i;
+
+	start(3, 67 * MS, 0);
+	acked(3, 300 * US);
+	/* The next flight that is sampled is lost, and sent again. */
+	for (i = 0; i < 16; i++) {
+		post(&s, SROCE_OP_WRITE, MTU);
+		send_all(&s);
+		complete(&s);
+		sroce_rtx_progress(&x, &s.r, MS);
+		if (!x.sampling)
+			acked(s.r.psn, MS);
+	}
+	CHECK(x.sampling);
+	sroce_rtx_resent(&x, &s.r, 2 * MS);
+	acked(s.r.psn, 3 * MS);
+	EQUAL(x.rtt.smooth, 300 * US);
+}
+
+TEST(rtx, an_upper_bound_is_replaced_by_the_next_sample)
+{
+	start(3, 67 * MS, 0);
+	sroce_rtx_resent(&x, &s.r, 20 * MS);
+	acked(3, 30 * MS);
+	EQUAL(x.rtt.smooth, 30 * MS);
+	CHECK(x.upper_bound);
+	post(&s, SROCE_OP_WRITE, MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, 40 * MS);
+	acked(4, 40 * MS + 200 * US);
+	EQUAL(x.rtt.smooth, 200 * US);
+	CHECK(!x.upper_bound);
+}
+
+TEST(rtx, a_distant_peer_gets_up_to_four_timeouts)
+{
+	start(3, 10 * MS, 0);
+	x.rtt = (struct sroce_rtt) { .smooth = 100 * MS, .least = 100 * MS };
+	acked(1, MS);
+	EQUAL(x.expires, MS + 40 * MS);
+}
+
+TEST(rtx, a_refusal_fails_at_the_timeout)
+{
+	start(3, 4 * MS, 0);
+	s.r.refusal = SROCE_REM_ACCESS_ERR;
+	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_REFUSED);
+}
+
+TEST(rtx, nothing_unacknowledged_needs_nothing)
+{
+	start(3, 4 * MS, 0);
+	sroce_requester_acknowledge(&s.r, 3);
+	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_NOTHING);
+}
