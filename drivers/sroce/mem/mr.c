@@ -94,7 +94,7 @@ static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
 		mr = windows ? rcu_dereference(mr->binding) : NULL;
 	/* While it is being changed new users would keep the old ones company. */
 	if (mr && (atomic_read(&mr->windows) < 0 ||
-		   !refcount_inc_not_zero(&mr->ref)))
+		   !sroce_ref_get(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
 	/*
@@ -140,8 +140,7 @@ struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 
 void sroce_mr_put(struct sroce_mr *mr)
 {
-	if (refcount_dec_and_test(&mr->ref))
-		complete(&mr->idle);
+	sroce_ref_put(&mr->ref);
 }
 
 struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
@@ -155,8 +154,7 @@ struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
 	mr->ib.pd = pd;
 	mr->kind = kind;
 	mr->access = access;
-	refcount_set(&mr->ref, 1);
-	init_completion(&mr->idle);
+	sroce_ref_init(&mr->ref);
 	return mr;
 }
 
@@ -411,17 +409,13 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 /* Waits until nobody uses the region; its key finds nothing from now on. */
 static void mr_pause(struct sroce_mr *mr)
 {
-	sroce_mr_put(mr);
-	wait_for_completion(&mr->idle);
+	sroce_ref_drain(&mr->ref);
 }
 
 static void mr_resume(struct sroce_mr *mr)
 {
-	reinit_completion(&mr->idle);
 	atomic_set(&mr->windows, 0);
-	/* Who gets a reference finds what was changed; see mr_find(). */
-	smp_wmb();
-	refcount_set(&mr->ref, 1);
+	sroce_ref_revive(&mr->ref);
 }
 
 /* Becomes what @draft is; the key stays. */

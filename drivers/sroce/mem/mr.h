@@ -2,11 +2,11 @@
 #ifndef SROCE_MR_H
 #define SROCE_MR_H
 
-#include <linux/completion.h>
-#include <linux/refcount.h>
+
 #include <linux/rhashtable.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
+#include "../base/ref.h"
 #include "../base/sroce.h"
 #include "odp.h"
 
@@ -55,7 +55,6 @@ enum sroce_mr_kind {
  * @qpn: of a window of type 2: the QP that it is bound to, else 0
  * @ref: one for being registered, one per user on the data path; all above
  *	but @node, @index, @windows and @binding changes only while it is 0
- * @idle: @ref has become 0
  * @rcu: lookups may still look at it
  */
 struct sroce_mr {
@@ -77,8 +76,7 @@ struct sroce_mr {
 	struct sroce_mr __rcu *binding;
 	struct sroce_mr *parent;
 	u32 qpn;
-	refcount_t ref;
-	struct completion idle;
+	struct sroce_ref ref;
 	struct rcu_head rcu;
 };
 

@@ -8,7 +8,7 @@
  * either all of a registration or nothing.
  */
 #include <linux/log2.h>
-#include <linux/processor.h>
+
 #include <linux/slab.h>
 #include "../core/errors.h"
 #include "mr_fast.h"
@@ -63,7 +63,7 @@ static struct sroce_fast *find_fast(struct ib_pd *pd, u32 key)
 static bool is_valid(const struct sroce_fast *fast)
 {
 	lockdep_assert_held(&fast->lock);
-	return refcount_read(&fast->mr.ref);
+	return !sroce_ref_drained(&fast->mr.ref);
 }
 
 static bool list_fits(const struct sroce_fast *fast, const struct sroce_wr *wr)
@@ -99,9 +99,7 @@ static void make_valid(struct sroce_fast *fast, const struct sroce_wr *wr)
 	mr->skip = wr->bind.addr & ((1ull << fast->shift) - 1);
 	memcpy(mr->blocks, fast->pages, fast->count * sizeof(*mr->blocks));
 	atomic_set(&mr->windows, 0);
-	/* Who gets a reference finds all this; see mr_find() in mem/mr.c. */
-	smp_wmb();
-	refcount_set(&mr->ref, 1);
+	sroce_ref_revive(&mr->ref);
 }
 
 /* No new users from here on, and no old ones at the end. */
@@ -109,7 +107,7 @@ static void make_free(struct sroce_fast *fast)
 {
 	lockdep_assert_held(&fast->lock);
 	atomic_set(&fast->mr.windows, -1);
-	spin_until_cond(refcount_dec_if_one(&fast->mr.ref));
+	sroce_ref_drain_atomic(&fast->mr.ref);
 }
 
 u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr)

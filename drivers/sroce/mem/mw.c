@@ -5,7 +5,7 @@
  * which does not change: binding and invalidating put another in its place, or
  * none, and who has found the old one is done with it within a burst.
  */
-#include <linux/processor.h>
+
 #include <linux/slab.h>
 #include "../base/udata.h"
 #include "../core/errors.h"
@@ -62,7 +62,7 @@ static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
 	mr->length = wr->bind.bytes;
 	mr->parent = parent;
 	mr->qpn = qpn;
-	refcount_set(&mr->ref, 1);
+	sroce_ref_init(&mr->ref);
 	return mr;
 }
 
@@ -77,7 +77,7 @@ static void end_binding(struct sroce_mr *mr)
 {
 	if (!mr)
 		return;
-	spin_until_cond(refcount_dec_if_one(&mr->ref));
+	sroce_ref_drain_atomic(&mr->ref);
 	atomic_dec(&mr->parent->windows);
 	sroce_mr_put(mr->parent);
 	kfree_rcu(mr, rcu);

@@ -10,7 +10,7 @@
  * reference of ours; those that are attached to packets get one, under the hold.
  */
 #include <linux/bitmap.h>
-#include <linux/completion.h>
+
 #include <linux/hmm.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -23,6 +23,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include "../base/ref.h"
 #include "odp.h"
 #include "odp_wq.h"
 
@@ -77,7 +78,6 @@ struct sroce_odp {
  * @odp: where it belongs
  * @ref: the structure: one for being in the table, one per fault under way
  * @users: one for being in use, one per hold; 0 while pages are taken out
- * @idle: @users has become 0
  * @lock: writers of the table; inside mmap_lock and what reclaim holds
  * @gone: it was taken out of the table
  * @writable: pages that may be written to
@@ -88,8 +88,7 @@ struct sroce_odp_chunk {
 	struct mmu_interval_notifier notifier;
 	struct sroce_odp *odp;
 	refcount_t ref;
-	refcount_t users;
-	struct completion idle;
+	struct sroce_ref users;
 	struct mutex lock;	/* see above */
 	bool gone;
 	DECLARE_BITMAP(writable, CHUNK_PAGES);
@@ -112,23 +111,18 @@ static void chunk_put(struct sroce_odp_chunk *chunk)
 
 void sroce_odp_put(struct sroce_odp_chunk *chunk)
 {
-	if (refcount_dec_and_test(&chunk->users))
-		complete(&chunk->idle);
+	sroce_ref_put(&chunk->users);
 }
 
 /* Waits until nobody holds it; nobody can from now on. */
 static void chunk_pause(struct sroce_odp_chunk *chunk)
 {
-	sroce_odp_put(chunk);
-	wait_for_completion(&chunk->idle);
+	sroce_ref_drain(&chunk->users);
 }
 
 static void chunk_resume(struct sroce_odp_chunk *chunk)
 {
-	reinit_completion(&chunk->idle);
-	/* Who holds it finds what was changed; see sroce_odp_get(). */
-	smp_wmb();
-	refcount_set(&chunk->users, 1);
+	sroce_ref_revive(&chunk->users);
 }
 
 /*
@@ -252,8 +246,7 @@ static struct sroce_odp_chunk *alloc_chunk(struct sroce_odp *odp)
 		return NULL;
 	chunk->odp = odp;
 	refcount_set(&chunk->ref, 1);
-	refcount_set(&chunk->users, 1);
-	init_completion(&chunk->idle);
+	sroce_ref_init(&chunk->users);
 	mutex_init(&chunk->lock);
 	return chunk;
 }
@@ -442,7 +435,7 @@ struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
 
 	rcu_read_lock();
 	chunk = xa_load(&odp->chunks, va / CHUNK_BYTES);
-	if (chunk && !refcount_inc_not_zero(&chunk->users))
+	if (chunk && !sroce_ref_get(&chunk->users))
 		chunk = NULL;
 	rcu_read_unlock();
 	if (!chunk)

@@ -2,13 +2,14 @@
 #ifndef SROCE_QP_H
 #define SROCE_QP_H
 
-#include <linux/completion.h>
+
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
-#include <linux/refcount.h>
+
 #include <linux/rhashtable.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
+#include "../base/ref.h"
 #include "../base/sroce.h"
 #include "../core/responder.h"
 #include "../core/rtx.h"
@@ -289,7 +290,6 @@ enum sroce_qp_todo {
  * @wmem_wait: it waits for room there
  * @seen: a packet has arrived since RTR (communication established)
  * @ref: one for being there, one per user of the data path
- * @idle: @ref has become 0
  * @mem: one for @ref being above 0, one per skb in flight
  * @rcu: lookups may still look at it
  *
@@ -334,8 +334,7 @@ struct sroce_qp {
 	struct sroce_wmem *wmem;
 	struct sroce_wmem_waiter wmem_wait;
 	bool seen;
-	refcount_t ref;
-	struct completion idle;
+	struct sroce_ref ref;
 	struct kref mem;
 	struct rcu_head rcu;
 	struct sroce_qp_slot kernel_slot;
@@ -423,13 +422,12 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
 /* Pin a QP found under RCU; false if it is going away. */
 static inline bool sroce_qp_get(struct sroce_qp *qp)
 {
-	return refcount_inc_not_zero(&qp->ref);
+	return sroce_ref_get(&qp->ref);
 }
 
 static inline void sroce_qp_put(struct sroce_qp *qp)
 {
-	if (refcount_dec_and_test(&qp->ref))
-		complete(&qp->idle);
+	sroce_ref_put(&qp->ref);
 }
 
 /* For skb destructors: the structure alone, not what it points to. */

@@ -3,12 +3,13 @@
  * Extended reliable connections (IBTA vol. 1, annex A14): what packets find by
  * the number in their XRCETH.
  */
-#include <linux/completion.h>
+
 #include <linux/random.h>
-#include <linux/refcount.h>
+
 #include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include "../base/ref.h"
 #include "../base/udata.h"
 #include "../queue/qp.h"
 #include "../queue/srq.h"
@@ -21,15 +22,13 @@
  * @node: in the table, by @number
  * @number: of the SRQ
  * @ref: one for being there, one per QP that is taking from the SRQ
- * @idle: @ref has become 0
  * @srq: the RDMA core frees it as soon as it is destroyed; valid under @ref
  * @rcu: lookups may still look at this
  */
 struct sroce_xrc_entry {
 	struct rhash_head node;
 	u32 number;
-	refcount_t ref;
-	struct completion idle;
+	struct sroce_ref ref;
 	struct sroce_srq *srq;
 	struct rcu_head rcu;
 };
@@ -81,8 +80,7 @@ int sroce_xrc_publish(struct sroce_srq *srq)
 	entry = kzalloc_obj(*entry, GFP_KERNEL_ACCOUNT);
 	if (!entry)
 		return -ENOMEM;
-	refcount_set(&entry->ref, 1);
-	init_completion(&entry->idle);
+	sroce_ref_init(&entry->ref);
 	entry->srq = srq;
 	srq->serial = atomic64_inc_return(&serials);
 	srq->entry = entry;
@@ -97,17 +95,13 @@ void sroce_xrc_unpublish(struct sroce_srq *srq)
 	struct sroce_xrc_entry *entry = srq->entry;
 
 	rhashtable_remove_fast(&table, &entry->node, table_params);
-	sroce_xrc_srq_put(srq);
-	wait_for_completion(&entry->idle);
+	sroce_ref_drain(&entry->ref);
 	kfree_rcu(entry, rcu);
 }
 
 void sroce_xrc_srq_put(struct sroce_srq *srq)
 {
-	struct sroce_xrc_entry *entry = srq->entry;
-
-	if (refcount_dec_and_test(&entry->ref))
-		complete(&entry->idle);
+	sroce_ref_put(&srq->entry->ref);
 }
 
 static struct sroce_srq *lookup(u32 number)
@@ -117,7 +111,7 @@ static struct sroce_srq *lookup(u32 number)
 
 	rcu_read_lock();
 	entry = rhashtable_lookup(&table, &number, table_params);
-	if (entry && refcount_inc_not_zero(&entry->ref))
+	if (entry && sroce_ref_get(&entry->ref))
 		srq = entry->srq;
 	rcu_read_unlock();
 	return srq;

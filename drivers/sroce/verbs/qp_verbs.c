@@ -230,8 +230,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 			  resume_requester);
 	sroce_fault_setup(&qp->rq.fault, &qp->mem, sroce_qp_free,
 			  resume_responder);
-	refcount_set(&qp->ref, 1);
-	init_completion(&qp->idle);
+	sroce_ref_init(&qp->ref);
 	kref_init(&qp->mem);
 	sroce_wmem_waiter_init(&qp->wmem_wait, packets_may_be_sent);
 	init_queues(qp, init);
@@ -259,8 +258,7 @@ static void unpublish_and_drain(struct sroce_qp *qp)
 	hrtimer_cancel(&qp->sq.timer.hrtimer);
 	sroce_batch_cancel(qp);
 	hrtimer_cancel(&qp->rq.pause);
-	sroce_qp_put(qp);
-	wait_for_completion(&qp->idle);
+	sroce_ref_drain(&qp->ref);
 	sroce_wmem_forget(&qp->wmem_wait);
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_REF_H
+#define SROCE_REF_H
+
+#include <linux/completion.h>
+#include <linux/processor.h>
+#include <linux/refcount.h>
+
+/**
+ * struct sroce_ref - users of an object that lookups may still find
+ * @users: one for the object's existence, one for each user; 0 once it is
+ *	drained
+ * @idle: completed when @users becomes 0
+ */
+struct sroce_ref {
+	refcount_t users;
+	struct completion idle;
+};
+
+static inline void sroce_ref_init(struct sroce_ref *ref)
+{
+	refcount_set(&ref->users, 1);
+	init_completion(&ref->idle);
+}
+
+/* Return: false if the object is going away. */
+static inline bool sroce_ref_get(struct sroce_ref *ref)
+{
+	return refcount_inc_not_zero(&ref->users);
+}
+
+/* Context: any. */
+static inline void sroce_ref_put(struct sroce_ref *ref)
+{
+	if (refcount_dec_and_test(&ref->users))
+		complete(&ref->idle);
+}
+
+/**
+ * sroce_ref_drain() - refuse new users, and wait for the last one
+ * @ref: of an object that exists
+ *
+ * Context: process, may sleep.
+ */
+static inline void sroce_ref_drain(struct sroce_ref *ref)
+{
+	sroce_ref_put(ref);
+	wait_for_completion(&ref->idle);
+}
+
+/**
+ * sroce_ref_drain_atomic() - the same without sleeping
+ * @ref: of an object whose users have it for the length of a burst, at most
+ *
+ * Context: any but hard interrupt; the caller holds no lock that they want.
+ */
+static inline void sroce_ref_drain_atomic(struct sroce_ref *ref)
+{
+	spin_until_cond(refcount_dec_if_one(&ref->users));
+}
+
+/**
+ * sroce_ref_revive() - allow users again
+ * @ref: drained
+ *
+ * A new user finds everything that was stored before.
+ */
+static inline void sroce_ref_revive(struct sroce_ref *ref)
+{
+	reinit_completion(&ref->idle);
+	smp_wmb();
+	refcount_set(&ref->users, 1);
+}
+
+static inline bool sroce_ref_drained(const struct sroce_ref *ref)
+{
+	return !refcount_read(&ref->users);
+}
+
+#endif /* SROCE_REF_H */
