@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Programs that poll memory, on a processor whose memcpy() copies from back to front (it has no fast string instructions, and
-# no vector registers for memcpy_avx.S): there a reader on the other processor meets what is stored out of order.
-# guest: --append clearcpuid=erms,fsrm,rep_good,avx
+# Programs that poll memory, on a processor whose memcpy() copies from back to front (it has no fast string instructions):
+# there a reader on the other processor meets what is stored out of order.
+# guest: --append clearcpuid=erms,fsrm,rep_good
 # timeout: 200
 # lanes: vm
 . "$(dirname "$0")/lib.sh"

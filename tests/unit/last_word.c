@@ -21,9 +21,7 @@ static void note(char what)
 		order[stores++] = what;
 }
 
-/* In the place of simd_memcpy.h */
-#define SROCE_SIMD_MEMCPY_H
-static void sroce_memcpy(void *to, const void *from, size_t len)
+static void noted_memcpy(void *to, const void *from, size_t len)
 {
 	note('c');
 	memcpy(to, from, len);
@@ -32,7 +30,7 @@ static void sroce_memcpy(void *to, const void *from, size_t len)
 #define unlikely(condition)	(condition)
 #define get_unaligned(p) ({						\
 	__typeof__(*(p) + 0) unaligned_v = 0;				\
-	memcpy(&unaligned_v, p, sizeof(*(p)));			\
+	__builtin_memcpy(&unaligned_v, p, sizeof(*(p)));		\
 	(__typeof__(*(p)))unaligned_v;					\
 })
 #define smp_store_release(p, v)	do {					\
@@ -42,7 +40,9 @@ static void sroce_memcpy(void *to, const void *from, size_t len)
 	*(p) = v;							\
 } while (0)
 #define smp_wmb()	note('w')
+#define memcpy(to, from, len)	noted_memcpy(to, from, len)
 #include "../../drivers/sroce/mem/last_word.h"
+#undef memcpy
 
 static void place(u32 at, u32 len)
 {

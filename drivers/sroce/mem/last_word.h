@@ -9,7 +9,7 @@
 #define SROCE_LAST_WORD_H
 
 #include <asm/barrier.h>
-#include "simd_memcpy.h"
+#include <linux/string.h>
 
 /**
  * sroce_last_word() - the naturally aligned word that a packet ends with
@@ -61,14 +61,14 @@ static inline void sroce_copy_ordered(void *to, const void *from, u32 len)
 
 	/* As sroce_last_word() would have it; most packets are of this kind. */
 	if (len > 8 && !(((unsigned long)to + len) & 7)) {
-		sroce_memcpy(to, from, len - 8);
+		memcpy(to, from, len - 8);
 		sroce_store_last(to + len - 8, from + len - 8, 8);
 		return;
 	}
 	last = sroce_last_word(to + len, len);
 	before = len - last;
 	if (before)
-		sroce_memcpy(to, from, before);
+		memcpy(to, from, before);
 	sroce_store_last(to + before, from + before, last);
 }
 

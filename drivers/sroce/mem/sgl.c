@@ -3,7 +3,6 @@
 #include <linux/net.h>
 #include <linux/skbuff.h>
 #include "sgl.h"
-#include "simd_memcpy.h"
 
 bool sroce_sgl_iter_init(struct sroce_sgl_iter *w, struct sroce_mr_cache *cache,
 			 const struct sroce_sgl *memory, u32 at, u32 len)
@@ -218,7 +217,7 @@ int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 	struct sroce_sgl_iter w;
 
 	if (near) {
-		sroce_memcpy(to, near, len);
+		memcpy(to, near, len);
 		return 0;
 	}
 	if (!sroce_sgl_iter_init(&w, cache, from, at, len))
@@ -229,7 +228,7 @@ int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 
 		if (IS_ERR(p))
 			return PTR_ERR(p);
-		sroce_memcpy(to, p, n);
+		memcpy(to, p, n);
 		to += n;
 		len -= n;
 	}

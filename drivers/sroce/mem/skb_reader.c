@@ -40,7 +40,7 @@ bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len)
 		if (!p)
 			return false;
 		if (to) {
-			sroce_memcpy(to, p, n);
+			memcpy(to, p, n);
 			to += n;
 		}
 		len -= n;

@@ -4,7 +4,6 @@
 
 #include <linux/skbuff.h>
 #include "last_word.h"
-#include "simd_memcpy.h"
 
 /**
  * struct sroce_reader - reads an skb from front to back
@@ -84,7 +83,7 @@ static inline bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 	if (unlikely(r->left < len))
 		return sroce_reader_copy_pieces(r, to, len);
 	if (to)
-		sroce_memcpy(to, r->p, len);
+		memcpy(to, r->p, len);
 	r->p += len;
 	r->left -= len;
 	return true;

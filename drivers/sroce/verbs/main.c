@@ -7,7 +7,6 @@
 #include "../entry/rx.h"
 #include "../mem/mr_dmabuf.h"
 #include "../mem/odp_wq.h"
-#include "../mem/simd_memcpy.h"
 #include "../mem/wmem.h"
 #include "../net/burst.h"
 #include "../net/icrc.h"
@@ -68,7 +67,6 @@ static int __init sroce_init(void)
 	int err;
 
 	sroce_icrc_init();
-	sroce_memcpy_init();
 	err = sroce_wmem_init();
 	if (err)
 		return err;
