@@ -2,9 +2,9 @@
 #include <linux/delay.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/percpu.h>
-#include <linux/rcupdate.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_checksum.h>
@@ -30,9 +30,9 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 {
 	u32 left;
 
-	/* For sroce_tx_in_order(): who sees the burst gone sees this, too. */
+	/* Before @bursts: sroce_tx_in_order() reads them the other way around. */
 	if (qp->type == IB_QPT_UC)
-		WRITE_ONCE(qp->tx_grace, get_state_synchronize_rcu());
+		WRITE_ONCE(qp->tx_done_at, jiffies);
 	/* Of two at the same time the later one sees what both have left. */
 	left = atomic_dec_return(&path->bursts);
 	if ((!left || left + atomic_read(&other->bursts) <= SROCE_TX_LIMIT / 2) &&
@@ -102,14 +102,13 @@ static void answers_done(struct sk_buff *skb)
 }
 
 /*
- * The stack lets go of a burst when IP begins with it, and is done with it when
- * it leaves the RCU read side.  What overtakes it in between is lost to UC; RC
- * repeats it.
+ * The stack releases a burst when IP begins to process it.  A burst that
+ * overtakes it before it is delivered is lost to UC, which repeats nothing.
  */
 static bool delivered(const struct sroce_qp *qp)
 {
 	return qp->type != IB_QPT_UC ||
-	       poll_state_synchronize_rcu(READ_ONCE(qp->tx_grace));
+	       time_after(jiffies, READ_ONCE(qp->tx_done_at) + 1);
 }
 
 enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
@@ -128,12 +127,10 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 		if (atomic_read(&path->bursts))
 			return SROCE_ORDER_WAKES;
 	}
-	/* Against tx_done(), which notes the grace period before it counts. */
+	/* Pairs with the atomic operation of tx_done(). */
 	smp_rmb();
-	if (!delivered(qp)) {
-		start_poll_synchronize_rcu();
+	if (!delivered(qp))
 		return SROCE_ORDER_WAITS;
-	}
 	path->cpu = here;
 	return SROCE_ORDER_KEPT;
 }

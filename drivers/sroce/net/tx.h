@@ -47,7 +47,7 @@ enum sroce_order {
 	SROCE_ORDER_WAITS,	/* not now; try again in SROCE_ORDER_NS */
 };
 
-/* A good part of an RCU grace period. */
+/* Of UC: time until the next attempt on another CPU */
 #define SROCE_ORDER_NS	NSEC_PER_MSEC
 
 /**

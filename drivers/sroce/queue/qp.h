@@ -284,7 +284,7 @@ enum sroce_qp_todo {
  * @next: on that run_list
  * @turn: when its timers last took part in a processor's turn (queue/qp_run.c)
  * @post_lock: kernel users' posting; taken with interrupts off
- * @tx_grace: UC: of RCU, when the last burst was let go of
+ * @tx_done_at: UC: when the stack released the last burst, jiffies
  * @tx_full: somebody waits for the bursts of a path, or of both, to be less
  * @wmem: of a process: what its packets are charged to
  * @wmem_wait: it waits for room there
@@ -329,7 +329,7 @@ struct sroce_qp {
 	struct sroce_qp *next;
 	u64 turn;
 	spinlock_t post_lock;	/* see above */
-	unsigned long tx_grace;
+	unsigned long tx_done_at;
 	bool tx_full;
 	struct sroce_wmem *wmem;
 	struct sroce_wmem_waiter wmem_wait;
