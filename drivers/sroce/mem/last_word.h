@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The end of a packet in memory.  Programs poll the last byte of a message, or a
- * flag of up to 8 bytes there, instead of a completion: whoever sees it has to
- * see all bytes before it.  memcpy() promises no order, so the last word is
- * stored by itself.
+ * Ordered store of the last word of a packet.  Programs poll the last byte of a
+ * message, or a flag of up to 8 bytes at its end, instead of a completion.  A
+ * program that sees this word must also see all bytes before it.  memcpy()
+ * guarantees no order, so the last word is stored separately.
  */
 #ifndef SROCE_LAST_WORD_H
 #define SROCE_LAST_WORD_H
@@ -12,11 +12,11 @@
 #include <linux/string.h>
 
 /**
- * sroce_last_word() - the naturally aligned word that a packet ends with
- * @end: the byte behind the packet
- * @len: bytes of the packet in this piece of memory, not 0
+ * sroce_last_word() - size of the naturally aligned word at the end of a packet
+ * @end: the byte after the packet
+ * @len: bytes of the packet in this contiguous piece of memory, not 0
  *
- * Return: its size, 1, 2, 4 or 8 bytes; never more than @len.
+ * Return: 1, 2, 4 or 8 bytes, never more than @len.
  */
 static inline u32 sroce_last_word(const void *end, u32 len)
 {
@@ -29,16 +29,17 @@ static inline u32 sroce_last_word(const void *end, u32 len)
 
 /**
  * sroce_store_last() - store the last word of a packet
- * @to: where to, a multiple of @bytes
- * @from: the word, at any address
+ * @to: destination, a multiple of @bytes
+ * @from: the word, at any alignment
  * @bytes: 1, 2, 4 or 8
  *
- * By one store, after all stores before it and before those of the next packet.
+ * One store instruction.  It is ordered after all stores before it and before
+ * the stores of the next packet.
  */
 static inline void sroce_store_last(void *to, const void *from, u32 bytes)
 {
 	switch (bytes) {
-	case 8: /* a release each: after all stores before it */
+	case 8: /* each store is a release: it comes after all stores before it */
 		smp_store_release((u64 *)to, get_unaligned((const u64 *)from));
 		break;
 	case 4: /* the same */
@@ -50,16 +51,21 @@ static inline void sroce_store_last(void *to, const void *from, u32 bytes)
 	default: /* the same */
 		smp_store_release((u8 *)to, *(const u8 *)from);
 	}
-	/* A release alone lets what follows overtake it. */
+	/* A release does not order later stores. */
 	smp_wmb();
 }
 
-/* The end of a packet, all of it that is in this piece of memory: @len bytes. */
+/*
+ * Copy the @len bytes at the end of a packet that lie in this piece of memory.
+ */
 static inline void sroce_copy_ordered(void *to, const void *from, u32 len)
 {
 	u32 last, before;
 
-	/* As sroce_last_word() would have it; most packets are of this kind. */
+	/*
+	 * Fast path with the result that sroce_last_word() gives for most
+	 * packets.
+	 */
 	if (len > 8 && !(((unsigned long)to + len) & 7)) {
 		memcpy(to, from, len - 8);
 		sroce_store_last(to + len - 8, from + len - 8, 8);

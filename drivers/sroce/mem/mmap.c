@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* mmap() of memory that the driver shares with a process. */
 #include <linux/mm.h>
 #include "mmap.h"
 
@@ -9,7 +10,10 @@ int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & VM_EXEC)
 		return -EPERM;
-	/* Shared, and exactly as long as the memory: the core checks both. */
+	/*
+	 * The RDMA core checks that the mapping is shared and has the exact
+	 * length.
+	 */
 	entry = rdma_user_mmap_entry_get(ucontext, vma);
 	if (!entry)
 		return -EINVAL;

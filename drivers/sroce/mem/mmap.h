@@ -5,10 +5,11 @@
 #include <rdma/ib_verbs.h>
 
 /**
- * struct sroce_mmap_entry - memory of ours that a process can map
- * @entry: what the RDMA core keeps of it
- * @map: put all of the memory into @vma
- * @release: neither the owner nor a mmap() under way needs it any more
+ * struct sroce_mmap_entry - driver memory that a process can map
+ * @entry: the RDMA core's part
+ * @map: insert all of the memory into @vma
+ * @release: free it: neither the owner nor an mmap() in progress uses it any
+ *	more
  */
 struct sroce_mmap_entry {
 	struct rdma_user_mmap_entry entry;
@@ -23,8 +24,8 @@ sroce_mmap_entry(struct rdma_user_mmap_entry *entry)
 }
 
 /**
- * sroce_mmap_offset() - what a process gives to mmap()
- * @mapping: added by rdma_user_mmap_entry_insert()
+ * sroce_mmap_offset() - the offset that a process passes to mmap()
+ * @mapping: after rdma_user_mmap_entry_insert()
  */
 static inline u64 sroce_mmap_offset(struct sroce_mmap_entry *mapping)
 {

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory regions: the key table, the key check, registration of user memory,
+ * and null and DMA regions.
+ */
 #include <linux/mm.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -6,10 +10,13 @@
 #include "../base/udata.h"
 #include "mr.h"
 
-/* Any power of two from a page to 1 GiB, the alignment of the direct map. */
+/*
+ * Block sizes: any power of two from a page to 1 GiB, the alignment of the
+ * direct map.
+ */
 #define BLOCK_SIZES GENMASK(30, PAGE_SHIFT)
 
-/* Of regions of user memory. */
+/* Access flags that regions of user memory support. */
 #define USER_ACCESS	(SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND)
 
 /* The index is random already. */
@@ -18,7 +25,7 @@ static u32 mr_hash(const void *key, u32 len, u32 seed)
 	return *(const u32 *)key;
 }
 
-/* Not by memcmp(): a lookup for each message compares. */
+/* Not memcmp(): every message makes a lookup that compares. */
 static int mr_differs(struct rhashtable_compare_arg *arg, const void *mr)
 {
 	return *(const u32 *)arg->key != ((const struct sroce_mr *)mr)->index;
@@ -43,7 +50,7 @@ void sroce_mr_table_exit(struct sroce_device *dev)
 	rhashtable_destroy(&dev->mrs);
 }
 
-/* A window's key is no lkey. */
+/* The key of a memory window is not valid as an lkey. */
 static bool window_allows(const struct sroce_mr *mr, u32 qpn, int access)
 {
 	return sroce_access_remote(access) && (!mr->qpn || mr->qpn == qpn);
@@ -77,9 +84,9 @@ struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
 }
 
 /*
- * What can be found now, with a reference; rights are not looked at.  Who
- * invalidates spins until it is gone, also in a softirq, so no softirq may come
- * over its holder.
+ * Look up a key and take a reference, without checking access rights.  An
+ * invalidation spins until the last reference is dropped, possibly in a
+ * softirq.  Therefore the holder of a reference must keep bottom halves off.
  */
 static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
 						u32 key, bool windows)
@@ -92,14 +99,14 @@ static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
 	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
 	if (mr && mr->kind == SROCE_MR_SLOT)
 		mr = windows ? rcu_dereference(mr->binding) : NULL;
-	/* While it is being changed new users would keep the old ones company. */
+	/* Refuse new references while mr_pause() drains the old ones. */
 	if (mr && (atomic_read(&mr->windows) < 0 ||
 		   !sroce_ref_get(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
 	/*
-	 * What the reference keeps as it is; pairs with mr_resume() and
-	 * make_valid().
+	 * Read the members that the reference protects after this point; pairs
+	 * with mr_resume() and make_valid().
 	 */
 	if (mr)
 		smp_acquire__after_ctrl_dep();
@@ -150,7 +157,7 @@ struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
 
 	if (!mr)
 		return NULL;
-	/* Lookups want it before the RDMA core gets around to setting it. */
+	/* Lookups need the PD before the RDMA core sets it. */
 	mr->ib.pd = pd;
 	mr->kind = kind;
 	mr->access = access;
@@ -183,7 +190,7 @@ int sroce_mr_publish(struct sroce_mr *mr)
 		mr->ib.rkey = key;
 		err = rhashtable_lookup_insert_fast(&dev->mrs, &mr->node,
 						    mr_params);
-		/* Busy: the table is growing. */
+		/* EBUSY: the table is being resized. */
 		if (err != -EEXIST && err != -EBUSY)
 			return err;
 		cond_resched();
@@ -209,8 +216,8 @@ struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err)
 }
 
 /*
- * A user's QP cannot reach it: the PD differs, and the RDMA core makes these
- * for PDs of the kernel only.
+ * User QPs cannot use this region: its PD differs from theirs, and the RDMA
+ * core creates DMA regions for kernel PDs only.
  */
 struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
 {
@@ -223,9 +230,9 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
 }
 
 /*
- * Enter the kernel addresses, for a region that users know by @iova.  Our
- * device has no DMA device, so that what the scatterlist calls DMA addresses
- * are those of the direct map.
+ * Fill @blocks with kernel addresses for a region that starts at @iova.  The
+ * device has no DMA device, so the DMA addresses of the scatterlist are
+ * addresses of the direct map.
  */
 static void mr_fill(struct sroce_mr *mr, u64 iova)
 {
@@ -255,7 +262,10 @@ static int mr_map(struct sroce_mr *mr, u64 iova)
 						    iova);
 	u64 blocks;
 
-	/* The offsets of memory and first address in a page differ. */
+	/*
+	 * No block size: start address and iova have different offsets in a
+	 * page.
+	 */
 	if (!size)
 		return -EINVAL;
 	mr->block_shift = ilog2(size);
@@ -304,7 +314,9 @@ static struct sroce_mr *alloc_user_mr(struct ib_pd *pd, int access)
 	return mr;
 }
 
-/* What is pinned has its tag taken off by ib_umem_get(). */
+/*
+ * ib_umem_get() untags the address of pinned memory; here the driver does it.
+ */
 static int mr_watch(struct sroce_mr *mr, u64 start)
 {
 	struct sroce_odp *odp = sroce_odp_open();
@@ -317,7 +329,7 @@ static int mr_watch(struct sroce_mr *mr, u64 start)
 	return 0;
 }
 
-/* Undone by mr_unpin(), also if it fails. */
+/* mr_unpin() undoes this, also after a failure. */
 static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 {
 	bool zero_based = mr->access & IB_ZERO_BASED;
@@ -337,22 +349,22 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 /* Null regions */
 
 /**
- * struct null_mr - a null region
- * @mr: its blocks are @pages; first
- * @pages: the kernel's page of zeros, to be read; one that is never read again,
- *	to be written to
+ * struct null_mr - null region
+ * @mr: the region, whose blocks are @pages; first member
+ * @pages: the kernel's zero page for reads, and a page for writes that is never
+ *	read
  */
 struct null_mr {
 	struct sroce_mr mr;
 	void *pages[2];
 };
 
-/* Does a process ask for a null region instead of registering memory? */
+/* True if a process asks for a null region instead of registering memory. */
 static bool null_mr_asked(struct ib_udata *udata)
 {
 	struct sroce_reg_mr_req req;
 
-	/* A kernel user has no way to ask for one. */
+	/* Kernel users cannot ask for one. */
 	return udata && udata->inlen == sizeof(req) &&
 	       !ib_copy_from_udata(&req, udata, sizeof(req)) &&
 	       req.flags == SROCE_REG_MR_NULL && !req.reserved;
@@ -364,8 +376,8 @@ static void null_release(struct sroce_mr *mr)
 }
 
 /*
- * A region of zeros: reads find zeros, writes vanish.  With @length 0 it has no
- * bounds.  Only local access is allowed.
+ * Null region: reads return zeros, writes are discarded.  It has no bounds, and
+ * @length must be 0.  Only local access is allowed.
  */
 static struct ib_mr *alloc_null_mr(struct ib_pd *pd, u64 length, int access)
 {
@@ -406,7 +418,7 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	return sroce_mr_finish(mr, mr_pin(mr, start, length, iova));
 }
 
-/* Waits until nobody uses the region; its key finds nothing from now on. */
+/* Wait until all references are dropped.  Lookups fail from here on. */
 static void mr_pause(struct sroce_mr *mr)
 {
 	sroce_ref_drain(&mr->ref);
@@ -418,7 +430,7 @@ static void mr_resume(struct sroce_mr *mr)
 	sroce_ref_revive(&mr->ref);
 }
 
-/* Becomes what @draft is; the key stays. */
+/* Take over the attributes of @draft.  The key stays. */
 static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
 {
 	mr_pause(mr);
@@ -436,7 +448,7 @@ static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
 	mr_resume(mr);
 }
 
-/* Pages that were pinned to be read cannot be written to. */
+/* Pages that were pinned for reading cannot be written to. */
 static bool must_pin(const struct sroce_mr *mr, int flags, int access)
 {
 	return flags & IB_MR_REREG_TRANS ||
@@ -444,7 +456,7 @@ static bool must_pin(const struct sroce_mr *mr, int flags, int access)
 	       (mr->umem && !mr->umem->writable && ib_access_writable(access));
 }
 
-/* Its address in the process. */
+/* Start address in the process. */
 static u64 mr_start(const struct sroce_mr *mr)
 {
 	return mr->odp ? mr->skip : mr->umem->address;

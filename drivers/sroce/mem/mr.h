@@ -10,7 +10,7 @@
 #include "../base/sroce.h"
 #include "odp.h"
 
-/* What a region can be asked for; each kind may refuse some. */
+/* Access flags of regions; some kinds refuse some of them. */
 #define SROCE_MR_ACCESS							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
@@ -18,44 +18,47 @@
 	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
 enum sroce_mr_kind {
-	/* Of every address; see sroce_mr_unbounded(). */
+	/* Without bounds; see sroce_mr_unbounded(). */
 	SROCE_MR_DMA,		/* all kernel addresses; kernel users only */
-	SROCE_MR_NULL,		/* zeros (mem/mr.c) */
+	SROCE_MR_NULL,		/* reads return zeros (mem/mr.c) */
 	/* Bounded. */
 	SROCE_MR_USER,		/* user memory, pinned or on demand */
 	SROCE_MR_DM,		/* device memory (mem/mr_dm.c) */
-	SROCE_MR_DMABUF,	/* of another's pages, which stay theirs (mem/mr_dmabuf.c) */
-	SROCE_MR_FAST,		/* registered by requests; mem/mr_fast.c */
-	SROCE_MR_SLOT,		/* place of a window's key; see @binding */
-	SROCE_MR_WINDOW,	/* what a window is bound to; not in the table */
+	SROCE_MR_DMABUF,	/* pages of a dma-buf exporter (mem/mr_dmabuf.c) */
+	SROCE_MR_FAST,		/* registered by REG_MR work requests (mem/mr_fast.c) */
+	SROCE_MR_SLOT,		/* table entry of a window's key; see @binding */
+	SROCE_MR_WINDOW,	/* bound state of a window; not in the table */
 };
 
 /**
  * struct sroce_mr - memory region
- * @ib: what the RDMA core sees; first.  lkey and rkey are the same key, which
- *	kernel users may change before their request for it is executed
- * @node: in the device's table, by @index
+ * @ib: the RDMA core's part; first member.  lkey and rkey are the same key.
+ *	Kernel users may change it before their REG_MR is executed
+ * @node: entry in the device's table, by @index
  * @index: upper 24 bits of the key, random
  * @key: the key
  * @kind: enum sroce_mr_kind
  * @block_shift: log2 of the block size
  * @access: enum ib_access_flags
- * @iova: first address, as users name it
- * @length: bytes
+ * @iova: first address, as work requests and peers name it
+ * @length: in bytes
  * @blocks: kernel address of each block that the region touches
- * @skip: bytes of the first block before the region; with @odp the address of
- *	its first byte in the process
- * @umem: the pins
- * @release: gives back @blocks and what they lead to, also half made; sleeps
- * @odp: nothing is pinned: what is present is found here.  A window has that
- *	of its region
- * @windows: windows bound to it; -1 while none may be
- * @binding: of a window's place: SROCE_MR_WINDOW, or NULL; RCU
- * @parent: of a window: the region it is bound to, referenced
- * @qpn: of a window of type 2: the QP that it is bound to, else 0
- * @ref: one for being registered, one per user on the data path; all above
- *	but @node, @index, @windows and @binding changes only while it is 0
- * @rcu: lookups may still look at it
+ * @skip: bytes of the first block before the region; with @odp, the address of
+ *	the region's first byte in the process
+ * @umem: the pinned pages
+ * @release: frees @blocks and the memory behind them, also of a partly built
+ *	region; sleeps
+ * @odp: the address space, if the region is on demand: nothing is pinned, and
+ *	this finds the pages that are present.  A window has the @odp of its
+ *	region
+ * @windows: number of windows bound to the region; -1 while binding is refused
+ * @binding: of SROCE_MR_SLOT: the current SROCE_MR_WINDOW, or NULL; RCU
+ * @parent: of SROCE_MR_WINDOW: the region that it is bound to, referenced
+ * @qpn: of a bound type 2 window: the QP number, else 0
+ * @ref: one for the registration, one per user on the data path.  All members
+ *	above except @node, @index, @windows and @binding change only while it
+ *	is 0
+ * @rcu: delays freeing until lookups have ended
  */
 struct sroce_mr {
 	struct ib_mr ib;
@@ -80,47 +83,50 @@ struct sroce_mr {
 	struct rcu_head rcu;
 };
 
-/* Has it all addresses, and no blocks by address? */
+/* True if the region covers all addresses and has no block table. */
 static inline bool sroce_mr_unbounded(const struct sroce_mr *mr)
 {
 	return mr->kind <= SROCE_MR_NULL;
 }
 
-/* The table of a device's keys.  Context: process.  Return: 0 or an errno. */
+/* Context: process.  Return: 0 or an errno. */
 int sroce_mr_table_init(struct sroce_device *dev);
-/* Context: process; no region and no window is left. */
+/* Context: process.  All regions and windows have been freed. */
 void sroce_mr_table_exit(struct sroce_device *dev);
 
 /**
- * sroce_mr_get() - the one check of a key
+ * sroce_mr_get() - check a key and take a reference
  * @pd: protection domain of the QP
- * @qpn: its number, for remote access
+ * @qpn: QP number, for remote access
  * @key: lkey or rkey
  * @addr: first byte of the access
- * @length: bytes, not 0 (an access to nothing needs no key)
- * @access: the enum ib_access_flags that the access needs; 0 to read locally
+ * @length: bytes, not 0 (a zero-length access needs no key)
+ * @access: enum ib_access_flags that the access needs; 0 for a local read
  *
- * Checks the key's variant, the PD, the rights, the bounds without overflow,
- * and of windows the QP.  Holds off deregistration until sroce_mr_put(), so
- * keep it no longer than a burst.
+ * The only check of a key in the driver: low 8 bits of the key, PD, access
+ * rights, bounds (without overflow) and, for windows, the QP.  Deregistration
+ * waits for sroce_mr_put(), so hold the reference for one burst at most.
  *
- * Context: bottom halves off, until sroce_mr_put(): invalidating spins, also in
- * a softirq, until nobody has a reference.
+ * Context: bottom halves off until sroce_mr_put(), because invalidation spins,
+ * also in a softirq, until the last reference is dropped.
  * Return: the region, or NULL if access is refused.
  */
 struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 			      u64 length, int access);
-/* Drop the reference of sroce_mr_get() and its like.  Context: any. */
+/* Drop the reference of sroce_mr_get() and similar functions.  Context: any. */
 void sroce_mr_put(struct sroce_mr *mr);
 
-/* The same of all that the key is for, whatever its bounds are. */
+/* Like sroce_mr_get() for the whole range of the key. */
 struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
 				    int access);
 
-/* The region with that key, but no window, whoever asks; as above. */
+/*
+ * Find a region, but no window, by key, without checking PD and rights.
+ * Otherwise like sroce_mr_get().
+ */
 struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key);
 
-/* Is the right to use remote keys wanted? */
+/* True if @access has a remote right. */
 static inline bool sroce_access_remote(int access)
 {
 	return access & (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ |
@@ -129,13 +135,13 @@ static inline bool sroce_access_remote(int access)
 }
 
 /**
- * sroce_mr_alloc() - begin a region
- * @size: of the structure that begins with the struct sroce_mr
+ * sroce_mr_alloc() - allocate a region
+ * @size: size of the structure that begins with struct sroce_mr
  * @pd: protection domain
  * @kind: enum sroce_mr_kind
  * @access: enum ib_access_flags
  *
- * The caller sets @release and makes the rest; sroce_mr_finish() ends it.
+ * The caller sets @release and the other members, then calls sroce_mr_finish().
  *
  * Return: the region, or NULL.
  */
@@ -143,41 +149,45 @@ struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
 				int access);
 
 /**
- * sroce_mr_finish() - publish a region, or give up
+ * sroce_mr_finish() - publish a region, or free it after an error
  * @mr: from sroce_mr_alloc()
  * @err: errno so far
  *
- * Return: what the verb returns; after an error @mr has been released and freed.
+ * Return: the verb's return value.  After an error @mr has been released and
+ * freed.
  */
 struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 
-/* Give it a key that nobody can guess and let lookups find it. */
+/* Assign a random key and insert the region into the table. */
 int sroce_mr_publish(struct sroce_mr *mr);
-/* Undo that: new lookups find nothing; who has a reference keeps it. */
+/* Remove it from the table.  References that exist stay valid. */
 void sroce_mr_unpublish(struct sroce_mr *mr);
-/* What has a key of this index, valid or not.  Context: RCU read side. */
+/*
+ * Find the table entry of the key's index, valid or not.  Context: RCU read
+ * side.
+ */
 struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key);
-/* The place of a window's key, or NULL.  Context: RCU read side. */
+/* Find the slot of a window's key, or NULL.  Context: RCU read side. */
 struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key);
 
-/* Is memory changed by it? */
+/* True if the access changes memory. */
 static inline bool sroce_access_writes(int access)
 {
 	return access & (IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |
 			 IB_ACCESS_REMOTE_ATOMIC);
 }
 
-/* Where the process that registered it has the byte at @addr. */
+/* Address of the byte at @addr in the process that registered the region. */
 static inline u64 sroce_mr_va(const struct sroce_mr *mr, u64 addr)
 {
 	return mr->skip + (addr - mr->iova);
 }
 
 /**
- * sroce_mr_map() - kernel address of a byte
- * @mr: from sroce_mr_get(), bounded; none of those with @odp
- * @addr: within the bounds checked there
- * @length: in: bytes wanted; out: bytes that lie in one piece
+ * sroce_mr_map() - kernel address of a byte of a region
+ * @mr: from sroce_mr_get(), bounded and without @odp
+ * @addr: address, within the bounds that sroce_mr_get() has checked
+ * @length: in: bytes wanted; out: contiguous bytes
  */
 static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
 				 u32 *length)
@@ -189,7 +199,7 @@ static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
 	return mr->blocks[first >> mr->block_shift] + (first & mask);
 }
 
-/* The block of @mr, which is bounded, that has @addr. */
+/* Block of the bounded region @mr that contains @addr. */
 static inline void **sroce_mr_block(const struct sroce_mr *mr, u64 addr)
 {
 	return mr->blocks + ((addr - mr->iova + mr->skip) >> mr->block_shift);
@@ -205,7 +215,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  struct ib_pd *pd, struct ib_udata *udata);
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
-/* As sroce_mr_map(); the page depends on what is wanted. */
+/* Like sroce_mr_map(), for null regions: the page depends on @access. */
 static inline void *sroce_null_map(const struct sroce_mr *mr, u64 addr,
 				   u32 *length, int access)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Device memory.  The device has none: it is memory of the kernel, which the
- * process maps, and which regions lead to.
+ * Device memory (ibv_alloc_dm).  The device has none: the driver allocates
+ * kernel pages, which the process maps and registers.
  */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -21,14 +21,14 @@ MODULE_PARM_DESC(dm_mib, "Device memory that each device has, MiB");
 
 /**
  * struct dm_memory - pages of device memory
- * @mapping: how the process maps them
- * @dev: whose limit they count to
- * @reserved: pages that count there
- * @count: pages that there are
+ * @mapping: the process's mapping of them
+ * @dev: device whose limit counts them
+ * @reserved: pages that are counted
+ * @count: pages that are allocated
  * @blocks: their kernel addresses
  *
- * The process may keep its mapping when the object is freed.  Then the pages are
- * like all others that it has: its cgroup is charged, and its size shows them.
+ * The process may keep its mapping after the object is freed.  The pages are
+ * then like its other pages: its cgroup is charged, and its RSS includes them.
  */
 struct dm_memory {
 	struct sroce_mmap_entry mapping;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Regions of memory that others share as dma-bufs.  It is the processor that
- * moves our bytes: we ask for a kernel mapping, which is one piece.  Not every
- * exporter takes it for a reason to leave the buffer where it is, but all do
- * that for a device that has attached, so we attach one.
+ * Regions of dma-buf memory.  The CPU copies the payload, so the driver asks
+ * the exporter for one contiguous kernel mapping.  Some exporters may still
+ * move a mapped buffer, but all keep it in place for an attached device.  The
+ * driver therefore attaches a platform device.
  */
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
@@ -18,10 +18,10 @@
 #include "mr.h"
 #include "mr_dmabuf.h"
 
-/* A piece of a region has to be less than 4 GiB (mem/sgl.c). */
+/* A contiguous piece has to be less than 4 GiB (mem/sgl.c). */
 #define MAX_BLOCK_SHIFT	30
 
-/* Stands for the processor where a device is asked for. */
+/* The device that attaches to dma-bufs on behalf of the CPU. */
 static struct platform_device *importer;
 
 int sroce_dmabuf_init(void)
@@ -45,12 +45,12 @@ void sroce_dmabuf_exit(void)
 
 /**
  * struct dmabuf_mr - region of a dma-buf
- * @mr: first
+ * @mr: first member
  * @dmabuf: the buffer, referenced
  * @attachment: of @importer, or NULL
- * @table: if the buffer could move: its addresses for @importer
- * @map: the mapping of all of it, or a null one
- * @held: it has been told that the processor uses it
+ * @table: addresses for @importer, if the exporter could move the buffer
+ * @map: mapping of the whole buffer, or a null map
+ * @held: dma_buf_begin_cpu_access() has succeeded
  */
 struct dmabuf_mr {
 	struct sroce_mr mr;
@@ -95,8 +95,8 @@ static int get_dmabuf(struct dmabuf_mr *d, int fd)
 	struct dma_buf *dmabuf = dma_buf_get(fd);
 
 	/*
-	 * Programs ask with no file at all whether a GPU's memory could be
-	 * registered, and take any other answer for a yes.
+	 * Programs pass an invalid descriptor to test whether a GPU's memory
+	 * could be registered, and take any other errno for a yes.
 	 */
 	if (IS_ERR(dmabuf))
 		return PTR_ERR(dmabuf) == -EBADF ? -EOPNOTSUPP :
@@ -105,13 +105,15 @@ static int get_dmabuf(struct dmabuf_mr *d, int fd)
 	if (ib_access_writable(d->mr.access) &&
 	    !(dmabuf->file->f_mode & FMODE_WRITE))
 		return -EACCES;
-	/* Its memory is not the processor's, or nobody has thought of us. */
+	/*
+	 * The CPU cannot reach the memory, or the exporter does not support it.
+	 */
 	if (!dmabuf->ops->vmap)
 		return -EOPNOTSUPP;
 	return 0;
 }
 
-/* The buffer stays where it is.  What can move is held when it is mapped. */
+/* Keep the buffer in place.  A buffer that can move is pinned by mapping it. */
 static int hold_dmabuf(struct dmabuf_mr *d)
 {
 	struct dma_buf_attachment *attachment;
@@ -131,8 +133,8 @@ static int hold_dmabuf(struct dmabuf_mr *d)
 }
 
 /*
- * In use by the processor from now on, as far as the exporter knows, until the
- * region goes: packets come when nobody can wait for the exporter.
+ * CPU access begins here and ends when the region is freed: when a packet
+ * arrives, nothing can wait for the exporter.
  */
 static int map_dmabuf(struct dmabuf_mr *d)
 {
@@ -150,7 +152,7 @@ static int map_dmabuf(struct dmabuf_mr *d)
 	return err;
 }
 
-/* One block as a rule: memory that is one piece need not be divided. */
+/* Usually one block: the mapping is contiguous. */
 static int fill_blocks(struct sroce_mr *mr, void *from)
 {
 	u64 count, i;

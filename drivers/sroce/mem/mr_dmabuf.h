@@ -6,7 +6,7 @@
 
 #if IS_REACHABLE(CONFIG_DMA_SHARED_BUFFER)
 int sroce_dmabuf_init(void);
-/* No region is left. */
+/* All regions have been freed. */
 void sroce_dmabuf_exit(void);
 #else
 static inline int sroce_dmabuf_init(void)

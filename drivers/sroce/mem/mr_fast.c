@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Fast registration: regions of kernel users, who register memory by a request
- * in the send queue and invalidate it by another, again and again.
+ * Fast registration.  Kernel users register memory with a work request in the
+ * send queue, invalidate it with another, and repeat that.
  *
- * The region is in the table for as long as it is allocated.  While it is not
- * valid its reference count is 0, so that lookups do not get it: they see
- * either all of a registration or nothing.
+ * The region stays in the table as long as it is allocated.  While it is
+ * invalid its reference count is 0, and lookups do not return it.  They see
+ * either a complete registration or none.
  */
 #include <linux/log2.h>
 
@@ -19,18 +19,18 @@
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
 	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
-/* The smallest page that users ask for; it may be less than one of the CPU. */
+/* Smallest page size that users ask for; may be less than PAGE_SIZE. */
 #define MIN_PAGE	4096
 
 /**
- * struct sroce_fast - a region that requests register
- * @mr: in the table of regions; first
- * @lock: protects the steps from free to valid and back, and @gone
+ * struct sroce_fast - region for REG_MR
+ * @mr: in the key table; first member
+ * @lock: protects the transitions between invalid and valid, and @gone
  * @gone: it has been deregistered
- * @most: pages that a registration may have
- * @pages: those of the next registration
- * @count: how many
- * @shift: log2 of their size
+ * @most: maximum number of pages of a registration
+ * @pages: pages of the next registration
+ * @count: number of entries in @pages
+ * @shift: log2 of the page size
  */
 struct sroce_fast {
 	struct sroce_mr mr;
@@ -86,7 +86,7 @@ static bool may_register(const struct sroce_fast *fast, struct ib_pd *pd,
 	       list_fits(fast, wr);
 }
 
-/* Nobody has a reference, so nobody looks at what is changed here. */
+/* There are no references, so nobody reads the members changed here. */
 static void make_valid(struct sroce_fast *fast, const struct sroce_wr *wr)
 {
 	struct sroce_mr *mr = &fast->mr;
@@ -102,7 +102,7 @@ static void make_valid(struct sroce_fast *fast, const struct sroce_wr *wr)
 	sroce_ref_revive(&mr->ref);
 }
 
-/* No new users from here on, and no old ones at the end. */
+/* Refuse new references and wait for the old ones to be dropped. */
 static void make_free(struct sroce_fast *fast)
 {
 	lockdep_assert_held(&fast->lock);
@@ -130,13 +130,13 @@ u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr)
 }
 
 /*
- * To free what is free already is no error: a peer that invalidates may have
- * been faster.
+ * Invalidating an invalid region is no error: the peer's SEND with invalidate
+ * may have come first.
  */
 static u8 fast_invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
 			  bool remote)
 {
-	/* That is the memory management operation error (11.6.2). */
+	/* the memory management operation error (11.6.2) */
 	u8 status = SROCE_MW_BIND_ERR;
 
 	spin_lock_bh(&fast->lock);
@@ -163,15 +163,15 @@ u8 sroce_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 	return status;
 }
 
-/* Verbs */
-
 static struct sroce_fast *alloc_fast(struct ib_pd *pd, u32 max_pages)
 {
 	struct sroce_fast *fast = kzalloc_obj(*fast, GFP_KERNEL);
 
 	if (!fast)
 		return NULL;
-	/* Those of this registration, and behind them those of the next. */
+	/*
+	 * Pages of the current registration, followed by those of the next one.
+	 */
 	fast->mr.blocks = kvcalloc(max_pages, 2 * sizeof(*fast->pages),
 				   GFP_KERNEL);
 	if (!fast->mr.blocks) {
@@ -209,7 +209,7 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 	return &fast->mr.ib;
 }
 
-/* What is called a DMA address is one of the direct map; see mem/mr.c. */
+/* The DMA address is an address of the direct map; see mem/mr.c. */
 static int add_page(struct ib_mr *ibmr, u64 addr)
 {
 	struct sroce_fast *fast = from_ib(ibmr);
@@ -220,7 +220,7 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/* A registration that is still valid is not touched, only the next one. */
+/* Sets the pages of the next registration; a valid one does not change. */
 int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int n,
 		    unsigned int *offset)
 {

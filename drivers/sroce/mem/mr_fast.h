@@ -6,26 +6,26 @@
 #include "mr.h"
 
 /**
- * sroce_fast_register() - execute a request that registers a region (REG_MR)
+ * sroce_fast_register() - execute a REG_MR work request
  * @pd: protection domain of the QP
  * @wr: the request
  *
- * The caller holds no cache; see sroce_invalidate().
+ * The caller holds no MR cache; see sroce_invalidate().
  *
  * Context: bottom halves off.  Return: 0 or enum sroce_status.
  */
 u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr);
 
 /**
- * sroce_invalidate() - a key is to lead nowhere, at once
- * @pd: protection domain of the QP that asks for it, or is asked to
- * @qpn: its number
- * @key: of a region that was registered by a request, or of a window of type
- *	2 that is bound to this QP
- * @remote: the peer asks: the region must have remote rights
+ * sroce_invalidate() - invalidate a key
+ * @pd: protection domain of the QP
+ * @qpn: QP number
+ * @key: key of a region that REG_MR has registered, or of a type 2 window that
+ *	is bound to this QP
+ * @remote: the peer requests it: the region must have remote rights
  *
- * Waits for those who are using the region, for a burst; so that they cannot
- * wait for each other, the caller holds no cache.
+ * Waits until users of the region have finished their burst.  The caller holds
+ * no MR cache, so two callers cannot wait for each other.
  *
  * Context: bottom halves off.  Return: 0 or enum sroce_status.
  */
@@ -36,7 +36,7 @@ struct ib_mr *sroce_alloc_mr(struct ib_pd *pd, enum ib_mr_type type,
 			     u32 max_pages);
 int sroce_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int n,
 		    unsigned int *offset);
-/* Of any kind. */
+/* Deregisters a region of any kind. */
 int sroce_dereg_any_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* SROCE_MR_FAST_H */

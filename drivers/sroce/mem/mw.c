@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory windows.  A window's key has its place in the table of regions for as
- * long as there is the window.  What it is bound to is an object of its own,
- * which does not change: binding and invalidating put another in its place, or
- * none, and who has found the old one is done with it within a burst.
+ * Memory windows.  The key of a window keeps its slot in the key table as long
+ * as the window exists.  Each binding is a separate object that does not
+ * change.  Binding and invalidating replace it or remove it.  Users that have
+ * found the old binding finish with it within a burst.
  */
 
 #include <linux/slab.h>
@@ -11,15 +11,15 @@
 #include "../core/errors.h"
 #include "mw.h"
 
-/* Local rights of a window mean nothing, but do no harm. */
+/* A window's local rights have no effect. */
 #define WINDOW_ACCESS							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
 	 IB_ACCESS_FLUSH_GLOBAL | IB_ZERO_BASED | IB_ACCESS_OPTIONAL)
 
 /**
- * struct sroce_mw_slot - the place of a window's key
- * @mr: in the table of regions; first
+ * struct sroce_mw_slot - key table entry of a window
+ * @mr: in the key table; first member
  * @type: IB_MW_TYPE_1 or 2
  * @lock: protects changes of @mr.binding, and @gone
  * @gone: the window has been deallocated
@@ -42,7 +42,7 @@ static struct sroce_mr *is_bound(struct sroce_mw_slot *slot)
 					 lockdep_is_held(&slot->lock));
 }
 
-/* Takes over the caller's reference to @parent. */
+/* Takes ownership of the caller's reference to @parent. */
 static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
 				     const struct sroce_wr *wr)
 {
@@ -67,11 +67,12 @@ static struct sroce_mr *make_binding(struct sroce_mr *parent, u32 qpn,
 }
 
 /*
- * One that nobody finds any more: afterwards nobody uses it.  Who has found it
- * before is at a burst, and wants none of the caller's locks meanwhile.
+ * Wait until a binding that has been unpublished is unused, then free it.  Those
+ * that found it earlier hold it for one burst and take none of the caller's
+ * locks.
  *
- * Context: the caller has no reference, and does not hold @slot->lock; bottom
- * halves are off.
+ * Context: bottom halves off; the caller has no reference to @mr and does not
+ * hold @slot->lock.
  */
 static void end_binding(struct sroce_mr *mr)
 {
@@ -83,7 +84,7 @@ static void end_binding(struct sroce_mr *mr)
 	kfree_rcu(mr, rcu);
 }
 
-/* Put @mr, which may be NULL, in the place of what the window is bound to. */
+/* Replace the binding of the window by @mr, which may be NULL. */
 static u8 replace_binding(struct sroce_mw_slot *slot, struct sroce_mr *mr)
 {
 	struct sroce_mr *old = NULL;
@@ -100,7 +101,7 @@ static u8 replace_binding(struct sroce_mw_slot *slot, struct sroce_mr *mr)
 	return fine ? 0 : SROCE_MW_BIND_ERR;
 }
 
-/* The region to bind to, referenced and counted, or NULL. */
+/* The region to bind to, with a reference and counted in @windows, or NULL. */
 static struct sroce_mr *get_parent(struct ib_pd *pd, const struct sroce_wr *wr)
 {
 	const int writes = IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_ATOMIC;
@@ -228,11 +229,14 @@ int sroce_dealloc_mw(struct ib_mw *ibmw)
 	old = is_bound(slot);
 	RCU_INIT_POINTER(slot->mr.binding, NULL);
 	spin_unlock_bh(&slot->lock);
-	/* With PREEMPT_RT it could come over a softirq here, and wait for it. */
+	/*
+	 * With PREEMPT_RT this task could preempt the softirq that it waits
+	 * for.
+	 */
 	local_bh_disable();
 	end_binding(old);
 	local_bh_enable();
-	/* Who has found it finds it gone, and looks no further. */
+	/* Concurrent lookups see @gone and leave the slot alone. */
 	kfree_rcu(slot, mr.rcu);
 	return 0;
 }

@@ -8,9 +8,9 @@
 struct sroce_mw_slot;
 
 /**
- * struct sroce_mw - what the RDMA core allocates for a memory window
- * @ib: what it sees; first
- * @slot: the place of its key in the table, and what it is bound to (mem/mw.c)
+ * struct sroce_mw - memory window
+ * @ib: the RDMA core's part; first member
+ * @slot: entry of its key in the table, with the current binding (mem/mw.c)
  */
 struct sroce_mw {
 	struct ib_mw ib;
@@ -20,7 +20,7 @@ struct sroce_mw {
 /**
  * sroce_mw_bind() - execute a bind request
  * @pd: protection domain of the QP
- * @qpn: its number
+ * @qpn: QP number
  * @wr: the request
  *
  * Context: bottom halves off.  Return: 0 or enum sroce_status.
@@ -28,10 +28,10 @@ struct sroce_mw {
 u8 sroce_mw_bind(struct ib_pd *pd, u32 qpn, const struct sroce_wr *wr);
 
 /**
- * sroce_mw_invalidate() - a key is to lead nowhere, at once
- * @pd: protection domain of the QP that asks for it, or is asked to
- * @qpn: its number
- * @key: of a window of type 2 that is bound to this QP
+ * sroce_mw_invalidate() - invalidate the key of a type 2 window
+ * @pd: protection domain of the QP
+ * @qpn: QP number
+ * @key: key of a window that is bound to this QP
  *
  * Context: bottom halves off.  Return: 0 or enum sroce_status.
  */

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * On-demand paging: memory that is not pinned, but follows what its process
- * does.  The address space is divided into chunks.  A chunk has a table of the
- * pages that are present, and a notifier, by which the kernel tells that it
- * takes some of them back.
+ * On-demand paging: regions whose memory is not pinned and follows the
+ * process's mappings.  The address space is divided into chunks.  A chunk has a
+ * table of the pages that are present, and an MMU notifier that removes pages
+ * from it.
  *
- * The data path looks at the tables where it cannot sleep: it holds the chunk
- * for a burst, and the notifier waits for that.  Pages that are present need no
- * reference of ours; those that are attached to packets get one, under the hold.
+ * The data path reads the tables where it cannot sleep.  It holds a chunk for
+ * one burst, and the notifier waits for that.  Pages that are present have no
+ * reference of the driver.  Pages that are attached to packets get one while
+ * the chunk is held.
  */
 #include <linux/bitmap.h>
 
@@ -27,35 +28,37 @@
 #include "odp.h"
 #include "odp_wq.h"
 
-/* A page here and a page there shall not cost large tables. */
+/*
+ * Pages in a chunk; small, so that scattered accesses do not need large tables.
+ */
 #define CHUNK_PAGES	256
 #define CHUNK_BYTES	(CHUNK_PAGES * PAGE_SIZE)
 /*
- * Chunks of a region; for another one some chunk has to go.  That bounds what
- * a process can have allocated by mapping a page here, and there, and there.
+ * Maximum chunks of a region; for one more, an old chunk is removed.  This
+ * bounds the kernel memory that a process can use up with scattered accesses.
  */
 #define MAX_CHUNKS	16384
-/* Pages faulted in one go. */
+/* Pages that one hmm_range_fault() faults in. */
 #define BATCH		64
-/* Pages that a hold is told of at once: more than a burst has. */
+/* Pages that sroce_odp_get() describes at once: more than a burst has. */
 #define RUN_PAGES	32
-/* While others keep changing the range, for so long. */
+/* Retry for this long while the mappings keep changing. */
 #define PATIENCE	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
 
 /**
- * struct sroce_odp - an address space that is watched
- * @ref: the structure
- * @work: frees it, where it cannot be done at once
- * @mm: the address space; its structure alone is referenced
- * @pager: the user's
- * @lock: chunks coming and going; outside of mmap_lock
+ * struct sroce_odp - on-demand access to an address space
+ * @ref: references to the structure
+ * @work: frees the structure from contexts that cannot
+ * @mm: the address space; only the mm_struct is referenced
+ * @pager: workqueues of the user
+ * @lock: protects adding and removing chunks; taken outside mmap_lock
  * @chunks: by address / CHUNK_BYTES; RCU
- * @count: how many
- * @hand: the one that went last for want of room
- * @closed: there will be no more
- * @faults: pages; see struct sroce_odp_stats
- * @prefetches: likewise
- * @invalidations: likewise
+ * @count: number of chunks
+ * @hand: index of the chunk that was last removed for lack of room
+ * @closed: no chunk may be added
+ * @faults: see struct sroce_odp_stats
+ * @prefetches: see struct sroce_odp_stats
+ * @invalidations: see struct sroce_odp_stats
  */
 struct sroce_odp {
 	refcount_t ref;
@@ -73,16 +76,18 @@ struct sroce_odp {
 };
 
 /**
- * struct sroce_odp_chunk - a piece of it
- * @notifier: tells of changes
- * @odp: where it belongs
- * @ref: the structure: one for being in the table, one per fault under way
- * @users: one for being in use, one per hold; 0 while pages are taken out
- * @lock: writers of the table; inside mmap_lock and what reclaim holds
- * @gone: it was taken out of the table
+ * struct sroce_odp_chunk - part of the address space
+ * @notifier: reports changes of the mappings
+ * @odp: the address space
+ * @ref: references to the structure: one for the table, one per fault in
+ *	progress
+ * @users: one for being usable, one per hold; 0 while pages are removed
+ * @lock: serializes writers of the table; taken inside mmap_lock and the locks
+ *	of reclaim
+ * @gone: removed from the table
  * @writable: pages that may be written to
- * @pages: kernel address of what is present, or NULL
- * @rcu: lookups may still look at it
+ * @pages: kernel address of each page that is present, or NULL
+ * @rcu: delays freeing until lookups have ended
  */
 struct sroce_odp_chunk {
 	struct mmu_interval_notifier notifier;
@@ -101,7 +106,7 @@ static bool why_writes(enum sroce_odp_why why)
 	return why == SROCE_ODP_WRITE || why == SROCE_ODP_PREFETCH_WRITE;
 }
 
-/* Tables */
+/* Chunk tables */
 
 static void chunk_put(struct sroce_odp_chunk *chunk)
 {
@@ -114,7 +119,7 @@ void sroce_odp_put(struct sroce_odp_chunk *chunk)
 	sroce_ref_put(&chunk->users);
 }
 
-/* Waits until nobody holds it; nobody can from now on. */
+/* Wait until nobody holds the chunk, and refuse new holds. */
 static void chunk_pause(struct sroce_odp_chunk *chunk)
 {
 	sroce_ref_drain(&chunk->users);
@@ -126,8 +131,8 @@ static void chunk_resume(struct sroce_odp_chunk *chunk)
 }
 
 /*
- * The page may have been written to as long as it was ours.  It is still the
- * process's: who takes it away waits for us.
+ * A writable page may have been written to, so mark it dirty.  The process
+ * still owns it: the notifier has not returned yet.
  */
 static void forget_page(struct sroce_odp_chunk *chunk, u32 i)
 {
@@ -159,7 +164,7 @@ static bool any_present(const struct sroce_odp_chunk *chunk, u32 first,
 	return false;
 }
 
-/* Those from @first to @last are not present any more. */
+/* Remove pages @first to @last from the table. */
 static void unmap_page(struct sroce_odp_chunk *chunk, u32 first, u32 last)
 {
 	lockdep_assert_held(&chunk->lock);
@@ -177,8 +182,8 @@ static unsigned long chunk_start(const struct sroce_odp_chunk *chunk)
 }
 
 /*
- * The kernel is about to change the range.  Who holds the chunk has bottom
- * halves off, so the wait is short, but it is a wait.
+ * The kernel is about to change the mappings of the range.  This waits for the
+ * holders of the chunk.  They have bottom halves off, so the wait is short.
  */
 static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 			     const struct mmu_notifier_range *range,
@@ -204,7 +209,7 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 	.invalidate = chunk_invalidate,
 };
 
-/* Coming and going of chunks */
+/* Adding and removing chunks */
 
 static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
 {
@@ -213,7 +218,7 @@ static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
 	odp->count--;
 	mutex_lock(&chunk->lock);
 	chunk->gone = true;
-	/* For good: who still finds it is not to hold it. */
+	/* Not resumed: lookups that still find the chunk must not hold it. */
 	chunk_pause(chunk);
 	forget_pages(chunk, 0, CHUNK_PAGES - 1);
 	mutex_unlock(&chunk->lock);
@@ -221,7 +226,7 @@ static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
 	chunk_put(chunk);
 }
 
-/* One goes, each in its turn. */
+/* At the limit remove a chunk, round robin. */
 static void make_room(struct sroce_odp *odp)
 {
 	struct sroce_odp_chunk *chunk;
@@ -251,7 +256,7 @@ static struct sroce_odp_chunk *alloc_chunk(struct sroce_odp *odp)
 	return chunk;
 }
 
-/* The mm has users meanwhile. */
+/* The caller keeps mm_users above 0. */
 static struct sroce_odp_chunk *add_chunk(struct sroce_odp *odp,
 					 unsigned long index)
 {
@@ -278,7 +283,7 @@ static struct sroce_odp_chunk *add_chunk(struct sroce_odp *odp,
 	return chunk;
 }
 
-/* Find or make it: referenced, or an errno. */
+/* Find or add a chunk; returns a reference or an errno. */
 static struct sroce_odp_chunk *get_chunk(struct sroce_odp *odp,
 					 unsigned long index)
 {
@@ -299,8 +304,8 @@ static struct sroce_odp_chunk *get_chunk(struct sroce_odp *odp,
 }
 
 /*
- * The first chunk is made here: the first notifier of an mm wants its mmap_lock
- * to itself, which a fault should not wait for.
+ * Adds a first chunk, because the first notifier of an mm needs mmap_lock for
+ * writing, which a later fault should not wait for.
  */
 struct sroce_odp *sroce_odp_open(void)
 {
@@ -378,7 +383,7 @@ void sroce_odp_release_later(struct sroce_odp *odp)
 	sroce_odp_wq_later(&odp->work);
 }
 
-/* Looking up */
+/* Lookup on the data path */
 
 static bool vma_usable(const struct sroce_odp_chunk *chunk, u32 i, bool write)
 {
@@ -386,7 +391,7 @@ static bool vma_usable(const struct sroce_odp_chunk *chunk, u32 i, bool write)
 	       (!write || test_bit(i, chunk->writable));
 }
 
-/* Usable pages in a row, the first of them @first. */
+/* Number of consecutive usable pages from @first on. */
 static u32 count_pages_in_row(const struct sroce_odp_chunk *chunk, u32 first, u32 end,
 			      bool write)
 {
@@ -397,7 +402,7 @@ static u32 count_pages_in_row(const struct sroce_odp_chunk *chunk, u32 first, u3
 	return i - first;
 }
 
-/* How many of them lie one behind the other in the direct map, too? */
+/* Number of these pages that are contiguous in the direct map. */
 static u32 count_adjoining(void *const *page, u32 run)
 {
 	u32 n = 1;
@@ -464,11 +469,11 @@ bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write)
 	return true;
 }
 
-/* Faulting */
+/* Paging in */
 
 /*
- * Memory that the kernel has taken out of its own map (memfd_secret()) is
- * nobody else's business, ours neither.
+ * False for memory that is not in the kernel's direct map (memfd_secret()); the
+ * driver must not access it.
  */
 static bool page_reachable(const void *p)
 {
@@ -477,13 +482,18 @@ static bool page_reachable(const void *p)
 	return !copy_from_kernel_nofault(&byte, p, sizeof(byte));
 }
 
-/* Returns 1 if something has become present that was not, or an errno. */
+/*
+ * Returns 1 if the page has become present or writable, 0 if it was, or an
+ * errno.
+ */
 static int map_page(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 {
 	void *p = page_address(hmm_pfn_to_page(pfn));
 	bool write = pfn & HMM_PFN_WRITE;
 
-	/* Nobody takes a page away in secret; should it be so, trust the mm. */
+	/*
+	 * The notifier should have removed a stale page.  If not, believe HMM.
+	 */
 	if (chunk->pages[i] && chunk->pages[i] != p)
 		unmap_page(chunk, i, i);
 	if (chunk->pages[i] && (!write || test_bit(i, chunk->writable)))
@@ -496,7 +506,7 @@ static int map_page(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 	return 1;
 }
 
-/* Returns how many pages have become present, or an errno. */
+/* Returns the number of pages that have become present, or an errno. */
 static int map_pages(struct sroce_odp_chunk *chunk,
 		     const struct hmm_range *range)
 {
@@ -511,7 +521,7 @@ static int map_pages(struct sroce_odp_chunk *chunk,
 	else if (mmu_interval_read_retry(range->notifier, range->notifier_seq))
 		err = -EBUSY;
 	for (i = 0; i < n && err >= 0; i++) {
-		/* Not asked to fault, it leaves gaps. */
+		/* Without HMM_PFN_REQ_FAULT there are gaps. */
 		if (!(range->hmm_pfns[i] & HMM_PFN_VALID))
 			continue;
 		err = map_page(chunk, first + i, range->hmm_pfns[i]);
@@ -528,7 +538,10 @@ static unsigned long request_flags(enum sroce_odp_why why)
 	return HMM_PFN_REQ_FAULT | (why_writes(why) ? HMM_PFN_REQ_WRITE : 0);
 }
 
-/* Whole pages; returns how many have become present, or an errno. */
+/*
+ * @start and @end are page aligned.  Returns the number of pages that have
+ * become present, or an errno.
+ */
 static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 		       unsigned long end, enum sroce_odp_why why)
 {
@@ -563,7 +576,7 @@ static void count_faults(struct sroce_odp *odp, enum sroce_odp_why why,
 						     &odp->prefetches);
 }
 
-/* What of the range lies in the first chunk, of which @start is a page. */
+/* Fault in the part of the range that lies in the chunk of @start. */
 static int fault_chunk(struct sroce_odp *odp, unsigned long start,
 		       unsigned long end, enum sroce_odp_why why)
 {
@@ -609,10 +622,10 @@ int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
 
 	if (check_add_overflow(va, length, &end) || end > odp->mm->task_size)
 		return -EFAULT;
-	/* A process that is gone has no memory. */
+	/* A process that has exited has no memory. */
 	if (!mmget_not_zero(odp->mm))
 		return -EFAULT;
-	/* The tables are the process's expense, whoever makes them. */
+	/* Charge the tables to the memory cgroup of the process. */
 	memcg = get_mem_cgroup_from_mm(odp->mm);
 	old = set_active_memcg(memcg);
 	err = fault_range(odp, ALIGN_DOWN(va, PAGE_SIZE), PAGE_ALIGN(end), why);

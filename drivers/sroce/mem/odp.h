@@ -10,21 +10,21 @@ struct sroce_odp;
 struct sroce_odp_chunk;
 struct sroce_odp_wq;
 
-/* Why pages are wanted. */
+/* Purpose of a page-in. */
 enum sroce_odp_why {
-	SROCE_ODP_READ,			/* for data to be sent */
-	SROCE_ODP_WRITE,		/* for data that has arrived */
-	SROCE_ODP_PREFETCH,		/* by advice, to be read, */
-	SROCE_ODP_PREFETCH_WRITE,	/* to be written to, */
-	SROCE_ODP_PREFETCH_PRESENT,	/* or only what the process has now */
+	SROCE_ODP_READ,			/* read payload to send */
+	SROCE_ODP_WRITE,		/* write payload that has arrived */
+	SROCE_ODP_PREFETCH,		/* ibv_advise_mr(): for reading, */
+	SROCE_ODP_PREFETCH_WRITE,	/* for writing, */
+	SROCE_ODP_PREFETCH_PRESENT,	/* or only pages that are mapped already */
 };
 
 /**
  * struct sroce_odp_piece - memory that is present
- * @p: its first byte
- * @bytes: that lie in one piece
- * @block: the page behind the piece is @block[1], and so on
- * @beyond: bytes of such pages that are present
+ * @p: kernel address of its first byte
+ * @bytes: contiguous bytes at @p
+ * @block: the next page is @block[1], and so on
+ * @beyond: bytes in those next pages that are present
  */
 struct sroce_odp_piece {
 	void *p;
@@ -34,10 +34,10 @@ struct sroce_odp_piece {
 };
 
 /**
- * struct sroce_odp_stats - what has happened to a region, in pages
- * @faults: made present since somebody wanted to use them
- * @prefetches: made present since somebody gave advice
- * @invalidations: taken back
+ * struct sroce_odp_stats - counters of a region, in pages
+ * @faults: paged in because the data path needed them
+ * @prefetches: paged in because of advice
+ * @invalidations: removed by the notifier
  */
 struct sroce_odp_stats {
 	u64 faults;
@@ -48,80 +48,85 @@ struct sroce_odp_stats {
 #ifdef CONFIG_INFINIBAND_ON_DEMAND_PAGING
 
 /**
- * sroce_odp_open() - watch the caller's address space
+ * sroce_odp_open() - start on-demand access to the caller's memory
  *
- * Nothing is paged in; addresses need not be mapped before they are used.
+ * Pages nothing in.  Addresses need not be mapped before they are used.
  *
  * Context: process.  Return: a reference, for sroce_odp_close(), or an errno.
  */
 struct sroce_odp *sroce_odp_open(void);
 
 /**
- * sroce_odp_close() - nothing is present any more, and never will be
- * @odp: or NULL; the reference is dropped
+ * sroce_odp_close() - end on-demand access
+ * @odp: reference to drop, or NULL
  *
- * Waits for sroce_odp_put() of everything that sroce_odp_get() has found.
+ * Afterwards no page is present or can become present.  Waits until
+ * sroce_odp_put() has been called for all that sroce_odp_get() returned.
  */
 void sroce_odp_close(struct sroce_odp *odp);
 
-/* Of the user who has opened it; as long as @odp is held.  Context: any. */
+/*
+ * Workqueues of the user that opened @odp; valid as long as @odp is held.
+ * Context: any.
+ */
 struct sroce_odp_wq *sroce_odp_queues(const struct sroce_odp *odp);
 
-/* References that keep the structure, and nothing but the structure. */
+/* Take a reference to the structure only: it keeps no page present. */
 void sroce_odp_hold(struct sroce_odp *odp);
 /*
- * Undoes sroce_odp_hold(); sroce_odp_close() does so by itself.  The last one
- * also drops the process's mm_struct.  Context: process.
+ * Drop a reference of sroce_odp_hold(); sroce_odp_close() does it itself.  The
+ * last one also drops the mm_struct of the process.  Context: process.
  */
 void sroce_odp_release(struct sroce_odp *odp);
-/* The same, later.  Context: any. */
+/* sroce_odp_release() from a work item.  Context: any. */
 void sroce_odp_release_later(struct sroce_odp *odp);
 
 /**
- * sroce_odp_get() - find memory that is present
+ * sroce_odp_get() - find and hold memory that is present
  * @odp: the address space
  * @va: address in it
- * @most: bytes that are of interest, not 0
- * @write: they will be written to
+ * @most: maximum number of bytes to find, not 0
+ * @write: the memory will be written to
  * @piece: result
  *
- * The pages stay the process's as long as the reference is held; whoever takes
- * them from the process waits for it, so it has to be short.
+ * The pages stay mapped in the process until the reference is dropped.  Reclaim,
+ * munmap() and others wait for it, so hold it briefly.
  *
- * Context: any with bottom halves off, until sroce_odp_put().
+ * Context: any, with bottom halves off until sroce_odp_put().
  * Return: a reference, or NULL if the byte at @va is not present.
  */
 struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
 				      bool write,
 				      struct sroce_odp_piece *piece);
-/* Undoes sroce_odp_get(): the pages may be taken back.  Context: as there. */
+/* Drop the reference of sroce_odp_get(); same context. */
 void sroce_odp_put(struct sroce_odp_chunk *chunk);
 
-/* Are all of these bytes present?  Context: bottom halves off. */
+/* True if all of these bytes are present.  Context: bottom halves off. */
 bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write);
 
 /**
- * sroce_odp_fault() - page in
- * @odp: held
+ * sroce_odp_fault() - page memory in
+ * @odp: address space, held
  * @va: address
  * @length: bytes
  * @why: enum sroce_odp_why
  *
- * What is present when this returns may be gone a moment later.
+ * Pages may be removed again as soon as this returns.
  *
  * Context: process; takes the mmap_lock of @odp's process, and may wait for
- * disks.
- * Return: 0; EFAULT or EPERM if there is no memory there, or none of that kind;
- * EBUSY, EAGAIN, ENOMEM or EINTR if it was not to be had now.
+ * disk I/O.
+ * Return: 0; EFAULT or EPERM if no memory is mapped there, or the mapping does
+ * not allow the access; EBUSY, EAGAIN, ENOMEM or EINTR if paging in failed for
+ * now.
  */
 int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
 		    enum sroce_odp_why why);
 
-/* What has happened so far.  Context: any; others go on counting meanwhile. */
+/* Read the counters.  Context: any; they may change meanwhile. */
 void sroce_odp_stats(const struct sroce_odp *odp,
 		     struct sroce_odp_stats *stats);
 
-#else /* a kernel without it: no region is ever registered so */
+#else /* the kernel has no on-demand paging, so no region uses it */
 
 static inline struct sroce_odp *sroce_odp_open(void)
 {

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory on demand that is not present when a QP needs it, or that somebody
- * advises us to have present.  Paging in sleeps, perhaps for long, so it has
- * work items of its own: neither QPs nor regions wait for them when they go.
+ * Page-in of on-demand memory, for a QP that needs it and for ibv_advise_mr().
+ * Paging in sleeps, possibly for long, so it has its own work items.  Destroying
+ * a QP or region does not wait for them.
  */
 #include <linux/slab.h>
 #include "odp.h"
 #include "odp_fault.h"
 #include "odp_wq.h"
 
-/* Memory is short, and was so many times in a row. */
+/*
+ * Attempts before a temporary failure, such as lack of memory, becomes an
+ * error.
+ */
 #define MAX_TRIES	1000
 
-/* Of a QP */
+/* Page-in for a QP */
 
 static bool same_range(const struct sroce_fault_range *a,
 		       const struct sroce_fault_range *b)
@@ -20,7 +23,7 @@ static bool same_range(const struct sroce_fault_range *a,
 	return a->odp == b->odp && a->va == b->va && a->write == b->write;
 }
 
-/* What is short today may be there tomorrow; what is no memory will not. */
+/* Other errors, such as lack of memory, may go away. */
 static bool is_permanent(int err)
 {
 	return err == -EFAULT || err == -EPERM || err == -EINVAL;
@@ -47,7 +50,7 @@ static void page_in(struct work_struct *work)
 		sroce_odp_release(r->odp);
 	}
 	fault->count = 0;
-	/* Then it is the half's again; pairs with sroce_fault_busy(). */
+	/* Returns ownership to the QP; pairs with sroce_fault_busy(). */
 	smp_store_release(&fault->busy, false);
 	fault->resume(fault);
 	kref_put(fault->owner, fault->release);
@@ -63,7 +66,10 @@ void sroce_fault_setup(struct sroce_fault *fault, struct kref *owner,
 	INIT_WORK(&fault->work, page_in);
 }
 
-/* The region may be gone by now; a softirq must not drop the last reference. */
+/*
+ * Releases later, because the region may have been deregistered, and a softirq
+ * must not drop the last reference.
+ */
 static void drop_ranges(struct sroce_fault *fault)
 {
 	while (fault->count)
@@ -80,9 +86,9 @@ void sroce_fault_reset(struct sroce_fault *fault)
 	kref_put(fault->owner, fault->release);
 }
 
-/* One entry of a list; if it is on demand and not present it is to be. */
+/* Add an entry of an SGL to the ranges if it is on demand and not present. */
 static int add_fault_range(struct sroce_fault *fault, const struct sroce_sgl *memory,
-		     u32 key, u64 addr, u32 len)
+			   u32 key, u64 addr, u32 len)
 {
 	bool write = sroce_access_writes(memory->access);
 	struct sroce_fault_range *r = &fault->ranges[fault->count];
@@ -104,7 +110,7 @@ static int add_fault_range(struct sroce_fault *fault, const struct sroce_sgl *me
 }
 
 static int add_fault_ranges(struct sroce_fault *fault,
-		      const struct sroce_sgl *memory, u32 at, u32 len)
+			    const struct sroce_sgl *memory, u32 at, u32 len)
 {
 	int err = 0;
 	u32 i, n;
@@ -127,7 +133,7 @@ static int add_fault_ranges(struct sroce_fault *fault,
 	return err;
 }
 
-/* Was it this that could not be had the last time? */
+/* True if one of the ranges is the one that failed last time. */
 static bool failed_before(const struct sroce_fault *fault)
 {
 	u8 i;
@@ -139,9 +145,9 @@ static bool failed_before(const struct sroce_fault *fault)
 }
 
 /*
- * Is there hope?  Looks at what came of the last attempt.  Memory that was
- * there and has gone again may go as often as its process likes: that costs
- * the process as much as us, and whether the peer waits is up to the peer.
+ * Decide from the last result whether to try again.  A range that was paged in
+ * and has been removed again may be paged in any number of times.  That costs
+ * the process as much as the driver, and the peer limits how long it waits.
  */
 static bool may_retry(struct sroce_fault *fault)
 {
@@ -174,25 +180,28 @@ int sroce_fault_start(struct sroce_fault *fault,
 		return err;
 	}
 	if (!fault->count) {
-		/* It has come meanwhile. */
+		/* The memory has become present meanwhile. */
 		fault->resume(fault);
 		return 0;
 	}
 	kref_get(fault->owner);
 	fault->busy = true;
-	/* Who shares a domain with others shares their fate. */
+	/*
+	 * Ranges can belong to several users of one PD; use the first one's
+	 * workqueue.
+	 */
 	queue_work(sroce_odp_queues(fault->ranges[0].odp)->faults, &fault->work);
 	return 0;
 }
 
-/* Advice */
+/* Prefetch by ibv_advise_mr() */
 
 /**
- * struct advice - what an advised prefetch has still to do
- * @work: does it later
+ * struct advice - prefetch in progress
+ * @work: runs it asynchronously
  * @why: enum sroce_odp_why
  * @count: entries in @ranges
- * @ranges: to page in
+ * @ranges: memory to page in
  */
 struct advice {
 	struct work_struct work;
@@ -227,7 +236,7 @@ static void run_advice_later(struct work_struct *work)
 	free_advice(a);
 }
 
-/* The man page's word for each of them: ibv_advise_mr(3). */
+/* The errno values are those of ibv_advise_mr(3). */
 static int check_sge(const struct sroce_mr *mr, struct ib_pd *pd,
 		     const struct ib_sge *sge, enum sroce_odp_why why)
 {
@@ -259,7 +268,7 @@ static int take_range(struct advice *a, const struct sroce_mr *mr,
 	return err;
 }
 
-/* Others' windows are nobody's business. */
+/* Errno for a key without a region; does not reveal windows of other PDs. */
 static int no_region(struct ib_pd *pd, u32 key)
 {
 	struct sroce_mr *slot;
@@ -272,7 +281,7 @@ static int no_region(struct ib_pd *pd, u32 key)
 	return err;
 }
 
-/* Only the address space is held for longer than a moment. */
+/* Holds the region briefly, the address space until the prefetch ends. */
 static int take_sge(struct advice *a, struct ib_pd *pd,
 		    const struct ib_sge *sge)
 {

@@ -6,16 +6,16 @@
 #include <linux/workqueue.h>
 #include "sgl.h"
 
-/* Pieces of a message that are paged in together. */
+/* Maximum ranges of a message that are paged in together. */
 #define SROCE_FAULT_RANGES	8
-/* So much of a message is paged in at once, */
+/* Maximum bytes of a message that are paged in at once, */
 #define SROCE_FAULT_BYTES	0x400000u
-/* and of one of which it is not known how long it is. */
+/* and if the length of the message is not known yet. */
 #define SROCE_FAULT_AHEAD	0x10000u
 
 /**
  * struct sroce_fault_range - memory to page in
- * @odp: where, held; of what has failed only to be compared
+ * @odp: address space, held; in @failed it is only compared
  * @va: address
  * @length: bytes
  * @write: it will be written to
@@ -28,19 +28,20 @@ struct sroce_fault_range {
 };
 
 /**
- * struct sroce_fault - a half of a QP waits for memory
- * @work: pages in
- * @owner: reference count of the structure that contains this
- * @release: for @owner
- * @resume: called when @work has ended; any context
- * @outdated: what came of the last attempt was before a reset; the half's
- * @busy: @work is at it or waits, and has all below; else it is the half's, by
- *	its lock
+ * struct sroce_fault - page-in for the send or receive side of a QP
+ * @work: work item that pages in
+ * @owner: reference count of the containing structure
+ * @release: release function of @owner
+ * @resume: called when @work has finished; any context
+ * @outdated: the result of the last attempt is older than a QP reset; protected
+ *	by that side's lock
+ * @busy: @work is queued or running and owns all members below; otherwise that
+ *	side's lock protects them
  * @count: entries in @ranges
- * @ranges: what is wanted
- * @err: why the last attempt has failed, or 0
- * @failed: where
- * @tries: such attempts for the same in a row
+ * @ranges: memory to page in
+ * @err: error of the last attempt, or 0
+ * @failed: range that failed
+ * @tries: consecutive failed attempts for that range
  */
 struct sroce_fault {
 	struct work_struct work;
@@ -56,12 +57,15 @@ struct sroce_fault {
 	u32 tries;
 };
 
-/* Prepare @fault.  The parameters are members of struct sroce_fault. */
+/* Initialize @fault; the parameters are described in struct sroce_fault. */
 void sroce_fault_setup(struct sroce_fault *fault, struct kref *owner,
 		       void (*release)(struct kref *owner),
 		       void (*resume)(struct sroce_fault *fault));
 
-/* Does @fault's half wait?  If not, it has what page_in() has left there. */
+/*
+ * True while the work item owns @fault.  Otherwise the result of page_in() can
+ * be read.
+ */
 static inline bool sroce_fault_busy(const struct sroce_fault *fault)
 {
 	/* Pairs with page_in(). */
@@ -69,24 +73,25 @@ static inline bool sroce_fault_busy(const struct sroce_fault *fault)
 }
 
 /*
- * The QP begins anew or goes: nothing counts of what there was, and what still
- * waits for a thread is left.  Under the half's lock; the caller has a reference.
+ * Forget the result of earlier attempts, and cancel a work item that has not
+ * started.  For a QP that is reset or destroyed.  Context: lock of that side of
+ * the QP held; the caller has a reference.
  */
 void sroce_fault_reset(struct sroce_fault *fault);
 
 /**
- * sroce_fault_start() - have memory paged in
- * @fault: of the half whose lock is held
- * @memory: a list of pieces, of which EAGAIN was said
- * @at: offset of what is wanted, bytes
+ * sroce_fault_start() - start paging in memory of a message
+ * @fault: of the side of the QP whose lock is held
+ * @memory: SGL for which EAGAIN was returned
+ * @at: offset in @memory, bytes
  * @len: bytes
  *
- * When it is there, or cannot be, the QP's work goes on and tries again.  If it
- * could not be had for the very same a moment ago, that is told here; but if
- * memory is short that may change, and it takes many attempts until it is told.
+ * The QP's work item tries again after success and after failure.  An earlier
+ * failure for the same range is returned here.  A failure that may go away,
+ * such as lack of memory, is returned after many attempts only.
  *
- * Return: 0, also if that half waits already; EFAULT if a key is refused or
- * the process has no such memory.
+ * Return: 0, also if a page-in is in progress already; EFAULT if a key is
+ * refused or the process has no such memory.
  */
 int sroce_fault_start(struct sroce_fault *fault,
 		      const struct sroce_sgl *memory, u32 at, u32 len);

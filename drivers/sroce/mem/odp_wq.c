@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The threads that wait for memory of a user, which that user may keep waiting.
+ * Per-user workqueues for paging in, because a user can delay page-ins at will.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
@@ -11,19 +11,19 @@
 #include <linux/wait.h>
 #include "odp_wq.h"
 
-/* Threads of a user (of each NUMA node, up to 6.8). */
+/* Threads per user (and, up to Linux 6.8, per NUMA node). */
 #define MOST_FAULTS	64
 #define MOST_ADVICE	4
-/* Who comes back soon finds the threads still there. */
+/* Keep the workqueues of a user for this long after the last use. */
 #define LINGER		(10 * HZ)
 
 /**
- * struct account - a user with memory on demand
- * @pager: the queues
+ * struct account - workqueues of a user
+ * @pager: the workqueues
  * @node: in @accounts
  * @uid: the user
- * @users: address spaces
- * @close: frees it some time after the last of them
+ * @users: number of address spaces
+ * @close: frees the account some time after the last of them
  */
 struct account {
 	struct sroce_odp_wq pager;
@@ -33,7 +33,7 @@ struct account {
 	struct delayed_work close;
 };
 
-/* Protects all of these. */
+/* Protects all accounts, the table and leaving. */
 static DEFINE_MUTEX(accounts_lock);
 static DEFINE_HASHTABLE(accounts, 8);
 static bool leaving;
@@ -68,8 +68,8 @@ void sroce_odp_wq_later(struct work_struct *work)
 }
 
 /*
- * Who answers for the caller: in a user namespace who has made it, or the
- * outermost of them, for in it there are as many users as one likes.
+ * Account to the owner of the outermost user namespace: inside a namespace,
+ * uids are unlimited.
  */
 kuid_t sroce_owner_uid(void)
 {
@@ -93,7 +93,7 @@ static void free_account(struct account *account)
 static bool is_unused(struct account *account)
 {
 	lockdep_assert_held(&accounts_lock);
-	/* Used and left again meanwhile: then later. */
+	/* If it was used again meanwhile, a later run frees it. */
 	return !account->users && !delayed_work_pending(&account->close);
 }
 
@@ -173,7 +173,7 @@ void sroce_odp_wq_put(struct sroce_odp_wq *pager)
 		return;
 	account = container_of(pager, struct account, pager);
 	mutex_lock(&accounts_lock);
-	/* Not here: it may be one of the queue's own work items that leaves. */
+	/* Not freed here: the caller may be a work item of this workqueue. */
 	if (!--account->users)
 		mod_delayed_work(janitor, &account->close,
 				 leaving ? 0 : LINGER);

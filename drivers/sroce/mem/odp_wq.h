@@ -6,13 +6,13 @@
 #include <linux/workqueue.h>
 
 /**
- * struct sroce_odp_wq - pages in what a user's memory is wanted for
- * @faults: for QPs, work items
- * @advice: before anybody wants it; QPs do not wait for that
+ * struct sroce_odp_wq - workqueues that page in memory of a user
+ * @faults: work items of QPs
+ * @advice: prefetches; QPs do not wait for these
  *
- * A page may be as long in coming as its owner likes, who may serve the file
- * that it is of.  So each user has queues of their own, and so many threads:
- * who has such pages waits for them alone.
+ * A user can delay a page-in for as long as he likes, for instance by serving
+ * the file with FUSE.  Each user therefore has workqueues with a limited number
+ * of threads, and delays only himself.
  */
 struct sroce_odp_wq {
 	struct workqueue_struct *faults;
@@ -21,22 +21,25 @@ struct sroce_odp_wq {
 
 /* Context: loading the module.  Return: 0 or ENOMEM. */
 int sroce_odp_wq_init(void);
-/* Waits for all there are; no device is left. */
+/* Waits for all work items.  All devices are gone. */
 void sroce_odp_wq_exit(void);
 
 /**
- * sroce_odp_wq_get() - the calling user's pager
+ * sroce_odp_wq_get() - get the workqueues of the calling user
  *
  * Context: process.  Return: a reference, or NULL if memory is short.
  */
 struct sroce_odp_wq *sroce_odp_wq_get(void);
-/* @pager: or NULL.  Context: process, a work item of its queues, too. */
+/*
+ * Drop the reference; @pager may be NULL.  Context: process, also a work item
+ * of these workqueues.
+ */
 void sroce_odp_wq_put(struct sroce_odp_wq *pager);
 
-/* The user that what the calling process uses up is counted against. */
+/* User to which resources of the calling process are accounted. */
 kuid_t sroce_owner_uid(void);
 
-/* Run @work, of nobody in particular, in a process.  Context: any. */
+/* Run @work in process context, not accounted to a user.  Context: any. */
 void sroce_odp_wq_later(struct work_struct *work);
 
 #endif /* SROCE_ODP_WQ_H */

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Copies between packets and registered memory, through scatter/gather lists
+ * and the MR cache; atomic operations on memory.
+ */
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <linux/skbuff.h>
@@ -32,7 +36,7 @@ static bool cache_covers(const struct sroce_mr *mr, const struct sroce_sgl *memo
 	       addr - mr->iova <= mr->length - len;
 }
 
-/* Of a region on demand: what is present from @addr on. */
+/* On-demand region: cache the memory that is present from @addr on. */
 static int cache_present(struct sroce_mr_cache *cache, int access, u64 addr)
 {
 	const struct sroce_mr *mr = cache->mr;
@@ -56,7 +60,9 @@ static int cache_present(struct sroce_mr_cache *cache, int access, u64 addr)
 	return 0;
 }
 
-/* Check @len bytes, all that is wanted of an SGE; find their first piece. */
+/*
+ * Check the key for @len bytes of an SGE, and cache the first contiguous piece.
+ */
 static noinline int cache_fill(struct sroce_mr_cache *cache,
 			       const struct sroce_sgl *memory, u32 key,
 			       u64 addr, u32 len)
@@ -93,8 +99,8 @@ static noinline int cache_fill(struct sroce_mr_cache *cache,
 }
 
 /*
- * The piece behind the one used last, as for the next packet of a message; it
- * may have less than the @len bytes that are wanted.
+ * The piece after the cached one, as the next packet of a message needs it.  It
+ * may be shorter than @len.
  */
 static void *cache_next(struct sroce_mr_cache *cache, u32 key, int access, u64 addr,
 			u32 len)
@@ -144,7 +150,10 @@ int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
 	return 0;
 }
 
-/* Without a walk: what lies in the first entry, and where the cache is. */
+/*
+ * Fast path without an iterator: the bytes lie in the first entry and in the
+ * cached piece or the next one.
+ */
 static __always_inline void *cache_has(struct sroce_mr_cache *cache,
 				       const struct sroce_sgl *memory, u32 at,
 				       u32 len)
@@ -235,14 +244,14 @@ int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 	return 0;
 }
 
-/* Can the page have another reference, for as long as a packet lives? */
+/* True if the page can be referenced for as long as a packet lives. */
 static bool can_attach(u8 kind, const void *p)
 {
 	return kind == SROCE_MR_USER ||
 	       (kind != SROCE_MR_DMABUF && sendpage_ok(virt_to_page(p)));
 }
 
-/* Returns how many bytes were attached before something was in the way. */
+/* Returns the number of bytes attached before a limit or an unsuitable page. */
 static u32 attach_piece(struct skb_shared_info *shared, u32 *frags, u32 most,
 			void *p, u32 len, u8 kind)
 {
@@ -282,7 +291,7 @@ int sroce_sgl_attach_next(struct sk_buff *skb, struct sroce_sgl_iter *w, u32 len
 		left -= done;
 	}
 	shared->nr_frags = frags;
-	/* The owner may write to the pages while the packet is under way. */
+	/* The owner may write to the pages while the packet is in flight. */
 	shared->flags |= SKBFL_SHARED_FRAG;
 	sroce_skb_grow(skb, len - left);
 	return err;
@@ -298,7 +307,7 @@ int sroce_sgl_attach(struct sk_buff *skb, struct sroce_mr_cache *cache,
 	return sroce_sgl_attach_next(skb, &w, len, spare);
 }
 
-/* The word that a list of one piece of 8 bytes names. */
+/* The word that an SGL with one entry of 8 bytes names. */
 static u64 *find_word(struct sroce_mr_cache *cache, const struct sroce_sgl *on)
 {
 	u32 n = sizeof(u64);
@@ -310,7 +319,10 @@ static u64 *find_word(struct sroce_mr_cache *cache, const struct sroce_sgl *on)
 	p = sroce_sgl_iter_next(&w, &n);
 	if (IS_ERR(p))
 		return p;
-	/* An unaligned region can give a multiple of 8 an odd place. */
+	/*
+	 * An aligned address can be unaligned in memory if the region's start
+	 * is.
+	 */
 	if (n != sizeof(u64) || !IS_ALIGNED((uintptr_t)p, sizeof(u64)))
 		return ERR_PTR(-EFAULT);
 	return p;

@@ -7,24 +7,25 @@
 #include "skb_reader.h"
 
 /**
- * struct sroce_mr_cache - the memory used last
+ * struct sroce_mr_cache - MR cache: the memory that was used last
  * @mr: its region, referenced, or NULL
- * @access: rights that were checked
- * @first: address of a piece of it
- * @bytes: of the piece; 0 if none has been looked up
- * @p: where the piece is
- * @block: of the region, the block that has the piece
- * @beyond: bytes of the region behind the piece; 0 if they are not to be found
- *	from @block
- * @chunk: of a region on demand: what keeps the piece present, or NULL
+ * @access: access rights that were checked
+ * @first: address of the cached piece, as the SGE names it
+ * @bytes: bytes of the piece; 0 if none has been looked up
+ * @p: kernel address of the piece
+ * @block: entry of the region's block table for the piece
+ * @beyond: bytes of the region after the piece; 0 if @block cannot find them
+ * @chunk: on-demand region: hold that keeps the piece present, or NULL
  *
- * Lives while a lock is held or a burst is built, so that a key is looked up
- * once per burst and an address once per page.  sroce_mr_cache_drop() at the end.
- * It is the lock's or burst's QP's, so the protection domain is always the
- * same; but for the receive requests of an SRQ, whose domain may be another.
- * Only those ask for IB_ACCESS_LOCAL_WRITE by it, and what was found with other
- * rights is not used for them.
- * An XRC target has the domain of the SRQ in hand, and drops it with that.
+ * Valid while a lock is held or a burst is built, so that a key is looked up
+ * once per burst and an address once per page.  Call sroce_mr_cache_drop() at
+ * the end.
+ *
+ * The PD is the QP's, except for receive WQEs of an SRQ, whose PD may differ.
+ * Only those use the cache with IB_ACCESS_LOCAL_WRITE, and an entry is reused
+ * only for the same access rights, so a cached entry never crosses PDs.  An XRC
+ * target QP uses the PD of its current SRQ, and drops the cache together with
+ * it.
  */
 struct sroce_mr_cache {
 	struct sroce_mr *mr;
@@ -38,12 +39,12 @@ struct sroce_mr_cache {
 };
 
 /**
- * struct sroce_sgl - a list of pieces of registered memory
+ * struct sroce_sgl - scatter/gather list
  * @pd: protection domain of the QP
- * @qpn: for remote access: its number; windows may be bound to it
- * @sge: private copy of the list; for remote access one made from the RETH
- * @num_sge: its entries
- * @access: enum ib_access_flags needed
+ * @qpn: QP number, for remote access: windows may be bound to it
+ * @sge: private copy of the entries; for remote access one made from the RETH
+ * @num_sge: number of entries
+ * @access: enum ib_access_flags that are needed
  */
 struct sroce_sgl {
 	struct ib_pd *pd;
@@ -54,14 +55,14 @@ struct sroce_sgl {
 };
 
 /**
- * struct sroce_sgl_iter - a position in a list of pieces
+ * struct sroce_sgl_iter - position in an SGL
  * @p: next byte
- * @left: bytes from @p on that lie in one piece
- * @at: offset of the byte behind them in @sge, bytes
- * @sge: entry of the list
- * @want: bytes to go behind them
- * @memory: the list
- * @cache: cache
+ * @left: contiguous bytes at @p
+ * @at: offset in @sge of the byte after them, bytes
+ * @sge: index of the current entry
+ * @want: bytes that are wanted after them
+ * @memory: the SGL
+ * @cache: MR cache
  */
 struct sroce_sgl_iter {
 	void *p;
@@ -74,27 +75,27 @@ struct sroce_sgl_iter {
 };
 
 /**
- * sroce_sgl_iter_init() - start at an offset in a list
- * @w: walk
- * @cache: cache
- * @memory: the list
+ * sroce_sgl_iter_init() - start at an offset
+ * @w: iterator
+ * @cache: MR cache
+ * @memory: SGL
  * @at: offset, bytes
  * @len: bytes that will be wanted
  *
- * Return: false if @at is beyond the list.
+ * Return: false if @at is beyond the end of @memory.
  */
 bool sroce_sgl_iter_init(struct sroce_sgl_iter *w, struct sroce_mr_cache *cache,
 			 const struct sroce_sgl *memory, u32 at, u32 len);
 
 /*
- * Find the next piece; EMSGSIZE at the end, EFAULT if the key is refused,
- * EAGAIN if it has to be paged in first (mem/odp_fault.h).
+ * Find the next contiguous piece.  Returns EMSGSIZE at the end, EFAULT if the
+ * key is refused, EAGAIN if it has to be paged in first (mem/odp_fault.h).
  */
 int sroce_sgl_iter_refill(struct sroce_sgl_iter *w);
 
 /**
- * sroce_sgl_iter_next() - the next bytes that lie in one piece
- * @w: walk, moved behind them
+ * sroce_sgl_iter_next() - get the next contiguous bytes
+ * @w: iterator, moved past them
  * @len: bytes wanted, not 0; out: bytes found
  *
  * Return: their kernel address, or sroce_sgl_iter_refill()'s error.
@@ -116,14 +117,17 @@ static inline void *sroce_sgl_iter_next(struct sroce_sgl_iter *w, u32 *len)
 	return p;
 }
 
-/* Is what follows in one piece with @len bytes, or more? */
+/* True if the next @len bytes are contiguous. */
 static inline bool sroce_sgl_iter_has(struct sroce_sgl_iter *w, u32 len)
 {
 	return w->left >= len ||
 	       (!w->left && !sroce_sgl_iter_refill(w) && w->left >= len);
 }
 
-/* Pages of users can have more references: they are no slab's. */
+/*
+ * True if pages can be attached to an skb without a check: pages of user memory
+ * are never slab pages.
+ */
 static inline bool sroce_sgl_iter_pinned(const struct sroce_sgl_iter *w)
 {
 	return w->cache->mr->kind == SROCE_MR_USER;
@@ -139,7 +143,7 @@ static inline void sroce_mr_cache_drop(struct sroce_mr_cache *cache)
 	cache->mr = NULL;
 }
 
-/* @len more bytes are in the fragments of @skb. */
+/* Account for @len more bytes in the fragments of @skb. */
 static inline void sroce_skb_grow(struct sk_buff *skb, u32 len)
 {
 	skb->len += len;
@@ -148,9 +152,9 @@ static inline void sroce_skb_grow(struct sk_buff *skb, u32 len)
 }
 
 /*
- * What of @len bytes at @p lies in the first page becomes a fragment: what is
- * in one piece need not be one compound page, and so one reference would not
- * hold all of it.  Returns how much that is.
+ * Attach the part of the @len bytes at @p that lies in the first page, and
+ * return its length.  One page per fragment: contiguous memory need not be one
+ * compound page, so one reference would not hold all of it.
  */
 static inline u32 sroce_skb_attach_page(skb_frag_t *frag, void *p, u32 len)
 {
@@ -162,7 +166,7 @@ static inline u32 sroce_skb_attach_page(skb_frag_t *frag, void *p, u32 len)
 	return n;
 }
 
-/* Append a page fragment; the reference to the page becomes the skb's. */
+/* Append a page fragment and take ownership of the caller's page reference. */
 static inline void sroce_skb_add_frag(struct sk_buff *skb, struct page *page,
 				      u32 offset, u32 len)
 {
@@ -171,14 +175,14 @@ static inline void sroce_skb_add_frag(struct sk_buff *skb, struct page *page,
 }
 
 /**
- * sroce_mr_cache_peek() - memory that needs no looking up
- * @cache: cache
+ * sroce_mr_cache_peek() - find memory in the cache
+ * @cache: MR cache
  * @key: lkey or rkey
- * @access: rights needed
+ * @access: access rights needed
  * @addr: first byte
  * @len: bytes
  *
- * Return: their kernel address; NULL if it is not known, or not in one piece.
+ * Return: kernel address, or NULL if the bytes are not all in the cached piece.
  */
 static inline void *sroce_mr_cache_peek(const struct sroce_mr_cache *cache, u32 key,
 					int access, u64 addr, u32 len)
@@ -191,7 +195,7 @@ static inline void *sroce_mr_cache_peek(const struct sroce_mr_cache *cache, u32 
 	return cache->p + at;
 }
 
-/* Take over the caller's reference. */
+/* Takes ownership of the caller's reference to @mr. */
 static inline void sroce_mr_cache_set(struct sroce_mr_cache *cache, struct sroce_mr *mr)
 {
 	sroce_mr_cache_drop(cache);
@@ -202,54 +206,55 @@ static inline void sroce_mr_cache_set(struct sroce_mr_cache *cache, struct sroce
 }
 
 /**
- * sroce_sgl_store_packet() - packet to memory
- * @cache: cache
- * @to: memory
- * @at: offset in the list, bytes
- * @from: the bytes; moved behind them
- * @len: how many
+ * sroce_sgl_store_packet() - copy payload of a packet to memory
+ * @cache: MR cache
+ * @to: destination
+ * @at: offset in @to, bytes
+ * @from: source, moved past the bytes
+ * @len: number of bytes
  *
  * Context: any with bottom halves off.
- * Return: 0; EMSGSIZE if the list is too short; EFAULT if a key is refused;
- * EAGAIN if memory has to be paged in first (mem/odp_fault.h), when some of it may have
- * been stored; ENODATA if the packet has less, which is nobody's fault here: the
- * packet is lost, and no more.
+ * Return: 0; EMSGSIZE if @to is too short; EFAULT if a key is refused; EAGAIN
+ * if memory has to be paged in first (mem/odp_fault.h), possibly after some of
+ * it has been stored; ENODATA if the packet has fewer bytes, in which case it
+ * is dropped like a lost packet.
  */
 int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 			   u32 at, struct sroce_reader *from, u32 len);
 
-/* The same from a buffer. */
+/* sroce_sgl_store_packet() from a buffer. */
 int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 		    u32 at, const void *from, u32 len);
 
-/* Memory to a buffer; errors as above. */
+/* Copy memory to a buffer; same errors. */
 int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 		   u32 at, void *to, u32 len);
 
 /**
- * sroce_sgl_attach() - append memory to a packet without copying
- * @skb: gets page fragments, each with a reference
- * @cache: cache
- * @from: memory
- * @at: offset in the list, bytes
+ * sroce_sgl_attach() - attach memory to a packet without copying
+ * @skb: packet; each page fragment takes a reference
+ * @cache: MR cache
+ * @from: SGL
+ * @at: offset in @from, bytes
  * @len: bytes
- * @spare: fragments to leave free
+ * @spare: number of fragments to leave unused
  *
- * Return: as above, or E2BIG or EOPNOTSUPP if it must be copied instead.  What
- * has been appended until then is the caller's to cut off.
+ * Return: like sroce_sgl_store_packet(), or E2BIG or EOPNOTSUPP if the bytes
+ * must be copied instead.  After an error the caller removes the fragments
+ * added so far.
  */
 int sroce_sgl_attach(struct sk_buff *skb, struct sroce_mr_cache *cache,
 		     const struct sroce_sgl *from, u32 at, u32 len, u32 spare);
 
-/* The same from where @w stands on; in case of an error it is of no more use. */
+/* sroce_sgl_attach() from the position of @w.  After an error @w is invalid. */
 int sroce_sgl_attach_next(struct sk_buff *skb, struct sroce_sgl_iter *w, u32 len,
 			  u32 spare);
 
 /**
- * sroce_sgl_store_word() - one store of 8 bytes, after all before it
- * @cache: cache
- * @to: one piece of 8 bytes, its address a multiple of 8
- * @value: as it is to lie there
+ * sroce_sgl_store_word() - store 8 bytes at once, after all earlier stores
+ * @cache: MR cache
+ * @to: one entry of 8 bytes, its address a multiple of 8
+ * @value: value in memory byte order
  *
  * Return: 0; EFAULT if the key is refused; EAGAIN.
  */
@@ -258,11 +263,11 @@ int sroce_sgl_store_word(struct sroce_mr_cache *cache, const struct sroce_sgl *t
 
 /**
  * sroce_sgl_atomic() - 8 byte atomic operation on memory
- * @cache: cache
- * @on: one piece of 8 bytes, its address a multiple of 8
- * @compare: replace only this value, if not NULL; else add
- * @value: new value or addend
- * @original: what was there
+ * @cache: MR cache
+ * @on: one entry of 8 bytes, its address a multiple of 8
+ * @compare: if not NULL, swap only if memory has this value; else add
+ * @value: value to swap in, or addend
+ * @original: out: the value before
  *
  * Atomic against every CPU.  Return: 0; EFAULT if the key is refused; EAGAIN.
  */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Sequential reader for the bytes of an skb. */
 #include "skb_reader.h"
 
-/* Pages are reached by their place in the direct map. */
+/* The reader finds pages in the direct map. */
 static_assert(!IS_ENABLED(CONFIG_HIGHMEM));
 
 static void open_skb(struct sroce_reader *r, const struct sk_buff *skb,

@@ -8,13 +8,13 @@
 /**
  * struct sroce_reader - reads an skb from front to back
  * @p: next byte
- * @left: bytes from @p on that lie in one piece
- * @frag: fragment that follows
- * @end: the end of the fragments
- * @list: the skb that follows, of the frag_list
+ * @left: contiguous bytes at @p
+ * @frag: next fragment
+ * @end: end of the fragments
+ * @list: next skb of the frag_list
  *
- * Nothing is pulled or changed: a packet may be shared with a capture.  To
- * read something twice copy the structure.
+ * Does not pull or change the skb: a packet may be shared with a packet
+ * capture.  To read something twice, copy the structure.
  */
 struct sroce_reader {
 	const u8 *p;
@@ -27,17 +27,17 @@ struct sroce_reader {
 /**
  * sroce_reader_begin() - start
  * @r: reader
- * @skb: packet; no skb of its frag_list may have a frag_list (what is in
- *	there is not found)
- * @offset: first byte, from skb->data, in the linear part
+ * @skb: packet; the skbs of its frag_list must not have a frag_list themselves,
+ *	because it is ignored
+ * @offset: first byte, relative to skb->data, in the linear part
  */
 void sroce_reader_begin(struct sroce_reader *r, const struct sk_buff *skb,
 			u32 offset);
 
-/* Go on in the frag_list; false at its end. */
+/* Continue with the next skb of the frag_list; false at its end. */
 bool sroce_reader_open(struct sroce_reader *r);
 
-/* Go to the next piece if this one is used up; false at the end. */
+/* Go to the next contiguous piece if this one is used up; false at the end. */
 static inline bool sroce_reader_refill(struct sroce_reader *r)
 {
 	while (!r->left) {
@@ -53,11 +53,11 @@ static inline bool sroce_reader_refill(struct sroce_reader *r)
 }
 
 /**
- * sroce_reader_piece() - the next bytes that lie in one piece
- * @r: reader, moved behind them
+ * sroce_reader_piece() - get the next contiguous bytes
+ * @r: reader, moved past them
  * @len: bytes wanted, not 0; out: bytes found
  *
- * Return: the bytes, NULL at the end.
+ * Return: address of the bytes, or NULL at the end.
  */
 static inline const u8 *sroce_reader_piece(struct sroce_reader *r, u32 *len)
 {
@@ -72,10 +72,10 @@ static inline const u8 *sroce_reader_piece(struct sroce_reader *r, u32 *len)
 	return p;
 }
 
-/* sroce_reader_copy() of bytes that do not lie in one piece. */
+/* sroce_reader_copy() of bytes that are not contiguous. */
 bool sroce_reader_copy_pieces(struct sroce_reader *r, void *to, u32 len);
 
-/* Copy to @to, or only move on if that is NULL; false if there is less. */
+/* Copy to @to, or skip if @to is NULL; false if the packet has fewer bytes. */
 static inline bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 {
 	if (unlikely(!r->left))
@@ -89,22 +89,24 @@ static inline bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 	return true;
 }
 
-/* sroce_reader_store() of bytes that do not lie in one piece. */
+/* sroce_reader_store() of bytes that are not contiguous. */
 bool sroce_reader_store_pieces(struct sroce_reader *r, void *to, u32 len);
 
 /**
- * sroce_reader_store() - copy the end of a packet to where a program may poll it
- * @r: reader, moved behind it
- * @to: memory, one piece
+ * sroce_reader_store() - copy the end of a packet to memory that a program may
+ *   poll
+ * @r: reader, moved past it
+ * @to: destination, contiguous
  * @len: bytes
  *
- * As sroce_reader_copy(), but the last word becomes visible last (mem/last_word.h).
+ * Like sroce_reader_copy(), but the last word becomes visible last
+ * (mem/last_word.h).
  */
 static inline bool sroce_reader_store(struct sroce_reader *r, void *to, u32 len)
 {
 	if (unlikely(!r->left))
 		sroce_reader_refill(r);
-	/* Nothing at all is theirs, too. */
+	/* A length of 0 is handled there, too. */
 	if (unlikely(len - 1 >= r->left))
 		return sroce_reader_store_pieces(r, to, len);
 	sroce_copy_ordered(to, r->p, len);
@@ -114,12 +116,13 @@ static inline bool sroce_reader_store(struct sroce_reader *r, void *to, u32 len)
 }
 
 /**
- * sroce_reader_take() - bytes in one piece, wherever they lie
- * @r: reader, moved behind them
+ * sroce_reader_take() - get bytes, copied only if they are not contiguous
+ * @r: reader, moved past them
  * @len: bytes
- * @buffer: room for them
+ * @buffer: room for @len bytes
  *
- * Return: where they are, in the packet or in @buffer; NULL if there are less.
+ * Return: address in the packet or @buffer, or NULL if the packet has fewer
+ * bytes.
  */
 static inline const u8 *sroce_reader_take(struct sroce_reader *r, u32 len,
 					  void *buffer)
@@ -137,16 +140,17 @@ static inline const u8 *sroce_reader_take(struct sroce_reader *r, u32 len,
 }
 
 /**
- * sroce_reader_payload() - a packet as our own bursts have them
- * @r: reader, moved behind it
- * @before: bytes left of the piece, and what
- * @len: bytes, all of the next fragment, and what
- * @after: bytes that begin the fragment behind it
- * @head: out: the bytes before
- * @tail: out: the bytes after
+ * sroce_reader_payload() - fast path for payload in the layout of our own
+ *   bursts
+ * @r: reader, moved past it
+ * @before: all contiguous bytes that are left, and what they belong to
+ * @len: length of the next fragment, all of it payload
+ * @after: bytes after the payload, at the start of the following fragment
+ * @head: out: address of the @before bytes
+ * @tail: out: address of the @after bytes
  *
- * Return: the fragment; NULL, and the reader as it was, if there is nothing of
- * this kind.
+ * Return: address of the fragment; NULL if the layout differs, and the reader
+ * is unchanged.
  */
 static inline const u8 *sroce_reader_payload(struct sroce_reader *r, u32 before,
 					     u32 len, u32 after,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Limits of what packets of a process, and of a user, hold in this host's
- * queues.  Packets outlive their QP, their context and their process, so what
- * they are charged to has references of its own, and the user's limit holds for
- * processes that have been killed, too.
+ * Limits on the packets that a process and a user have in this host's transmit
+ * queues.  Packets outlive their QP, context and process.  The objects they are
+ * charged to are therefore reference counted, and the limit of a user also
+ * covers processes that were killed.
  */
 #include <linux/delay.h>
 #include <linux/hashtable.h>
@@ -13,12 +13,12 @@
 #include "odp_wq.h"
 #include "wmem.h"
 
-/* How often QPs that wait look again where only little becomes free. */
+/* Retry interval of waiting QPs while more than half of the limit is in use. */
 #define LOOK_AGAIN	DIV_ROUND_UP(HZ, 100)
-/* QPs that go on then: the rest stays in line. */
+/* QPs woken per retry; the others keep waiting. */
 #define FEW		32u
 
-/* Protects users and all lists of those that wait. */
+/* Protects the users table and all waiting lists. */
 static DEFINE_SPINLOCK(wmem_lock);
 static DEFINE_HASHTABLE(users, 8);
 static struct workqueue_struct *queue;
@@ -34,7 +34,7 @@ int sroce_wmem_init(void)
 
 void sroce_wmem_exit(void)
 {
-	/* A work item that has nothing to do may still be about to find out. */
+	/* Work items may still be running, even if there is nothing to do. */
 	while (atomic_read(&alive))
 		msleep(20);
 	destroy_workqueue(queue);
@@ -155,7 +155,7 @@ bool sroce_wmem_wait(struct sroce_wmem *w, struct sroce_wmem_waiter *waiter)
 	if (w) {
 		if (list_empty(&waiter->list))
 			list_add_tail(&waiter->list, &w->waiting);
-		/* Also in case that room was made just now. */
+		/* The delayed work also covers room that was freed just now. */
 		wake_in(w, LOOK_AGAIN);
 	}
 	spin_unlock_irqrestore(&wmem_lock, flags);
@@ -181,7 +181,7 @@ static bool wake_one(struct sroce_wmem *w)
 					  struct sroce_wmem_waiter, list);
 	if (waiter) {
 		list_del_init(&waiter->list);
-		/* Here, as without the lock it may go. */
+		/* Called under the lock: without it the waiter may be freed. */
 		waiter->wake(waiter);
 	}
 	spin_unlock_irqrestore(&wmem_lock, flags);
@@ -189,8 +189,8 @@ static bool wake_one(struct sroce_wmem *w)
 }
 
 /*
- * If half is free all go on; if it is less, a few: there may be thousands, and
- * those that find nothing left come back.
+ * If half of the limit is free, wake all waiters.  If less is free, wake a few:
+ * there may be thousands, and those that find no room wait again.
  */
 static void wake_waiting(struct work_struct *work)
 {

@@ -9,9 +9,9 @@
 #include <linux/workqueue.h>
 
 /*
- * Bytes of packets that a context, and all contexts of a user, may have in this
- * host's queues before their QPs wait.  A local queue that is longer than this
- * makes nothing faster: it is 2.7 ms of 100 Gb/s.
+ * Limits in bytes on the packets that a context, and all contexts of a user,
+ * may have in this host's queues before their QPs wait.  A longer local queue
+ * makes nothing faster: this is 2.7 ms at 100 Gb/s.
  */
 #define SROCE_WMEM_CONTEXT	(32l << 20)
 #define SROCE_WMEM_USER		(4 * SROCE_WMEM_CONTEXT)
@@ -19,8 +19,8 @@
 #define SROCE_WMEM_UNIT		4096
 
 /**
- * struct sroce_wmem_waiter - somebody waits for room
- * @list: in &sroce_wmem.waiting; mem/wmem.c's lock
+ * struct sroce_wmem_waiter - waiter for room
+ * @list: entry in &sroce_wmem.waiting; protected by the lock in mem/wmem.c
  * @wake: called under that lock when there may be room; any context
  */
 struct sroce_wmem_waiter {
@@ -29,15 +29,16 @@ struct sroce_wmem_waiter {
 };
 
 /**
- * struct sroce_wmem - memory of packets in this host's queues
- * @ref: one per context and QP; of a user's, one per context's
- * @bytes: charged
- * @limit: when QPs wait
- * @user: of a context's: its user's; NULL of a user's
- * @waiting: struct sroce_wmem_waiter, the first one to wait first
- * @wake: lets them go on
- * @node: of a user's, by @uid
- * @uid: whose
+ * struct sroce_wmem - bytes of packets in this host's queues
+ * @ref: context's object: one per context and QP; user's object: one per
+ *	context's object
+ * @bytes: bytes charged
+ * @limit: QPs wait from here on
+ * @user: the user's object; NULL if this is one
+ * @waiting: list of struct sroce_wmem_waiter in order of arrival
+ * @wake: wakes the waiters
+ * @node: user's object: entry in the table, by @uid
+ * @uid: user
  */
 struct sroce_wmem {
 	refcount_t ref;
@@ -55,9 +56,15 @@ int sroce_wmem_init(void);
 /* After sroce_tx_drain(). */
 void sroce_wmem_exit(void);
 
-/* The calling user's.  Context: process.  Return: a reference, or NULL. */
+/*
+ * Get the calling user's object.  Context: process.  Return: a reference, or
+ * NULL.
+ */
 struct sroce_wmem *sroce_wmem_user(void);
-/* A new context's, of the calling user.  Context and return: as above. */
+/*
+ * Allocate an object for a new context of the calling user.  Same context and
+ * return value.
+ */
 struct sroce_wmem *sroce_wmem_context(void);
 
 static inline struct sroce_wmem *sroce_wmem_get(struct sroce_wmem *w)
@@ -66,10 +73,10 @@ static inline struct sroce_wmem *sroce_wmem_get(struct sroce_wmem *w)
 	return w;
 }
 
-/* @w: or NULL.  Context: any. */
+/* Drop a reference; @w may be NULL.  Context: any. */
 void sroce_wmem_put(struct sroce_wmem *w);
 
-/* May more be sent?  Kernel users (@w is NULL) have no limit. */
+/* True if more may be sent.  Kernel users (@w is NULL) have no limit. */
 static inline bool sroce_wmem_room(const struct sroce_wmem *w)
 {
 	for (; w; w = w->user)
@@ -78,7 +85,7 @@ static inline bool sroce_wmem_room(const struct sroce_wmem *w)
 	return true;
 }
 
-/* Even datagrams, which do not wait for ever, are not sent any more. */
+/* True if UD packets, which do not wait forever, are dropped as well. */
 static inline bool sroce_wmem_exhausted(const struct sroce_wmem *w)
 {
 	for (; w; w = w->user)
@@ -93,7 +100,7 @@ static inline void sroce_wmem_charge(struct sroce_wmem *w, u32 units)
 		atomic_long_add(units * SROCE_WMEM_UNIT, &w->bytes);
 }
 
-/* Context: any, a packet's destructor. */
+/* Context: any, also an skb destructor. */
 void sroce_wmem_uncharge(struct sroce_wmem *w, u32 units);
 
 static inline void sroce_wmem_waiter_init(struct sroce_wmem_waiter *waiter,
@@ -104,15 +111,18 @@ static inline void sroce_wmem_waiter_init(struct sroce_wmem_waiter *waiter,
 }
 
 /**
- * sroce_wmem_wait() - be woken when there is room again
- * @w: what packets are charged to, or NULL
- * @waiter: may wait already
+ * sroce_wmem_wait() - wait for room
+ * @w: object that packets are charged to, or NULL
+ * @waiter: waiter, which may be waiting already
  *
  * Context: any.  Return: false if there is room already.
  */
 bool sroce_wmem_wait(struct sroce_wmem *w, struct sroce_wmem_waiter *waiter);
 
-/* @waiter waits no longer, and is not being woken.  Context: any. */
+/*
+ * Stop waiting.  When this returns, the waiter's wake function is not running.
+ * Context: any.
+ */
 void sroce_wmem_forget(struct sroce_wmem_waiter *waiter);
 
 #endif /* SROCE_WMEM_H */
