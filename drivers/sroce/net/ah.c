@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Address handles and address vectors. */
 #include <linux/netdevice.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -11,7 +12,7 @@
 #define DEFAULT_HOP_LIMIT 64
 #define MAX_SERVICE_LEVEL 15
 
-/* Number 0 is never given out. */
+/* Number 0 is never allocated. */
 #define AH_NUMBERS XA_LIMIT(1, SROCE_MAX_AH)
 
 static bool is_ipv4(const union ib_gid *gid)
@@ -35,7 +36,7 @@ static int av_check(const struct rdma_ah_attr *attr)
 	return 0;
 }
 
-/* 0 is no namespace's. */
+/* Cookie of the GID's network namespace; 0 if there is none. */
 static u64 namespace_of(const struct ib_gid_attr *attr)
 {
 	struct net_device *ndev;
@@ -78,7 +79,10 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 	return av;
 }
 
-/* Of the same namespace, or it is another address that looks alike. */
+/*
+ * Find the netdev of an address that was removed and added again.  It must be
+ * in the same namespace; otherwise it is a different address.
+ */
 static struct net_device *returned(const struct sroce_av *av)
 {
 	const struct ib_gid_attr *attr;
@@ -110,7 +114,10 @@ struct sroce_av *sroce_av_create(const struct rdma_ah_attr *attr, u32 qpn,
 	return av_create(attr, qpn, dest_qpn, GFP_KERNEL_ACCOUNT);
 }
 
-/* Whoever uses it, and for which QPs, is not known yet: any port will do. */
+/*
+ * The QPs that will use the handle are not known yet, so any source port will
+ * do.
+ */
 static struct sroce_av *av_of_handle(const struct rdma_ah_attr *attr, gfp_t gfp)
 {
 	return av_create(attr, get_random_u32(), get_random_u32(), gfp);
@@ -138,8 +145,9 @@ struct sroce_av *sroce_av_get(struct sroce_device *dev, struct ib_pd *pd,
 }
 
 /*
- * The number is taken and told before lookups find anything behind it.
- * Processes only come here, so the xarray's plain lock will do.
+ * The number is allocated and returned to user space before lookups find
+ * anything under it.  Only process context gets here, so the plain lock of the
+ * xarray suffices.
  */
 static int ah_publish(struct sroce_ah *ah, struct ib_udata *udata)
 {
@@ -157,7 +165,7 @@ static int ah_publish(struct sroce_ah *ah, struct ib_udata *udata)
 		xa_erase(&dev->ahs, ah->number);
 		return err;
 	}
-	/* The place is reserved: this cannot fail. */
+	/* The entry is reserved, so this cannot fail. */
 	xa_store(&dev->ahs, ah->number, ah->av, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
@@ -165,7 +173,7 @@ static int ah_publish(struct sroce_ah *ah, struct ib_udata *udata)
 static void ah_remember(struct sroce_ah *ah, const struct rdma_ah_attr *attr)
 {
 	ah->attr = *attr;
-	/* It has its reference in the address vector. */
+	/* The address vector has the reference. */
 	ah->attr.grh.sgid_attr = NULL;
 }
 

@@ -8,21 +8,21 @@
 #include "../base/sroce.h"
 
 /**
- * struct sroce_av - address vector: how packets get to a peer
- * @sgid_attr: our end; referenced
- * @net_cookie: of our end's network namespace, or 0
- * @pd: of the address handle; NULL in a QP
+ * struct sroce_av - address vector: path to a peer
+ * @sgid_attr: local GID, referenced
+ * @net_cookie: cookie of the local GID's network namespace, or 0
+ * @pd: PD of the address handle; NULL for a QP's address vector
  * @ipv4: IPv4, else IPv6
- * @loopback: the peer is on the same device: its address is ours
- * @saddr: our address; an IPv4 address is in its mapped form
- * @daddr: the peer's
- * @flow_label: IPv6, host order, 20 bits
+ * @loopback: the peer uses the same address of the same device
+ * @saddr: local address; an IPv4 address in IPv4-mapped form
+ * @daddr: peer's address
+ * @flow_label: IPv6 flow label, host order, 20 bits
  * @sport: UDP source port, host order
  * @tclass: traffic class
  * @hop_limit: not 0
- * @sl: service level, becomes skb priority
- * @ref: lookups pin it
- * @rcu: it is found by number under RCU
+ * @sl: service level, used as skb priority
+ * @ref: held by lookups
+ * @rcu: lookups by number use RCU
  */
 struct sroce_av {
 	const struct ib_gid_attr *sgid_attr;
@@ -43,10 +43,10 @@ struct sroce_av {
 
 /**
  * struct sroce_ah - address handle
- * @ib: what the RDMA core sees
- * @av: what it says
- * @attr: the same as it was given, for query_ah()
- * @number: how a process's requests name it; 0 of a kernel user
+ * @ib: the RDMA core's part
+ * @av: address vector
+ * @attr: attributes as given, for query_ah()
+ * @number: number that a process's work requests use; 0 for kernel users
  */
 struct sroce_ah {
 	struct ib_ah ib;
@@ -61,40 +61,41 @@ static inline struct sroce_ah *sroce_ah(struct ib_ah *ibah)
 }
 
 /**
- * sroce_av_create() - check an address and make an address vector of it
+ * sroce_av_create() - check attributes and create an address vector
  * @attr: with sgid_attr filled in by the RDMA core
- * @qpn: spreads UDP source ports where there is no flow label, as does
- * @dest_qpn: the peer's
+ * @qpn: QP number; selects the UDP source port if there is no flow label
+ * @dest_qpn: peer's QP number, likewise
  *
  * Context: process, may sleep.
  * Return: an address vector with one reference, or an ERR_PTR(): EINVAL for a
- * wrong port, no GRH, a GID that is not RoCE v2, or ends of different
+ * wrong port, no GRH, a GID that is not RoCE v2, or addresses of different
  * families.
  */
 struct sroce_av *sroce_av_create(const struct rdma_ah_attr *attr, u32 qpn,
 				 u32 dest_qpn);
-/* Drop a reference; the last one gives back the GID, too.  Context: any. */
+/* Drop a reference; the last one also releases the GID.  Context: any. */
 void sroce_av_put(struct sroce_av *av);
 
 /**
- * sroce_av_get() - find a user's address handle
+ * sroce_av_get() - find an address handle of a process
  * @dev: the device
- * @pd: protection domain of the QP that names it
- * @number: as user space gave it
+ * @pd: protection domain of the QP
+ * @number: number from the work request
  *
- * Context: any.  Return: referenced address vector, or NULL.
+ * Context: any.  Return: address vector with a reference, or NULL.
  */
 struct sroce_av *sroce_av_get(struct sroce_device *dev, struct ib_pd *pd,
 			      u32 number);
 
 /**
- * sroce_av_ndev() - the netdev that has our end's address
+ * sroce_av_ndev() - netdev that has the local address
  * @av: address vector
  *
- * An address that went and came back has another GID entry than the one that
- * @av was made with; it will do.
+ * An address that was removed and added again has a different GID entry than
+ * the one @av was created with.  It is accepted.
  *
- * Context: RCU read side.  Return: netdev, or NULL while nobody has it.
+ * Context: RCU read side.  Return: netdev, or NULL if no netdev has the
+ * address.
  */
 struct net_device *sroce_av_ndev(const struct sroce_av *av);
 

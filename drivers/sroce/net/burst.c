@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Bursts: building packets of one destination in one GSO skb. */
 #include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/netdevice.h>
@@ -8,9 +9,9 @@
 #include "burst.h"
 #include "route.h"
 
-/* Memory for headers, trailers and payload that is copied */
+/* Memory for headers, trailers and copied payload */
 
-/* The processor's own; with bottom halves off, never in a hard interrupt. */
+/* Used with bottom halves off, never in a hard interrupt. */
 static DEFINE_PER_CPU(struct page_frag, room);
 
 void sroce_burst_exit(void)
@@ -28,7 +29,10 @@ void sroce_burst_exit(void)
 
 /* Packets */
 
-/* A packet may need its two ends, and the pages between them. */
+/*
+ * True if the skb has fragments left for a packet: its header, trailer and the
+ * pages of the payload, plus one.
+ */
 static bool has_frags(const struct sk_buff *skb, u32 payload)
 {
 	return skb_shinfo(skb)->nr_frags + 3 + DIV_ROUND_UP(payload, PAGE_SIZE)
@@ -41,8 +45,8 @@ static u32 most_bytes(const struct sroce_burst *burst)
 }
 
 /*
- * A frame that Ethernet pads is not for GRO at the peer, and may overtake there
- * what came before it.  It goes alone, without a UDP checksum.
+ * GRO at the receiver skips a frame that Ethernet pads, so it can overtake
+ * earlier packets there.  It is sent alone, without a UDP checksum.
  */
 #define SHORTEST	(ETH_ZLEN - ETH_HLEN - sizeof(struct iphdr) - \
 			 sizeof(struct udphdr))
@@ -62,8 +66,9 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 }
 
 /*
- * A device that segments by itself shall do so: then no frag_list.  A virtual
- * one that passes everything on has GSO_FRAGLIST as well.
+ * True if the packets may be chained in a frag_list.  Not for a device with
+ * hardware segmentation, which shall do it.  A virtual device that passes the
+ * skb on has GSO_FRAGLIST as well.
  */
 static bool takes_chains(const struct net_device *dev)
 {
@@ -73,7 +78,7 @@ static bool takes_chains(const struct net_device *dev)
 	       !(dev->features & NETIF_F_GSO_UDP_L4);
 }
 
-/* The tailroom is for short packets: with it, one allocation is all they need. */
+/* The tailroom holds short packets, which then need one allocation only. */
 static int open_burst(struct sroce_burst *burst)
 {
 	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
@@ -111,7 +116,9 @@ static int add_frag_list(struct sroce_burst *burst)
 	return 0;
 }
 
-/* Is the last fragment of @skb what lies right before @frag's free bytes? */
+/*
+ * True if the last fragment of @skb ends where the free bytes of @frag begin.
+ */
 static bool is_adjacent(const struct sk_buff *skb, const struct page_frag *frag)
 {
 	const struct skb_shared_info *shared = skb_shinfo(skb);
@@ -124,17 +131,20 @@ static bool is_adjacent(const struct sk_buff *skb, const struct page_frag *frag)
 	       skb_frag_off(last) + skb_frag_size(last) == frag->offset;
 }
 
-/* Without large pages it is a small one, and that may not do. */
+/*
+ * If no large page is free the kernel returns a small one, which may be too
+ * short.
+ */
 static bool refill(struct page_frag *frag, u32 len)
 {
 	if (skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN))
 		return frag->offset + len <= frag->size;
-	/* The page is gone, and what is left there is its size. */
+	/* The page has been released; mark @frag as empty. */
 	frag->size = 0;
 	return false;
 }
 
-/* @len more bytes in one piece, at the end of the burst. */
+/* Append @len contiguous bytes to the burst. */
 static void *extend(struct sk_buff *skb, u32 len)
 {
 	struct page_frag *frag = this_cpu_ptr(&room);
@@ -159,10 +169,10 @@ static void *extend(struct sk_buff *skb, u32 len)
 	return p;
 }
 
-/* A packet no longer than this is made in one piece. */
+/* Packets up to this size are built in one contiguous piece. */
 #define ONE_PIECE	2048
 
-/* What is left of the page in use, or a new one. */
+/* Bytes left in the current page, or the size of a new one. */
 static u32 frag_left(u32 len)
 {
 	const struct page_frag *frag = this_cpu_ptr(&room);
@@ -241,7 +251,9 @@ static int attach_frag(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return 0;
 }
 
-/* Not pskb_trim(): that may move what is left, and @bth points into it. */
+/*
+ * Not pskb_trim(): it may move the bytes that remain, and @bth points at them.
+ */
 static void trim_packet(struct sk_buff *skb, u32 len)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
@@ -273,7 +285,7 @@ static void remove_frag_list(struct sroce_burst *burst, struct sk_buff *tail)
 	burst->tail = tail;
 }
 
-/* Back to when @tail was the last skb and had @len bytes. */
+/* Restore the state in which @tail was the last skb with @len bytes. */
 static void undo_packet(struct sroce_burst *burst, struct sk_buff *tail, u32 len)
 {
 	if (!burst->packets)
@@ -328,7 +340,10 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return err;
 }
 
-/* One packet more; false, and the burst as it was, if that cannot be. */
+/*
+ * Append a packet like the last one; false, with the burst unchanged, on
+ * failure.
+ */
 static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 			  u32 payload)
 {
@@ -353,10 +368,10 @@ static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk
 	return true;
 }
 
-/* What lies between the payloads of two packets: a trailer and a header. */
+/* Bytes between the payloads of two packets: an ICRC and a BTH. */
 #define BETWEEN	(SROCE_ICRC_BYTES + SROCE_BTH_BYTES)
 
-/* How many packets like the last one may follow it in the burst? */
+/* Number of packets like the last one that the burst has room for. */
 static u32 room_for(const struct sroce_burst *burst)
 {
 	u32 bytes = (most_bytes(burst) - burst->bytes) / burst->size;
@@ -366,7 +381,7 @@ static u32 room_for(const struct sroce_burst *burst)
 	return min(bytes, SROCE_BURST_PACKETS - burst->packets);
 }
 
-/* Can the next payload surely be attached, and a fragment behind it? */
+/* True if the next payload can be attached, and one more fragment after it. */
 static bool can_attach_next(struct sroce_sgl_iter *walk, u32 payload, u32 frags)
 {
 	return sroce_sgl_iter_has(walk, payload) && sroce_sgl_iter_pinned(walk) &&
@@ -374,7 +389,7 @@ static bool can_attach_next(struct sroce_sgl_iter *walk, u32 payload, u32 frags)
 	       MAX_SKB_FRAGS;
 }
 
-/* The payload that @walk stands before; returns the fragment behind it. */
+/* Attach the payload at @walk; returns the next fragment. */
 static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_sgl_iter *walk,
 				  u32 payload)
 {
@@ -389,9 +404,9 @@ static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_sgl_iter *walk,
 }
 
 /*
- * What repeat_packet() does for a packet, for up to @more of them at once: in the
- * same skb, where the last trailer lies right before the free bytes of @room.
- * From there on trailers and headers take timer_budget.
+ * Does what repeat_packet() does, for up to @more packets at once: in the same
+ * skb, if the last trailer ends at the free bytes of @room.  Trailers and
+ * headers then alternate in these bytes.
  */
 static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 		       u32 payload, u32 more)
@@ -437,7 +452,7 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	struct sroce_sgl_iter walk;
 	u32 n;
 
-	/* Behind the BTH of an XRC request there is more. */
+	/* An XRC request has more than a BTH. */
 	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
 	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
 	    !sroce_sgl_iter_init(&walk, &burst->cache, from, at,

@@ -10,34 +10,34 @@
 #include "../queue/qp.h"
 #include "ah.h"
 
-/* Payload of up to this many bytes is copied: cheaper than a reference. */
+/* Payload up to this size is copied, which is cheaper than a page reference. */
 #define SROCE_COPY_BREAK	256
 #define SROCE_BURST_PACKETS	64
-/* UDP payload of a burst; IP's length field has 16 bits. */
+/* UDP payload of a burst, limited by the 16-bit length field of IP. */
 #define SROCE_BURST_BYTES	(65535 - 40 - 8)
-/* Path MTU of QPs of the same device, */
+/* Path MTU between QPs of one device, */
 #define SROCE_LOOPBACK_MTU		16384u
 /* and UDP payload of their bursts. */
 #define SROCE_LOOPBACK_BYTES	(16 * SROCE_LOOPBACK_MTU)
 
 /**
- * struct sroce_burst - packets to one destination that travel together
+ * struct sroce_burst - packets to one destination in one skb
  * @qp: the sender
- * @av: where to
- * @path: route; the lock of its side is held
- * @head: has the headers of all; NULL if there is no packet
- * @tail: @head, or the last one of its frag_list: the one being filled
- * @bth: of the last packet
- * @packets: how many
- * @bytes: UDP payload of all
- * @size: UDP payload of each but the last, which may be shorter
- * @chains: the device takes a frag_list
- * @attached: the payload of the last packet was not copied
- * @cache: memory region used last
+ * @av: destination
+ * @path: route; protected by the lock of its side of the QP
+ * @head: skb with the common headers; NULL if the burst is empty
+ * @tail: skb that is being filled: @head, or the last one of its frag_list
+ * @bth: BTH of the last packet
+ * @packets: number of packets
+ * @bytes: UDP payload of all packets
+ * @size: UDP payload of each packet except the last, which may be shorter
+ * @chains: the device accepts a frag_list
+ * @attached: the payload of the last packet was attached, not copied
+ * @cache: MR cache
  *
- * One skb as for generic segmentation offload: the packets lie one behind the
- * other, each from its BTH to its ICRC.  Virtual devices carry it whole, for
- * others the stack or the device makes packets of it.
+ * The skb has the layout for generic segmentation offload: the packets follow
+ * one another, each from its BTH to its ICRC.  Virtual devices pass it on
+ * whole; for others the stack or the device segments it.
  */
 struct sroce_burst {
 	struct sroce_qp *qp;
@@ -59,7 +59,7 @@ static inline u32 sroce_network_bytes(const struct sroce_av *av)
 	return av->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 }
 
-/* There is no packet in it. */
+/* Make the burst empty. */
 static inline void sroce_burst_reset(struct sroce_burst *burst)
 {
 	burst->head = NULL;
@@ -80,27 +80,27 @@ static inline void sroce_burst_begin(struct sroce_burst *burst,
 }
 
 /**
- * sroce_burst_fits() - will one more packet fit?
+ * sroce_burst_fits() - test whether one more packet fits
  * @burst: the burst
  * @pkt: the packet
  *
- * Return: false if what is there has to be sent first.
+ * Return: false if the packets in the burst have to be sent first.
  */
 bool sroce_burst_fits(const struct sroce_burst *burst,
 		      const struct sroce_pkt *pkt);
 
 /**
  * sroce_burst_add() - append a packet
- * @burst: the burst; sroce_burst_fits()
- * @pkt: headers; payload and pad say how long the rest is
- * @from: memory that has the payload, or NULL if it is @data
+ * @burst: burst, for which sroce_burst_fits() returned true
+ * @pkt: headers, and the length of payload and padding
+ * @from: memory with the payload, or NULL if it is in @data
  * @at: offset of the payload in @from, bytes
  * @data: payload in kernel memory
- * @copy: do not attach pages (their owner may change them while the packet
- *	is under way, which would spoil its ICRC)
+ * @copy: copy the payload instead of attaching pages.  The owner may change
+ *	attached pages while the packet is in flight, which would spoil its ICRC
  *
  * Return: 0; ENOMEM; ENETUNREACH without a route; EMSGSIZE or EFAULT if @from
- * does not have the bytes.  The burst is then as it was.
+ * does not have the bytes.  After an error the burst is unchanged.
  */
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_sgl *from, u32 at, const void *data,
@@ -108,28 +108,28 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 
 /**
  * sroce_burst_repeat() - append packets like the last one
- * @burst: the burst, not empty
+ * @burst: burst, not empty
  * @pkt: the last packet, a middle one of a message
- * @more: how many
- * @from: memory that has the payload
- * @at: offset in @from of the payload of the first of them, bytes
+ * @more: number of packets to append
+ * @from: memory with the payload
+ * @at: offset in @from of the first payload to append, bytes
  *
- * Their headers differ from the last one's in the PSN alone.
+ * The headers differ from the last packet's in the PSN only.
  *
- * Return: how many were appended; less than @more, perhaps none, if there is
- * no room or the last packet was none whose payload is attached.
+ * Return: number of packets appended; less than @more, possibly 0, if there is
+ * no room or the payload of the last packet was not attached.
  */
 u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       u32 more, const struct sroce_sgl *from, u32 at);
 
-/* Let the last packet ask for an acknowledgment. */
+/* Request an acknowledgment with the last packet. */
 static inline void sroce_burst_ask(struct sroce_burst *burst)
 {
 	if (burst->head)
 		burst->bth[8] |= SROCE_BTH_ACKREQ;
 }
 
-/* Forget packets that were not sent. */
+/* Drop packets that have not been sent. */
 void sroce_burst_drop(struct sroce_burst *burst);
 
 /* After sroce_tx_drain(). */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Packets of one conversation that a netdev has brought in one go are joined
- * to a burst, as a virtual device would have carried it: the stack is passed
- * once.  The UDP layer calls this for our sockets as for those of tunnels; it
- * has checked the IP header and found no options, and the UDP checksum if there
- * is one.
+ * GRO: joins packets of one flow that a NAPI poll delivers into a burst, as a
+ * virtual device would have passed it on.  The stack is then traversed once per
+ * burst.  The UDP layer calls these functions for our sockets as it does for
+ * tunnels.  It has checked that the IP header has no options, and the UDP
+ * checksum if there is one.
  */
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
@@ -63,10 +63,10 @@ static bool same_ports(const struct udphdr *a, const struct udphdr *b)
 }
 
 /*
- * What is held of the conversation of the packet at @ip.  The UDP layer's
- * same_flow does not do: it tells packets with a checksum from those without,
- * and sroce sends both, as segmentation wants one; they must not overtake each
- * other.
+ * Find the held packet of the same flow.  The UDP layer's same_flow is not
+ * suitable: it separates packets with a checksum from those without.  sroce
+ * sends both, because segmentation needs a checksum, and they must not overtake
+ * each other.
  */
 static struct sk_buff *find_held(struct list_head *held,
 				 const struct sk_buff *skb, const u8 *ip)
@@ -87,8 +87,8 @@ static struct sk_buff *find_held(struct list_head *held,
 }
 
 /*
- * Identification counts, as segmentation does it, or stands still.  Headers stay
- * in front of the data of what has been joined.
+ * Step of the IPv4 identification within a burst: 1, as segmentation does it,
+ * or 0.  The headers of joined packets stay in front of their data.
  */
 static u16 id_step(const struct sk_buff *p, u16 next)
 {
@@ -99,7 +99,10 @@ static u16 id_step(const struct sk_buff *p, u16 next)
 	return next - ntohs(ip_hdr(p)->id);
 }
 
-/* Who segments again lets only what is not to be fragmented stand still. */
+/*
+ * Software that segments the burst again keeps the identification constant only
+ * for packets with DF.
+ */
 static bool id_follows(const struct sk_buff *p, u16 id)
 {
 	u16 step = id_step(p, id);
@@ -110,7 +113,10 @@ static bool id_follows(const struct sk_buff *p, u16 id)
 					NAPI_GRO_CB(p)->count * step);
 }
 
-/* What the packets of a burst have in common is in the header of the first. */
+/*
+ * The burst keeps only the first IP header, so the fields that all packets
+ * share must be equal.
+ */
 static bool ip_follows(const struct sk_buff *p, const u8 *a, const u8 *b)
 {
 	if (sroce_ip_is_v4(a)) {
@@ -129,8 +135,8 @@ static bool ip_follows(const struct sk_buff *p, const u8 *a, const u8 *b)
 }
 
 /*
- * GRO left the length of the first one's payload in gso_size.  What is too short
- * to be a packet is counted alone.
+ * GRO has stored the first packet's payload length in gso_size.  A packet that
+ * is too short to be valid is not joined.
  */
 static bool packet_follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
 {
@@ -147,7 +153,7 @@ static bool packet_follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
 	       ip_follows(p, skb_network_header(p), ip);
 }
 
-/* Those of a virtual device have owners, whom IP would take them from next. */
+/* Packets of a virtual device may have an owner; IP would orphan them next. */
 static void append_packet(struct sk_buff *p, struct sk_buff *skb)
 {
 	skb_orphan(p);
@@ -166,8 +172,8 @@ static void append_packet(struct sk_buff *p, struct sk_buff *skb)
 }
 
 /*
- * The IP header, right before that of UDP; NULL if there is something between.
- * A socket is of one family.
+ * Find the IP header directly before the UDP header; NULL if there is something
+ * between.  A socket has one address family.
  */
 static const u8 *find_ip(const struct sock *sk, struct sk_buff *skb)
 {
@@ -181,8 +187,8 @@ static const u8 *find_ip(const struct sock *sk, struct sk_buff *skb)
 }
 
 /*
- * The sockets are of any address.  What this host only forwards is none of our
- * business, and may go where a burst is misunderstood.
+ * Our sockets are not bound to an address.  Packets that this host forwards
+ * must not be joined: the receiver may not understand a burst.
  */
 static bool is_local(const struct sk_buff *skb, const u8 *ip)
 {
@@ -223,15 +229,17 @@ int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset)
 	u8 *udp = skb->data + offset - sizeof(struct udphdr);
 	const u8 *ip = skb_network_header(skb);
 
-	/* The UDP layer has set the bit of tunnels, without which it would
-	 * split this again: udp_unexpected_gso().  No packet is in another.
+	/*
+	 * The UDP layer has set a tunnel bit; without SKB_GSO_UDP_L4 as well it
+	 * would segment this again (udp_unexpected_gso()).  There is no inner
+	 * packet.
 	 */
 	shared->gso_type |= SKB_GSO_UDP_L4;
 	shared->gso_segs = NAPI_GRO_CB(skb)->count;
 	skb->encapsulation = 0;
 	if (sroce_ip_is_v4(ip) && !id_step(skb, 0))
 		shared->gso_type |= SKB_GSO_TCP_FIXEDID;
-	/* In case somebody forwards this one, which is segmented again then. */
+	/* In case this is forwarded, and therefore segmented again. */
 	sroce_gso_start_checksum(skb, ip, (struct udphdr *)udp);
 	return 0;
 }

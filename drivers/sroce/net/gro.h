@@ -6,22 +6,22 @@
 #include <net/sock.h>
 
 /**
- * sroce_gro_receive() - join a packet to those of its conversation
+ * sroce_gro_receive() - join a packet to a held packet of its flow
  * @sk: our socket
- * @held: what GRO holds of this NAPI instance
- * @skb: packet; what GRO looks at next is the BTH
+ * @held: packets that GRO holds for this NAPI instance
+ * @skb: packet; the GRO offset is at the BTH
  *
  * For struct udp_tunnel_sock_cfg.  Context: NAPI, RCU read side.
- * Return: what has to go up now, or NULL.
+ * Return: held packet to deliver now, or NULL.
  */
 struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
 				  struct sk_buff *skb);
 
 /**
- * sroce_gro_complete() - make a burst of what has been joined
+ * sroce_gro_complete() - finish a burst
  * @sk: our socket
- * @skb: the first packet, the others in its frag_list
- * @offset: of the BTH, bytes from the beginning of the data
+ * @skb: first packet, with the others in its frag_list
+ * @offset: offset of the BTH in the data, bytes
  *
  * For struct udp_tunnel_sock_cfg.  Context: NAPI, RCU read side.
  * Return: 0.
@@ -29,10 +29,10 @@ struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
 int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset);
 
 /**
- * sroce_gro_id_step() - how much IPv4 identification grows in a burst
- * @skb: from the stack
+ * sroce_gro_id_step() - step of the IPv4 identification in a burst
+ * @skb: skb received from the stack
  *
- * Return: 1, or 0 if it stands still.
+ * Return: 1, or 0 if all packets have the same.
  */
 static inline u16 sroce_gro_id_step(const struct sk_buff *skb)
 {
@@ -40,13 +40,14 @@ static inline u16 sroce_gro_id_step(const struct sk_buff *skb)
 }
 
 /**
- * sroce_gso_start_checksum() - of a UDP packet that is to be segmented
- * @skb: all of it
+ * sroce_gso_start_checksum() - start the checksum of a UDP packet that will be
+ *   segmented
+ * @skb: the packet
  * @ip: its IP header
- * @udp: its UDP header, in the head of @skb, with the length of all
+ * @udp: its UDP header, in the head of @skb, with the total length
  *
- * The checksum is that of the pseudo header, and who segments completes it.  It
- * is masked in the ICRC.
+ * Writes the checksum of the pseudo header; segmentation completes it.  The
+ * ICRC does not cover the UDP checksum.
  */
 void sroce_gso_start_checksum(struct sk_buff *skb, const u8 *ip,
 			      struct udphdr *udp);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* ICRC of the packets of a burst, and the choice of the CRC implementation. */
 #include <linux/cache.h>
 #include <linux/init.h>
 #include <linux/jump_label.h>
@@ -12,12 +13,12 @@
 #include "icrc.h"
 
 /**
- * enum crc_way - how CRCs are computed
- * @CRC_AUTO: to be found out
+ * enum crc_way - CRC implementation
+ * @CRC_AUTO: choose at load
  * @CRC_LIBRARY: the kernel's crc32_le()
- * @CRC_CHORBA: sroce_chorba(), and crc32_le() for a few bytes
- * @CRC_CLMUL: carry-less multiplication of vectors, net/x86/crc32_clmul.S; in short bursts as
- *	CRC_CHORBA
+ * @CRC_CHORBA: sroce_chorba(), with crc32_le() for short data
+ * @CRC_CLMUL: carry-less multiplication (net/x86/crc32_clmul.S), with
+ *	CRC_CHORBA for short bursts
  */
 enum crc_way { CRC_AUTO, CRC_LIBRARY, CRC_CHORBA, CRC_CLMUL };
 
@@ -30,12 +31,12 @@ static const char * const names[] = {
 
 static enum crc_way chosen __ro_after_init = CRC_AUTO;
 
-/* In shorter bursts it is not worth saving the caller's vector registers. */
+/* Minimum bytes of a burst for which saving the FPU state pays. */
 #define CLMUL_BYTES	512
-/* The library is as good at less. */
+/* Minimum bytes for which sroce_chorba() is faster than the library. */
 #define CHORBA_BYTES	128
 
-/* The first bytes that sroce_crc32_clmul() needs at least */
+/* Minimum @n of sroce_crc32_clmul(). */
 #define LEAST_HEAD	48
 
 #ifdef CONFIG_X86_64
@@ -44,7 +45,7 @@ static enum crc_way chosen __ro_after_init = CRC_AUTO;
 #include <asm/simd.h>
 #include <linux/linkage.h>
 
-/* What sroce_crc32_vclmul() needs at least */
+/* Minimum @len of sroce_crc32_vclmul(). */
 #define WIDE_BYTES	208
 
 static DEFINE_STATIC_KEY_FALSE(wide);
@@ -54,7 +55,7 @@ asmlinkage u32 sroce_crc32_clmul(const void *head, const void *p, size_t len,
 asmlinkage u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len,
 				  size_t n);
 
-/* The kernel clears the feature bits of registers that it does not save. */
+/* The kernel clears feature bits whose registers it does not save. */
 static bool __init clmul_init(void)
 {
 	if (!boot_cpu_has(X86_FEATURE_AVX) ||
@@ -87,7 +88,7 @@ static __always_inline u32 clmul(const void *head, const void *p, u32 len,
 	return sroce_crc32_clmul(head, p, len, n);
 }
 
-#else /* no other processor's way is our own */
+#else /* other architectures have no implementation of ours */
 
 static bool __init clmul_init(void)
 {
@@ -111,8 +112,8 @@ static u32 clmul(const void *head, const void *p, u32 len, u32 n)
 #endif /* CONFIG_X86_64 */
 
 /*
- * Saving the caller's vector registers costs more than the CRC of a short
- * packet, so it is done once a burst, and only if there is enough to do.
+ * Saving the FPU state costs more than the CRC of a short packet.  It is done
+ * once per burst, and only for large bursts.
  */
 static enum crc_way crc_begin(u32 bytes)
 {
@@ -132,7 +133,7 @@ static __always_inline bool is_library(enum crc_way way, u32 len)
 	return way == CRC_LIBRARY || (way == CRC_CHORBA && len < CHORBA_BYTES);
 }
 
-/* From zero, of @n bytes at @head and @len at @p. */
+/* CRC, from 0, of @n bytes at @head and @len bytes at @p. */
 static __always_inline u32 crc_steps(enum crc_way way, const void *head,
 				     const void *p, u32 len, u32 n)
 {
@@ -141,7 +142,7 @@ static __always_inline u32 crc_steps(enum crc_way way, const void *head,
 	return clmul(head, p, len, n);
 }
 
-/* The headers, and @len bytes that follow. */
+/* CRC of the headers and @len bytes at @p. */
 static __always_inline u32 crc_head(enum crc_way way, struct sroce_icrc *icrc,
 				    const u8 *p, u32 len)
 {
@@ -162,7 +163,10 @@ static __always_inline u32 crc_head(enum crc_way way, struct sroce_icrc *icrc,
 			 SROCE_ICRC_END + odd - start);
 }
 
-/* Zeros in front of the first bytes, and the state in them. */
+/*
+ * Continue a CRC from @state: zeros are put before the bytes, and @state is
+ * added to the first bytes.
+ */
 static u32 crc_more(enum crc_way way, u32 state, const u8 *p, u32 len)
 {
 	u32 odd = is_library(way, len) ? len : len % SROCE_ICRC_STEP;
@@ -180,7 +184,10 @@ static u32 crc_more(enum crc_way way, u32 state, const u8 *p, u32 len)
 			 len - odd - SROCE_ICRC_STEP, sizeof(head));
 }
 
-/* Of a packet in other pieces than our own: its CRC, @r moved to its trailer. */
+/*
+ * CRC of a packet in a layout that our bursts do not have.  Moves @r to the
+ * trailer.
+ */
 static noinline bool crc_pieces(enum crc_way way, struct sroce_icrc *icrc,
 				u32 index, struct sroce_reader *r, u32 len,
 				u32 *state)
@@ -211,9 +218,9 @@ static noinline bool crc_pieces(enum crc_way way, struct sroce_icrc *icrc,
 }
 
 /*
- * Finds the trailer of the packet of @len bytes at @r, which is moved behind
- * it, and what has to be there.  A trailer in pieces is copied to @buffer; NULL
- * if there is none.
+ * Find the trailer of the packet of @len bytes at @r, and compute its ICRC.
+ * Moves @r past the packet.  A trailer that is not contiguous is copied to
+ * @buffer.  Returns NULL if the packet is too short.
  */
 static __always_inline const u8 *
 crc_packet(enum crc_way way, struct sroce_icrc *icrc, u32 index,
@@ -308,7 +315,7 @@ static const struct kernel_param_ops way_ops = {
 module_param_cb(crc, &way_ops, NULL, 0444);
 MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest), library, chorba, clmul");
 
-/* A large burst, to measure with */
+/* A large burst for the measurement. */
 #define TRIAL_PACKETS	64
 #define TRIAL_BYTES	1024
 #define TRIALS		8
@@ -327,7 +334,10 @@ static u64 __init time_of(enum crc_way way)
 		return U64_MAX;
 	for (i = 0; i < TRIAL_PACKETS; i++) {
 		state = crc_head(way, &icrc, trial, TRIAL_BYTES);
-		/* crc32_le() is a pure function, and would be called once. */
+		/*
+		 * crc32_le() is pure: without this the compiler would call it
+		 * once.
+		 */
 		memcpy(trial, &state, sizeof(state));
 	}
 	crc_end(way);
@@ -335,9 +345,10 @@ static u64 __init time_of(enum crc_way way)
 }
 
 /*
- * Not by what the processor has, but by what is fast: an emulator has
- * everything.  Others take their time, too, and clocks change, so it is the
- * best of a few in turn; multiplication is left only for what is a third faster.
+ * Choose by speed, not by CPU features: an emulator has every feature.
+ * Interrupts and clock changes disturb the measurement, so take the best of
+ * TRIALS rounds.  Carry-less multiplication is chosen only if it takes at most
+ * 4/3 of the time of the best other implementation.
  */
 static enum crc_way __init fastest(bool has_clmul)
 {

@@ -6,17 +6,19 @@
 #include "../core/icrc.h"
 #include "../mem/skb_reader.h"
 
-/* Choose how CRCs are computed, if nobody has.  Context: loading the module. */
+/*
+ * Choose the CRC implementation, unless the parameter does.  Context: loading
+ * the module.
+ */
 void sroce_icrc_init(void);
 
 /**
- * sroce_icrc_write() - write the ICRC of each packet, as it will be on the wire
+ * sroce_icrc_write() - write the ICRC of each packet
  * @icrc: from sroce_icrc_begin() for the burst
- * @r: at the BTH of the first packet; each trailer lies in one piece and is
- *	the caller's to write
- * @size: bytes of each packet but the last, from the BTH to the end of the
+ * @r: at the BTH of the first packet; each trailer is contiguous and writable
+ * @size: bytes of each packet except the last, from the BTH to the end of the
  *	trailer
- * @left: bytes of all
+ * @left: bytes of all packets
  *
  * Context: bottom halves off.
  */
@@ -24,15 +26,15 @@ void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 		      u32 left);
 
 /**
- * sroce_icrc_check() - which packets have the right ICRC?
- * @icrc: as above
- * @index: of the first packet in the burst
- * @r: as above, but may be anything
- * @size: as above
- * @left: as above, of 64 packets at most
+ * sroce_icrc_check() - check the ICRC of each packet
+ * @icrc: see sroce_icrc_write()
+ * @index: index of the first packet in the burst
+ * @r: at the BTH of the first packet, in any layout
+ * @size: see sroce_icrc_write()
+ * @left: bytes of all packets, 64 at most
  *
  * Context: bottom halves off.
- * Return: a bit each, the first packet's lowest.
+ * Return: bit mask of the packets that have the right ICRC; bit 0 is the first.
  */
 u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 		     u32 size, u32 left);

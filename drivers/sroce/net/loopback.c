@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Loopback: delivers bursts to QPs of the same device without the network
+ * stack.
+ */
 #include "loopback.h"
 
-/* Bursts, of 256 KiB at most, before the rest is left to a thread. */
+/* Bursts (of up to 256 KiB) before the rest is left to the workqueue. */
 #define BUDGET	8
 
 DEFINE_PER_CPU(struct sroce_loopback, sroce_loopback);
 
-/* Of no high priority, as it may go on and on: others want the processor, too. */
+/* Not WQ_HIGHPRI: the work may run for long, and other tasks need the CPU. */
 static struct workqueue_struct *queue;
 
 static void (*deliver)(struct sk_buff *skb);
 
-/* The oldest burst; none ends the delivery, as the budget does. */
+/*
+ * Take the oldest burst.  An empty queue or a used-up budget ends the delivery.
+ */
 static struct sk_buff *pop(struct sroce_loopback *loop, u32 *budget)
 {
 	struct sk_buff *skb = NULL;
@@ -39,7 +45,7 @@ static bool loop_begin(struct sroce_loopback *loop)
 	return mine;
 }
 
-/* What is delivered may be answered: the answer goes to the end. */
+/* Responses that a delivery causes go to the end of the queue. */
 void sroce_loopback_deliver(struct sroce_loopback *loop)
 {
 	u32 budget = BUDGET;
@@ -63,7 +69,10 @@ static void run_rest(struct work_struct *work)
 	local_bh_enable();
 }
 
-/* ACKs and datagrams do not ask first if it is full. */
+/*
+ * Twice the limit, because ACKs and UD packets do not test
+ * sroce_loopback_full().
+ */
 bool sroce_loopback_push(struct sk_buff *skb)
 {
 	struct sroce_loopback *loop = this_cpu_ptr(&sroce_loopback);

@@ -7,11 +7,11 @@
 #include <linux/workqueue.h>
 
 /**
- * struct sroce_loopback - bursts on their way from a device to itself
- * @queue: the processor's own, but when one goes offline @work may run on
- *	another; its lock is a leaf
- * @running: they are being delivered; under the queue's lock
- * @work: delivers what was left
+ * struct sroce_loopback - per-CPU queue of bursts from a device to itself
+ * @queue: bursts; when a CPU goes offline @work may run on another.  No other
+ *	lock is taken under its lock
+ * @running: the queue is being delivered; protected by the queue's lock
+ * @work: delivers bursts that exceed the budget
  */
 struct sroce_loopback {
 	struct sk_buff_head queue;
@@ -23,47 +23,49 @@ DECLARE_PER_CPU(struct sroce_loopback, sroce_loopback);
 
 /**
  * sroce_loopback_init() - start
- * @deliver: called for each burst, from its IP header on, without lock, with
- *	bottom halves off, its device held; it consumes it
+ * @deliver: called for each burst, which begins with the IP header, without
+ *	locks, with bottom halves off and a reference to the device; consumes
+ *	the burst
  *
  * Return: 0 or ENOMEM.
  */
 int sroce_loopback_init(void (*deliver)(struct sk_buff *skb));
-/* After sroce_tx_drain(): nothing is under way. */
+/* After sroce_tx_drain(): the queues are empty. */
 void sroce_loopback_exit(void);
 
 /**
- * sroce_loopback_push() - send a burst to the device it comes from
- * @skb: the burst, its dev held
+ * sroce_loopback_push() - queue a burst to its own device
+ * @skb: burst, with a reference to its device
  *
- * Context: bottom halves off, a QP's lock held; sroce_loopback_run() follows.
+ * Context: bottom halves off, a QP's lock held; sroce_loopback_run() must
+ * follow.
  *
- * Return: false if there are too many already.
+ * Return: false if the queue is full.
  */
 bool sroce_loopback_push(struct sk_buff *skb);
 
 /*
- * Each QP has a limit of its own (SROCE_TX_LIMIT), but a process may have very
- * many, and nobody is charged for what they have under way: so many bursts, of
- * 256 KiB at most, wait on a processor before QPs that can wait do.
+ * Bursts (of up to 256 KiB) that may wait on a CPU before connected QPs wait.
+ * Each QP is limited by SROCE_TX_LIMIT, but a process may have very many QPs,
+ * and loopback bursts are charged to nobody.
  */
 #define SROCE_LOOPBACK_LIMIT	256
 
-/* Is it for later to send more?  Context: as of sroce_loopback_push(). */
+/* True if the queue is full.  Context: as sroce_loopback_push(). */
 static inline bool sroce_loopback_full(void)
 {
 	return skb_queue_len_lockless(this_cpu_ptr(&sroce_loopback.queue)) >=
 	       SROCE_LOOPBACK_LIMIT;
 }
 
-/* What sroce_loopback_run() does if there is anything.  Context: as there. */
+/* Slow path of sroce_loopback_run(); same context. */
 void sroce_loopback_deliver(struct sroce_loopback *loop);
 
 /**
- * sroce_loopback_run() - deliver what was pushed
+ * sroce_loopback_run() - deliver queued bursts
  *
- * A QP's lock is never held when its peer's is taken, so that two QPs of a
- * device can talk to each other.
+ * Two QPs of a device can talk to each other, so the peer's lock is never taken
+ * under a QP's lock.
  *
  * Context: bottom halves off, no lock held.
  */

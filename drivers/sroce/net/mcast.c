@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Multicast groups of UD QPs.  The network stack does most of it: the netdevs
- * that have the device's addresses join the IP group, which sets their MAC
- * filters, tells the network, and lets the stack loop back what we send.  This
- * file knows which QPs a packet is for.
+ * Multicast groups of UD QPs.  The network stack does most of the work: the
+ * netdevs that have the device's addresses join the IP group.  This sets their
+ * MAC filters, informs the network, and makes the stack loop back what the host
+ * sends.  This file finds the QPs that a packet is for.
  */
 #include <linux/hashtable.h>
 #include <linux/igmp.h>
@@ -18,11 +18,10 @@
 #include "mcast.h"
 
 /**
- * struct joined - a netdev that has joined a group for a member
- * @next: the next one
- * @ndev: the netdev; NULL once it has left its namespace.  RCU; written under
- *	rtnl
- * @rcu: packets may still look at it
+ * struct joined - netdev that has joined a group for a member
+ * @next: next entry
+ * @ndev: netdev; NULL after it has left its namespace.  RCU; written under rtnl
+ * @rcu: delays freeing until receivers have ended
  */
 struct joined {
 	struct joined *next;
@@ -31,12 +30,12 @@ struct joined {
 };
 
 /**
- * struct member - a QP in a group
+ * struct member - membership of a QP in a group
  * @node: in the table, by @group
- * @group: its address; IPv4 in the mapped form
- * @qp: the QP; detached before it is destroyed
- * @joined: the netdevs by which packets may come
- * @rcu: packets may still look at it
+ * @group: group address; IPv4 in IPv4-mapped form
+ * @qp: the QP, which is detached before it is destroyed
+ * @joined: netdevs through which packets may arrive
+ * @rcu: delays freeing until receivers have ended
  */
 struct member {
 	struct hlist_node node;
@@ -46,11 +45,11 @@ struct member {
 	struct rcu_head rcu;
 };
 
-/* Members of all groups of all devices; RCU, writers under the lock. */
+/* Members of all groups of all devices; readers use RCU, writers the lock. */
 static DEFINE_HASHTABLE(members, 8);
 static DEFINE_SPINLOCK(members_lock);
 
-/* A seed of this boot's: nobody can choose groups that share a bucket. */
+/* Seeded at boot, so nobody can choose groups that share a bucket. */
 static u32 group_hash(const struct in6_addr *group)
 {
 	static u32 seed __read_mostly;
@@ -81,7 +80,7 @@ u32 sroce_mcast_for_each(const struct net_device *in,
 	if (!in)
 		return 0;
 	hash_for_each_possible_rcu(members, m, node, group_hash(group)) {
-		/* The same group may be another one on another link. */
+		/* The same address may be a different group on another link. */
 		if (!ipv6_addr_equal(&m->group, group) || !has_joined(m, in) ||
 		    !sroce_qp_get(m->qp))
 			continue;
@@ -158,7 +157,10 @@ static int join_by(struct member *m, struct net_device *ndev)
 	return 0;
 }
 
-/* The netdev of a GID; rtnl keeps it.  NULL: no GID, or it goes. */
+/*
+ * Netdev of a GID, kept by rtnl; NULL without a GID, or if it is being
+ * unregistered.
+ */
 static struct net_device *gid_netdev(struct sroce_device *dev, int index)
 {
 	const struct ib_gid_attr *attr;
@@ -177,8 +179,9 @@ static struct net_device *gid_netdev(struct sroce_device *dev, int index)
 }
 
 /*
- * Verbs name no VLAN: every netdev that has an address of the device joins.  The
- * device's own always does, so that addresses may come later.
+ * Verbs do not name a VLAN, so every netdev with an address of the device
+ * joins.  The device's own netdev always joins, so that addresses may be added
+ * later.
  */
 static int join_group(struct member *m)
 {
@@ -197,7 +200,7 @@ static int join_group(struct member *m)
 	return err != -ENOMEM && m->joined ? 0 : err;
 }
 
-/* A netdev that has left its namespace has left its groups behind. */
+/* A netdev that leaves its namespace leaves its groups at the same time. */
 static void leave_by(const struct member *m, const struct joined *j)
 {
 	struct net_device *ndev = (struct net_device *)j->ndev;
@@ -230,7 +233,7 @@ static void free_member(struct member *m)
 	kfree_rcu(m, rcu);
 }
 
-/* Each gets its copy in one softirq: there may not be too many. */
+/* Limit the members of a group: all copies are made in one softirq. */
 static bool is_full(const struct member *one)
 {
 	struct member *m;
@@ -243,7 +246,7 @@ static bool is_full(const struct member *one)
 	return n >= SROCE_MAX_MCAST_QP;
 }
 
-/* A process that joins as many as it can leaves some to others. */
+/* The limit per context leaves memberships for other processes. */
 static bool may_join(const struct sroce_qp *qp)
 {
 	lockdep_assert_held(&members_lock);
@@ -280,7 +283,10 @@ static int join_and_publish(struct member *m)
 {
 	int err;
 
-	/* A netdev that goes finds what has joined it: publish under rtnl. */
+	/*
+	 * Publish under rtnl, so that sroce_mcast_netdev_gone() finds the
+	 * member.
+	 */
 	rtnl_lock();
 	err = join_group(m);
 	if (!err)

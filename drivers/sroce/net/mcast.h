@@ -7,14 +7,15 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_mcast_for_each() - find the QPs that a multicast packet is for
- * @in: netdev that it came in by, below a VRF; or NULL
- * @group: its destination; an IPv4 address in its mapped form
- * @deliver: called for each of them, with a reference that it takes over
+ * sroce_mcast_for_each() - call a function for each QP that a multicast packet
+ *   is for
+ * @in: netdev that received it, below a VRF; or NULL
+ * @group: destination address; IPv4 in IPv4-mapped form
+ * @deliver: called for each QP; takes ownership of a reference
  * @arg: for @deliver
  *
- * Context: RCU read side, no lock held that @deliver wants.
- * Return: how many there were.
+ * Context: RCU read side; no lock held that @deliver takes.
+ * Return: number of QPs.
  */
 u32 sroce_mcast_for_each(const struct net_device *in,
 			 const struct in6_addr *group,
@@ -22,10 +23,10 @@ u32 sroce_mcast_for_each(const struct net_device *in,
 			 void *arg);
 
 /**
- * sroce_mcast_netdev_gone() - a netdev leaves its network namespace
+ * sroce_mcast_netdev_gone() - netdev leaves its network namespace
  * @ndev: any netdev
  *
- * It has left its groups.
+ * The netdev leaves its groups itself.
  *
  * Context: rtnl held.
  */

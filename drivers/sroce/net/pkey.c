@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Partitions.  RoCE has no subnet manager, so the administrator of the host
- * fills the table.  Packets look at it without a lock: a QP has a pointer to
- * its entry.
+ * P_Key table.  RoCE has no subnet manager, so the administrator of the host
+ * fills the table.  A QP has a pointer to its entry, and the data path reads it
+ * without a lock.
  */
 #include <linux/kernel.h>
 #include <linux/mutex.h>
@@ -12,7 +12,7 @@
 #include <rdma/ib_sysfs.h>
 #include "pkey.h"
 
-/* One writer at a time. */
+/* Serializes writers. */
 static DEFINE_MUTEX(table_lock);
 
 void sroce_pkey_init(struct sroce_device *dev)
@@ -38,7 +38,10 @@ int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 	return 0;
 }
 
-/* The GSI needs its default partition, everybody else a partition once. */
+/*
+ * Entry 0 must be the default partition, for the GSI QP; no P_Key may occur
+ * twice.
+ */
 static int check_table(const u16 *table)
 {
 	u32 i, j;
@@ -107,7 +110,7 @@ static ssize_t pkey_table_store(struct ib_device *ibdev, u32 port,
 	return count;
 }
 
-/* Up to the last entry that is not empty. */
+/* Prints the table up to the last entry in use. */
 static ssize_t pkey_table_show(struct ib_device *ibdev, u32 port,
 			       struct ib_port_attribute *attr, char *buf)
 {

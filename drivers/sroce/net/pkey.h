@@ -5,16 +5,15 @@
 #include "../base/sroce.h"
 #include "../core/wire.h"
 
-/* The default partition is in the first place, and no other. */
+/* Put the default partition into entry 0; all others are empty. */
 void sroce_pkey_init(struct sroce_device *dev);
 
 /**
- * sroce_pkey_matches() - may two ends of these P_Keys talk? (IBTA 10.9.3)
- * @a: P_Key of one end
- * @b: of the other
+ * sroce_pkey_matches() - may QPs with these P_Keys communicate?  (IBTA 10.9.3)
+ * @a: one P_Key
+ * @b: the other
  *
- * They are of the same partition, and one of them is a full member; there is
- * no partition 0.
+ * Same partition, and at least one full member.  Partition 0 does not exist.
  */
 static inline bool sroce_pkey_matches(u16 a, u16 b)
 {
@@ -23,15 +22,15 @@ static inline bool sroce_pkey_matches(u16 a, u16 b)
 }
 
 /**
- * sroce_pkey_find() - where the table has a P_Key that matches
+ * sroce_pkey_find() - find a matching P_Key in the table
  * @dev: the device
- * @pkey: of a packet
+ * @pkey: P_Key of a packet
  *
  * Context: any.  Return: index, or SROCE_PKEY_TABLE if there is none.
  */
 u16 sroce_pkey_find(const struct sroce_device *dev, u16 pkey);
 
-/* The file of each port by which an administrator changes the table. */
+/* sysfs file of each port by which an administrator changes the table. */
 extern const struct attribute_group *sroce_port_groups[];
 
 /* ib_device_ops */

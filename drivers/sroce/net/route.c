@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Routes to peers: lookup, caching, and release when a network namespace goes.
+ */
 #include <linux/netdevice.h>
 #include <net/addrconf.h>
 #include <net/ip.h>
@@ -39,10 +42,10 @@ static struct dst_entry *lookup_ipv4(const struct sroce_av *av,
 }
 
 /*
- * An address of this host that another netdev has is not found by way of ours,
- * and a packet that went out to it would come back from a local address, which
- * IPv4 drops.  As for any program, the lookup that names no netdev, or the VRF,
- * leads to it.  IPv6 finds it either way.
+ * A local address of another netdev is not found with the output interface set
+ * to ours.  IPv4 would send the packet out and drop it when it comes back from
+ * a local source address.  As for any program, a lookup without an interface,
+ * or with the VRF, finds it.  IPv6 finds it either way.
  */
 static struct dst_entry *route_ipv4(const struct sroce_av *av,
 				    struct net_device *ndev)
@@ -76,8 +79,8 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 }
 
 /*
- * The namespace is kept as it is now: the route's netdev becomes one of the
- * first namespace's when its own goes.
+ * Returns the namespace as well: when it is destroyed, the netdev of the route
+ * is replaced by one of the initial namespace.
  */
 static struct dst_entry *route(const struct sroce_av *av, struct net **net)
 {
@@ -88,7 +91,10 @@ static struct dst_entry *route(const struct sroce_av *av, struct net **net)
 	ndev = sroce_av_ndev(av);
 	if (ndev) {
 		*net = dev_net(ndev);
-		/* Under RCU, with the netdev there: see sroce_route_asked(). */
+		/*
+		 * Set under RCU while the netdev exists; see
+		 * sroce_route_asked().
+		 */
 		WRITE_ONCE(route_net(*net)->asked, true);
 		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
 	}
@@ -119,8 +125,8 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
 }
 
 /*
- * One that is being destroyed has let go of them before its last reference, and
- * is found until then.
+ * A QP that is being destroyed releases its routes before its last reference is
+ * dropped, and is found until then.
  */
 static void forget_routes(struct sroce_qp *qp, const void *net)
 {

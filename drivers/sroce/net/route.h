@@ -6,37 +6,39 @@
 #include "../queue/qp.h"
 
 /**
- * struct sroce_route_net - what is kept of a network namespace
- * @asked: a QP has asked it for a route; it stays so
+ * struct sroce_route_net - per network namespace data
+ * @asked: a QP has looked up a route in the namespace; never cleared
  */
 struct sroce_route_net {
 	bool asked;
 };
 
-/* For the pernet_operations, which are net/udp_sock.c's */
+/* For the pernet_operations in net/udp_sock.c. */
 extern unsigned int sroce_route_net_id;
 
 /*
- * May QPs have routes of the namespace?  Context: its netdevs are gone, and a
- * grace period has passed, so that nobody begins to look for one.
+ * True if QPs may have routes of the namespace.  Context: its netdevs are gone
+ * and a grace period has passed, so no new lookup can begin.
  */
 bool sroce_route_asked(const struct net *net);
 
 /**
- * sroce_path_dst() - the route to a peer
- * @path: where it is kept; the lock of its side is held
- * @av: the peer
+ * sroce_path_dst() - get the route to a peer
+ * @path: cached route; protected by the lock of its side of the QP, which is
+ *	held
+ * @av: destination
  *
- * Return: a route that belongs to @path, or an ERR_PTR().
+ * Return: a route without a reference of its own, owned by @path, or an
+ * ERR_PTR().
  */
 struct dst_entry *sroce_path_dst(struct sroce_path *path,
 				 const struct sroce_av *av);
-/* Forget the route.  Context: the lock of its side, or its last user. */
+/* Drop the cached route.  Context: lock of its side held, or last user. */
 void sroce_path_release(struct sroce_path *path);
 
 /**
- * sroce_route_forget() - a network namespace goes away
- * @net: it has no netdevs any more
+ * sroce_route_forget() - drop all routes of a network namespace
+ * @net: namespace without netdevs
  *
  * Context: process, may sleep.
  */

@@ -6,18 +6,18 @@
 #include "../mem/skb_reader.h"
 
 /**
- * sroce_headers_read() - the headers, of which the opcode says how many there are
- * @reader: at the BTH; moved behind the headers
- * @pkt: what they say
- * @len: of the packet, from the BTH to the end of the ICRC
+ * sroce_headers_read() - read and parse the headers of a packet
+ * @reader: at the BTH; moved past the headers
+ * @pkt: parsed headers
+ * @len: length from the BTH to the end of the ICRC
  *
- * A process of this host may still be writing to the pages of a packet that it
- * sends: to the ring of a packet socket, to a file that it has spliced into a
- * socket.  So each byte is read once, and only the copy is judged.  A second
- * look at the opcode could find one with fewer headers, and then the payload
+ * A local process may still be writing to the pages of a packet that it sends:
+ * to the ring of a packet socket, or to a file that it has spliced into a
+ * socket.  Each byte is therefore read once, and only the copy is checked.  A
+ * second read of the opcode could find one with fewer headers, and the payload
  * would be taken from the wrong place.
  *
- * Return: false if they are malformed.
+ * Return: false if the headers are malformed.
  */
 static inline bool sroce_headers_read(struct sroce_reader *reader,
 				      struct sroce_pkt *pkt, u32 len)
@@ -27,7 +27,7 @@ static inline bool sroce_headers_read(struct sroce_reader *reader,
 
 	if (len < n || !sroce_reader_copy(reader, buffer, n))
 		return false;
-	/* The compiler may not go back to where the copy is from. */
+	/* Keep the compiler from reading the packet again. */
 	barrier_data(buffer);
 	n = max_t(u32, sroce_opcodes[buffer[0]].length, n);
 	if (len < n || !sroce_reader_copy(reader, buffer + SROCE_BTH_BYTES,
@@ -38,12 +38,12 @@ static inline bool sroce_headers_read(struct sroce_reader *reader,
 }
 
 /**
- * sroce_headers_copy() - copy the headers of a middle packet, to be judged alone
- * @reader: at the BTH; moved behind the headers
+ * sroce_headers_copy() - copy the headers of a middle packet without parsing
+ * @reader: at the BTH; moved past the headers
  * @to: room for a BTH and an XRCETH
- * @n: SROCE_BTH_BYTES, or SROCE_XRCETH_BYTES more
+ * @n: bytes: SROCE_BTH_BYTES, or SROCE_XRCETH_BYTES more
  *
- * Return: false if there is less in the packet.
+ * Return: false if the packet is shorter.
  */
 static inline bool sroce_headers_copy(struct sroce_reader *reader, u8 *to, u32 n)
 {

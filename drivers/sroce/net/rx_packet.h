@@ -9,22 +9,21 @@
 struct net;
 struct sk_buff;
 
-/* As rdma_read_gid_l2_fields() has it */
+/* No VLAN, with the value of rdma_read_gid_l2_fields(). */
 #define SROCE_NO_VLAN 0xffff
 
 /**
- * struct sroce_rx - a packet that has arrived
- * @pkt: its headers
- * @payload: reads it from the first byte of the payload on
- * @net: namespace of the socket that received it, or of the device it is from
- * @skb: what it came in
- * @looped: it has not left its device
- * @ip: IP header of the burst it came in
+ * struct sroce_rx - received packet
+ * @pkt: parsed headers
+ * @payload: reader, at the first byte of the payload
+ * @net: namespace of the socket, or of the device if @looped
+ * @skb: skb that contains the packet
+ * @looped: delivered by net/loopback.c
+ * @ip: IP header of the burst
  * @ipv4: IPv4, else IPv6
- * @ip_id: its own IPv4 identification; that in @ip is of the burst's first
- * @vlan_id: to the GSI QP: the VLAN of the GID that it was sent to, or
- *	SROCE_NO_VLAN
- * @len: from the BTH to the end of the ICRC, bytes
+ * @ip_id: IPv4 identification of this packet; @ip has that of the first packet
+ * @vlan_id: for the GSI QP: VLAN of the destination GID, or SROCE_NO_VLAN
+ * @len: length from the BTH to the end of the ICRC, bytes
  */
 struct sroce_rx {
 	struct sroce_pkt pkt;

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Transmission of bursts: network headers, ICRC, back-pressure, and completion.
+ */
 #include <linux/delay.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -20,7 +23,7 @@
 #include "tx.h"
 #include "udp_sock.h"
 
-/* skbs with our destructor, in all of the module: the sum of all processors. */
+/* Number of skbs with our destructor; the sum over all CPUs counts. */
 static DEFINE_PER_CPU(long, under_way);
 
 /* Back-pressure */
@@ -44,7 +47,7 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 	this_cpu_dec(under_way);
 }
 
-/* That of force_mtu_sock() */
+/* Drop the reference of force_mtu_sock(). */
 static void put_sock(const struct sk_buff *skb)
 {
 	if (unlikely(skb->sk))
@@ -52,12 +55,12 @@ static void put_sock(const struct sk_buff *skb)
 }
 
 /*
- * The charge of a packet is kept in the lowest bits of the pointer, because the
+ * The charge of a packet is stored in the low bits of the pointer, because the
  * stack may change the packet's truesize on the way.
  */
 #define UNITS	63ul
 
-static_assert(sizeof(struct sroce_qp) > 512);	/* so kmalloc() aligns it */
+static_assert(sizeof(struct sroce_qp) > 512);	/* kmalloc() aligns such objects */
 
 static void *tagged(struct sroce_qp *qp, u32 units)
 {
@@ -102,8 +105,10 @@ static void answers_done(struct sk_buff *skb)
 }
 
 /*
- * The stack releases a burst when IP begins to process it.  A burst that
- * overtakes it before it is delivered is lost to UC, which repeats nothing.
+ * True if the receiver's stack has finished with earlier bursts.  It frees a
+ * burst's skb when IP receive begins, and is done when it leaves the RCU read
+ * side.  Packets that overtake it in between are lost on UC; RC retransmits
+ * them.
  */
 static bool delivered(const struct sroce_qp *qp)
 {
@@ -122,12 +127,14 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 		return SROCE_ORDER_KEPT;
 	if (atomic_read(&path->bursts)) {
 		WRITE_ONCE(qp->tx_full, true);
-		/* As in sroce_tx_wait(). */
+		/* Pairs with tx_done(), as in sroce_tx_wait(). */
 		smp_mb();
 		if (atomic_read(&path->bursts))
 			return SROCE_ORDER_WAKES;
 	}
-	/* Pairs with the atomic operation of tx_done(). */
+	/*
+	 * Pairs with tx_done(), which sets tx_grace before it lowers the count.
+	 */
 	smp_rmb();
 	if (!delivered(qp))
 		return SROCE_ORDER_WAITS;
@@ -138,7 +145,10 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 bool sroce_tx_wait(struct sroce_qp *qp)
 {
 	WRITE_ONCE(qp->tx_full, true);
-	/* Against tx_done(): it sees the flag, or we see the room it made. */
+	/*
+	 * Pairs with tx_done(): either it sees the flag, or we see the room
+	 * that it made.
+	 */
 	smp_mb();
 	return !sroce_tx_ready(qp);
 }
@@ -152,7 +162,7 @@ bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo)
 		return false;
 	if (likely(!qp->av || !qp->av->loopback || !sroce_loopback_full()))
 		return true;
-	/* What waits there is delivered before the work item comes by again. */
+	/* The loopback queue is delivered before the work item runs. */
 	sroce_qp_wake(qp, BIT(todo));
 	return false;
 }
@@ -169,16 +179,16 @@ static bool any_under_way(void)
 
 void sroce_tx_drain(void)
 {
-	/* There are no QPs any more, so they only become fewer. */
+	/* There are no QPs left, so the number only falls. */
 	while (any_under_way())
 		msleep(20);
-	/* Who counted last may have been preempted before it returned. */
+	/* The last destructor may have been preempted before it returned. */
 	synchronize_rcu_tasks();
 }
 
 /* Headers */
 
-/* Everything is there: give the head the length of all. */
+/* Set the lengths in the head of the complete burst. */
 static void set_gso_len(struct sroce_burst *burst)
 {
 	struct sk_buff *head = burst->head;
@@ -199,7 +209,7 @@ static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
 
 	udp->source = htons(av->sport);
 	udp->dest = htons(SROCE_UDP_PORT);
-	/* The length of the whole, or UDP on the other side would refuse it. */
+	/* The total length, or the receiver's UDP would drop the burst. */
 	udp->len = htons(skb->len);
 	udp->check = 0;
 	skb_reset_transport_header(skb);
@@ -241,8 +251,9 @@ static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av)
 }
 
 /*
- * Behind a virtual device the UDP_TUNNEL bit lets the burst in whole at the
- * peer: udp_unexpected_gso().  Drivers that segment would take it for a tunnel.
+ * The UDP_TUNNEL bit lets a receiver behind a virtual device take the burst
+ * whole (udp_unexpected_gso()).  Drivers that segment would take it for a
+ * tunnel.
  */
 static void make_gso(struct sroce_burst *burst)
 {
@@ -264,7 +275,7 @@ static void write_icrcs(struct sroce_burst *burst)
 	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
 					 sizeof(struct udphdr));
 	sroce_icrc_begin(&icrc, skb_network_header(skb), 1);
-	/* The trailers are in one piece, as extend() made them. */
+	/* extend() made the trailers contiguous. */
 	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes);
 }
 
@@ -292,8 +303,8 @@ static void finish_burst(struct sroce_burst *burst)
 }
 
 /*
- * The path is said to carry less than the netdev: see sroce_udp_sock_find().  IPv6
- * asks the packet for its socket, which then has a reference.
+ * Find a socket for a route whose path MTU is less than the netdev's; see
+ * sroce_udp_sock_find().  IPv6 uses the skb's socket, which needs a reference.
  */
 static struct sock *force_mtu_sock(struct net *net, struct sk_buff *skb, bool ipv4)
 {
@@ -402,8 +413,9 @@ int sroce_burst_send(struct sroce_burst *burst)
 		return 0;
 	}
 	/*
-	 * Who has deregistered the memory may write to it what nobody is to
-	 * see: by then the ICRC must be that of what was there before.
+	 * Compute the ICRC before dropping the MR reference: after
+	 * deregistration the owner may overwrite attached pages, and the stale
+	 * ICRC makes the peer drop such a packet.
 	 */
 	finish_burst(burst);
 	sroce_mr_cache_drop(&burst->cache);

@@ -5,37 +5,37 @@
 #include "burst.h"
 
 /*
- * When this host's queue has refused a QP's packets so many times in a row,
- * they are lost, and that is left to the peers' retries.
+ * After this many refusals in a row by this host's transmit queue, a QP's
+ * packets count as lost, and the retries recover them.
  */
 #define SROCE_MAX_PAUSES	100
-/* Time for it to drain before the next attempt. */
+/* Time for the queue to drain before the next attempt. */
 #define SROCE_PAUSE_NS		(200 * NSEC_PER_USEC)
-/* Bursts of a QP between transmission and the end of the queues. */
+/* Limit of a QP's bursts between transmission and the skb destructor. */
 #define SROCE_TX_LIMIT		32
 /*
- * Those of datagrams, which do not wait for ever: more than this are dropped.  A
- * queue of the kernel that is full by itself (nfnetlink_queue, 1024) drops before.
+ * The limit for UD packets, which do not wait forever: more are dropped.  A
+ * kernel queue with its own limit (nfnetlink_queue, 1024) drops earlier.
  */
 #define SROCE_TX_MOST		2048
 
 /**
- * sroce_burst_send() - finish and transmit all packets of the burst
- * @burst: empty afterwards, ready for more
+ * sroce_burst_send() - transmit a burst
+ * @burst: burst; empty and reusable afterwards
  *
- * Return: 0; ENOBUFS if this host's transmit queue is full.  What a firewall
- * or a missing link has dropped counts as lost on the way.
+ * Return: 0; ENOBUFS if this host's transmit queue is full.  Packets that a
+ * firewall drops or that meet a missing link count as lost in the network.
  */
 int sroce_burst_send(struct sroce_burst *burst);
 
-/* Of both halves, in this host's queues */
+/* Bursts of both sides of the QP in this host's queues. */
 static inline u32 sroce_tx_bursts(const struct sroce_qp *qp)
 {
 	return atomic_read(&qp->sq.path.bursts) +
 	       atomic_read(&qp->rq.path.bursts);
 }
 
-/* May the QP send more, or is too much of it in the queues already? */
+/* True if the QP is below its limit. */
 static inline bool sroce_tx_ready(const struct sroce_qp *qp)
 {
 	return sroce_tx_bursts(qp) < SROCE_TX_LIMIT;
@@ -43,32 +43,32 @@ static inline bool sroce_tx_ready(const struct sroce_qp *qp)
 
 enum sroce_order {
 	SROCE_ORDER_KEPT,	/* transmit */
-	SROCE_ORDER_WAKES,	/* not now; the QP's work runs in time */
-	SROCE_ORDER_WAITS,	/* not now; try again in SROCE_ORDER_NS */
+	SROCE_ORDER_WAKES,	/* wait; the QP's work item will run */
+	SROCE_ORDER_WAITS,	/* wait; try again in SROCE_ORDER_NS */
 };
 
-/* Of UC: time until the next attempt on another CPU */
+/* About the length of an RCU grace period. */
 #define SROCE_ORDER_NS	NSEC_PER_MSEC
 
 /**
- * sroce_tx_in_order() - may this processor transmit?
+ * sroce_tx_in_order() - may this CPU transmit without reordering?
  * @qp: the QP
- * @path: of which half; becomes this processor's if it may
+ * @path: route of the sending side; becomes this CPU's on success
  *
- * Virtual devices queue what is sent on the sender's processor, so packets
- * sent from two would overtake each other.  While packets from another
- * processor are under way, the QP's work runs where they end, which for those
- * devices is that processor.  Only UC has to wait for those that the receiving
- * side has begun with.  Requests and answers may overtake each other: a half
- * that streams is no reason for the other to be silent.
+ * Virtual devices queue packets on the sender's CPU, so packets sent from two
+ * CPUs would overtake each other.  While packets from another CPU are queued,
+ * the QP's work item runs where their destructor runs; for those devices this
+ * is that CPU.  Only UC also has to wait until the receiver's stack has
+ * finished.  Requests and responses may overtake each other: a side that
+ * streams does not block the other.
  *
- * Context: bottom halves off, the lock of @path held.
+ * Context: bottom halves off; lock that protects @path held.
  */
 enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 				   struct sroce_path *path);
 
 /**
- * sroce_tx_wait() - have the QP's work run when there is room again
+ * sroce_tx_wait() - run the QP's work item when there is room
  * @qp: the QP
  *
  * Return: false if there is room already.
@@ -77,12 +77,12 @@ bool sroce_tx_wait(struct sroce_qp *qp);
 
 /**
  * sroce_tx_room() - may a connected QP send a burst now?
- * @qp: the QP, the lock of the half that sends held
- * @todo: what its work is to go on with when there is room again
+ * @qp: the QP; the lock of the sending side is held
+ * @todo: what its work item resumes when there is room
  */
 bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo);
 
-/* Waits until no packet of ours is under way on this host. */
+/* Wait until this host has freed all packets of the driver. */
 void sroce_tx_drain(void);
 
 #endif /* SROCE_TX_H */

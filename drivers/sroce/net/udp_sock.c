@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The UDP sockets: one for each network namespace, VRF and address family, as
- * long as a device, or one of its addresses, is there.
+ * UDP sockets: one per network namespace, VRF and address family, as long as a
+ * device or one of its addresses is there.
  */
 #include <linux/cred.h>
 #include <linux/list.h>
@@ -26,7 +26,7 @@ struct udp_socket {
 	struct rcu_head rcu;
 };
 
-/* Writers of the list, which is RCU, and all that is in it. */
+/* Serializes writers of the list; readers use RCU. */
 static DEFINE_MUTEX(sockets_lock);
 static LIST_HEAD(sockets);
 static int (*receive_packet)(struct sock *sk, struct sk_buff *skb);
@@ -51,9 +51,10 @@ static void set_reuseport(struct sock *sk, bool allowed)
 }
 
 /*
- * A socket that is bound to a VRF and one that is not share a port only if both
- * allow it.  They do while one of them binds: later it would only make each
- * lookup slower.  SO_REUSEPORT, because it excludes sockets of other users.
+ * A socket that is bound to a VRF and one that is not can share a port only if
+ * both allow it.  They allow it only during bind(), because it makes each
+ * lookup slower.  SO_REUSEPORT is used because it excludes sockets of other
+ * users.
  */
 static void allow_shared_port(const struct udp_socket *new, bool allowed)
 {
@@ -88,7 +89,7 @@ static int bind_ipv6(struct udp_socket *s)
 
 	if (err)
 		return err;
-	/* The ICRC is better, and those of RoCE are 0. */
+	/* RoCE packets have UDP checksum 0; the ICRC protects them better. */
 	udp_set_no_check6_rx(s->sk, true);
 	inet6_sk(s->sk)->pmtudisc = IPV6_PMTUDISC_INTERFACE;
 	return kernel_bind(s->socket, (void *)&addr, sizeof(addr));
@@ -132,7 +133,7 @@ static int open_socket(struct udp_socket *s)
 	return 0;
 }
 
-/* It belongs to the kernel's user, whichever process has caused it. */
+/* The socket belongs to the kernel, not to the process that caused it. */
 static int open_as_kernel(struct udp_socket *s)
 {
 	struct cred *cred = prepare_kernel_cred(&init_task);
@@ -209,12 +210,13 @@ void sroce_udp_sock_put(const struct sroce_udp_sock_id *id)
 }
 
 /*
- * GIDs go away from a work item of the RDMA core, which a namespace does not
- * wait for if its netdevs move elsewhere: so its sockets go here at the
- * latest.  Routes of IPv6 point into the namespace.  None is found any more,
- * since its netdevs are gone; who began earlier to look has the QP's lock.
- * Namespaces come and go that no QP has ever looked at: they do not pay for all
- * QPs of the host.
+ * A work item of the RDMA core removes GIDs.  A namespace does not wait for it
+ * if its netdevs move elsewhere, so close the sockets here at the latest.
+ *
+ * IPv6 routes point into the namespace.  No new ones are found because its
+ * netdevs are gone, and a lookup that began earlier holds the QP's lock.
+ * Namespaces in which no QP has looked up a route skip the walk over all QPs of
+ * the host.
  */
 static void __net_exit net_exit(struct net *net)
 {

@@ -9,29 +9,29 @@ struct sock;
 
 /**
  * sroce_udp_sock_get() - receive RoCE packets in a network namespace or a VRF
- * @id: which socket
+ * @id: socket
  *
- * The socket is shared; every call needs its sroce_udp_sock_put().
+ * The socket is shared; each call needs its own sroce_udp_sock_put().
  *
  * Context: process, may sleep.
- * Return: 0; EADDRINUSE if somebody else has UDP port 4791 there.
+ * Return: 0; EADDRINUSE if another user has UDP port 4791 there.
  */
 int sroce_udp_sock_get(const struct sroce_udp_sock_id *id);
-/* Undo one sroce_udp_sock_get(); the last one closes it.  Context: as there. */
+/* Drop one reference; the last one closes the socket.  Same context. */
 void sroce_udp_sock_put(const struct sroce_udp_sock_id *id);
 
 /**
- * sroce_udp_sock_find() - a socket to send by, whatever the path is said to carry
+ * sroce_udp_sock_find() - find a socket that sends without path MTU limits
  * @net: the namespace
  * @ipv4: address family
  *
- * Anybody on the net can make this host believe, by an ICMP message, that only
- * small packets get to a peer.  Ours cannot be made smaller, since the path MTU
- * is agreed upon, and those of hardware ask nobody.  IP takes what the netdev
- * carries with a socket that asks for that (IP_PMTUDISC_INTERFACE).
+ * Anybody in the network can make this host believe, by an ICMP message, that
+ * only small packets reach a peer.  RoCE packets cannot be made smaller,
+ * because the path MTU is negotiated; hardware ignores the message as well.  A
+ * socket with IP_PMTUDISC_INTERFACE makes IP use the netdev's MTU.
  *
- * Context: RCU read side, which keeps it.  Return: the socket, or NULL if there
- * is none in that namespace.
+ * Context: RCU read side, which protects the socket.  Return: the socket, or
+ * NULL if the namespace has none.
  */
 struct sock *sroce_udp_sock_find(const struct net *net, bool ipv4);
 
@@ -42,7 +42,7 @@ struct sock *sroce_udp_sock_find(const struct net *net, bool ipv4);
  * Context: loading the module.  Return: 0 or an errno.
  */
 int sroce_udp_sock_init(int (*receive)(struct sock *sk, struct sk_buff *skb));
-/* Context: unloading it; no device is left. */
+/* Context: unloading the module, after all devices are gone. */
 void sroce_udp_sock_exit(void);
 
 #endif /* SROCE_UDP_SOCK_H */

@@ -29,7 +29,7 @@
 #define LEN	%rdx
 #define N	%rcx
 
-/* Fold register \x and add \to, the place where it comes to lie. */
+/* Fold register \x and add it to \to, where its data belongs. */
 .macro fold x, to, k, t
 	vpclmulqdq	$0x00, \k, \x, \t
 	vpclmulqdq	$0x11, \k, \x, \x
@@ -37,7 +37,7 @@
 	vpxor		\to, \x, \x
 .endm
 
-/* The head, of which %xmm0 gets the first register: fold down to three. */
+/* Fold the head down to three registers; %xmm0 gets the first. */
 .macro shorten
 	vmovdqu		(HEAD), %xmm0
 	sub		$48, N
@@ -67,7 +67,7 @@
 3:	sub		$16, LEN
 	jae		2b
 
-	/* The low half moves behind the high one, and 32 zero bits follow. */
+	/* Fold the low half onto the high half, and append 32 zero bits. */
 	vmovdqa		.Lreduce(%rip), %xmm8
 	vmovdqa		.Llow_32(%rip), %xmm9
 	vpclmulqdq	$0x00, %xmm8, %xmm0, %xmm4
@@ -77,7 +77,7 @@
 	vpsrldq		$4, %xmm0, %xmm0
 	vpclmulqdq	$0x10, %xmm8, %xmm4, %xmm4
 	vpxor		%xmm4, %xmm0, %xmm0
-	/* 64 bits are left: take off the multiple of P (Barrett). */
+	/* 64 bits are left: Barrett reduction. */
 	vmovdqa		.Lbarrett(%rip), %xmm8
 	vpand		%xmm9, %xmm0, %xmm4
 	vpclmulqdq	$0x00, %xmm8, %xmm4, %xmm4
@@ -171,7 +171,7 @@ SYM_FUNC_START(sroce_crc32_vclmul)
 	fold		%ymm0, %ymm1, %ymm8, %ymm4
 	fold		%ymm0, %ymm2, %ymm8, %ymm4
 	fold		%ymm0, %ymm3, %ymm8, %ymm4
-	/* The low lane moves onto the high one. */
+	/* Fold the low lane onto the high one. */
 	vextracti128	$1, %ymm0, %xmm1
 	vmovdqa		.Lfold_128(%rip), %xmm8
 	fold		%xmm0, %xmm1, %xmm8, %xmm4
