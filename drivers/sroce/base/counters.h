@@ -6,8 +6,8 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * hw_counters of the port; verbs/hw_stats.c has their names, in this order.  What
- * mlx5 has as well has its name: dashboards know it.
+ * hw_counters of the port; verbs/hw_stats.c has their names in this order.
+ * Counters that mlx5 has, too, use its names, because dashboards know them.
  */
 enum sroce_counter {
 	SROCE_TX_PACKETS,
@@ -21,17 +21,17 @@ enum sroce_counter {
 	SROCE_RX_WRITE_REQUESTS,	/* messages */
 	SROCE_RX_READ_REQUESTS,
 	SROCE_RX_ATOMIC_REQUESTS,
-	SROCE_TX_NAK_SEQUENCE,		/* gaps seen by our responder */
+	SROCE_TX_NAK_SEQUENCE,		/* gaps seen by the responder */
 	SROCE_TX_NAK_RNR,
 	SROCE_TX_NAK_INVALID,
 	SROCE_TX_NAK_OPERATION,
 	SROCE_RESP_REMOTE_ACCESS_ERRORS,
 	SROCE_RESP_LOCAL_LENGTH_ERROR,
 	SROCE_DUPLICATE_REQUEST,
-	SROCE_OUT_OF_SEQUENCE,		/* packets, each of them */
-	SROCE_OUT_OF_BUFFER,		/* no receive request */
-	SROCE_PACKET_SEQ_ERR,		/* NAKs that a retry answered */
-	SROCE_IMPLIED_NAK_SEQ_ERR,	/* the same for gaps in answers */
+	SROCE_OUT_OF_SEQUENCE,		/* packets, all of them */
+	SROCE_OUT_OF_BUFFER,		/* no receive WQE */
+	SROCE_PACKET_SEQ_ERR,		/* NAKs that caused a retransmission */
+	SROCE_IMPLIED_NAK_SEQ_ERR,	/* likewise for gaps in responses */
 	SROCE_RNR_NAK_RETRY_ERR,
 	SROCE_LOCAL_ACK_TIMEOUT_ERR,
 	SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED,
@@ -39,13 +39,13 @@ enum sroce_counter {
 	SROCE_REQ_REMOTE_INVALID_REQUEST,
 	SROCE_REQ_REMOTE_ACCESS_ERRORS,
 	SROCE_REQ_REMOTE_OPERATION_ERRORS,
-	SROCE_REQ_CQE_ERROR,		/* completions that are no success */
-	SROCE_REQ_CQE_FLUSH_ERROR,	/* of these, those flushed */
+	SROCE_REQ_CQE_ERROR,		/* completions with an error */
+	SROCE_REQ_CQE_FLUSH_ERROR,	/* the flushed ones among them */
 	SROCE_RESP_CQE_ERROR,
 	SROCE_RESP_CQE_FLUSH_ERROR,
-	SROCE_TX_RETRANSMITS,		/* rewinds of a requester */
-	SROCE_TX_PROBES,		/* for a tail that may be lost */
-	SROCE_TX_LOCAL_DROPS,		/* refused by our own transmit queue */
+	SROCE_TX_RETRANSMITS,		/* retransmissions of a requester */
+	SROCE_TX_PROBES,		/* probes for a lost tail */
+	SROCE_TX_LOCAL_DROPS,		/* dropped by this host's transmit queue */
 	SROCE_RX_ICRC_ENCAPSULATED,
 	SROCE_RX_MALFORMED,
 	SROCE_RX_BAD_QPN,
@@ -54,8 +54,8 @@ enum sroce_counter {
 	SROCE_RX_BAD_QKEY,
 	SROCE_RX_BAD_TRANSPORT,
 	SROCE_RX_BAD_STATE,
-	SROCE_RX_PAGED_OUT,		/* put off or dropped, to page in memory */
-	SROCE_RX_IGNORED,		/* answers and requests that mean nothing */
+	SROCE_RX_PAGED_OUT,		/* deferred or dropped to page in memory */
+	SROCE_RX_IGNORED,		/* responses and requests without effect */
 	SROCE_CQ_OVERFLOWS,
 	SROCE_BAD_WQES,
 	SROCE_KICKS,
@@ -63,8 +63,8 @@ enum sroce_counter {
 };
 
 /**
- * struct sroce_counters - what has been counted: on a processor, or in all
- * @value: by enum sroce_counter
+ * struct sroce_counters - counters of one CPU, or their sum
+ * @value: indexed by enum sroce_counter
  */
 struct sroce_counters {
 	u64 value[SROCE_COUNTERS];
@@ -72,10 +72,11 @@ struct sroce_counters {
 
 /**
  * sroce_count() - count an event
- * @owner: the QP that it is about, or the device
+ * @owner: the QP that the event belongs to, or the device
  * @counter: enum sroce_counter
  *
- * Context: of a QP: bottom halves off, since its counters may change.
+ * Context: bottom halves off if @owner is a QP, because its counters may be
+ * replaced.
  */
 #define sroce_count(owner, counter) sroce_count_add(owner, counter, 1)
 #define sroce_count_add(owner, counter, n) \

@@ -8,7 +8,7 @@
 #include <rdma/ib_verbs.h>
 #include "counters.h"
 
-/* Limits: those of a generous NIC. */
+/* Limits, like those of a large NIC. */
 #define SROCE_PORT		1
 #define SROCE_MAX_QP		0x100000
 #define SROCE_MAX_QP_WR		0x10000
@@ -22,18 +22,18 @@
 #define SROCE_MAX_PD		0x100000
 #define SROCE_MAX_MCAST_ATTACH	0x4000
 #define SROCE_MAX_MCAST_QP	64
-/* Of these, what one open device of a process may join. */
+/* Limit for one context of a process. */
 #define SROCE_MAX_MCAST_CONTEXT	0x400
 #define SROCE_MAX_RD_ATOMIC	128
 #define SROCE_GID_TABLE		1024
 #define SROCE_PKEY_TABLE	32
 
 /**
- * struct sroce_udp_sock_id - which socket
- * @net: its network namespace
- * @l3mdev: index of the VRF that it is bound to, or 0.  A socket that is not
- *	bound gets no packets of VRFs, unless udp_l3mdev_accept is set.
- * @ipv4: address family
+ * struct sroce_udp_sock_id - identifies a socket
+ * @net: network namespace
+ * @l3mdev: index of the VRF that it is bound to, or 0.  An unbound socket
+ *	receives no packets from VRFs, unless udp_l3mdev_accept is set.
+ * @ipv4: IPv4, else IPv6
  */
 struct sroce_udp_sock_id {
 	struct net *net;
@@ -42,10 +42,11 @@ struct sroce_udp_sock_id {
 };
 
 /**
- * struct sroce_listener - keeps a socket open
- * @list: of all listeners; verbs/device.c's lock, which protects the rest, too
- * @ndev: why: of a GID, or of a device
- * @socket: which one; without a namespace once @ndev has left it
+ * struct sroce_listener - reference that keeps a socket open
+ * @list: in the list of all listeners; verbs/device.c's lock protects all
+ *	members
+ * @ndev: netdev of the GID or device
+ * @socket: the socket; its namespace is NULL after @ndev has left it
  */
 struct sroce_listener {
 	struct list_head list;
@@ -55,25 +56,29 @@ struct sroce_listener {
 
 /**
  * struct sroce_device - one ib_device on one netdev
- * @ib: what the RDMA core sees; first
- * @ndev: the netdev; the device goes before it does (verbs/main.c's notifier)
- * @ndev_tracker: of our reference to it
+ * @ib: the RDMA core's part; first member
+ * @ndev: netdev; the device is unregistered before it (verbs/main.c's notifier)
+ * @ndev_tracker: tracks the reference to @ndev
  * @counters: per CPU
- * @statistics: struct sroce_counters of chosen QPs, by number (verbs/qp_counter.c)
- * @retired: what those of them had counted that are gone; @statistics' lock
- * @recent: everything, as it was added up last for a stranger; @statistics' lock
- * @recent_until: when that is old, jiffies
- * @num_qps: up to SROCE_MAX_QP (queue/qp.c)
- * @num_srqs: up to SROCE_MAX_SRQ (queue/srq.c)
+ * @statistics: struct sroce_counters of QPs bound to a counter, by counter
+ *	number (verbs/qp_counter.c)
+ * @retired: sum of the counters that were removed from @statistics; protected
+ *	by its lock
+ * @recent: cached sum of all counters for PMA queries; protected by
+ *	@statistics' lock
+ * @recent_until: expiry of @recent, jiffies
+ * @num_qps: QPs, up to SROCE_MAX_QP (queue/qp.c)
+ * @num_srqs: SRQs, up to SROCE_MAX_SRQ (queue/srq.c)
  * @mrs: struct sroce_mr by key index (mem/mr.c)
- * @dm_pages: of device memory, in use (mem/mr_dm.c)
- * @ahs: struct sroce_av by the number that user space knows (net/ah.c); RCU
- * @pkeys: P_Keys, 0 if empty; read and written without a lock (net/pkey.c)
- * @ah_next: where the search for a free number goes on
- * @num_members: of multicast groups; net/mcast.c's lock
- * @port_up: the state that was last told; rtnl
- * @ipv4: keeps the UDP port, whatever addresses @ndev has
- * @ipv6: likewise
+ * @dm_pages: pages of device memory in use (mem/mr_dm.c)
+ * @ahs: struct sroce_av by the number that user space uses (net/ah.c); RCU
+ * @pkeys: P_Key table, 0 if empty; read and written without a lock (net/pkey.c)
+ * @ah_next: where the search for a free number continues
+ * @num_members: memberships in multicast groups; protected by net/mcast.c's
+ *	lock
+ * @port_up: port state of the last event; rtnl
+ * @ipv4: keeps the IPv4 UDP port open, with or without addresses
+ * @ipv6: likewise for IPv6
  */
 struct sroce_device {
 	struct ib_device ib;
@@ -103,8 +108,8 @@ static inline struct sroce_device *sroce_device(struct ib_device *ibdev)
 }
 
 /*
- * The largest path MTU that the netdev can carry now.  iboe_get_mtu() is 0 for a
- * netdev that is too small for any; no IB MTU says that.
+ * Largest path MTU that the netdev can carry now.  iboe_get_mtu() returns 0 if
+ * the netdev is too small for any; no IB MTU expresses that.
  */
 static inline enum ib_mtu sroce_device_mtu(const struct sroce_device *dev)
 {

@@ -7,15 +7,15 @@
 #include <rdma/sroce-abi.h>
 
 /**
- * sroce_udata_zero() - refuse input that has no meaning yet
- * @udata: of a verb
- * @from: behind what has one, bytes
+ * sroce_udata_zero() - refuse input that is not defined
+ * @udata: input of a verb
+ * @from: end of the defined input, bytes
  *
- * Unlike ib_is_udata_cleared() it needs no memory, for want of which good input
- * would be refused.
+ * Unlike ib_is_udata_cleared() it allocates no memory, so valid input does not
+ * fail when memory is short.
  *
  * Context: process, may sleep.
- * Return: 0, EFAULT, or EOPNOTSUPP if there is a byte that is not zero.
+ * Return: 0, EFAULT, or EOPNOTSUPP if a byte is not 0.
  */
 static inline int sroce_udata_zero(struct ib_udata *udata, size_t from)
 {
@@ -30,8 +30,8 @@ static inline int sroce_udata_zero(struct ib_udata *udata, size_t from)
 }
 
 /**
- * sroce_udata_empty() - refuse input that has no meaning yet
- * @udata: of a verb without a request of ours; NULL for the kernel
+ * sroce_udata_empty() - refuse input of a verb that has no driver request
+ * @udata: input of the verb; NULL for kernel users
  *
  * Context: process, may sleep.
  * Return: as sroce_udata_zero().
@@ -41,7 +41,10 @@ static inline int sroce_udata_empty(struct ib_udata *udata)
 	return udata ? sroce_udata_zero(udata, 0) : 0;
 }
 
-/* Answer a create command; EINVAL if the caller left no room for all of it. */
+/*
+ * Copy the response of a create command; EINVAL if the caller's buffer is too
+ * small.
+ */
 static inline int sroce_udata_respond(struct ib_udata *udata, void *resp,
 				      size_t size)
 {
@@ -52,11 +55,11 @@ static inline int sroce_udata_respond(struct ib_udata *udata, void *resp,
 
 /**
  * sroce_udata_create_req() - check the request of a create command
- * @udata: of the verb, not NULL
+ * @udata: input of the verb, not NULL
  *
  * Context: process, may sleep.
- * Return: 0, EINVAL if struct sroce_create_req is cut short, EFAULT, or
- * EOPNOTSUPP if it is not all zero.
+ * Return: 0, EINVAL if struct sroce_create_req is truncated, EFAULT, or
+ * EOPNOTSUPP if it is not all 0.
  */
 static inline int sroce_udata_create_req(struct ib_udata *udata)
 {
