@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The half of a QP that takes requests: core/responder.c judges, this stores
- * what they bring, and recv/resp_tx.c answers them.
+ * Responder: core/responder.c checks requests, this file executes them, and
+ * recv/resp_tx.c sends the responses.
  */
 #include "../core/aeth.h"
 #include "../core/errors.h"
@@ -37,8 +37,6 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 	sroce_rq_complete(qp, &cqe);
 }
 
-/* Executing */
-
 static enum sroce_resp_error store_send(struct sroce_qp *qp,
 					struct sroce_mr_cache *cache,
 					const struct sroce_rx *rx,
@@ -63,7 +61,7 @@ static enum sroce_resp_error store_send(struct sroce_qp *qp,
 				SROCE_RECV_LKEY_REFUSED);
 }
 
-/* Page in what the message has still to bring. */
+/* Page in the memory for the rest of the message. */
 static noinline enum sroce_resp_error
 absent_write(struct sroce_qp *qp, const struct sroce_request *req, u32 length)
 {
@@ -85,7 +83,10 @@ static enum sroce_resp_error store_write(struct sroce_qp *qp,
 	SROCE_REMOTE_SGL(to, qp, req->va, rx->pkt.payload, req->rkey,
 			 IB_ACCESS_REMOTE_WRITE);
 
-	/* The bounds of the whole message, before its first byte. */
+	/*
+	 * Check the bounds of the whole message before its first byte is
+	 * stored.
+	 */
 	if (req->begins && length > rx->pkt.payload) {
 		mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va,
 				  length, IB_ACCESS_REMOTE_WRITE);
@@ -146,7 +147,7 @@ static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, struct sroce_mr
 	return err ? SROCE_RKEY_REFUSED : SROCE_NO_ERROR;
 }
 
-/* Annex A19: readers see all of it or nothing, and all before it first. */
+/* Annex A19: readers see all 8 bytes or none, and all earlier writes first. */
 static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
 						  struct sroce_mr_cache *cache,
 						  const struct sroce_rx *rx,
@@ -168,9 +169,8 @@ static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
 }
 
 /*
- * What this peer has written was stored by CPUs: it is visible to all as soon
- * as the stores are done.  No region has the right to be flushed to
- * persistence.
+ * CPUs have stored everything that this peer wrote, so it is visible once the
+ * stores are done.  No region can be flushed to persistence.
  */
 static enum sroce_resp_error execute_flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -189,13 +189,15 @@ static enum sroce_resp_error execute_flush(struct sroce_qp *qp, const struct sro
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
 	sroce_mr_put(mr);
-	/* Also what was mapped for a device, see mem/mr_dmabuf.c. */
+	/* Includes memory that is mapped for a device; see mem/mr_dmabuf.c. */
 	wmb();
 	return SROCE_NO_ERROR;
 }
 
-static enum sroce_resp_error execute_with_response(struct sroce_qp *qp, const struct sroce_rx *rx,
-				const struct sroce_request *req, u64 *original)
+static enum sroce_resp_error execute_with_response(struct sroce_qp *qp,
+						   const struct sroce_rx *rx,
+						   const struct sroce_request *req,
+						   u64 *original)
 {
 	struct sroce_mr_cache *cache = &qp->rq.cache;
 
@@ -249,7 +251,7 @@ static enum sroce_resp_error execute(struct sroce_qp *qp, const struct sroce_rx 
 	return reason;
 }
 
-/* The peer may come back later (RC), or this is lost. */
+/* Let the peer retry later (RC), or drop the message (UC). */
 static void defer(struct sroce_qp *qp, enum sroce_counter why)
 {
 	struct sroce_responder *r = &qp->rq.resp;
@@ -263,7 +265,10 @@ static void defer(struct sroce_qp *qp, enum sroce_counter why)
 	}
 }
 
-/* As if it had never come: the peer repeats it (RC), or its message is lost. */
+/*
+ * Treat the packet as lost: the peer retransmits it (RC), or the message is
+ * lost.
+ */
 static void drop_short(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
@@ -273,7 +278,7 @@ static void drop_short(struct sroce_qp *qp)
 		r->kind = SROCE_KIND_NONE;
 }
 
-/* Returns false if there is no receive request to go on with. */
+/* Returns false if there is no usable receive WQE. */
 static bool take_recv(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
@@ -295,8 +300,8 @@ static bool take_recv(struct sroce_qp *qp)
 }
 
 /*
- * XRC: even a request that receives nothing has to name one, and all packets
- * of a message the same: it has taken a receive request of that.
+ * XRC: every request names an SRQ, even if it takes no WQE.  All packets of a
+ * message must name the SRQ whose WQE the message has taken.
  */
 static bool find_srq(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
@@ -319,7 +324,7 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		return;
 	}
 	if (req->take) {
-		/* Also if what is taken, or this packet, is refused. */
+		/* Recorded even if the WQE or this packet is refused. */
 		r->srqn = rx->pkt.srqn;
 		if (!take_recv(qp))
 			return;
@@ -327,9 +332,9 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 	if (req->begins) {
 		/*
-		 * A program that sees a byte of this message, in memory, sees
-		 * all of the messages before it (vol. 1, 9.5): some poll a flag
-		 * that is written behind the data.
+		 * A program that sees a byte of this message in memory must see
+		 * all earlier messages (vol.  1, 9.5): some programs poll a
+		 * flag that is written after the data.
 		 */
 		smp_wmb();
 	}
@@ -350,7 +355,7 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		qp->rq.ack = true;
 }
 
-/* What is not executed */
+/* Handle a packet that is not executed. */
 static void reject(struct sroce_qp *qp, enum sroce_request_verdict verdict,
 		   const struct sroce_request *req)
 {
@@ -387,8 +392,9 @@ static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (unlikely(verdict == SROCE_REFUSE &&
 		     req.reason == SROCE_TOO_MANY_READS)) {
 		/*
-		 * Peers may count on each request being answered before the
-		 * next one comes, and rxe's FLUSHes are not counted at all.
+		 * Send pending responses and check again.  Peers may rely on
+		 * each request being answered before the next one arrives, and
+		 * rxe does not count its FLUSHes.
 		 */
 		sroce_resp_send(qp);
 		if (!sroce_rq_active(qp)) {

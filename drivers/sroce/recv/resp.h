@@ -6,20 +6,20 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_resp_request() - a request packet has arrived
- * @qp: any type; rq.lock held; sroce_resp_send() follows
- * @rx: the packet, its ICRC verified
+ * sroce_resp_request() - handle a request packet
+ * @qp: QP of any type, rq.lock held; sroce_resp_send() must follow
+ * @rx: packet with a verified ICRC
  */
 void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
- * sroce_resp_predicted() - take the middle packet that was to come next
- * @qp: any type; rq.lock held; sroce_resp_send() follows
- * @bth: base transport header of an intact packet for this QP and transport
- * @payload: reads its payload; moved behind it if that was taken
- * @len: of the payload and pad, bytes
+ * sroce_resp_predicted() - fast path for the expected middle packet
+ * @qp: QP of any type, rq.lock held; sroce_resp_send() must follow
+ * @bth: BTH of a packet with a valid ICRC for this QP and its transport
+ * @payload: reader at the payload; moved past it on success
+ * @len: length of payload and padding, bytes
  *
- * Return: false if it is another one: then it is sroce_resp_request()'s.
+ * Return: false if another packet was expected; then call sroce_resp_request().
  */
 bool sroce_resp_predicted(struct sroce_qp *qp, const u8 *bth,
 			  struct sroce_reader *payload, u32 len);

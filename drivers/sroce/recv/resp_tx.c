@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a QP owes for the requests that it has executed: READ data and results
- * of atomics, in order, and one acknowledgment per burst.
+ * Responder, transmit side: READ and atomic responses in order, and one
+ * acknowledgment per burst.
  */
 #include "../core/aeth.h"
 #include "../net/tx.h"
@@ -10,7 +10,7 @@
 #include "rq.h"
 #include "xrc.h"
 
-/* In units of SROCE_RESP_BUDGET */
+/* Converts packets to units of SROCE_RESP_BUDGET. */
 static u32 budget_units(const struct sroce_qp *qp, u32 packets)
 {
 	return packets * max(qp->rq.resp.mtu / SZ_1K, 1u);
@@ -24,7 +24,10 @@ static struct sroce_pkt response_header(const struct sroce_qp *qp)
 	};
 }
 
-/* A peer may not make us read what its key does not allow any more. */
+/*
+ * Add packets of a READ response.  The key is checked again for each burst,
+ * because it may have been revoked.
+ */
 static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
 		    const struct sroce_resource *read, struct sroce_pkt *pkt,
 		    u32 offset, u32 *count)
@@ -57,10 +60,13 @@ static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
 		if (!sroce_burst_fits(burst, &pkt))
 			break;
 		err = add_data(qp, burst, read, &pkt, offset, &count);
-		/* First what there is. */
+		/* Send the packets built so far first. */
 		if (err == -EAGAIN && burst->head)
 			break;
-		/* Without a route it is lost like on any other host, whole. */
+		/*
+		 * Without a route the whole response counts as lost in the
+		 * network.
+		 */
 		if (err == -ENETUNREACH)
 			count = read->end - read->next;
 		else if (err)
@@ -76,7 +82,7 @@ static void pause_responses(struct sroce_qp *qp)
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
-/* Returns EAGAIN if the answer goes on when its memory is present. */
+/* Returns EAGAIN if the response continues once its memory is present. */
 static int page_in_response(struct sroce_qp *qp, const struct sroce_resource *read)
 {
 	u32 at = read->next * qp->rq.resp.mtu;
@@ -89,9 +95,9 @@ static int page_in_response(struct sroce_qp *qp, const struct sroce_resource *re
 }
 
 /*
- * Who asks again may have had the answer, and said so to the owner of the
- * memory, who has taken the key back by now: a SEND with invalidate does both.
- * That is no reason to end the connection.
+ * The peer may have received the response to a retransmitted READ before, and
+ * the owner may have revoked the key since: a SEND with invalidate does both.
+ * That must not end the connection.
  */
 static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u32 first)
 {
@@ -107,8 +113,9 @@ static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u3
 }
 
 /*
- * One burst of the answer to one request, so that a burst that our own queue
- * refuses can be made again.  Returns false if the rest has to wait.
+ * Send one burst of the response to one request, so that it can be built again
+ * if this host's transmit queue refuses it.  Returns false if the rest has to
+ * wait.
  */
 static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 {
@@ -155,8 +162,9 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 }
 
 /*
- * Returns false if our own queue has refused it, or there was no memory for it:
- * who is told of an error once must not miss it for that.
+ * Returns false if this host's transmit queue refused the packet or there was
+ * no memory for it.  It is sent again later: a NAK is sent only once and must
+ * not get lost here.
  */
 static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
@@ -188,7 +196,7 @@ static void acknowledge(struct sroce_qp *qp)
 	struct sroce_responder *r = &qp->rq.resp;
 	u8 syndrome = qp->rq.syndrome;
 
-	/* A gap or shortage that is over by now is not worth a word. */
+	/* Skip the NAK for a gap or shortage that is over by now. */
 	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->nak_sent)
 		syndrome = 0;
 	if (!send_ack(qp, syndrome, syndrome ? qp->rq.nak_psn :
@@ -200,9 +208,9 @@ static void acknowledge(struct sroce_qp *qp)
 }
 
 /*
- * The data of a READ may be long in coming.  What was before it must not be
- * silent for that: the peer would repeat it, and give up in the end.  Answers to
- * READs and the like stand for themselves, see sroce_responder_acked().
+ * READ data may be delayed.  Acknowledge the requests before the READ
+ * meanwhile, or the peer retransmits them and finally gives up.  READ and
+ * similar responses acknowledge for themselves; see sroce_responder_acked().
  */
 static void acknowledge_before(struct sroce_qp *qp,
 			       const struct sroce_resource *read)
@@ -211,7 +219,7 @@ static void acknowledge_before(struct sroce_qp *qp,
 	u32 psn = sroce_psn_add(read->psn, -1);
 	bool all = sroce_psn_before(r->last, read->psn);
 
-	/* What has been sent of the answer says it, too. */
+	/* Response packets that were sent acknowledge it already. */
 	if (qp->rq.syndrome || !qp->av || read->next != read->from ||
 	    !(qp->rq.ack_again || (qp->rq.ack && all)))
 		return;
@@ -230,7 +238,7 @@ void sroce_resp_send(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->rq.lock);
 	if (!sroce_qp_reliable(qp))
 		return;
-	/* A QP that has just failed still owes what it has executed. */
+	/* A QP that has just failed still responds to what it has executed. */
 	if (!sroce_rq_active(qp) && !qp->rq.syndrome)
 		return;
 	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)

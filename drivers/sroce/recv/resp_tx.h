@@ -5,8 +5,8 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_resp_send() - send the READ data and acknowledgments that are due
- * @qp: any type; rq.lock held
+ * sroce_resp_send() - send pending responses and acknowledgments
+ * @qp: QP of any type, rq.lock held
  */
 void sroce_resp_send(struct sroce_qp *qp);
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Receive requests: taken, completed, refused and flushed.
- */
+/* Receive WQEs: taking, completing, refusing and flushing them. */
 #include "../core/aeth.h"
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
@@ -56,7 +54,9 @@ enum sroce_fetched sroce_rq_take(struct sroce_qp *qp)
 	return fetched;
 }
 
-/* What has been taken, and with an SRQ no more will be. */
+/*
+ * Flush the WQE that was taken, and report that the SRQ's last WQE was reached.
+ */
 static void flush_taken(struct sroce_qp *qp)
 {
 	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
@@ -135,7 +135,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	sroce_store(&qp->slot->rq_head, 0);
 }
 
-/* Refusing */
+/* Refusing requests */
 
 static void count_nak(struct sroce_qp *qp, u8 syndrome)
 {
@@ -228,7 +228,10 @@ void sroce_rq_refuse_response(struct sroce_qp *qp, u32 psn)
 struct sroce_sgl sroce_rq_buffer(const struct sroce_qp *qp)
 {
 	return (struct sroce_sgl) {
-		/* Whose keys they are was settled where they were posted. */
+		/*
+		 * The keys belong to the PD of the queue that the WQE was
+		 * posted to.
+		 */
 		.pd = qp->srq ? qp->srq->ib.pd : qp->pd,
 		.sge = qp->rq.wqe->sge,
 		.num_sge = qp->rq.wqe->num_sge,

@@ -15,10 +15,10 @@ static inline bool sroce_rq_active(const struct sroce_qp *qp)
 }
 
 /*
- * Answers to READs that are sent under one hold of the lock: KiB, or packets if
- * these are more.  A CPU's backlog takes about as many should a device split
- * them (net.core.netdev_max_backlog, 1000).  The rest is the run_list's or the
- * work item's.
+ * READ responses sent in one lock section: KiB, or packets if they are larger.
+ * If a device segments them, a CPU's backlog holds about this many packets
+ * (net.core.netdev_max_backlog, 1000).  The per-CPU run list or the work item
+ * sends the rest.
  */
 #define SROCE_RESP_BUDGET	1024
 
@@ -28,7 +28,10 @@ static inline void sroce_rq_begin(struct sroce_qp *qp)
 	qp->rq.budget = SROCE_RESP_BUDGET;
 }
 
-/* Completion handlers may post, peers answer: after the lock is gone. */
+/*
+ * Completion handlers may post, and looped packets may cause responses, so both
+ * run after the lock is released.
+ */
 static inline void sroce_rq_end(struct sroce_qp *qp)
 {
 	struct sroce_cq *cq = qp->rq.cq;
@@ -45,7 +48,7 @@ static inline void sroce_rq_end(struct sroce_qp *qp)
 	local_bh_enable();
 }
 
-/* The remote memory that a request names, as a list of one piece. */
+/* SGL with one entry: the remote memory that a request names. */
 #define SROCE_REMOTE_SGL(name, qp, address, bytes, key, rights)	\
 	const struct sroce_sge name##_sge = {				\
 		.addr = (address), .length = (bytes), .lkey = (key),	\
@@ -57,21 +60,20 @@ static inline void sroce_rq_end(struct sroce_qp *qp)
 	}
 
 /**
- * sroce_rq_take() - take the next receive request, of the QP or its SRQ
- * @qp: the QP, rq.lock held; the result is in @qp->rq.wqe
+ * sroce_rq_take() - take the next receive WQE of the QP or its SRQ
+ * @qp: the QP, rq.lock held; the WQE is stored in @qp->rq.wqe
  *
  * Return: enum sroce_fetched.
  */
 enum sroce_fetched sroce_rq_take(struct sroce_qp *qp);
 
 /**
- * sroce_rq_page_in() - something is not present: nobody is to blame if it
- *	will be
- * @qp: connected; rq.lock held
- * @memory: of the request in hand
- * @at: what is wanted of it
+ * sroce_rq_page_in() - page in memory of the current request
+ * @qp: connected QP, rq.lock held
+ * @memory: SGL of the current request
+ * @at: offset in @memory, bytes
  * @len: bytes
- * @refused: the reason, if it cannot be paged in
+ * @refused: error to return if it cannot be paged in
  *
  * Return: @refused, or SROCE_PAGED_OUT.
  */
@@ -80,71 +82,75 @@ enum sroce_resp_error sroce_rq_page_in(struct sroce_qp *qp,
 				       u32 at, u32 len,
 				       enum sroce_resp_error refused);
 
-/* The memory that the request in rq.wqe names. */
+/* SGL of the receive WQE in rq.wqe. */
 struct sroce_sgl sroce_rq_buffer(const struct sroce_qp *qp);
 
 /**
- * sroce_rq_complete() - complete the receive request in rq.wqe
+ * sroce_rq_complete() - complete the receive WQE in rq.wqe
  * @qp: the QP, rq.lock held
- * @cqe: wr_id, QP number and opcode are filled in here if zero
+ * @cqe: completion; wr_id and QP number are set here, and the opcode if it is 0
  */
 void sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe);
 
 /**
- * sroce_rq_fail() - the receive request in rq.wqe fails, and the QP
+ * sroce_rq_fail() - complete the receive WQE in rq.wqe with an error, and move
+ *   the QP to the error state
  * @qp: the QP, rq.lock held
  * @status: enum sroce_status
  */
 void sroce_rq_fail(struct sroce_qp *qp, u8 status);
 
 /**
- * sroce_rq_refuse() - the request in hand is wrong
- * @qp: connected; rq.lock held
+ * sroce_rq_refuse() - refuse the current request
+ * @qp: connected QP, rq.lock held
  * @reason: enum sroce_resp_error
  *
- * Does all that core/errors.c says follows from it.
+ * Sends the NAK, completes the WQE and changes the state as core/errors.c
+ * defines.
  */
 void sroce_rq_refuse(struct sroce_qp *qp, enum sroce_resp_error reason);
 
 /**
- * sroce_rq_refuse_response() - the memory of a READ has gone
- * @qp: reliable; rq.lock held
- * @psn: of the first packet that the peer will miss
+ * sroce_rq_refuse_response() - refuse a READ whose memory is no longer
+ *   accessible
+ * @qp: reliable QP, rq.lock held
+ * @psn: PSN of the first response packet that cannot be sent
  *
- * The request was accepted some time ago: what is being received now has
- * nothing to do with it.
+ * The READ was accepted earlier, so it is unrelated to the packet that is being
+ * received.
  */
 void sroce_rq_refuse_response(struct sroce_qp *qp, u32 psn);
 
 /**
- * sroce_rq_flush_begin() - settle what is to be flushed
- * @qp: the QP, rq.lock held; nothing happens if it is not in error
+ * sroce_rq_flush_begin() - determine which WQEs to flush
+ * @qp: the QP, rq.lock held; no effect outside the error state
  *
- * As sroce_sq_flush_begin().
+ * Like sroce_sq_flush_begin().
  */
 void sroce_rq_flush_begin(struct sroce_qp *qp);
 
 /**
- * sroce_rq_flush() - complete receive requests of a QP in error, in order
+ * sroce_rq_flush() - flush receive WQEs of a QP in the error state, in order
  * @qp: the QP, rq.lock held
  *
- * Those that sroce_rq_flush_begin() has found, up to SROCE_FLUSH_BUDGET.
+ * Flushes up to SROCE_FLUSH_BUDGET of the WQEs that sroce_rq_flush_begin()
+ * found.
  *
- * Return: true if there are more.
+ * Return: true if some are left.
  */
 bool sroce_rq_flush(struct sroce_qp *qp);
 
-/* Forget everything that was posted (RESET); rq.lock held. */
+/* Drop all posted WQEs (RESET).  rq.lock held. */
 void sroce_rq_reset(struct sroce_qp *qp);
 
 /**
- * sroce_rq_nak() - have a NAK sent
- * @qp: reliable; rq.lock held; sroce_resp_send() follows
- * @syndrome: of the NAK, which is about the expected PSN
+ * sroce_rq_nak() - schedule a NAK
+ * @qp: reliable QP, rq.lock held; sroce_resp_send() must follow
+ * @syndrome: syndrome of the NAK, which carries the expected PSN
  */
 void sroce_rq_nak(struct sroce_qp *qp, u8 syndrome);
 
-/* Can the request in rq.wqe be completed, or is its SRQ gone? */
+/* True if the WQE in rq.wqe can be completed; false if its SRQ is gone. */
 static inline bool sroce_rq_srq_valid(struct sroce_qp *qp)
 {
 	return !sroce_qp_target(qp) || sroce_xrc_srq_valid(qp);

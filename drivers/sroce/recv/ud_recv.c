@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Datagrams that arrive: UD QPs and the GSI.
- */
+/* Receiving UD packets, for UD QPs and the GSI QP. */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include "../net/pkey.h"
@@ -10,8 +8,9 @@
 #include "ud_recv.h"
 
 /*
- * The first 40 bytes of every receive buffer: the IPv6 header, or the IPv4
- * header in the last 20 of them (A17.4.5.1), as that of a packet that came alone.
+ * Build the first 40 bytes of the receive buffer: the IPv6 header, or the IPv4
+ * header in the last 20 of them (A17.4.5.1), as if the packet had arrived
+ * alone.
  */
 static void make_grh(u8 *grh, const struct sroce_rx *rx)
 {
@@ -69,7 +68,7 @@ static void complete_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 	if (qp->type == IB_QPT_GSI) {
 		index = sroce_pkey_find(qp->dev, rx->pkt.pkey);
-		/* It was there when the packet was checked. */
+		/* The P_Key was in the table when the packet was checked. */
 		cqe.pkey_index = index < SROCE_PKEY_TABLE ? index : 0;
 		if (rx->vlan_id != SROCE_NO_VLAN) {
 			cqe.flags |= SROCE_CQE_WITH_VLAN;
@@ -115,11 +114,11 @@ void sroce_ud_recv(struct sroce_qp *qp, const struct sroce_rx *rx)
 		complete_datagram(qp, rx);
 		break;
 	case -EAGAIN:
-		/* The next one may find it present. */
+		/* The next packet may find the memory present. */
 		sroce_count(qp, SROCE_RX_PAGED_OUT);
 		break;
 	case -EMSGSIZE:
-		/* No stranger may break the QP: the request waits on. */
+		/* A stranger must not break the QP, so the WQE stays. */
 		sroce_count(qp, SROCE_RESP_LOCAL_LENGTH_ERROR);
 		break;
 	case -ENODATA:

@@ -6,9 +6,9 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_ud_recv() - a datagram has arrived
- * @qp: UD or GSI, rq.lock held
- * @rx: the packet, its ICRC verified
+ * sroce_ud_recv() - handle a UD packet
+ * @qp: UD or GSI QP, rq.lock held
+ * @rx: packet with a verified ICRC
  */
 void sroce_ud_recv(struct sroce_qp *qp, const struct sroce_rx *rx);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Extended reliable connections (IBTA vol. 1, annex A14): what packets find by
- * the number in their XRCETH.
+ * Extended reliable connections (IBTA vol.  1, annex A14): SRQ numbers, and the
+ * current SRQ of an XRC target QP.
  */
 
 #include <linux/random.h>
@@ -15,15 +15,15 @@
 #include "../queue/srq.h"
 #include "xrc.h"
 
-/* The table */
+/* Table of SRQ numbers */
 
 /**
- * struct sroce_xrc_entry - what packets find
+ * struct sroce_xrc_entry - table entry of an SRQ
  * @node: in the table, by @number
- * @number: of the SRQ
- * @ref: one for being there, one per QP that is taking from the SRQ
- * @srq: the RDMA core frees it as soon as it is destroyed; valid under @ref
- * @rcu: lookups may still look at this
+ * @number: SRQ number
+ * @ref: one for the table, one per QP that is taking WQEs
+ * @srq: the SRQ, valid under @ref; the RDMA core frees it once it is destroyed
+ * @rcu: delays freeing until lookups have ended
  */
 struct sroce_xrc_entry {
 	struct rhash_head node;
@@ -52,7 +52,7 @@ void sroce_xrc_table_exit(void)
 	rhashtable_destroy(&table);
 }
 
-/* 0 is what programs take for no number. */
+/* Programs take 0 for no number. */
 static int insert(struct sroce_xrc_entry *entry)
 {
 	int err;
@@ -65,7 +65,7 @@ static int insert(struct sroce_xrc_entry *entry)
 		err = entry->number ?
 		      rhashtable_lookup_insert_fast(&table, &entry->node,
 						    table_params) : -EEXIST;
-		/* Busy: the table is growing. */
+		/* EBUSY: the table is being resized. */
 	} while ((err == -EEXIST || err == -EBUSY) &&
 		 !fatal_signal_pending(current));
 	return err;
@@ -117,7 +117,7 @@ static struct sroce_srq *lookup(u32 number)
 	return srq;
 }
 
-/* The SRQ in hand */
+/* Current SRQ of an XRC target */
 
 struct sroce_srq *sroce_xrc_srq_release(struct sroce_qp *qp)
 {
@@ -126,7 +126,7 @@ struct sroce_srq *sroce_xrc_srq_release(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->rq.lock);
 	if (!srq)
 		return NULL;
-	/* What it holds was found in this SRQ's protection domain. */
+	/* The cache belongs to this SRQ's PD. */
 	sroce_mr_cache_drop(&qp->rq.cache);
 	qp->srq = NULL;
 	qp->rq.cq = NULL;
@@ -143,7 +143,10 @@ bool sroce_xrc_srq_get(struct sroce_qp *qp, u32 srqn)
 		return true;
 	srq = sroce_xrc_srq_release(qp);
 	if (srq) {
-		/* A process's: its handler takes no lock of ours. */
+		/*
+		 * XRC SRQs belong to processes, whose handlers take none of our
+		 * locks.
+		 */
 		sroce_cq_notify(sroce_cq(srq->ib.ext.cq));
 		sroce_xrc_srq_put(srq);
 	}
@@ -167,8 +170,6 @@ bool sroce_xrc_srq_valid(struct sroce_qp *qp)
 	return sroce_xrc_srq_get(qp, r->srqn) &&
 	       (!r->taken || qp->srq->serial == qp->rq.taken_from);
 }
-
-/* Domains */
 
 int sroce_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
 {

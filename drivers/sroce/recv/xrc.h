@@ -7,61 +7,66 @@
 struct sroce_qp;
 struct sroce_srq;
 
-/* A domain has no state of its own: the RDMA core counts who is in it. */
+/* An XRC domain has no state here; the RDMA core tracks its members. */
 struct sroce_xrcd {
 	struct ib_xrcd ib;
 };
 
-/* The table of numbers.  Context: loading the module.  Return: 0 or errno. */
+/*
+ * Table of SRQ numbers.  Context: loading the module.  Return: 0 or an errno.
+ */
 int sroce_xrc_table_init(void);
-/* Context: unloading it; no SRQ is left. */
+/* Context: unloading the module, after all SRQs are gone. */
 void sroce_xrc_table_exit(void);
 
 /**
- * sroce_xrc_publish() - give an SRQ a number, and let packets find it
- * @srq: of type XRC, complete
+ * sroce_xrc_publish() - assign an SRQ number and let packets find it
+ * @srq: XRC SRQ, fully initialized
  *
  * Context: process, may sleep.  Return: 0 or an errno.
  */
 int sroce_xrc_publish(struct sroce_srq *srq);
 
 /**
- * sroce_xrc_unpublish() - no packet finds the SRQ any more
- * @srq: of type XRC
+ * sroce_xrc_unpublish() - remove the SRQ from lookups
+ * @srq: XRC SRQ
  *
- * Context: process, may sleep.  Nobody uses it when this returns.
+ * Context: process, may sleep.  No QP uses the SRQ when this returns.
  */
 void sroce_xrc_unpublish(struct sroce_srq *srq);
 
-/* Give back what sroce_xrc_srq_release() has returned: after it the queue may go. */
+/*
+ * Drop the reference that sroce_xrc_srq_release() returned; the SRQ may be
+ * freed then.
+ */
 void sroce_xrc_srq_put(struct sroce_srq *srq);
 
 /**
- * sroce_xrc_srq_get() - go on with the SRQ that a request names
- * @qp: XRC target, rq.lock held
+ * sroce_xrc_srq_get() - select the SRQ that a request names
+ * @qp: XRC target QP, rq.lock held
  * @srqn: number of the SRQ
  *
- * Until the next call, or the unlocking, receive requests are that SRQ's,
- * completions go to its CQ, and keys are those of its protection domain.
+ * Until the next call or the end of the lock section the QP takes receive WQEs
+ * from this SRQ, completes them to its CQ, and checks keys against its PD.
  *
- * Return: false if the QP's domain has no such SRQ.
+ * Return: false if the QP's XRC domain has no such SRQ.
  */
 bool sroce_xrc_srq_get(struct sroce_qp *qp, u32 srqn);
 
 /**
- * sroce_xrc_srq_valid() - the same for the message in progress
- * @qp: XRC target, rq.lock held
+ * sroce_xrc_srq_valid() - select the SRQ of the message in progress
+ * @qp: XRC target QP, rq.lock held
  *
- * Return: false also if the message has taken a receive request of an SRQ that
- * is gone: another may have its number by now.
+ * Return: false also if the message has taken a WQE of an SRQ that was
+ * destroyed: another SRQ may have its number by now.
  */
 bool sroce_xrc_srq_valid(struct sroce_qp *qp);
 
 /**
- * sroce_xrc_srq_release() - go on with no SRQ
- * @qp: XRC target, rq.lock held
+ * sroce_xrc_srq_release() - deselect the SRQ
+ * @qp: XRC target QP, rq.lock held
  *
- * Return: the SRQ it was, or NULL.  The caller's is the reference now.
+ * Return: the SRQ, or NULL.  The caller owns the reference.
  */
 struct sroce_srq *sroce_xrc_srq_release(struct sroce_qp *qp);
 
