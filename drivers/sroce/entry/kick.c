@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The doorbell's ring: a process tells that it has posted, by the ioctl of its
- * kick file; a kernel user by a call.
+ * Doorbell: a process rings it with an ioctl on its kick file, a kernel user
+ * with a call.
  */
 #include <linux/fs.h>
 #include <rdma/uverbs_ioctl.h>
@@ -25,19 +25,19 @@ void sroce_qp_kick(struct sroce_qp *qp)
 	sroce_sq_begin(qp);
 	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
 		flush = true;
-	else if (err)		/* better an error than a request that lies */
+	else if (err)		/* fail the QP rather than leave WQEs unprocessed */
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 	else
 		sroce_doorbell_rung(qp);
 	if (flush && !qp->user)
 		sroce_qp_wake(qp, BIT(SROCE_TODO_FLUSH));
 	sroce_sq_end(qp);
-	/* In the process's own time. */
+	/* Flush in the context of the process. */
 	if (flush && qp->user)
 		sroce_qp_flush(qp);
 }
 
-/* The kick file: @kicked is NULL once the context or the device is going. */
+/* The kick file; @kicked is NULL once the context or device is going away. */
 struct kick_file {
 	struct ib_uobject uobj;
 	struct sroce_qp_by_slot __rcu *kicked;
@@ -90,13 +90,13 @@ static const struct file_operations kick_fops = {
 	.release = uverbs_uobject_fd_release,
 };
 
-/* On close, on the end of the process, and when the device goes. */
+/* Called on close, at the end of the process, and when the device goes. */
 static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
 	RCU_INIT_POINTER(kick_file(uobj)->kicked, NULL);
 }
 
-/* The macros below want names that are not macros themselves. */
+/* The macros below need names that are not macros themselves. */
 enum {
 	KICK = SROCE_OBJECT_KICK,
 	KICK_ALLOC = SROCE_METHOD_KICK_ALLOC,

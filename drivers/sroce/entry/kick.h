@@ -5,15 +5,16 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_qp_kick() - somebody has posted
+ * sroce_qp_kick() - process new WQEs of a QP
  * @qp: referenced
  *
- * Context: process, may sleep; of a kernel user's QP, whose memory is there, any
- * with interrupts on.  Sends in the caller's context.
+ * Context: process, may sleep.  For a kernel user's QP, whose memory is
+ * allocated already: any context with interrupts enabled.  Transmits in the
+ * caller's context.
  */
 void sroce_qp_kick(struct sroce_qp *qp);
 
-/* The kick file, for ib_device.driver_def */
+/* Kick file, for ib_device.driver_def */
 extern const struct uapi_definition sroce_kick_defs[];
 
 #endif /* SROCE_KICK_H */

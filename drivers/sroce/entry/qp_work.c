@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a QP goes on with by itself: its work item, its timers, and the end of a
+ * Deferred work of a QP: its work item, its timer callbacks, and the end of a
  * receive softirq.
  */
 #include <linux/jiffies.h>
@@ -15,11 +15,16 @@
 #include "../send/sq_complete.h"
 #include "qp_work.h"
 
-/* QPs served, and for how long, before the rest is left to threads. */
+/*
+ * Limits on QPs and time per run of the per-CPU list; workqueues get the rest.
+ */
 #define AGENDA_BUDGET	16
 #define AGENDA_MS	2
 
-/* Answers first: what we send takes the queues' room (SROCE_TX_LIMIT). */
+/*
+ * Responses first, because requests use up the room in the queues
+ * (SROCE_TX_LIMIT).
+ */
 static void respond_and_send(struct sroce_qp *qp, unsigned long todo)
 {
 	if (todo & BIT(SROCE_TODO_RESPOND)) {
@@ -89,8 +94,8 @@ static void raise_events(struct sroce_qp *qp, unsigned long todo)
 }
 
 /*
- * The tails are the process's.  They are looked at once: one that moves them
- * on and on does not make flushing last.
+ * The process can move the tails at any time.  They are read once here, so that
+ * moving them does not prolong the flush.
  */
 static void begin_flush(struct sroce_qp *qp)
 {
@@ -126,7 +131,7 @@ void sroce_qp_flush(struct sroce_qp *qp)
 		cond_resched();
 }
 
-/* Others want the thread, too: it is done in many small pieces. */
+/* Flush in small pieces, because other work items need the thread. */
 static bool flush_in_pieces(struct sroce_qp *qp, unsigned long todo)
 {
 	const unsigned long flush = BIT(SROCE_TODO_FLUSH) |
@@ -147,15 +152,13 @@ void sroce_qp_work(struct work_struct *work)
 	unsigned long todo = xchg(&qp->todo, 0);
 
 	respond_and_send(qp, todo);
-	/* What has been flushed comes before the events. */
+	/* Flush completions come before the events. */
 	if (!flush_in_pieces(qp, todo))
 		raise_events(qp, todo);
 	sroce_qp_put(qp);
 }
 
-/* Timers */
-
-/* The peer has been silent until the deadline. */
+/* No response until the deadline. */
 static void handle_timeout(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;

@@ -5,13 +5,16 @@
 #include <linux/hrtimer.h>
 #include "../queue/qp.h"
 
-/* Complete what was posted by now of a QP in an error state; may sleep. */
+/*
+ * Flush the WQEs posted so far of a QP in an error state.  Context: process,
+ * may sleep.
+ */
 void sroce_qp_flush(struct sroce_qp *qp);
 
-/* The work item. */
+/* Work item of a QP. */
 void sroce_qp_work(struct work_struct *work);
 
-/* Context: no lock held.  See sroce_softirq_begin(). */
+/* Run the per-CPU list; see sroce_softirq_begin().  Context: no lock held. */
 void sroce_softirq_end(void);
 
 /* Callbacks of sq.timer.hrtimer, sq.batch.timer and rq.pause.  Context: softirq. */

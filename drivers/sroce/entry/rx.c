@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * From the UDP socket, or from net/loopback.c, to the QP.  What arrives is a packet or
- * a burst of them; runs of packets for the same half of the same QP are handled
- * under one lock and answered once.
+ * Receive path from the UDP socket or net/loopback.c to the QP.  An skb
+ * contains a packet or a burst.  Consecutive packets for the same side of the
+ * same QP are handled under one lock and acknowledged once.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -29,12 +29,10 @@
 #include "qp_work.h"
 #include "rx.h"
 
-/* Demultiplexing */
-
 /*
- * What is being delivered to: a QP, and one of its locks.  The addresses of a
- * burst are checked once under the lock: @welcome.  @header is that of the
- * middle packets of a message, bytes.
+ * A run of packets for one QP and the lock of one side of it.  The addresses of
+ * a burst are checked once per lock section (@welcome).  @header is the header
+ * length of middle packets, bytes.
  */
 struct run {
 	struct sroce_qp *qp;
@@ -92,15 +90,17 @@ static void packet_addresses(const struct sroce_rx *rx, struct in6_addr *from,
 }
 
 /*
- * Each link has a space of such addresses, and a host may have the same one on
- * several: then the netdev tells them apart.
+ * Link-local addresses are unique per link only.  If a host has the same one on
+ * several links, the netdev tells them apart.
  */
 static bool of_a_link(const struct in6_addr *addr)
 {
 	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
 }
 
-/* The one that has the address, below a VRF; NULL if that is gone.  RCU. */
+/*
+ * Netdev that has the address, below a VRF; NULL if it is gone.  Context: RCU.
+ */
 static struct net_device *arrived_at(const struct sroce_rx *rx)
 {
 	int slave = 0;
@@ -118,8 +118,8 @@ static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
 }
 
 /*
- * The GID of the device that has address @to in the namespace of the packet, or
- * NULL.  Return: referenced.  RCU.
+ * Find the device's GID with address @to in the namespace of the packet.
+ * Returns a reference or NULL.  Context: RCU.
  */
 static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 					  const struct sroce_rx *rx,
@@ -130,7 +130,7 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 
 	if (of_a_link(to)) {
 		ndev = arrived_at(rx);
-		/* Or all netdevs would do. */
+		/* With NULL any netdev would match. */
 		if (!ndev)
 			return NULL;
 	}
@@ -145,7 +145,7 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 	return NULL;
 }
 
-/* Is @to an address of the device, in the namespace of the packet? */
+/* True if @to is an address of the device in the namespace of the packet. */
 static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 		    const struct in6_addr *to)
 {
@@ -160,8 +160,9 @@ static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
 }
 
 /*
- * For a response the RDMA core looks for a GID with this VLAN ID.  The tag itself
- * would not do: a bridge or macvlan above the VLAN has the GID.
+ * VLAN ID of the GID, with which the RDMA core looks up the GID for a response.
+ * The tag of the packet is not suitable: a bridge or macvlan above the VLAN may
+ * have the GID.
  */
 static u16 gid_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
 {
@@ -181,7 +182,7 @@ static u16 gid_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
 	return vlan_id;
 }
 
-/* RCU, as bottom halves are off. */
+/* Bottom halves are off, which implies RCU. */
 static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 {
 	struct net_device *ndev;
@@ -192,7 +193,7 @@ static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 	return ndev && sroce_av_ndev(av) == ndev;
 }
 
-/* The av of a connected QP is stable from RTR on, under either lock. */
+/* A connected QP's av does not change from RTR on, under either lock. */
 static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx,
 		      const struct in6_addr *from, const struct in6_addr *to)
 {
@@ -206,7 +207,7 @@ static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct in6_addr from, to;
 
-	/* The QP was found by the address. */
+	/* The QP was found by its group address. */
 	if (rx->pkt.qpn == SROCE_QPN_MULTICAST)
 		return true;
 	packet_addresses(rx, &from, &to);
@@ -248,7 +249,7 @@ static bool transport_matches(const struct sroce_qp *qp,
 
 	if (transport != transports[qp->type])
 		return false;
-	/* Either end of XRC has but one half. */
+	/* An XRC QP has only a requester or only a responder. */
 	return transport != SROCE_XRC ||
 	       (rx->pkt.op->kind >= SROCE_KIND_RESPONSES) ==
 	       (qp->type == IB_QPT_XRC_INI);
@@ -262,7 +263,7 @@ static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 	return false;
 }
 
-/* The GSI is of all partitions of its device. */
+/* The GSI QP belongs to all partitions of its device. */
 static bool pkey_matches(const struct sroce_qp *qp, u16 pkey)
 {
 	if (unlikely(qp->type == IB_QPT_GSI))
@@ -287,7 +288,7 @@ static bool gsi_matches(struct sroce_qp *qp, void *arg)
 	return is_ours(qp->dev, rx, &to);
 }
 
-/* Finds the QP of a packet and lets the run be about it. */
+/* Find the QP of a packet and start a run for it. */
 static bool lookup_qp(struct run *run, struct sroce_rx *rx)
 {
 	u32 qpn = rx->pkt.qpn;
@@ -303,12 +304,17 @@ static bool lookup_qp(struct run *run, struct sroce_rx *rx)
 	return run->qp;
 }
 
-/* Checks by the QP, then what the packet asks for. */
+/*
+ * Check the packet against the QP, then hand it to the requester or responder.
+ */
 static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 {
 	struct sroce_qp *qp = run->qp;
 
-	/* First, as strangers may read how many there were (verbs/pma.c). */
+	/*
+	 * Checked first, because strangers can read the other counters
+	 * (verbs/pma.c).
+	 */
 	if (!intact) {
 		sroce_count(qp, SROCE_RX_ICRC_ENCAPSULATED);
 		return;
@@ -326,15 +332,13 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 		sroce_resp_request(qp, rx);
 }
 
-/* Bursts */
-
-/* Packets whose ICRCs are checked in one go. */
+/* Packets whose ICRCs are checked at once. */
 #define BATCH	64
 
 /*
- * What has come in one skb: packets one behind the other from @reader on, each
- * @size bytes long and the last one perhaps shorter.  If it has not left the
- * device (@looped) there are no ICRCs.  @skb tells the netdev.
+ * A received skb: packets that follow one another from @reader on, each @size
+ * bytes except the last, which may be shorter.  Loopback packets (@looped) have
+ * no ICRC.  @skb names the netdev.
  */
 struct arrival {
 	struct net *net;
@@ -349,7 +353,7 @@ struct arrival {
 	struct run run;
 };
 
-/* Which of the next packets have the right ICRC: a bit each. */
+/* Check the ICRCs of the next packets; returns a bit mask. */
 static u64 check(struct arrival *a)
 {
 	if (a->looped)
@@ -359,8 +363,8 @@ static u64 check(struct arrival *a)
 }
 
 /*
- * Parse the packet at @reader, and find its QP; false tells @why not.  @intact:
- * its ICRC is right, as far as is known.
+ * Parse the packet at @reader and find its QP.  Returns false with the reason
+ * in @why.  @intact: the ICRC is right, or has not been checked.
  */
 static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 			struct sroce_reader *reader, u32 len, bool intact,
@@ -377,7 +381,9 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	*why = SROCE_RX_MALFORMED;
 	if (!sroce_headers_read(reader, &rx->pkt, len))
 		return false;
-	/* Which GSI is meant takes a look at all of them: not for anything. */
+	/*
+	 * Finding the GSI QP scans all devices; skip it if the ICRC is wrong.
+	 */
 	*why = SROCE_RX_ICRC_ENCAPSULATED;
 	if (rx->pkt.qpn == SROCE_QPN_GSI && !intact)
 		return false;
@@ -385,7 +391,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	return lookup_qp(&a->run, rx);
 }
 
-/* One member's own reader and run: others want the payload, too. */
+/* Each member needs its own copy of the reader. */
 static void deliver_to_member(struct sroce_qp *qp, void *arg)
 {
 	struct sroce_rx rx = *(const struct sroce_rx *)arg;
@@ -402,7 +408,7 @@ static void deliver_to_member(struct sroce_qp *qp, void *arg)
 	run_end(&run);
 }
 
-/* No QP has this number: the address tells which ones are meant. */
+/* A multicast packet: the address selects the QPs. */
 static bool deliver_to_group(struct sroce_rx *rx)
 {
 	struct in6_addr from, to;
@@ -427,7 +433,7 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
 		    deliver_to_group(&rx))
 			return;
-		/* The same whether there is such a QP or not; see accept(). */
+		/* Count the same whether the QP exists or not; see accept(). */
 		if (why == SROCE_RX_BAD_QPN && !intact)
 			why = SROCE_RX_ICRC_ENCAPSULATED;
 		sroce_qp_count_stray(a->net, why, len);
@@ -440,8 +446,8 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 }
 
 /*
- * The ICRCs of many packets take their time: with the lock held, what another
- * processor receives meanwhile cannot overtake them.
+ * Checking the ICRCs of a burst takes time.  Take the lock first, so that
+ * packets that another CPU receives meanwhile cannot overtake.
  */
 static void check_order(struct arrival *a)
 {
@@ -457,8 +463,8 @@ static void check_order(struct arrival *a)
 }
 
 /*
- * One more of what the last packet was, for the same half of the same QP?
- * Then @reader is moved to its trailer.
+ * Fast path for a packet like the last one, for the same side of the same QP.
+ * On success @reader is moved to its trailer.
  */
 static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 			      u32 len)
@@ -512,8 +518,9 @@ static void deliver_all(struct arrival *a)
 }
 
 /*
- * What a virtual device has carried whole, what net/gro.c has joined, or what net/loopback.c
- * brings.  A frag_list alone (of reassembly, or a driver) is one packet.
+ * True for a burst: passed whole by a virtual device, joined by net/gro.c, or
+ * from net/loopback.c.  A frag_list alone (from reassembly, or a driver) is one
+ * packet.
  */
 static bool is_burst(const struct sk_buff *skb)
 {
@@ -521,7 +528,10 @@ static bool is_burst(const struct sk_buff *skb)
 	       skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
 }
 
-/* A queue that is bound to a device's memory brings what we cannot read. */
+/*
+ * False if the CPU cannot read the data, as in a receive queue bound to device
+ * memory.
+ */
 static bool readable(const struct sk_buff *skb)
 {
 	const struct sk_buff *frag;
@@ -534,7 +544,7 @@ static bool readable(const struct sk_buff *skb)
 	return true;
 }
 
-/* From the UDP header on. */
+/* Handle an skb that begins with the UDP header. */
 static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 {
 	struct arrival a = {
@@ -550,7 +560,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 		return;
 	}
 	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
-	/* Nothing between IP and UDP: it is not in the format of annex A17. */
+	/* Headers between IP and UDP are not in the format of annex A17. */
 	if (skb->data - a.ip != (sroce_ip_is_v4(a.ip) ? sizeof(struct iphdr) :
 							sizeof(struct ipv6hdr)) ||
 	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
@@ -563,8 +573,8 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 }
 
 /*
- * With udp_l3mdev_accept, a multicast packet of a VRF comes by two sockets: by
- * that of the VRF and by the one that is bound to none.
+ * With udp_l3mdev_accept a multicast packet of a VRF arrives through two
+ * sockets: the VRF's and the unbound one.
  */
 static bool for_other_socket(const struct sock *sk, const struct sk_buff *skb)
 {
@@ -588,7 +598,7 @@ int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* From sroce_loopback_run(). */
+/* Called by sroce_loopback_run(). */
 static void receive_looped(struct sk_buff *skb)
 {
 	struct net_device *ndev = skb->dev;

@@ -6,16 +6,16 @@ struct sk_buff;
 struct sock;
 
 /**
- * sroce_rx_receive() - a packet, or a burst of them, has come by a UDP socket
+ * sroce_rx_receive() - receive a packet or a burst from a UDP socket
  * @sk: the socket
- * @skb: from the UDP header on; is consumed
+ * @skb: begins with the UDP header; consumed
  *
  * Context: softirq, or process with bottom halves off.
- * Return: 0, for UDP has nothing more to do with it.
+ * Return: 0: UDP has nothing more to do.
  */
 int sroce_rx_receive(struct sock *sk, struct sk_buff *skb);
 
-/* What a device sends to itself comes here, too.  Context: loading the module. */
+/* Register for looped packets as well.  Context: loading the module. */
 int sroce_rx_init(void);
 
 #endif /* SROCE_RX_H */
