@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every offset and size that the two sides rely on.
+ * Compile-time checks of every size and offset in the ABI between module and
+ * provider.
  */
 #ifdef __KERNEL__
 #include <linux/build_bug.h>
 #include <linux/stddef.h>
 #else
-/* The provider's build compiles this file, too. */
+/* The provider's build compiles this file as well. */
 #include <assert.h>
 #include <stddef.h>
 #endif

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * The ib_device: attributes, port state, GIDs and their sockets, registration.
+ */
 #include <linux/ethtool.h>
 #include <linux/if_arp.h>
 #include <linux/list.h>
@@ -38,17 +41,20 @@
 
 #define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)
 
-/* 4.096 us << 12 are 17 ms: how long a softirq of ours may be put off. */
+/* Upper bound for the delay of a softirq: 4.096 us << 12, which is 17 ms. */
 #define ACK_DELAY	12
 
 #define NANOSECONDS_KHZ	1000000
 
-/* No OUI of ours: this is what software has; programs do not expect 0. */
+/*
+ * The project has no OUI.  Software devices use this value; programs do not
+ * expect 0.
+ */
 #define VENDOR_ID	0xffffff
 
 /*
- * UC and UD lose what arrives for memory that is not present, as they may, but
- * nobody would call that supported.
+ * UC and UD receive is not reported: they drop packets for memory that is not
+ * present, which is legal, but not useful.
  */
 static void describe_paging(struct ib_device_attr *attr)
 {
@@ -119,8 +125,9 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
 	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
 	/*
-	 * IB_ATOMIC_GLOB would be true as well: CPU instructions do them.  But
-	 * UCX wants this very value, which other devices have, too.
+	 * IB_ATOMIC_GLOB would be correct, because CPU instructions do the
+	 * atomics.  But UCX requires IB_ATOMIC_HCA, which other devices report,
+	 * too.
 	 */
 	attr->atomic_cap = IB_ATOMIC_HCA;
 	attr->max_pkeys = SROCE_PKEY_TABLE;
@@ -132,7 +139,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
-/* "node_desc" in sysfs, as rdma-ndd of rdma-core writes it. */
+/* Sets "node_desc" in sysfs, as rdma-ndd of rdma-core does. */
 static int sroce_modify_device(struct ib_device *ibdev, int mask,
 			       struct ib_device_modify *attr)
 {
@@ -147,7 +154,7 @@ static bool port_is_up(const struct sroce_device *dev)
 	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
 }
 
-/* Ethernet speeds (Mb/s, ascending) as the RDMA core names them. */
+/* Ethernet speeds (Mb/s, ascending) in the terms of the RDMA core. */
 static const struct {
 	u32 mbps;
 	u16 speed;
@@ -167,8 +174,8 @@ static const struct {
 };
 
 /*
- * Not ib_get_eth_speed(): that one writes to the log whenever it meets a
- * netdev without a speed, as dummy and virtio have none.
+ * Not ib_get_eth_speed(), which logs a message for each netdev without a speed,
+ * such as dummy and virtio.
  */
 static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
 {
@@ -177,7 +184,10 @@ static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
 	int i;
 
 	rtnl_lock();
-	/* One that is on its way out may have let go of what it asks. */
+	/*
+	 * A netdev that is being unregistered may have freed what its
+	 * ethtool_ops use.
+	 */
 	if (ndev->reg_state == NETREG_REGISTERED &&
 	    !__ethtool_get_link_ksettings(ndev, &settings) &&
 	    settings.base.speed != (u32)SPEED_UNKNOWN)
@@ -190,7 +200,7 @@ static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
 	attr->active_width = speeds[i].width;
 }
 
-/* They stop at their largest value. */
+/* These counters saturate. */
 static void query_violations(struct sroce_device *dev,
 			     struct ib_port_attr *attr)
 {
@@ -202,7 +212,7 @@ static void query_violations(struct sroce_device *dev,
 				     U32_MAX);
 }
 
-/* Without a carrier a netdev that is up looks for one. */
+/* A netdev that is up without carrier reports polling. */
 static u8 phys_state(const struct sroce_device *dev, bool up)
 {
 	if (up)
@@ -249,10 +259,10 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 }
 
 /*
- * The core gives the GIDs of a VLAN to devices on the netdev below it, so that
- * is what a device on a VLAN has to name.  It has the GIDs of the others, too.
- * The core knows the netdev of any other device, but SMC of older kernels asks
- * the driver.
+ * The RDMA core assigns the GIDs of a VLAN to devices on the netdev below it.  A
+ * device on a VLAN therefore reports the netdev below, and has the GIDs of its
+ * other VLANs, too.  The core knows the netdev of all other devices, but SMC of
+ * older kernels asks the driver.
  */
 static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
 {
@@ -281,14 +291,18 @@ void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
 	ib_dispatch_event(&told);
 }
 
-/* Of all devices.  Taken with and without rtnl; net/udp_sock.c's lock nests. */
+/*
+ * Listeners of all devices.  The lock is taken with and without rtnl;
+ * net/udp_sock.c's lock nests inside.
+ */
 static LIST_HEAD(listeners);
 static DEFINE_MUTEX(listeners_lock);
 
 /*
- * A netdev on its way out of a namespace is taken off the namespace's list,
- * a grace period passes, sroce_device_netdev_gone() takes our lock.  So who
- * holds the lock and finds the netdev listed will be found by that call.
+ * Namespace of a netdev, or NULL if it is leaving it.  A netdev that leaves is
+ * first removed from the namespace's list; after a grace period
+ * sroce_device_netdev_gone() takes listeners_lock.  If the netdev is still
+ * listed while we hold the lock, that call comes later and finds our listener.
  */
 static struct net *net_of_listed(struct net_device *ndev)
 {
@@ -331,7 +345,7 @@ static void listener_close(struct sroce_listener *l)
 	l->socket.net = NULL;
 }
 
-/* To the socket of the VRF that the netdev belongs to by now */
+/* Switch to the socket of the VRF that the netdev belongs to now. */
 static void listener_follow(struct sroce_listener *l, struct net_device *ndev)
 {
 	struct sroce_udp_sock_id id = l->socket;
@@ -343,7 +357,7 @@ static void listener_follow(struct sroce_listener *l, struct net_device *ndev)
 		return;
 	err = sroce_udp_sock_get(&id);
 	if (err) {
-		/* It keeps the old one, until the netdev moves again. */
+		/* Keep the old socket until the netdev moves again. */
 		netdev_err(ndev, "sroce: no socket for UDP port %d in this VRF, error %d\n",
 			   ROCE_V2_UDP_DPORT, err);
 		return;
@@ -418,8 +432,8 @@ void sroce_device_netdev_moved(struct net_device *ndev)
 }
 
 /*
- * A device without an address keeps the port, too, or any process could take
- * it before the address comes.
+ * Keep the port open even if the device has no address.  Otherwise any process
+ * could take the port before an address is added.
  */
 static int listen_always(struct sroce_device *dev, struct net_device *ndev)
 {
@@ -438,7 +452,7 @@ err:
 	return err;
 }
 
-/* Undo init_device(), after all objects of the device are gone. */
+/* Undo init_device() after all objects of the device have been freed. */
 static void sroce_dealloc_driver(struct ib_device *ibdev)
 {
 	struct sroce_device *dev = sroce_device(ibdev);
@@ -452,7 +466,7 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
-/* The netdev, where scripts made for rxe look for it. */
+/* Name of the netdev, in the file where scripts for rxe look for it. */
 static ssize_t parent_show(struct device *device, struct device_attribute *attr,
 			   char *buf)
 {
@@ -464,7 +478,7 @@ static ssize_t parent_show(struct device *device, struct device_attribute *attr,
 
 static DEVICE_ATTR_RO(parent);
 
-/* Exporters of metrics skip all devices if one lacks this file. */
+/* Metrics exporters skip all devices if one lacks this file. */
 static ssize_t board_id_show(struct device *device,
 			     struct device_attribute *attr, char *buf)
 {
@@ -574,7 +588,7 @@ static const struct ib_device_ops ops = {
 	INIT_RDMA_OBJ_SIZE(ib_xrcd, sroce_xrcd, ib),
 };
 
-/* What sroce_dealloc_driver() undoes; it becomes an op only afterwards. */
+/* sroce_dealloc_driver() undoes this.  It becomes an op only at the end. */
 static int init_device(struct sroce_device *dev, struct net_device *ndev)
 {
 	int err;
@@ -613,7 +627,7 @@ static void describe_device(struct sroce_device *dev)
 	ib->dev.parent = dev->ndev->dev.parent;
 	ib->driver_def = sroce_uapi_defs;
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
-	/* Whoever gave the link a name means it. */
+	/* The name was given by the user, so udev must not change it. */
 	ib_mark_name_assigned_by_user(ib);
 	strscpy(ib->node_desc, "sroce", sizeof(ib->node_desc));
 	addrconf_addr_eui48((u8 *)&ib->node_guid, dev->ndev->dev_addr);
@@ -637,7 +651,7 @@ static int create_device(const char *name, struct net_device *ndev)
 	if (err)
 		goto err_dealloc;
 	err = ib_register_device(&dev->ib, name, NULL);
-	/* The core's word for a name that is taken; above it would be memory. */
+	/* ib_register_device() returns ENFILE for a name that is taken. */
 	if (err == -ENFILE)
 		err = -EEXIST;
 	if (err)
@@ -650,15 +664,15 @@ err_dealloc:
 }
 
 /*
- * Until now the notifier could not find the device: catch up with what
- * happened to the netdev meanwhile.
+ * The notifier could not find the device until now, so catch up with changes of
+ * the netdev since.
  */
 static int revalidate_device(struct net_device *ndev, struct net *net)
 {
 	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
 	bool there;
 
-	/* Deleted again already. */
+	/* It has been deleted meanwhile. */
 	if (!dev)
 		return 0;
 	rtnl_lock();
@@ -703,7 +717,7 @@ static int add_device(const char *name, struct net_device *ndev,
 
 int sroce_device_add(const char *name, struct net_device *ndev)
 {
-	/* Requests come in parallel: one device for each netdev. */
+	/* Serializes requests, so that each netdev gets one device. */
 	static DEFINE_MUTEX(add_lock);
 	struct net *net;
 	int err;

@@ -6,47 +6,51 @@
 
 /**
  * sroce_device_add() - create and register a device
- * @name: of the ib_device
- * @ndev: netdev to use, in any network namespace
+ * @name: name of the ib_device
+ * @ndev: netdev, in any network namespace
  *
- * Context: process, may sleep; several may run at a time.
- * Return: 0, EEXIST if @ndev has a sroce device, EADDRINUSE if UDP port 4791
- * is taken in its namespace (by rxe, for one), or another errno; nothing is
- * left behind on failure.
+ * Context: process, may sleep; calls may run in parallel.
+ * Return: 0, EEXIST if @ndev has a sroce device, EADDRINUSE if UDP port 4791 is
+ * in use in its namespace (for instance by rxe), or another errno.
  */
 int sroce_device_add(const char *name, struct net_device *ndev);
 
-/* The device on @ndev, with a reference for ib_device_put(), or NULL. */
+/*
+ * Find the device on @ndev; returns a reference for ib_device_put(), or NULL.
+ */
 struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev);
 
 /**
- * sroce_device_port_event() - tell users if the port has come up or gone down
+ * sroce_device_port_event() - dispatch an event if the port has come up or gone
+ *   down
  * @ibdev: a device
  * @ndev: its netdev
- * @event: what happened to it; the netdev itself is asked
+ * @event: unused; the state of the netdev counts
  *
- * Context: rtnl held.  The RDMA core's verb of this name passes over netdevs of
- * link aggregation, so that the module's notifier calls it as well.
+ * The RDMA core's op of this name skips netdevs of link aggregation, so the
+ * module's notifier calls it as well.
+ *
+ * Context: rtnl held.
  */
 void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
 			     unsigned long event);
 
 /**
- * sroce_device_netdev_gone() - a netdev leaves its network namespace
- * @ndev: any netdev: a GID may belong to one above the device's own
+ * sroce_device_netdev_gone() - netdev leaves its network namespace
+ * @ndev: any netdev: a GID may belong to a netdev above the device's own
  *
- * Closes the sockets that its GIDs hold, before the namespace can go.  The
- * RDMA core deletes the GIDs later.
+ * Closes the sockets of the netdev's GIDs before the namespace can be freed.
+ * The RDMA core deletes the GIDs later.
  *
- * Context: rtnl held, after the netdev was taken off the namespace's list.
+ * Context: rtnl held, after the netdev was removed from the namespace's list.
  */
 void sroce_device_netdev_gone(struct net_device *ndev);
 
 /**
- * sroce_device_netdev_moved() - a netdev has joined or left a VRF
- * @ndev: any netdev, as above
+ * sroce_device_netdev_moved() - netdev has joined or left a VRF
+ * @ndev: any netdev; see sroce_device_netdev_gone()
  *
- * Its packets come by that VRF's socket from now on.
+ * Its packets arrive through the socket of that VRF from now on.
  *
  * Context: rtnl held.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* hw_counters of the port. */
 #include "../base/sroce.h"
 #include "hw_stats.h"
 
@@ -75,7 +76,7 @@ void sroce_counters_sum(struct sroce_counters __percpu *counters, u64 *values)
 	memset(values, 0, SROCE_COUNTERS * sizeof(*values));
 	for_each_possible_cpu(cpu)
 		for (i = 0; i < SROCE_COUNTERS; i++)
-			/* its processor goes on counting */
+			/* other CPUs may be counting */
 			values[i] += READ_ONCE(per_cpu_ptr(counters, cpu)->value[i]);
 }
 
@@ -89,7 +90,7 @@ struct rdma_hw_stats *sroce_alloc_hw_port_stats(struct ib_device *ibdev,
 int sroce_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       u32 port, int index)
 {
-	/* Port 0 would be the device, which has no counters. */
+	/* Port 0 means the device, which has no counters. */
 	if (port != SROCE_PORT)
 		return -EINVAL;
 	sroce_counters_sum(sroce_device(ibdev)->counters, stats->value);

@@ -4,7 +4,7 @@
 
 #include "../base/counters.h"
 
-/* Add up those of all processors. */
+/* Sum the counters of all CPUs. */
 void sroce_counters_sum(struct sroce_counters __percpu *counters, u64 *values);
 
 /* ib_device_ops */

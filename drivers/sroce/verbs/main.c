@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Module init and exit, "rdma link add", and the netdevice notifier. */
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
@@ -28,7 +29,10 @@ static void netdev_gone(struct net_device *ndev, struct sroce_device *dev)
 {
 	sroce_device_netdev_gone(ndev);
 	sroce_mcast_netdev_gone(ndev);
-	/* Not from here: it waits for processes, and we hold the rtnl. */
+	/*
+	 * Queued, because unregistering waits for processes, and rtnl is held
+	 * here.
+	 */
 	if (dev)
 		ib_unregister_device_queued(&dev->ib);
 }
@@ -118,7 +122,10 @@ err_wmem:
 
 static void __exit sroce_exit(void)
 {
-	/* No new devices, no devices; the notifier watches until the last. */
+	/*
+	 * First refuse new devices, then remove all; the notifier is needed
+	 * until then.
+	 */
 	rdma_link_unregister(&link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
 	unregister_netdevice_notifier(&netdev_notifier);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Protection domains. */
 #include <rdma/sroce-abi.h>
 #include <rdma/uverbs_types.h>
 #include "../base/udata.h"
@@ -17,13 +18,13 @@ int sroce_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
-/* The macros below want names that are not macros themselves. */
+/* The macros below need names that are not macros themselves. */
 enum {
 	PD_QUERY = SROCE_METHOD_PD_QUERY,
 	PD_QUERY_HANDLE = SROCE_ATTR_PD_QUERY_HANDLE,
 };
 
-/* The RDMA core has found it. */
+/* The RDMA core has checked the handle. */
 static int UVERBS_HANDLER(PD_QUERY)(struct uverbs_attr_bundle *attrs)
 {
 	return 0;

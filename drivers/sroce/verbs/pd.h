@@ -6,14 +6,14 @@
 #include <rdma/uverbs_ioctl.h>
 
 /**
- * struct sroce_pd - protection domain; all its state is the RDMA core's
- * @ib: what that sees
+ * struct sroce_pd - protection domain; the RDMA core has all its state
+ * @ib: the RDMA core's part
  */
 struct sroce_pd {
 	struct ib_pd ib;
 };
 
-/* The query of a handle, for ib_device.driver_def */
+/* PD query method, for ib_device.driver_def */
 extern const struct uapi_definition sroce_pd_defs[];
 
 /* ib_device_ops */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Performance management agent: answers PMA MADs with the port's counters. */
 #include <linux/limits.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pma.h>
@@ -10,16 +11,19 @@
 /* 4.096 us << 18 is about a second. */
 #define RESPONSE_TIME	18
 
-/* Status of an answer (IBTA 13.4.7). */
+/* MAD status (IBTA 13.4.7). */
 #define BAD_METHOD	cpu_to_be16(2 << 2)
 #define BAD_ATTRIBUTE	cpu_to_be16(3 << 2)
 #define BAD_VALUE	cpu_to_be16(7 << 2)
 
-/* A field of PortCounters or PortCountersExtended, and what it adds up. */
+/*
+ * A field of PortCounters or PortCountersExtended, and the counters that it
+ * sums.
+ */
 struct field {
 	u8 offset;
 	u8 bytes;
-	u8 shift;			/* data are counted in words */
+	u8 shift;			/* data counters are in 32-bit words */
 	u8 counters[2];
 };
 
@@ -39,7 +43,7 @@ struct field {
 		shift, { first, NO_COUNTER }				\
 	}
 
-/* Of 16.1.3.5; what is not here stays 0. */
+/* Fields of 16.1.3.5; all others are 0. */
 static const struct field short_fields[] = {
 	SHORT(port_rcv_errors, 0, SROCE_RX_ICRC_ENCAPSULATED,
 	      SROCE_RX_MALFORMED),
@@ -50,7 +54,7 @@ static const struct field short_fields[] = {
 	SHORT(port_rcv_packets, 0, SROCE_RX_PACKETS, NO_COUNTER),
 };
 
-/* Of 16.1.4.11; multicast is not counted apart. */
+/* Fields of 16.1.4.11; multicast is not counted separately. */
 static const struct field long_fields[] = {
 	LONG(port_xmit_data, 2, SROCE_TX_BYTES),
 	LONG(port_rcv_data, 2, SROCE_RX_BYTES),
@@ -71,7 +75,7 @@ static u64 field_value(const struct field *f, const struct sroce_counters *now)
 	return sum >> f->shift;
 }
 
-/* The old counters stop at their largest value. */
+/* The 16 and 32-bit counters saturate. */
 static void put_field(u8 *to, const struct field *f, u64 value)
 {
 	switch (f->bytes) {
@@ -91,7 +95,10 @@ static void get_fields(struct sroce_device *dev, const struct field *f, u32 n,
 {
 	struct sroce_counters now;
 
-	/* A sum over all processors, however often a stranger asks. */
+	/*
+	 * Cached, because strangers may ask at any rate, and it sums over all
+	 * CPUs.
+	 */
 	sroce_qp_counter_recent(dev, &now);
 	for (; n--; f++)
 		put_field(to + f->offset, f, field_value(f, &now));
@@ -101,7 +108,7 @@ static __be16 port_counters(struct sroce_device *dev,
 			    const struct field *fields, u32 n,
 			    const u8 *in, u8 *out)
 {
-	/* Both attributes begin alike. */
+	/* Both attributes begin with the same fields. */
 	const struct ib_pma_portcounters *query = (const void *)in;
 
 	if (query->port_select != SROCE_PORT &&
@@ -126,8 +133,8 @@ static __be16 class_port_info(u8 *out)
 }
 
 /*
- * Whoever reaches the GSI may look.  Nobody may set anything: a RoCE network has
- * no manager, and no key that a stranger lacks.
+ * Anybody who reaches the GSI QP may read.  Nobody may set: a RoCE network has
+ * no subnet manager and no key that a stranger lacks.
  */
 static __be16 write_reply(struct sroce_device *dev, const struct ib_pma_mad *in,
 			  struct ib_pma_mad *out)

@@ -5,8 +5,8 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * ib_device_ops: the performance management agent (IBTA 16.1): class 4 MADs of
- * the port's GSI, and the files in sysfs's "counters".
+ * ib_device_ops: performance management agent (IBTA 16.1), for class 4 MADs to
+ * the GSI QP and the files in "counters" in sysfs.
  */
 int sroce_process_mad(struct ib_device *ibdev, int flags, u32 port,
 		      const struct ib_wc *wc, const struct ib_grh *grh,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Kernel users post into rings like those of processes, in any context.
+ * ib_post_send() and ib_post_recv() of kernel users, which use the same rings
+ * as processes.  Any context.
  */
 #include <linux/preempt.h>
 #include "../core/inflight.h"
@@ -10,7 +11,7 @@
 #include "../queue/srq.h"
 #include "post.h"
 
-/* Where interrupts are off nothing can be sent: the work item does it. */
+/* With interrupts off nothing can be sent, so use the work item. */
 static void post_start(struct sroce_qp *qp)
 {
 	if (in_hardirq() || irqs_disabled())
@@ -25,7 +26,10 @@ static bool may_post_send(const struct sroce_qp *qp)
 	return READ_ONCE(qp->state) >= IB_QPS_RTS;
 }
 
-/* It is found by its key; only the lowest byte of that may change. */
+/*
+ * The region is looked up by its key, so only the low byte of the key may
+ * differ.
+ */
 static int write_registration(struct sroce_sqe *sqe, const struct ib_reg_wr *wr)
 {
 	const struct sroce_mr *mr = container_of(wr->mr, struct sroce_mr, ib);
@@ -44,14 +48,19 @@ static int write_datagram(struct sroce_qp *qp, struct sroce_sqe *sqe,
 {
 	const struct ib_ud_wr *ud = ud_wr(wr);
 
-	/* ib_drain_sq() posts a WRITE, to be flushed, whatever the QP is. */
+	/* ib_drain_sq() posts a WRITE to be flushed on any type of QP. */
 	if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM)
 		return READ_ONCE(qp->state) == IB_QPS_ERR ? 0 : -EINVAL;
 	sqe->ud.remote_qpn = ud->remote_qpn;
 	sqe->ud.remote_qkey = ud->remote_qkey;
-	/* Of the GSI; send/ud_send.c knows. */
+	/*
+	 * P_Key index of the GSI QP; send/ud_send.c reads it from this field.
+	 */
 	sqe->ud.ah = ud->pkey_index;
-	/* Not reachable for processes; queue/wqe.c knows. */
+	/*
+	 * Address vector; queue/wqe.c reads it from this field, which a process
+	 * cannot reach.
+	 */
 	sqe->atomic.compare_add = (uintptr_t)sroce_ah(ud->ah)->av;
 	return 0;
 }
@@ -118,7 +127,7 @@ static void write_list(struct sroce_sge *to, const struct ib_sge *from, int n)
 	}
 }
 
-/* What has no number in the ABI, as processes have no use for it. */
+/* Some opcodes have no number in the ABI, because processes do not use them. */
 static u8 wr_opcode(const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {

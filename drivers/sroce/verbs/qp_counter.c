@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Counters of selected QPs ("rdma statistic qp"). */
 #include "../base/counters.h"
 #include "../queue/qp.h"
 #include "hw_stats.h"
 #include "qp_counter.h"
 
-/* As the RDMA core does with hw_counters. */
+/* The RDMA core caches hw_counters for the same time. */
 #define RECENT_MS	10
 
-/* What the xarray holds is per processor, which its entries do not say. */
+/* The xarray stores per-CPU pointers, which its type does not express. */
 static struct sroce_counters __percpu *to_values(void *entry)
 {
 	return (struct sroce_counters __percpu __force *)(unsigned long)entry;
 }
 
-/* The values of a counter are found by its number, which is theirs. */
+/* The values of a counter, looked up by its number. */
 static struct sroce_counters __percpu *
 values_of(const struct rdma_counter *counter)
 {
@@ -32,7 +33,9 @@ int sroce_counter_update_stats(struct rdma_counter *counter)
 	struct sroce_device *dev = sroce_device(counter->device);
 	struct sroce_counters __percpu *values;
 
-	/* Netlink also asks for one whose last QP is just going. */
+	/*
+	 * Netlink may also ask for a counter whose last QP is being destroyed.
+	 */
 	xa_lock(&dev->statistics);
 	values = values_of(counter);
 	if (values)
@@ -41,7 +44,7 @@ int sroce_counter_update_stats(struct rdma_counter *counter)
 	return 0;
 }
 
-/* The first QP makes the values. */
+/* Allocate the values, for the first QP. */
 static int make_values(struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
@@ -58,7 +61,7 @@ static int make_values(struct rdma_counter *counter)
 	return err;
 }
 
-/* It is zero, and what is counted comes with the first QP. */
+/* Nothing to do: the first bind allocates the values. */
 void sroce_counter_init(struct rdma_counter *counter)
 {
 }
@@ -75,7 +78,7 @@ int sroce_counter_bind_qp(struct rdma_counter *counter,
 		err = make_values(counter);
 	if (!err) {
 		WRITE_ONCE(qp->counters, values_of(counter));
-		/* The RDMA core leaves that to us. */
+		/* The RDMA core leaves this to the driver. */
 		ibqp->counter = counter;
 	}
 	sroce_qp_put(qp);
@@ -104,7 +107,7 @@ static void add_up(u64 *total, struct sroce_counters __percpu *counters)
 		total[i] += sum.value[i];
 }
 
-/* No QP is bound any more, but a softirq may be about to count. */
+/* No QP is bound, but a softirq may still be counting. */
 int sroce_counter_dealloc(struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
@@ -145,7 +148,7 @@ void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total)
 {
 	xa_lock(&dev->statistics);
-	/* It is 0 until the first one asks. */
+	/* 0 until the first query. */
 	if (!dev->recent_until || time_after_eq(jiffies, dev->recent_until)) {
 		add_up_all(dev, &dev->recent);
 		dev->recent_until = (jiffies + msecs_to_jiffies(RECENT_MS)) | 1;

@@ -8,8 +8,8 @@
 struct sroce_device;
 
 /*
- * ib_device_ops: counters of chosen QPs ("rdma statistic qp").  What such a QP
- * counts is not in the port's own counters; the RDMA core adds it there.
+ * ib_device_ops: counters of selected QPs ("rdma statistic qp").  Such a QP
+ * does not count in the port's own counters; the RDMA core adds them.
  */
 struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter);
 int sroce_counter_update_stats(struct rdma_counter *counter);
@@ -20,14 +20,16 @@ int sroce_counter_unbind_qp(struct ib_qp *SROCE_IBQP_AND_PORT);
 int sroce_counter_dealloc(struct rdma_counter *counter);
 
 /**
- * sroce_qp_counter_total() - everything that a device has counted
+ * sroce_qp_counter_total() - sum of all counters of a device
  * @dev: the device
- * @total: of all its QPs, those that are counted by themselves as well
+ * @total: out: sum over all QPs, with and without a counter of their own
  */
 void sroce_qp_counter_total(struct sroce_device *dev,
 			    struct sroce_counters *total);
 
-/* The same, or as it was up to 10 ms ago: for those who may ask at any rate. */
+/*
+ * Like sroce_qp_counter_total(), but up to 10 ms old: for callers of any rate.
+ */
 void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The QP state machine: what may be changed when (ib_modify_qp_is_ok() knows
- * the table of IBTA vol. 1, 11.2.5.2), and what a change does to both halves.
+ * Modify and query of QPs: the checks of the state machine
+ * (ib_modify_qp_is_ok() has the table of IBTA vol.  1, 11.2.5.2), and the
+ * effects of a change on both sides.
  */
 #include <rdma/ib_addr.h>
 #include "../base/udata.h"
@@ -19,11 +20,11 @@
 #include "../send/sq.h"
 #include "qp_modify.h"
 
-/* Also those that the kernel does not know yet */
+/* Includes flags that the kernel does not support yet. */
 #define QP_ACCESS	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL | \
 			 IB_ACCESS_FLUSH_PERSISTENT)
 
-/* Both halves, in the one order that is allowed. */
+/* Locks both sides, always in this order. */
 void sroce_qp_lock_both(struct sroce_qp *qp)
 	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock)
 {
@@ -48,10 +49,10 @@ void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap)
 }
 
 /**
- * struct change - what modify_qp() prepares before it takes the locks
- * @av: new address vector, afterwards the old one
- * @reads: new log of READs, afterwards the old one
- * @num_reads: its size
+ * struct change - allocations that modify_qp() makes before it takes the locks
+ * @av: new address vector; later the old one
+ * @reads: new responder resources; later the old ones
+ * @num_reads: number of entries in @reads
  */
 struct change {
 	struct sroce_av *av;
@@ -59,7 +60,7 @@ struct change {
 	u32 num_reads;
 };
 
-/* The P_Key of that entry, or 0. */
+/* P_Key at @index, or 0. */
 static u16 table_pkey(const struct sroce_qp *qp, u16 index)
 {
 	return index < SROCE_PKEY_TABLE ? READ_ONCE(qp->dev->pkeys[index]) : 0;
@@ -105,7 +106,7 @@ static int check_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		return -EOPNOTSUPP;
 	if (mask & IB_QP_CUR_STATE && attr->cur_qp_state != now)
 		return -EINVAL;
-	/* Its table has the limit of raw QPs only. */
+	/* ib_modify_qp_is_ok() knows the rate limit of raw packet QPs only. */
 	if (!ib_modify_qp_is_ok(now, next, qp->type, mask & ~IB_QP_RATE_LIMIT))
 		return -EINVAL;
 	if (mask & IB_QP_RATE_LIMIT && next != IB_QPS_RTS &&
@@ -135,10 +136,13 @@ static int prepare_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, in
 		if (IS_ERR(av))
 			return PTR_ERR(av);
 		change->av = av;
-		/* Only datagrams go to groups, and those have address handles. */
+		/*
+		 * Only UD packets go to multicast groups, and those use address
+		 * handles.
+		 */
 		if (rdma_is_multicast_addr(&av->daddr))
 			return -EINVAL;
-		/* Its path MTU was settled by that: enter_rtr(). */
+		/* enter_rtr() has derived the path MTU from it. */
 		if (qp->state >= IB_QPS_RTR && qp->av &&
 		    qp->av->loopback != av->loopback)
 			return -EINVAL;
@@ -231,7 +235,7 @@ static void enter_reset(struct sroce_qp *qp)
 {
 	sroce_req_reset(qp);
 	sroce_rq_reset(qp);
-	/* A process zeroes its own words. */
+	/* A process resets its own indices. */
 	if (!qp->user) {
 		qp->slot->sq_tail = 0;
 		qp->slot->rq_tail = 0;
@@ -264,7 +268,7 @@ static void enter_rtr(struct sroce_qp *qp)
 	if (!sroce_qp_connected(qp)) {
 		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
 	} else if (qp->av->loopback) {
-		/* No network limits it; the peer comes to the same conclusion. */
+		/* No network is involved; the peer chooses the same MTU. */
 		req->mtu = SROCE_LOOPBACK_MTU;
 		qp->rq.resp.mtu = SROCE_LOOPBACK_MTU;
 		qp->rq.resp.log.mtu = SROCE_LOOPBACK_MTU;
@@ -316,7 +320,7 @@ static void store_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		a->qkey = attr->qkey;
 	if (mask & IB_QP_AV) {
 		a->ah_attr = attr->ah_attr;
-		/* Belongs to the caller; the av has a reference of its own. */
+		/* The reference belongs to the caller; the av has its own. */
 		a->ah_attr.grh.sgid_attr = NULL;
 	}
 	if (mask & IB_QP_PATH_MTU)
@@ -345,7 +349,7 @@ static void store_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		memset(a, 0, sizeof(*a));
 }
 
-/* Returns false if the QP has failed since its state was checked. */
+/* Returns false if the QP's state has changed since it was checked. */
 static bool apply_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 			 struct change *change, u8 now)
 {
@@ -366,16 +370,19 @@ static bool apply_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, int
 	return true;
 }
 
-/* What has waited for the new state can go on. */
+/* Continue work that waited for the new state. */
 static void resume_qp(struct sroce_qp *qp)
 {
 	switch (READ_ONCE(qp->state)) {
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
-		/* An XRC target does not send. */
+		/* An XRC target QP does not send. */
 		if (!qp->sq.cq)
 			break;
-		/* Before the first post there is nothing, and no memory. */
+		/*
+		 * Before the first post nothing is to do and no memory is
+		 * allocated.
+		 */
 		if (qp->sq.req.in.wrs || sroce_load(&qp->slot->sq_tail) ||
 		    READ_ONCE(qp->sq.ask_drained))
 			sroce_qp_kick(qp);
@@ -387,11 +394,10 @@ static void resume_qp(struct sroce_qp *qp)
 }
 
 /*
- * The RDMA core would take a reference to the GID now, and drop that to the one
- * before; without a lock, so that two threads drop the same one.  Our address
- * vectors have their own.  _ib_modify_qp() exchanges qp->av_sgid_attr without a
- * lock (6.1 to 7.3).  The caller's attr is changed; no caller looks at its
- * flags again.
+ * Keep the RDMA core from replacing qp->av_sgid_attr: _ib_modify_qp() does it
+ * without a lock (6.1 to 7.3), so two threads can drop the same reference.  Our
+ * address vectors have their own reference.  This changes the caller's attr; no
+ * caller reads the flags afterwards.
  */
 static void hide_gid(struct ib_qp_attr *attr)
 {
@@ -413,7 +419,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	now = READ_ONCE(qp->state);
 	err = check_modify(qp, attr, mask, now) ?:
 	      prepare_change(qp, attr, mask, &change);
-	/* What was posted in SQE is flushed, not sent. */
+	/* WQEs posted in SQE are flushed, not sent. */
 	if (!err && now == IB_QPS_SQE)
 		sroce_qp_flush(qp);
 	if (!err && !apply_change(qp, attr, mask, &change, now))

@@ -5,16 +5,16 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_qp_lock_both() - take both locks of a QP, in the one order allowed
+ * sroce_qp_lock_both() - take both locks of a QP in the required order
  * @qp: the QP
  */
 void sroce_qp_lock_both(struct sroce_qp *qp)
 	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock);
-/* Releases them; rq.lock by sroce_rq_end(), with all that it does. */
+/* Release both; rq.lock with sroce_rq_end() and all its effects. */
 void sroce_qp_unlock_both(struct sroce_qp *qp)
 	__releases(&qp->sq.lock) __releases(&qp->rq.lock);
 
-/* What the QP's rings really hold. */
+/* Report the actual sizes of the QP's rings. */
 void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap);
 
 /* ib_device_ops */

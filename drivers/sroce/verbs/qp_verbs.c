@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Creation and destruction of queue pairs.
- */
+/* Create and destroy QPs. */
 #include <linux/log2.h>
 #include <rdma/uverbs_ioctl.h>
 #include "../base/udata.h"
@@ -44,7 +42,7 @@ static int check_init(const struct ib_qp_init_attr *init,
 	case IB_QPT_XRC_TGT:
 		break;
 	case IB_QPT_XRC_INI:
-		/* verbs/post.c has no place for the SRQ's number. */
+		/* verbs/post.c does not support the SRQ number. */
 		if (udata)
 			break;
 		fallthrough;
@@ -95,7 +93,7 @@ static int alloc_qp_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 			     GFP_KERNEL_ACCOUNT);
 	if (!qp->rq.wqe)
 		return -ENOMEM;
-	/* A process expects one to map, also if nothing will be in it. */
+	/* A process expects a ring to map, even an empty one. */
 	if (!ctx && !(send + receive))
 		return 0;
 	qp->ring = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
@@ -155,7 +153,7 @@ static int write_qp_resp(struct sroce_qp *qp, struct ib_udata *udata)
 	return sroce_udata_respond(udata, &resp, sizeof(resp));
 }
 
-/* What an XRC target receives with belongs to the SRQs of its domain. */
+/* An XRC target QP uses the SRQs of its domain instead of queues. */
 static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
 {
 	if (qp->type == IB_QPT_XRC_TGT) {
@@ -165,7 +163,7 @@ static void init_queues(struct sroce_qp *qp, const struct ib_qp_init_attr *init)
 	}
 	qp->srq = init->srq ? sroce_srq(init->srq) : NULL;
 	qp->sq.cq = sroce_cq(init->send_cq);
-	/* An XRC initiator has one; it does not receive. */
+	/* An XRC initiator has one CQ; it does not receive. */
 	qp->rq.cq = sroce_cq(init->recv_cq ?: init->send_cq);
 	qp->rq.pd = qp->pd;
 	size_send(&qp->sq, &init->cap);
@@ -244,7 +242,9 @@ static void release_qp(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 	kref_put(&qp->mem, sroce_qp_free);
 }
 
-/* Nobody finds it any more, and nobody who has found it is left. */
+/*
+ * Remove the QP from lookups, stop its timers, and wait for the last reference.
+ */
 static void unpublish_and_drain(struct sroce_qp *qp)
 {
 	sroce_qp_lock_both(qp);
@@ -262,7 +262,10 @@ static void unpublish_and_drain(struct sroce_qp *qp)
 	sroce_wmem_forget(&qp->wmem_wait);
 }
 
-/* An XRC target is of a domain, which may be of many processes. */
+/*
+ * The XRC domain of an XRC target QP may belong to several processes, so its
+ * packets are charged to the user.
+ */
 static int open_wmem(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	if (ctx)
@@ -320,8 +323,9 @@ int sroce_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 }
 
 /*
- * What is batch_start, or has been left to the work by a timer that had no turn, is
- * not to wait for them in vain.  Nothing is completed here: a plain lock.
+ * True if WQEs were posted without a doorbell, or deferred by a timer: nothing
+ * would transmit them after the QP is unpublished.  Nothing is completed here,
+ * so a plain lock suffices.
  */
 static bool posted_unkicked(struct sroce_qp *qp)
 {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Driver details for "rdma resource show" and "rdma statistic mr". */
 #include <rdma/rdma_netlink.h>
 #include <rdma/restrack.h>
 #include "../mem/mr.h"
@@ -108,14 +109,14 @@ int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 
 	if (!table)
 		return -EMSGSIZE;
-	/* Not where it is: that is nobody's business but its owner's. */
+	/* Not the address, which concerns only the owner. */
 	err = rdma_nl_put_driver_u32_hex(msg, "access", mr->access) ?:
 	      rdma_nl_put_driver_u32(msg, "block_size",
 				     mr->blocks ? 1u << mr->block_shift : 0);
 	return table_end(msg, table, err);
 }
 
-/* By its key: on some kernels it may be on its way out. */
+/* Look it up by key: netlink can race with dereg_mr on older kernels. */
 static bool read_stats(struct sroce_device *dev, u32 key,
 		       struct sroce_odp_stats *stats)
 {
@@ -133,7 +134,7 @@ static bool read_stats(struct sroce_device *dev, u32 key,
 	return on_demand;
 }
 
-/* Of memory on demand, in pages. */
+/* Paging counters of on-demand regions, in pages. */
 int sroce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 {
 	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);

@@ -4,7 +4,7 @@
 
 #include <rdma/ib_verbs.h>
 
-/* ib_device_ops: what "rdma resource show ... -dd" tells of an object. */
+/* ib_device_ops: details for "rdma resource show ...  -dd" */
 int sroce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int sroce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
 int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Creation, resizing and destruction of shared receive queues.
- */
+/* Create, resize, modify and destroy SRQs. */
 #include <linux/uaccess.h>
 #include "../base/sroce.h"
 #include "../base/udata.h"
@@ -15,7 +13,7 @@ static int check_type(const struct ib_srq_init_attr *init,
 	case IB_SRQT_BASIC:
 		return 0;
 	case IB_SRQT_XRC:
-		/* recv/xrc.c counts on handlers that take no lock of ours. */
+		/* recv/xrc.c relies on handlers that take none of our locks. */
 		return udata ? 0 : -EOPNOTSUPP;
 	default:
 		return -EOPNOTSUPP;
@@ -46,7 +44,7 @@ static void fill_map(struct sroce_map *map, const struct sroce_srq *srq,
 	map->page_offset = srq->place.page_offset;
 }
 
-/* The answer that tells a process everything. */
+/* Response of the create command. */
 static int write_srq_resp(const struct sroce_srq *srq, struct ib_udata *udata)
 {
 	struct sroce_create_srq_resp resp = {
@@ -59,7 +57,7 @@ static int write_srq_resp(const struct sroce_srq *srq, struct ib_udata *udata)
 	return sroce_udata_respond(udata, &resp, sizeof(resp));
 }
 
-/* The doorbell slot of a process, and for XRC the number. */
+/* Allocate the doorbell slot of a process and, for XRC, the SRQ number. */
 static int share_with_process(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 			      struct ib_udata *udata)
 {
@@ -152,9 +150,8 @@ int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 /* Resizing */
 
 /*
- * Requests that have not been taken, from one ring to the other.  They are a
- * process's, which posts nothing meanwhile: what it writes anyway, harms its
- * requests, no more.
+ * Copy the WQEs that have not been taken to the new ring.  The process posts
+ * nothing meanwhile; if it does, it spoils only its own WQEs.
  */
 static void copy_waiting(struct sroce_recv_ring *to,
 			 const struct sroce_recv_ring *from, u32 tail)
@@ -169,7 +166,7 @@ static void copy_waiting(struct sroce_recv_ring *to,
 	}
 }
 
-/* Returns the ring that is not in use any more, or an ERR_PTR(). */
+/* Returns the old ring, or an ERR_PTR(). */
 static struct sroce_queue_mem *switch_ring(struct sroce_srq *srq,
 					   struct sroce_recv_ring *to,
 					   struct sroce_queue_mem *memory)
@@ -194,7 +191,10 @@ static struct sroce_queue_mem *switch_ring(struct sroce_srq *srq,
 	return old;
 }
 
-/* The write command has no response: where to put it, the request says. */
+/*
+ * Writes the response to an address in the request, because the modify command
+ * has no response of its own.
+ */
 static int tell_map(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
 		    u32 entries, struct ib_udata *udata)
 {
@@ -253,11 +253,11 @@ static int check_modify(const struct sroce_srq *srq,
 		return sroce_udata_empty(udata);
 	if (!max_wr || max_wr > SROCE_MAX_SRQ_WR)
 		return -EINVAL;
-	/* A kernel user's tail would have to stand still meanwhile. */
+	/* Kernel users cannot resize: their tail would have to stand still. */
 	return srq->ctx ? 0 : -EOPNOTSUPP;
 }
 
-/* Returns whether it has been reached already: then the event is due. */
+/* Returns true if the limit has been reached already, so the event is due. */
 static bool set_limit(struct sroce_srq *srq, u32 limit)
 {
 	bool reached;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* User contexts: allocation with the ABI version check, and destroying AHs. */
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include <rdma/uverbs_types.h>
@@ -28,7 +29,10 @@ static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
 	return req.flags ? -EOPNOTSUPP : sroce_udata_zero(udata, sizeof(req));
 }
 
-/* Unlike @pages it is marked by softirqs: lockdep is not to take both for one. */
+/*
+ * Softirqs take this xarray's lock, unlike that of @pages; give it its own
+ * lockdep class.
+ */
 static void init_kicked(struct sroce_qp_by_slot *kicked)
 {
 	static struct lock_class_key key;
@@ -73,8 +77,8 @@ err_wmem:
 }
 
 /*
- * For another process that has got the context: all that it has to know of us,
- * the version, the device's attributes have told it.
+ * Importing a context needs nothing: the ABI version was checked against the
+ * device's.
  */
 int sroce_query_ucontext(struct ib_ucontext *ibctx,
 			 struct uverbs_attr_bundle *attrs)
@@ -93,14 +97,17 @@ void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)
 }
 
 /*
- * Its objects are destroyed by the time the RDMA core calls this, and what a
- * process has mapped is ordinary memory, which it may keep.
+ * Nothing to do: the RDMA core has destroyed the objects before, and memory
+ * that the process has mapped is ordinary memory, which it may keep.
  */
 void sroce_disassociate_ucontext(struct ib_ucontext *ibctx)
 {
 }
 
-/* One that gathers, from slot @number on, referenced; none is left: NULL. */
+/*
+ * Find the next QP with a pending doorbell batch, from slot @number on; returns
+ * a reference, or NULL at the end.
+ */
 static struct sroce_qp *next_gathering(struct sroce_ucontext *ctx,
 				       unsigned long *number)
 {
@@ -116,10 +123,9 @@ static struct sroce_qp *next_gathering(struct sroce_ucontext *ctx,
 }
 
 /*
- * Datagrams that were posted in a stream may wait for a timer, without a kick:
- * their addresses are looked up only then.  There may be very many QPs, and very
- * many addresses that go with their process: those with nothing to send are not
- * visited, nor made to gather.
+ * Send UD WQEs that wait for the batch timer, because their AH is looked up
+ * only then.  A process may have very many QPs and AHs, so only QPs with a
+ * pending batch are visited, and no batch is started.
  */
 static void send_gathered(struct sroce_ucontext *ctx)
 {

@@ -4,7 +4,7 @@
 
 #include "../queue/doorbell.h"
 
-/* The methods of this driver, for ib_device.driver_def */
+/* Driver methods, for ib_device.driver_def */
 extern const struct uapi_definition sroce_uapi_defs[];
 
 /* ib_device_ops */
@@ -14,7 +14,10 @@ int sroce_query_ucontext(struct ib_ucontext *ibctx,
 void sroce_dealloc_ucontext(struct ib_ucontext *ibctx);
 void sroce_disassociate_ucontext(struct ib_ucontext *ibctx);
 
-/* What the process has posted goes there before; also for the kernel's. */
+/*
+ * Destroys an AH after sending what the process has posted with it; also for
+ * kernel users.
+ */
 int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags);
 
 #endif /* SROCE_UCONTEXT_H */
