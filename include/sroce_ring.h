@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Operations on the shared words of include/uapi/rdma/sroce-abi.h, for both
- * sides, with the proof of their order.
+ * Operations on the shared words of include/uapi/rdma/sroce-abi.h, for the
+ * module and the provider, with the proof of their memory ordering.
  *
  * Send and receive ring: user produces, kernel consumes
  *
@@ -10,27 +10,28 @@
  *	store tail	(A) release	copy entries
  *					...
  *	load head	(D) acquire	store head	(C) release
- *	write entries anew
+ *	reuse entries
  *
- *	(A) pairs with (B): who sees the tail sees the entries below it.
- *	(C) pairs with (D): the kernel has copied an entry before user space
- *	can learn that its place is free; without them a new entry could be
- *	torn into the copy of the old one.
+ *	(A) pairs with (B): a kernel that sees the tail sees the entries below
+ *	it.  (C) pairs with (D): the kernel has copied an entry before user
+ *	space sees that it is free.  Otherwise the copy of the old entry could
+ *	contain parts of the new one.
  *
- * Kick: may a producer leave without a system call?
+ * Kick: may the producer skip the system call?
  *
  *	user				kernel, going idle
  *	store tail			store kick = 1
  *	full barrier	(E)		full barrier	(F)
  *	load kick			load tail
  *
- *	With (E) and (F) at least one side sees the other's store (the store
- *	buffering pattern): either the user finds kick set and makes the
- *	call, or the kernel finds the new tail and goes on.  Without either
- *	barrier both loads may return the old value and the entry would lie
- *	there until the next post.  SROCE_KICK_LATER needs no such proof: a
- *	timer looks at the tail anyway.  Nor does the order of kick_at and
- *	kick: an old value costs a call too many or the timer's time.
+ *	This is the store buffering pattern.  With (E) and (F) at least one
+ *	side sees the other's store: either the user finds kick set and makes
+ *	the call, or the kernel finds the new tail and continues.  Without one
+ *	of the barriers both loads may return the old value, and the entry is
+ *	not processed until the next post.  SROCE_KICK_LATER needs no such
+ *	proof, because a timer reads the tail in any case.  The order of
+ *	kick_at and kick does not matter: an old value costs an unnecessary
+ *	call, or a wait for the timer.
  *
  * Completion ring: kernel produces, user consumes
  *
@@ -39,18 +40,18 @@
  *	write entry			copy entry
  *	store phase	(G) release	store head	(J) release
  *
- *	(G) pairs with (H): who sees the phase sees the entry, and what the
- *	entry announces (the received data).  (J) pairs with (I): the kernel
- *	reuses a place only after it has been read.
+ *	(G) pairs with (H): a user who sees the phase sees the entry and the
+ *	received data.  (J) pairs with (I): the kernel reuses an entry only
+ *	after it has been read.
  *
- * Arm: no completion may fall between polling and sleeping
+ * Arm: no completion may be missed between polling and sleeping
  *
  *	user				kernel
  *	store arm			store phase
  *	full barrier	(K)		full barrier	(L)
  *	poll again			load arm
  *
- *	Store buffering again: either the second poll finds the entry or the
+ *	Store buffering again: either the second poll finds the entry, or the
  *	kernel finds the new arm word and raises the event.
  */
 #ifndef SROCE_RING_H
@@ -77,13 +78,16 @@
 	__sync_bool_compare_and_swap(p, old, v)
 #endif
 
-/* The value of bit 0 of a completion's phase word on the pass of @index. */
+/* Phase bit of a completion on the pass of @index. */
 static inline __u32 sroce_cqe_phase(__u32 index, __u32 entries)
 {
 	return !(index & entries);
 }
 
-/* User: publish send entries up to @tail.  Returns whether to kick. (A) (E) */
+/*
+ * User: publish send entries up to @tail.  Returns true if a kick is needed.
+ * (A) (E)
+ */
 static inline int sroce_ring_send(struct sroce_qp_slot *slot, __u32 tail)
 {
 	__u32 kick;
@@ -97,9 +101,9 @@ static inline int sroce_ring_send(struct sroce_qp_slot *slot, __u32 tail)
 }
 
 /*
- * User: publish receive entries up to @tail.  The kernel looks by itself when
- * something arrives; only a QP in error wants to be told, to flush them.
- * Returns whether to kick. (A) (E)
+ * User: publish receive entries up to @tail.  Returns true if a kick is needed:
+ * only for a QP in error, to flush them; otherwise the kernel reads the tail
+ * when a packet arrives.  (A) (E)
  */
 static inline int sroce_ring_recv(struct sroce_qp_slot *slot, __u32 tail)
 {
@@ -109,8 +113,8 @@ static inline int sroce_ring_recv(struct sroce_qp_slot *slot, __u32 tail)
 }
 
 /*
- * Kernel: allow going idle with everything below @seen taken.  Returns the
- * tail as it is now: another value than @seen means more to do. (F) (B)
+ * Kernel: announce that it goes idle.  Returns the present tail; if it has
+ * moved, there is more to do.  (F) (B)
  */
 static inline __u32 sroce_ring_idle(struct sroce_qp_slot *slot)
 {
@@ -119,27 +123,29 @@ static inline __u32 sroce_ring_idle(struct sroce_qp_slot *slot)
 	return sroce_load_acquire(&slot->sq_tail);
 }
 
-/* Kernel: the QP is in error, every new entry has to be flushed. (F) */
+/*
+ * Kernel: the QP is in error; every new entry needs a kick, to be flushed.  (F)
+ */
 static inline void sroce_ring_error(struct sroce_qp_slot *slot)
 {
 	sroce_store(&slot->kick, SROCE_KICK_SEND | SROCE_KICK_RECV);
 	sroce_full_barrier();
 }
 
-/* Kernel: somebody is certain to look at the tail again, no kick needed. */
+/* Kernel: the tail will be read again, so no kick is needed. */
 static inline void sroce_ring_busy(struct sroce_qp_slot *slot)
 {
 	sroce_store(&slot->kick, 0);
 }
 
-/* Kernel: a timer looks at the tail soon, or a kick when it comes to @tail. */
+/* Kernel: a timer will read the tail; kick when it reaches @tail. */
 static inline void sroce_ring_later(struct sroce_qp_slot *slot, __u32 tail)
 {
 	sroce_store(&slot->kick_at, tail);
 	sroce_store(&slot->kick, SROCE_KICK_LATER);
 }
 
-/* User: is the completion at @index there? (H) */
+/* User: true if the completion at @index has been written.  (H) */
 static inline int sroce_cqe_ready(const struct sroce_cqe *cqe, __u32 index,
 				  __u32 entries)
 {
@@ -147,7 +153,7 @@ static inline int sroce_cqe_ready(const struct sroce_cqe *cqe, __u32 index,
 	       sroce_cqe_phase(index, entries);
 }
 
-/* Has somebody asked for any completion who has not been served? */
+/* True if an event for any completion is requested and has not been raised. */
 static inline int sroce_cq_armed_for_any(const struct sroce_cq_slot *slot,
 					 __u32 arm)
 {
@@ -155,10 +161,10 @@ static inline int sroce_cq_armed_for_any(const struct sroce_cq_slot *slot,
 }
 
 /*
- * User: ask for one event; the caller looks once more afterwards. (K)  Threads
- * that ask at once are told apart by the count: none undoes what another did.
- * Who waits for any completion is not put off to a solicited one (IBTA vol. 1,
- * C11-31): the event, if it is raised just now, is for both.
+ * User: request one event; the caller polls once more afterwards.  (K) The
+ * count tells concurrent requests apart, so none undoes another.  A request for
+ * any completion is not weakened to a solicited one (IBTA vol.  1, C11-31).  An
+ * event that is being raised at this moment serves both.
  */
 static inline void sroce_cq_arm(struct sroce_cq_slot *slot, int solicited)
 {

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR Linux-OpenIB) */
 /*
- * The contract between the sroce kernel module and its libibverbs provider.
+ * The interface between the sroce kernel module and its libibverbs provider.
  *
  * Memory
- *	All queues live in memory that the kernel allocates and the process
- *	maps (MAP_SHARED, at the offsets that the create responses name):
- *	one mapping for the send and receive ring of a QP, one for a shared
- *	receive queue, one for a completion ring, and doorbell pages of 32
- *	slots, one slot per QP, SRQ or CQ of the context.
+ *	All queues are in memory that the kernel allocates and the process
+ *	maps (MAP_SHARED, at the offsets in the create responses).  There is
+ *	one mapping for the send and receive ring of a QP, one for an SRQ,
+ *	one for the ring of a CQ, and doorbell pages with 32 slots: one slot
+ *	for each QP, SRQ and CQ of the context.
  *
  * Trust
- *	The kernel believes nothing in that memory.  It keeps its own indices,
- *	reads each user-written word once, copies a request into private
- *	memory and validates only the copy.  A bad tail or a bad entry moves
- *	that QP to the error state; nobody else is affected.  What the kernel
- *	writes there, it never reads back, but for the bytes that resizing a
- *	CQ copies and does not look at.
+ *	The kernel does not trust this memory.  It keeps its own indices, reads
+ *	each word that a process can write once, copies each entry, and
+ *	validates and uses only the copy.  A bad tail or a bad entry moves that
+ *	QP to the error state; other objects are not affected.  The kernel does
+ *	not read back what it has written, except when resizing a CQ copies
+ *	completions, which it does not interpret.
  *
  * Indices
- *	Free-running 32 bit counts of entries; an entry's place is the count
- *	masked with the ring size, which is a power of two.
+ *	Free-running 32 bit counts of entries.  The position of an entry is its
+ *	count masked with the ring size, which is a power of two.
  *
  * Byte order
- *	Host order throughout, but for fields of type __be32.
+ *	Host order, except for fields of type __be32.
  *
  * Zero
- *	Reserved fields and unknown flags must be zero, and are refused
- *	otherwise, so that they can get a meaning later.
+ *	Reserved fields and unknown flags must be zero.  Other values are
+ *	refused, so that they can get a meaning later.
  *
  * Order
  *	include/sroce_ring.h has the operations on these words and the proof
@@ -42,12 +42,12 @@
 /* Reported in sysfs (abi_version) and checked by the provider. */
 #define SROCE_ABI_VERSION	23
 
-/* "sroc": far away from the numbers of drivers in the kernel's tree. */
+/* "sroc": far from the numbers of in-tree drivers. */
 #define SROCE_DRIVER_ID		0x73726f63
 
 #define SROCE_MAX_SGE		32
 #define SROCE_MAX_INLINE	976
-/* Rate limit of a QP, if it has one: least and most, kilobits per second. */
+/* Minimum and maximum rate limit of a QP, kilobits per second. */
 #define SROCE_MIN_RATE		1000
 #define SROCE_MAX_RATE		0xffffffffU
 #define SROCE_SLOT_SIZE		128
@@ -56,7 +56,7 @@
 #define SROCE_SQE_HEADER	48
 #define SROCE_RQE_HEADER	16
 
-/* Operation of a send queue entry: the numbers of enum ibv_wr_opcode. */
+/* Opcode of a send queue entry; same values as enum ibv_wr_opcode. */
 enum sroce_wr_opcode {
 	SROCE_WR_RDMA_WRITE		= 0,
 	SROCE_WR_RDMA_WRITE_WITH_IMM	= 1,
@@ -72,19 +72,19 @@ enum sroce_wr_opcode {
 	SROCE_WR_ATOMIC_WRITE		= 15,
 };
 
-/* What a FLUSH asks for: the numbers of enum ibv_placement_type, a mask, */
+/* FLUSH: bit mask with the values of enum ibv_placement_type, */
 enum sroce_wr_flush_type {
 	SROCE_WR_FLUSH_GLOBAL		= 1 << 0,
 	SROCE_WR_FLUSH_PERSISTENT	= 1 << 1,
 };
 
-/* and of enum ibv_selectivity_level. */
+/* and a value of enum ibv_selectivity_level. */
 enum sroce_wr_flush_level {
 	SROCE_WR_FLUSH_RANGE		= 0,
 	SROCE_WR_FLUSH_REGION		= 1,
 };
 
-/* Flags of a send queue entry: the numbers of enum ibv_send_flags. */
+/* Flags of a send queue entry; same values as enum ibv_send_flags. */
 enum sroce_wr_flags {
 	SROCE_WR_FENCE		= 1 << 0,
 	SROCE_WR_SIGNALED	= 1 << 1,
@@ -95,7 +95,7 @@ enum sroce_wr_flags {
 #define SROCE_WR_ALL_FLAGS (SROCE_WR_FENCE | SROCE_WR_SIGNALED | \
 			    SROCE_WR_SOLICITED | SROCE_WR_INLINE)
 
-/* struct sroce_sge - one piece of local memory, as struct ibv_sge */
+/* struct sroce_sge - SGE with the layout of struct ibv_sge */
 struct sroce_sge {
 	__aligned_u64	addr;
 	__u32		length;
@@ -107,25 +107,25 @@ struct sroce_sge {
  * @wr_id: returned in the completion
  * @opcode: enum sroce_wr_opcode
  * @flags: enum sroce_wr_flags
- * @num_sge: entries of the list that follows, or, with SROCE_WR_INLINE, bytes
- *	of payload that follow
+ * @num_sge: number of SGEs that follow, or, with SROCE_WR_INLINE, bytes of
+ *	payload that follow
  * @imm_data: immediate data, network order
- * @invalidate_rkey: in its place, of SROCE_WR_SEND_WITH_INV and
- *	SROCE_WR_LOCAL_INV: the key to invalidate
- * @rdma: WRITE, atomic WRITE and READ; of XRC also SEND.  @srqn names the peer's
- *	SRQ: zero but for XRC
- * @atomic: compare-and-swap, fetch-and-add (the addend is in @compare_add)
- * @flush: FLUSH: @length bytes there, or, with SROCE_WR_FLUSH_REGION, all that
- *	the key is for; @type is of enum sroce_wr_flush_type
- * @bind: of a memory window: the memory as its region's @lkey names it; the key
- *	that the window is to have, in @rkey, differs from its present one in the
- *	lowest byte; @access is of the numbers of enum ibv_access_flags.  Length 0
- *	unbinds a window of type 1
- * @ud: datagrams; @ah is the number that create_ah returned
+ * @invalidate_rkey: instead of @imm_data for SROCE_WR_SEND_WITH_INV and
+ *	SROCE_WR_LOCAL_INV: key to invalidate
+ * @rdma: WRITE, atomic WRITE and READ, and SEND on XRC.  @srqn is the number of
+ *	the peer's SRQ for XRC, otherwise zero
+ * @atomic: compare-and-swap, and fetch-and-add (the addend is in @compare_add)
+ * @flush: FLUSH of @length bytes or, with SROCE_WR_FLUSH_REGION, of the whole
+ *	range of the key; @type is of enum sroce_wr_flush_type
+ * @bind: binds a memory window to memory of the region with @lkey.  @rkey is
+ *	the window's new key, which differs from the present one in the lowest
+ *	byte.  @access has the values of enum ibv_access_flags.  Length 0
+ *	unbinds a type 1 window
+ * @ud: UD; @ah is the number from struct sroce_create_ah_resp
  *
- * A ring's stride is a power of two from 64 to 1024 bytes; what follows the
- * head is the SGE list or the inline data: of an atomic WRITE 8 bytes, of FLUSH
- * nothing.
+ * The stride of a ring is a power of two from 64 to 1024 bytes.  The SGE list
+ * or inline data follows the head.  An atomic WRITE has 8 bytes of inline data,
+ * a FLUSH has nothing.
  */
 struct sroce_sqe {
 	__aligned_u64	wr_id;
@@ -180,10 +180,10 @@ struct sroce_sqe {
 /**
  * struct sroce_rqe - head of a receive queue entry, of a QP or an SRQ
  * @wr_id: returned in the completion
- * @num_sge: entries of the list that follows
+ * @num_sge: number of SGEs that follow
  * @reserved: zero
  *
- * A ring's stride is a power of two from 32 to 1024 bytes.
+ * The stride of a ring is a power of two from 32 to 1024 bytes.
  */
 struct sroce_rqe {
 	__aligned_u64	wr_id;
@@ -203,29 +203,30 @@ enum sroce_cqe_flags {
 };
 
 /**
- * struct sroce_cqe - a completion
- * @wr_id: of the request
- * @timestamp: when it was written, nanoseconds of CLOCK_MONOTONIC_RAW
+ * struct sroce_cqe - completion queue entry
+ * @wr_id: wr_id of the work request
+ * @timestamp: time when the entry was written, nanoseconds of
+ *	CLOCK_MONOTONIC_RAW
  * @byte_len: bytes received or read
  * @imm_data: network order
- * @invalidated_rkey: in its place, with SROCE_CQE_WITH_INV: the key
- * @qp_num: the QP it belongs to
- * @src_qp: sender of a datagram
- * @status: the numbers of enum ibv_wc_status
- * @opcode: the numbers of enum ibv_wc_opcode, one byte
+ * @invalidated_rkey: instead of @imm_data with SROCE_CQE_WITH_INV: invalidated
+ *	key
+ * @qp_num: number of the local QP
+ * @src_qp: QP number of the sender
+ * @status: value of enum ibv_wc_status
+ * @opcode: value of enum ibv_wc_opcode, one byte
  * @flags: enum sroce_cqe_flags
- * @vendor_err: enum sroce_resp_error of a receive that failed (connected QPs; 0
- *	otherwise), see drivers/sroce/core/errors.h
- * @pkey_index: of a datagram on the GSI QP
- * @sl: of a datagram: 1 with an IPv6 GRH, 2 with IPv4, as hardware tells it
+ * @vendor_err: enum sroce_resp_error of a failed receive on a connected QP,
+ *	otherwise 0; see drivers/sroce/core/errors.h
+ * @pkey_index: GSI QP: P_Key index of the packet
+ * @sl: UD: 1 with an IPv6 GRH, 2 with IPv4, as NICs report it
  * @reserved: zero
- * @vlan_id: with SROCE_CQE_WITH_VLAN, which only the GSI QP has
+ * @vlan_id: GSI QP: valid with SROCE_CQE_WITH_VLAN
  * @reserved3: zero
- * @cookie: zero in a ring that a process maps; the kernel's own rings hold
- *	the QP here
+ * @cookie: the QP, in rings of kernel users; zero in a ring that a process maps
  * @reserved2: zero
- * @phase: written last, with release order.  Bit 0 is the phase: it is 1
- *	during the first pass over the ring, 0 during the second, and so on.
+ * @phase: written last, with release order.  Bit 0 is the phase: 1 during the
+ *	first pass over the ring, 0 during the second, and so on
  */
 struct sroce_cqe {
 	__aligned_u64	wr_id;
@@ -255,17 +256,17 @@ struct sroce_cqe {
 enum sroce_kick {
 	SROCE_KICK_SEND		= 1 << 0,
 	SROCE_KICK_RECV		= 1 << 1,
-	/* Send entries, too, but only once sq_tail has come to kick_at. */
+	/* New send entries, once sq_tail reaches kick_at. */
 	SROCE_KICK_LATER	= 1 << 2,
 };
 
 /**
- * struct sroce_qp_slot - doorbell slot of a QP, or of an SRQ (receive half)
- * @sq_tail: user: send entries written so far
- * @rq_tail: user: receive entries written so far
+ * struct sroce_qp_slot - doorbell slot of a QP, or of an SRQ (receive part)
+ * @sq_tail: user: send entries posted so far
+ * @rq_tail: user: receive entries posted so far
  * @reserved: zero
- * @sq_head: kernel: send entries finished; their places are free again
- * @rq_head: kernel: receive entries taken out of the ring
+ * @sq_head: kernel: send entries that are finished and can be reused
+ * @rq_head: kernel: receive entries that are taken and can be reused
  * @kick: kernel: enum sroce_kick
  * @kick_at: kernel: see SROCE_KICK_LATER
  * @reserved2: zero
@@ -283,14 +284,13 @@ struct sroce_qp_slot {
 
 /**
  * struct sroce_cq_slot - doorbell slot of a CQ
- * @head: user: completions taken so far
- * @arm: user: bit 0 asks for solicited completions only, the bits above are a
- *	count; a new value asks for one event.  Of completions that were there
- *	before, and come after @told, the user reminds the kernel by
- *	IB_USER_VERBS_CMD_REQ_NOTIFY_CQ
+ * @head: user: completions polled so far
+ * @arm: user: bit 0 requests an event for solicited completions only, the upper
+ *	bits are a count; a new value requests one event.  For completions after
+ *	@told that exist already, the user calls IB_USER_VERBS_CMD_REQ_NOTIFY_CQ
  * @reserved: zero
- * @told: kernel: completions written when it raised the last event
- * @served: kernel: @arm as that event has served it
+ * @told: kernel: number of completions covered by events so far
+ * @served: kernel: value of @arm that the last event has served
  * @reserved2: zero
  */
 struct sroce_cq_slot {
@@ -305,11 +305,11 @@ struct sroce_cq_slot {
 #define SROCE_ARM_SOLICITED	1u
 #define SROCE_ARM_STEP		2u
 
-/* Create commands: request and response that follow the ones of uverbs. */
+/* Create commands: driver part of the requests and responses of uverbs. */
 
 /**
- * struct sroce_alloc_ucontext_req - opens a context
- * @abi_version: SROCE_ABI_VERSION of the provider; another one is refused
+ * struct sroce_alloc_ucontext_req - request to open a context
+ * @abi_version: SROCE_ABI_VERSION of the provider; other versions are refused
  * @flags: zero
  */
 struct sroce_alloc_ucontext_req {
@@ -318,11 +318,11 @@ struct sroce_alloc_ucontext_req {
 };
 
 /**
- * struct sroce_alloc_ucontext_resp - what the context offers
+ * struct sroce_alloc_ucontext_resp - properties of a context
  * @abi_version: SROCE_ABI_VERSION of the module
  * @flags: zero
  * @max_inline: largest inline payload of a send entry, bytes
- * @max_sge: longest SGE list of an entry
+ * @max_sge: maximum number of SGEs of an entry
  */
 struct sroce_alloc_ucontext_resp {
 	__u32	abi_version;
@@ -331,20 +331,20 @@ struct sroce_alloc_ucontext_resp {
 	__u32	max_sge;
 };
 
-/* struct sroce_create_req - of a QP, CQ or SRQ; @flags and @reserved zero */
+/* struct sroce_create_req - for a QP, CQ or SRQ; @flags and @reserved zero */
 struct sroce_create_req {
 	__u32	flags;
 	__u32	reserved;
 };
 
 /**
- * struct sroce_map - where a queue's memory is
+ * struct sroce_map - location of a queue's memory
  * @ring_offset: mmap offset of the ring
- * @ring_size: its length in bytes, whole pages
- * @slot: number of the doorbell slot in the context; its page is
- *	@slot / SROCE_SLOTS_PER_PAGE
- * @page_offset: mmap offset of that doorbell page; the same for all queues
- *	of the page
+ * @ring_size: length of the ring in bytes, whole pages
+ * @slot: number of the doorbell slot in the context; it is in page @slot /
+ *	SROCE_SLOTS_PER_PAGE
+ * @page_offset: mmap offset of the doorbell page; the same for all queues of
+ *	the page
  */
 struct sroce_map {
 	__aligned_u64	ring_offset;
@@ -354,12 +354,12 @@ struct sroce_map {
 };
 
 /**
- * struct sroce_create_qp_resp - the QP's rings, both in one mapping
- * @map: where; a QP without a slot of its own does not exist
- * @sq_stride: bytes of a send entry; the send ring is at offset 0
+ * struct sroce_create_qp_resp - rings of a QP, both in one mapping
+ * @map: location; every QP has its own slot
+ * @sq_stride: bytes per send entry; the send ring is at offset 0
  * @sq_entries: a power of two, or 0
- * @rq_offset: of the receive ring in the mapping, bytes
- * @rq_stride: bytes of a receive entry
+ * @rq_offset: offset of the receive ring in the mapping, bytes
+ * @rq_stride: bytes per receive entry
  * @rq_entries: a power of two, or 0 (with an SRQ)
  * @reserved: zero
  */
@@ -374,9 +374,9 @@ struct sroce_create_qp_resp {
 };
 
 /**
- * struct sroce_create_cq_resp - the completion ring; also when it is resized:
- *	then it begins at index 0 with what was not taken of the old one
- * @map: where
+ * struct sroce_create_cq_resp - ring of a new or resized CQ; after resizing it
+ *   begins at index 0 with the completions that have not been polled
+ * @map: location
  * @entries: a power of two, of SROCE_CQE_SIZE bytes each
  * @reserved: zero
  */
@@ -387,11 +387,11 @@ struct sroce_create_cq_resp {
 };
 
 /**
- * struct sroce_create_srq_resp - a shared receive queue's ring
- * @map: where
+ * struct sroce_create_srq_resp - ring of an SRQ
+ * @map: location
  * @entries: a power of two
- * @stride: bytes of an entry
- * @srq_num: its number; 0 but for XRC
+ * @stride: bytes per entry
+ * @srq_num: SRQ number for XRC, otherwise 0
  * @reserved: zero
  */
 struct sroce_create_srq_resp {
@@ -403,20 +403,20 @@ struct sroce_create_srq_resp {
 };
 
 /**
- * struct sroce_modify_srq_req - needed to change a shared receive queue's size
- * @resp: address of a struct sroce_modify_srq_resp to fill in: the command has
- *	no response of its own
+ * struct sroce_modify_srq_req - required to resize an SRQ
+ * @resp: address of a struct sroce_modify_srq_resp to fill in, because the
+ *	command has no response of its own
  *
- * Entries that wait are moved to the new ring, and indices go on.  From the
- * command's begin to its end the process may not post.
+ * Pending entries move to the new ring, and indices continue.  The process must
+ * not post while the command runs.
  */
 struct sroce_modify_srq_req {
 	__aligned_u64	resp;
 };
 
 /**
- * struct sroce_modify_srq_resp - the ring from now on
- * @map: where; the doorbell slot stays
+ * struct sroce_modify_srq_resp - new ring of an SRQ
+ * @map: location; the doorbell slot stays the same
  * @entries: a power of two
  * @reserved: zero
  *
@@ -434,11 +434,10 @@ enum sroce_reg_mr_flags {
 };
 
 /**
- * struct sroce_reg_mr_req - of a memory region, if there are flags
- * @flags: enum sroce_reg_mr_flags.  With SROCE_REG_MR_NULL no memory is
- *	registered: whatever is read is 0, what is written vanishes, all
- *	addresses are good.  Address and length are 0, IB_ACCESS_LOCAL_WRITE is
- *	the access
+ * struct sroce_reg_mr_req - request for a memory region with flags
+ * @flags: enum sroce_reg_mr_flags.  SROCE_REG_MR_NULL registers no memory:
+ *	reads return 0, writes are discarded, all addresses are valid.  Address
+ *	and length are 0, the access is IB_ACCESS_LOCAL_WRITE
  * @reserved: zero
  */
 struct sroce_reg_mr_req {
@@ -453,8 +452,8 @@ struct sroce_create_ah_resp {
 };
 
 /*
- * The kick file: a uverbs object of type file descriptor, one for each that has
- * opened or imported the context.
+ * The kick file: a uverbs object of type file descriptor, one for each process
+ * that has opened or imported the context.
  */
 enum sroce_kick_object {
 	SROCE_OBJECT_KICK = (1U << UVERBS_ID_NS_SHIFT),
@@ -469,18 +468,18 @@ enum sroce_kick_alloc_attrs {
 };
 
 /*
- * ioctl() of the kick file: the argument is the slot number of a QP.  Returns
- * 0; ENOENT if no QP has that slot, EIO when the device is gone, ENOTTY for
- * any other command.  Kicking a QP that has nothing to do is harmless.
+ * ioctl() of the kick file.  The argument is the slot number of a QP.  Returns
+ * 0; ENOENT if no QP has that slot, EIO when the device is gone, ENOTTY for any
+ * other command.  Kicking a QP that has nothing to do is harmless.
  *
- * The number says that something goes to the kernel, but no memory: valgrind
- * warns of ioctls whose number says nothing.
+ * The number has a direction, but size 0: valgrind warns of ioctls without a
+ * direction.
  */
 #define SROCE_IOC_KICK			_IOC(_IOC_WRITE, RDMA_IOCTL_MAGIC, 0xf0, 0)
 
 /*
- * Where device memory is: a method of the core's object, for who has made it
- * and for who imports it.
+ * Method of the core's DM object that returns the location of device memory,
+ * for the owner and for importers.
  */
 enum sroce_dm_methods {
 	SROCE_METHOD_DM_QUERY = (1U << UVERBS_ID_NS_SHIFT),
@@ -492,10 +491,10 @@ enum sroce_dm_query_attrs {
 };
 
 /**
- * struct sroce_dm_query_resp - how to map device memory
- * @offset: for mmap()
+ * struct sroce_dm_query_resp - location of device memory
+ * @offset: offset for mmap()
  * @size: bytes to map, whole pages
- * @length: bytes that were asked for
+ * @length: bytes that were requested
  */
 struct sroce_dm_query_resp {
 	__aligned_u64	offset;
@@ -503,7 +502,7 @@ struct sroce_dm_query_resp {
 	__aligned_u64	length;
 };
 
-/* Is a handle that one wants to import that of a protection domain? */
+/* Checks that a handle to be imported is a protection domain. */
 enum sroce_pd_methods {
 	SROCE_METHOD_PD_QUERY = (1U << UVERBS_ID_NS_SHIFT),
 };
