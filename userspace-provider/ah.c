@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Address handles: a send entry names one by the number the kernel gave it.
- */
+/* Address handles.  Send entries refer to them by the kernel's number. */
 #include <stdlib.h>
 
 #include "sroce.h"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Methods of the kernel that are ours alone, through uverbs' public ioctl.
- */
+/* Driver-specific uverbs methods, through the public ioctl. */
 #include <sys/ioctl.h>
 
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -11,8 +9,8 @@
 #define MAX_ATTRS	2
 
 /*
- * Runs a method with @num of @attrs, which also take its answers.  Returns 0 or
- * an errno.
+ * Call a method with @num attributes, which also return its output.  Returns 0
+ * or an errno.
  */
 int sroce_command(struct ibv_context *context, uint16_t object, uint16_t method,
 		  struct ib_uverbs_attr *attrs, unsigned int num)

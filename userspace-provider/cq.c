@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Completion queues: create, arm, destroy.
- */
+/* Completion queues: create, arm, resize, destroy. */
 #include "cqe.h"
 
 /*
- * The kernel wants to know whether to take the time, and what to do with
- * completions that do not fit.
+ * Of the flags the kernel gets only IGNORE_OVERRUN, which tells it what to do
+ * with completions that do not fit.
  */
 static int cq_command(struct ibv_context *context,
 		      const struct ibv_cq_init_attr_ex *attr,
@@ -149,7 +147,10 @@ static struct sroce_cqe *cq_entry(struct sroce_cq *cq, uint32_t index)
 	return (struct sroce_cqe *)cqe_at(cq, index);
 }
 
-/* A request that was an SRQ's is lost to the program without its completion. */
+/*
+ * Keep completions of SRQ receives: without them the program would lose the
+ * request.
+ */
 static bool cqe_goes(const struct sroce_cqe *cqe, const struct ibv_qp *qp)
 {
 	return cqe->qp_num == qp->qp_num &&
@@ -157,8 +158,8 @@ static bool cqe_goes(const struct sroce_cqe *cqe, const struct ibv_qp *qp)
 }
 
 /*
- * Takes out the completions of a QP that begins anew.  Those of others close
- * up towards the newest; each place keeps its phase.
+ * Remove the completions of a QP that is reset.  The other completions move
+ * towards the newest; each entry keeps its phase.
  */
 void sroce_cq_clean(struct ibv_cq *ibcq, const struct ibv_qp *qp)
 {
@@ -189,7 +190,7 @@ int sroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 	return ibv_cmd_modify_cq(cq, attr, &cmd, sizeof(cmd));
 }
 
-/* Nobody who arms may look at the old ring any more. */
+/* Switch to the new ring, under the lock that arming takes. */
 static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
 {
 	int err;
@@ -207,15 +208,18 @@ static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
 }
 
 /*
- * Are there completions of which no event has told?  Somebody else may poll
- * meanwhile, or this thread be about to: one event too many does no harm.
+ * True if there are completions that no event has covered.  Other threads may
+ * poll meanwhile; an unnecessary event is harmless.
  */
 static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
 {
 	uint32_t told = sroce_load(&cq->slot->told);
 	uint32_t i = sroce_load(&cq->head);
 
-	/* An event of long ago says nothing, however indices have gone round. */
+	/*
+	 * Ignore @told if it is older than the ring, even if indices have
+	 * wrapped.
+	 */
 	if (told - i <= cq->entries)
 		i = told;
 	for (; sroce_cqe_ready(cqe_at(cq, i), i, cq->entries); i++) {
@@ -229,9 +233,9 @@ static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
 }
 
 /*
- * The kernel moves what is there to a new ring, where indices begin at 0.
- * Nobody may poll meanwhile.  If that ring cannot be mapped, the old one shows
- * what was in it, and no more.
+ * The kernel moves the completions to a new ring, whose indices begin at 0.
+ * Polling is locked out.  If the new ring cannot be mapped, the old one shows
+ * its completions and gets no new ones.
  */
 static int cq_resize(struct sroce_cq *cq, int cqe)
 {
@@ -247,7 +251,10 @@ static int cq_resize(struct sroce_cq *cq, int cqe)
 	return err ?: cq_move(cq, &resp.drv);
 }
 
-/* Who has armed since the kernel changed rings has looked at the old one. */
+/*
+ * A thread that armed after the kernel had switched rings has looked at the old
+ * one.
+ */
 static void remind(struct sroce_cq *cq)
 {
 	uint32_t arm;
@@ -290,8 +297,8 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 }
 
 /*
- * Those who arm have to poll once more.  Not all do, and NICs raise the event
- * also for what is there already.
+ * After arming, a program has to poll once more.  Not all do, and NICs raise
+ * the event for completions that exist already.
  */
 int sroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/*
- * The completion ring, for both ways of polling.
- */
+/* Access to the completion ring, for ibv_poll_cq() and ibv_start_poll(). */
 #ifndef LIBSROCE_CQE_H
 #define LIBSROCE_CQE_H
 
 #include "sroce.h"
 
-/* What programs know of enum sroce_cqe_flags, whose numbers are verbs' own. */
+/* Flags of enum sroce_cqe_flags that verbs defines, with equal values. */
 #define SROCE_CQE_WC_FLAGS (SROCE_CQE_GRH | SROCE_CQE_WITH_IMM | \
 			    SROCE_CQE_WITH_INV)
 
@@ -21,7 +19,7 @@ static inline const struct sroce_cqe *cqe_at(const struct sroce_cq *cq,
 	return &cq->ring[index & (cq->entries - 1)];
 }
 
-/* The completion at @cq->head, which moves on, or NULL if none is there. */
+/* Take the completion at @cq->head; NULL if there is none. */
 static inline const struct sroce_cqe *cq_take(struct sroce_cq *cq)
 {
 	const struct sroce_cqe *cqe = cqe_at(cq, cq->head);
@@ -33,7 +31,7 @@ static inline const struct sroce_cqe *cq_take(struct sroce_cq *cq)
 	return cqe;
 }
 
-/* Lets the kernel write over what was taken. (J) */
+/* Let the kernel reuse the entries that were taken.  (J) */
 static inline void cq_release(struct sroce_cq *cq)
 {
 	sroce_store_release(&cq->slot->head, cq->head);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Queries of device, port and clock.
- */
+/* Device, port and clock queries. */
 #include <stdio.h>
 #include <time.h>
 
@@ -49,8 +47,8 @@ int sroce_query_port(struct ibv_context *context, uint8_t port_num,
 }
 
 /*
- * The clock of completion timestamps.  As with other providers tv_nsec alone
- * holds its whole count, so that it compares with a timestamp directly.
+ * Clock of completion timestamps.  As with other providers tv_nsec holds the
+ * whole value, so that it compares with a timestamp directly.
  */
 int sroce_query_rt_values(struct ibv_context *context,
 			  struct ibv_values_ex *values)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Device memory, which is mapped for as long as there is the object.
- */
+/* Device memory, mapped as long as the object exists. */
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -10,9 +8,9 @@
 
 #include "sroce.h"
 
-#define WORD	4	/* bytes: what offsets and lengths are multiples of */
+#define WORD	4	/* bytes; offsets and lengths are multiples */
 
-/* Is what a program wants to copy whole words, and inside? */
+/* True if a copy consists of whole words inside the memory. */
 static bool fits(const struct sroce_dm *dm, uint64_t offset, size_t length)
 {
 	return !(offset % WORD) && !(length % WORD) && offset <= dm->length &&
@@ -61,7 +59,7 @@ static int query(struct ibv_context *context, uint32_t handle,
 			     attrs, 2);
 }
 
-/* Maps the memory of that handle.  Returns 0 or an errno. */
+/* Map the memory of a handle.  Returns 0 or an errno. */
 static int map(struct sroce_dm *dm, struct ibv_context *context, uint32_t handle)
 {
 	struct sroce_dm_query_resp resp = {};
@@ -108,7 +106,7 @@ struct ibv_dm *sroce_alloc_dm(struct ibv_context *context,
 	return NULL;
 }
 
-/* What another process has made; both may copy. */
+/* Import device memory of another process; both may copy. */
 struct ibv_dm *sroce_import_dm(struct ibv_context *context, uint32_t handle)
 {
 	struct sroce_dm *dm;

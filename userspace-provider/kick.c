@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * The kick file: the one system call of the data path.
- */
+/* The kick file: the only system call of posting. */
 #include <sys/ioctl.h>
 
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -22,8 +20,8 @@ int sroce_open_kick(struct ibv_context *context)
 }
 
 /*
- * Asks the kernel to look at a QP's rings.  It can only fail when the device
- * is gone; whoever waits for the completions hears of that by an event.
+ * Ask the kernel to process a QP's rings.  This fails only when the device is
+ * gone, which a program learns from an asynchronous event.
  */
 void sroce_kick(struct sroce_door door)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory shared with the kernel: rings, and doorbell pages that many queues
- * have their slots in.
+ * Memory shared with the kernel: rings, and doorbell pages, which contain the
+ * slots of several queues.
  */
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -10,7 +10,7 @@
 
 #define PAGE_BYTES	((size_t)SROCE_SLOT_SIZE * SROCE_SLOTS_PER_PAGE)
 
-/* Zeroed memory for an object with cache-aligned members, for free(). */
+/* Allocate zeroed memory with cache line alignment, for free(). */
 void *sroce_alloc(size_t size)
 {
 	void *object;
@@ -43,7 +43,7 @@ static int grow_pages(struct sroce_context *ctx, unsigned int num)
 	return 0;
 }
 
-/* Returns NULL with errno, or the page with one user more. */
+/* Returns the page with one more user, or NULL with errno. */
 static struct sroce_page *get_page(struct sroce_context *ctx,
 				   const struct sroce_map *where)
 {
@@ -93,7 +93,7 @@ static void put_slot(struct sroce_context *ctx, struct sroce_memory *memory)
 	pthread_mutex_unlock(&ctx->pages_mutex);
 }
 
-/* Maps what a create response names.  Returns 0 or an errno. */
+/* Map the memory that a create response describes.  Returns 0 or an errno. */
 int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	      struct sroce_memory *memory)
 {
@@ -115,7 +115,7 @@ int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	return err;
 }
 
-/* Maps what takes the ring's place.  Returns 0 or an errno. */
+/* Replace the mapped ring by a new one.  Returns 0 or an errno. */
 int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
 		    struct sroce_memory *memory)
 {

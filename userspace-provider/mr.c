@@ -67,7 +67,7 @@ struct ibv_mr *sroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return &mr->ibv_mr;
 }
 
-/* For local use only, as the manual page says. */
+/* Only local access is allowed, as ibv_alloc_null_mr(3) says. */
 struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd)
 {
 	struct {
@@ -117,7 +117,7 @@ void sroce_unimport_mr(struct ibv_mr *mr)
 	free(container_of(mr, struct verbs_mr, ibv_mr));
 }
 
-/* The key stays; while the command runs it leads nowhere. */
+/* The key stays the same; it is invalid while the command runs. */
 int sroce_rereg_mr(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 		   void *addr, size_t length, int access)
 {

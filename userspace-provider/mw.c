@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Memory windows; requests bind them (send.c).
- */
+/* Memory windows; send.c binds them. */
 #include <stdlib.h>
 
 #include "sroce.h"

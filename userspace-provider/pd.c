@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Protection domains, and the thread and parent domains by which a program
- * tells that it uses a queue from one thread at a time.
+ * Protection domains, and thread and parent domains.  With those a program
+ * declares that it uses a queue from one thread at a time.
  */
 #include <stdlib.h>
 
@@ -36,10 +36,10 @@ static uint64_t resource_type(enum sroce_resource resource)
 }
 
 /*
- * Zeroed memory for an object made with @pd, which may be NULL: from the
- * program's allocator if that is a parent domain with one.  A parent domain has
- * to stay as long as the object does; of others the kernel knows that.
- * Returns NULL with errno, or what sroce_free_to() takes, with its @origin.
+ * Allocate zeroed memory for an object of @pd, which may be NULL.  Uses the
+ * program's allocator if @pd is a parent domain with one.  A parent domain must
+ * exist as long as the object; for other domains the kernel ensures that.
+ * Returns NULL with errno, or memory for sroce_free_to(), with its @origin.
  */
 void *sroce_alloc_from(struct sroce_origin *origin, struct ibv_pd *ibpd,
 		       size_t size, enum sroce_resource resource)
@@ -65,7 +65,7 @@ void *sroce_alloc_from(struct sroce_origin *origin, struct ibv_pd *ibpd,
 	return object;
 }
 
-/* The parent domain stays until its program's function has returned. */
+/* The parent domain must exist until the program's function has returned. */
 void sroce_free_to(struct sroce_origin origin, void *object)
 {
 	struct sroce_pd *pd = origin.pd;
@@ -147,8 +147,9 @@ static void set_allocators(struct sroce_pd *pd,
 }
 
 /*
- * To the kernel a parent domain is the protection domain inside.  The program's
- * allocators get what is ours of queues; rings are the kernel's memory.
+ * For the kernel a parent domain is its protection domain.  The program's
+ * allocators are used for the provider's part of queues; rings are kernel
+ * memory.
  */
 struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 					 struct ibv_parent_domain_init_attr *attr)

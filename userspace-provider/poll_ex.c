@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The extended way to poll: ibv_start_poll(), ibv_next_poll(), ibv_end_poll()
- * and ibv_wc_read_*().
+ * Extended polling: ibv_start_poll(), ibv_next_poll(), ibv_end_poll() and
+ * ibv_wc_read_*().
  *
- * The lock is held from a successful start to the end, also when next has
- * found nothing more.
+ * The lock is held from a successful start to the end, even if next has found
+ * nothing more.
  */
 #include <time.h>
 
 #include "cqe.h"
 
 /*
- * A copy, so that its place is free at once: the program may post for what it
- * has done, and that may complete before it asks for more.
+ * Copy the completion, so that its entry can be reused at once.  Before it asks
+ * for the next one, the program may post a request that completes.
  */
 static int take_current(struct sroce_cq *cq)
 {
@@ -71,7 +71,7 @@ static uint32_t read_byte_len(struct ibv_cq_ex *cq)
 	return current_cqe(cq)->byte_len;
 }
 
-/* Also where ibv_wc_read_invalidated_rkey() looks: the two share a place. */
+/* Also read by ibv_wc_read_invalidated_rkey(), which shares the field. */
 static __be32 read_imm_data(struct ibv_cq_ex *cq)
 {
 	return current_cqe(cq)->imm_data;
@@ -123,7 +123,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return now.tv_sec * 1000000000ULL + now.tv_nsec;
 }
 
-/* Now, less the age of the completion. */
+/* The present time minus the age of the completion. */
 static uint64_t read_completion_wallclock_ns(struct ibv_cq_ex *cq)
 {
 	uint64_t age = clock_ns(CLOCK_MONOTONIC_RAW) - current_cqe(cq)->timestamp;

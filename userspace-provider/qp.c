@@ -16,7 +16,7 @@
 		IBV_QP_EX_WITH_SEND_WITH_INV |		\
 		IBV_QP_EX_WITH_ATOMIC_WRITE | SROCE_QP_EX_WITH_FLUSH)
 
-/* Which bits name an operation by its number, too. */
+/* Bits whose position is the opcode's value. */
 #define OPS_NUMBERED ((1 << (SROCE_WR_SEND_WITH_INV + 1)) - 1)
 
 SROCE_SAME(IBV_QP_EX_WITH_RDMA_WRITE, 1 << SROCE_WR_RDMA_WRITE);
@@ -27,7 +27,7 @@ SROCE_SAME(IBV_QP_EX_WITH_SEND_WITH_INV, 1 << SROCE_WR_SEND_WITH_INV);
 SROCE_SAME(IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	   1 << SROCE_WR_ATOMIC_FETCH_AND_ADD);
 
-/* What a type of QP can send, as libibverbs has it. */
+/* Operations of a QP type, as IBV_QP_EX_WITH_* flags. */
 static uint64_t ops_of(enum ibv_qp_type type)
 {
 	switch (type) {
@@ -43,7 +43,7 @@ static uint64_t ops_of(enum ibv_qp_type type)
 	}
 }
 
-/* The same by number. */
+/* The same as a bit mask of opcodes. */
 static uint16_t opcodes_of(enum ibv_qp_type type)
 {
 	uint64_t ops = ops_of(type);
@@ -55,10 +55,11 @@ static uint16_t opcodes_of(enum ibv_qp_type type)
 
 #ifdef SROCE_STANDALONE
 /*
- * libibverbs asks verbs_qp.comp_mask whether a QP has the extended interface.
- * That member comes after struct ibv_qp_ex, which has grown between versions
- * of libibverbs without a new private ABI.  Creating a QP clears the member:
- * that shows where the libibverbs that loaded us has it.
+ * libibverbs looks in verbs_qp.comp_mask whether a QP has the extended
+ * interface.  That member follows struct ibv_qp_ex, which has grown between
+ * versions of libibverbs with the same private ABI.  Creating a QP clears the
+ * member, which shows its offset in the libibverbs that has loaded the
+ * provider.
  */
 #define LAST_COMMON	offsetof(struct ibv_qp_ex, wr_abort)
 #define FIRST_WORD	((LAST_COMMON + sizeof(void *)) / 4)
@@ -69,7 +70,7 @@ static void hide_comp_mask(struct sroce_qp *qp)
 	memset(&qp->room[FIRST_WORD], 0xff, (NUM_WORDS - FIRST_WORD) * 4);
 }
 
-/* Clears what hide_comp_mask() wrote. */
+/* Undo hide_comp_mask(), and set the member. */
 static void set_extended(struct sroce_qp *qp)
 {
 	bool found = false;
@@ -172,7 +173,9 @@ static void rq_init(struct sroce_qp *qp, const struct sroce_create_qp_resp *resp
 	rq->max_sge = attr->cap.max_recv_sge;
 }
 
-/* An XRC target has no queues, and belongs to all processes of its domain. */
+/*
+ * An XRC target has no queues, and belongs to all processes of its XRC domain.
+ */
 static void target_init(struct sroce_qp *qp)
 {
 	static struct sroce_qp_slot empty;
@@ -235,7 +238,7 @@ static int qp_check(const struct ibv_qp_init_attr_ex *attr)
 	return 0;
 }
 
-/* An XRC target has none, or one that means nothing. */
+/* An XRC target has no PD, or one without effect. */
 static struct ibv_pd *pd_of(const struct ibv_qp_init_attr_ex *attr)
 {
 	return attr->comp_mask & IBV_QP_INIT_ATTR_PD ? attr->pd : NULL;
@@ -312,7 +315,7 @@ struct ibv_qp *sroce_open_qp(struct ibv_context *context,
 	return &qp->vqp.qp;
 }
 
-/* The rings begin anew; the kernel looks at no tail of a QP in RESET. */
+/* Reset the rings; the kernel reads no tail of a QP in RESET. */
 static void reset_rings(struct sroce_qp *qp)
 {
 	qp->sq.tail = 0;
@@ -324,8 +327,8 @@ static void reset_rings(struct sroce_qp *qp)
 }
 
 /*
- * Of an XRC QP, libibverbs also notes CQs that the kernel has not been told of:
- * they may be gone.
+ * For an XRC QP libibverbs also stores CQs that the kernel does not know; they
+ * may have been destroyed.
  */
 static void clean_cqs(const struct ibv_qp *qp)
 {
@@ -358,7 +361,7 @@ static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
 	return err;
 }
 
-/* The old command has no place for it. */
+/* The non-extended command has no field for the rate. */
 static int modify_rate(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 		       int attr_mask)
 {
@@ -376,7 +379,7 @@ int sroce_modify_qp_rate_limit(struct ibv_qp *qp,
 		.rate_limit = limit->rate_limit,
 	};
 
-	/* Bursts are ours to choose. */
+	/* The module chooses the size of bursts. */
 	if (limit->comp_mask || limit->max_burst_sz || limit->typical_pkt_sz)
 		return EOPNOTSUPP;
 	return modify_rate(qp, &attr, IBV_QP_RATE_LIMIT);
@@ -421,7 +424,7 @@ int sroce_destroy_qp(struct ibv_qp *ibqp)
 	err = ibv_cmd_destroy_qp(ibqp);
 	if (err)
 		return err;
-	/* As NICs do it: nobody finds completions of what is no more. */
+	/* Like NICs, remove completions of a QP that no longer exists. */
 	if (has_memory(qp)) {
 		clean_cqs(ibqp);
 		sroce_unmap(ctx, &qp->memory);

@@ -11,7 +11,7 @@ static struct sroce_rqe *rq_entry(const struct sroce_rq *rq, uint32_t index)
 	return (struct sroce_rqe *)((char *)rq->ring + (place << rq->shift));
 }
 
-/* Is there no place for the entry at @index? (D) */
+/* True if there is no room for the entry at @index.  (D) */
 static bool rq_full(struct sroce_rq *rq, uint32_t index)
 {
 	if (likely(index - rq->head < rq->entries))
@@ -32,12 +32,12 @@ static void fill(struct sroce_rqe *rqe, const struct ibv_recv_wr *wr)
 		sge_copy(&sge[i], &wr->sg_list[i]);
 }
 
-/* Returns 0, or the errno of *@wr, which was not posted. */
+/* Returns 0, or the errno of the request *@wr, which was not posted. */
 static int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
 		     uint32_t *tail)
 {
 	for (; *wr; *wr = (*wr)->next) {
-		/* No queue at all, as of XRC: no room will come. */
+		/* Without a queue, as for XRC, there will never be room. */
 		if (unlikely(rq_full(rq, *tail)))
 			return rq->entries ? ENOMEM : EINVAL;
 		if (unlikely((unsigned int)(*wr)->num_sge > rq->max_sge))

@@ -79,7 +79,7 @@ static inline void set_target(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 	}
 }
 
-/* Zero where there is neither immediate data nor a key to invalidate. */
+/* Zero if there is neither immediate data nor a key to invalidate. */
 static inline __be32 imm_of(const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -94,7 +94,7 @@ static inline __be32 imm_of(const struct ibv_send_wr *wr)
 	}
 }
 
-/* The errno for what this type of QP cannot send. */
+/* errno for an opcode that this type of QP cannot send. */
 static int refusal(enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
@@ -106,8 +106,8 @@ static int refusal(enum ibv_wr_opcode opcode)
 }
 
 /*
- * Windows of type 1 have their own function, whose request names none.  The
- * kernel checks the rest when the request's turn comes.
+ * Type 1 windows use ibv_bind_mw(), which sets no window here.  The kernel
+ * checks everything else when it executes the request.
  */
 static bool may_bind(const struct ibv_send_wr *wr)
 {
@@ -137,13 +137,13 @@ static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
 	set_target(qp, sqe, wr);
 	if (unlikely(qp->sq.xrc))
 		sqe_srqn(sqe, wr->qp_type.xrc.remote_srqn);
-	/* Whatever the rest of the request says, there is no payload. */
+	/* No payload, whatever the rest of the request contains. */
 	if (unlikely(is_local(wr->opcode)))
 		return 0;
 	return set_payload(&qp->sq, sqe, wr);
 }
 
-/* Returns 0, or the errno of *@wr, which was not posted. */
+/* Returns 0, or the errno of the request *@wr, which was not posted. */
 static int post_list(struct sroce_qp *qp, struct ibv_send_wr **wr,
 		     uint32_t *tail)
 {
@@ -191,7 +191,7 @@ int sroce_post_send(struct ibv_qp *ibqp, struct ibv_send_wr *wr,
 	return err;
 }
 
-/* Type 1: the window has a new key as soon as the request is posted. */
+/* Type 1: the window has the new key as soon as the request is posted. */
 int sroce_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 		  struct ibv_mw_bind *bind)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The extended way to post: ibv_wr_start(), a request such as ibv_wr_send()
- * with its setters, more of them, and ibv_wr_complete() or ibv_wr_abort().
+ * Extended posting: ibv_wr_start(), requests such as ibv_wr_send() with their
+ * setters, and ibv_wr_complete() or ibv_wr_abort().
  *
- * The lock is held from start to complete or abort.  Until then nothing is
- * published, and after an error nothing will be.
+ * The lock is held from start to complete or abort.  Nothing is published
+ * before complete, and nothing after an error.
  */
 #include "sqe.h"
 
@@ -29,7 +29,7 @@ static void wr_start(struct ibv_qp_ex *qp)
 	sq->error = to_sroce_qp(&qp->qp_base)->state < IBV_QPS_RTS ? EINVAL : 0;
 }
 
-/* Begins an entry; NULL if there has been an error. */
+/* Begin an entry; NULL after an error. */
 static inline struct sroce_sqe *begin(struct ibv_qp_ex *qp, uint8_t opcode,
 				      __be32 imm_data)
 {
@@ -47,7 +47,7 @@ static inline struct sroce_sqe *begin(struct ibv_qp_ex *qp, uint8_t opcode,
 		return NULL;
 	}
 	sq->sqe = sq_entry(sq, sq->next++);
-	flags &= ~SROCE_WR_INLINE;	/* the setter of the payload tells */
+	flags &= ~SROCE_WR_INLINE;	/* set by the setter of inline data */
 	sqe_begin(sq->sqe, qp->wr_id, opcode, flags | sq->all_flags,
 		  imm_data);
 	return sq->sqe;
@@ -89,7 +89,7 @@ static void add_inline(struct sroce_sq *sq, const void *data, size_t length)
 		fail(sq, EINVAL);
 }
 
-/* Begins the payload anew, as the setters of lists do. */
+/* Replace the payload, as the setters of SGE lists do. */
 static void start_inline(struct sroce_sq *sq)
 {
 	if (likely(sq->sqe)) {
@@ -142,7 +142,7 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey,
 		     add, 0);
 }
 
-/* Its payload is copied here; there is no setter for it. */
+/* The payload is copied here; there is no setter for it. */
 static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey,
 			    uint64_t remote_addr, const void *atomic_wr)
 {
@@ -272,7 +272,7 @@ static void wr_abort(struct ibv_qp_ex *qp)
 	sroce_unlock_long(&qp_sq(qp)->lock);
 }
 
-/* Only what the QP's type can send: the rest stays NULL. */
+/* Set only the operations of the QP's type; the others stay NULL. */
 static void set_requests(struct ibv_qp_ex *qp, const struct sroce_sq *sq)
 {
 	qp->wr_send = wr_send;

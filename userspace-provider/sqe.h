@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * How a send entry is written, for both ways of posting.
+ * Writes send queue entries, for ibv_post_send() and ibv_wr_*().
  *
- * Rings are reused and the kernel refuses reserved fields that are not zero,
- * so each of these functions writes all of its part of the head.
+ * Rings are reused, and the kernel refuses reserved fields that are not zero.
+ * Therefore each function writes all bytes of its part of the head.
  */
 #ifndef LIBSROCE_SQE_H
 #define LIBSROCE_SQE_H
@@ -18,7 +18,7 @@ static inline struct sroce_sqe *sq_entry(const struct sroce_sq *sq,
 	return (struct sroce_sqe *)((char *)sq->ring + (place << sq->shift));
 }
 
-/* Is there no place for the entry at @index? (D) */
+/* True if there is no room for the entry at @index.  (D) */
 static inline bool sq_full(struct sroce_sq *sq, uint32_t index)
 {
 	if (likely(index - sq->head < sq->entries))
@@ -32,7 +32,7 @@ static inline bool sq_can_send(const struct sroce_sq *sq, unsigned int opcode)
 	return opcode < 16 && sq->opcodes >> opcode & 1;
 }
 
-/* A key to invalidate has the place of immediate data, in host order. */
+/* The key to invalidate shares the field of immediate data, in host order. */
 static inline __be32 sqe_key(uint32_t rkey)
 {
 	union {
@@ -43,7 +43,7 @@ static inline __be32 sqe_key(uint32_t rkey)
 	return u.imm_data;
 }
 
-/* The first 16 bytes. */
+/* First 16 bytes of the head. */
 static inline void sqe_begin(struct sroce_sqe *sqe, uint64_t wr_id,
 			     uint8_t opcode, uint8_t flags, __be32 imm_data)
 {
@@ -54,7 +54,7 @@ static inline void sqe_begin(struct sroce_sqe *sqe, uint64_t wr_id,
 	sqe->imm_data = imm_data;
 }
 
-/* The 32 bytes after them, one function per kind. */
+/* Other 32 bytes of the head: one function per kind of operation. */
 static inline void sqe_plain(struct sroce_sqe *sqe)
 {
 	memset(&sqe->rdma, 0, sizeof(sqe->rdma));
@@ -80,7 +80,7 @@ static inline void sqe_atomic(struct sroce_sqe *sqe, uint64_t remote_addr,
 	sqe->atomic.swap = swap;
 }
 
-/* By the extended interface only, and where libibverbs has it. */
+/* Only for ibv_wr_flush(), where libibverbs has it. */
 static inline void sqe_flush(struct sroce_sqe *sqe, uint64_t remote_addr,
 			     uint32_t rkey, uint32_t length, uint8_t type,
 			     uint8_t level)
@@ -95,7 +95,7 @@ static inline void sqe_flush(struct sroce_sqe *sqe, uint64_t remote_addr,
 	sqe->flush.reserved2 = 0;
 }
 
-/* XRC, behind any of these: the peer's SRQ. */
+/* XRC: number of the peer's SRQ; called after any of these functions. */
 static inline void sqe_srqn(struct sroce_sqe *sqe, uint32_t srqn)
 {
 	SROCE_SAME(offsetof(struct sroce_sqe, rdma.srqn),
@@ -103,7 +103,7 @@ static inline void sqe_srqn(struct sroce_sqe *sqe, uint32_t srqn)
 	SROCE_SAME(offsetof(struct sroce_sqe, rdma.srqn),
 		   offsetof(struct sroce_sqe, flush.srqn));
 
-	/* A bind has something else there. */
+	/* A bind uses these bytes for something else. */
 	if (sqe->opcode != SROCE_WR_BIND_MW)
 		sqe->rdma.srqn = srqn;
 }
@@ -128,7 +128,7 @@ static inline void sqe_ud(struct sroce_sqe *sqe, struct ibv_ah *ah,
 	memset(sqe->ud.reserved, 0, sizeof(sqe->ud.reserved));
 }
 
-/* What follows the head: a list of pieces, or the payload itself. */
+/* The SGE list or inline data after the head. */
 static inline struct sroce_sge *sqe_list(struct sroce_sqe *sqe)
 {
 	return (struct sroce_sge *)(sqe + 1);
@@ -145,7 +145,7 @@ static inline void sge_copy(struct sroce_sge *to, const struct ibv_sge *from)
 	memcpy(to, from, sizeof(*to));
 }
 
-/* Returns 0, or EINVAL with the entry unfinished. */
+/* Returns 0, or EINVAL with an incomplete entry. */
 static inline int sqe_set_list(const struct sroce_sq *sq, struct sroce_sqe *sqe,
 			       const struct ibv_sge *list, size_t num)
 {
@@ -160,7 +160,7 @@ static inline int sqe_set_list(const struct sroce_sq *sq, struct sroce_sqe *sqe,
 	return 0;
 }
 
-/* Adds to the payload in the entry, which is @num_sge bytes so far. */
+/* Append inline data; @num_sge is the number of bytes so far. */
 static inline int sqe_add_inline(const struct sroce_sq *sq,
 				 struct sroce_sqe *sqe,
 				 const void *data, size_t length)

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * What libibverbs sees first: the driver, its devices and their contexts.
- */
+/* Entry point for libibverbs: driver, devices and contexts. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -68,7 +66,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.unimport_pd = sroce_unimport_pd,
 };
 
-/* Opens the context in the kernel; both sides must speak the same version. */
+/* Open a context in the kernel; both sides must have the same ABI version. */
 static int open_context(struct sroce_context *ctx)
 {
 	struct {
@@ -100,13 +98,13 @@ static bool wants_single_threaded(void)
 	return value && !strcmp(value, "1");
 }
 
-/* The kernel has the context already; its version is the device's. */
+/* The kernel has the context already; its ABI version is the device's. */
 static int import_context(struct sroce_context *ctx)
 {
 	return ibv_cmd_query_context(&ctx->vctx.context, NULL);
 }
 
-/* A context of its own here, whether @enter opens one in the kernel or not. */
+/* Allocate a context; @enter opens or imports it in the kernel. */
 static struct verbs_context *make_context(struct ibv_device *device, int cmd_fd,
 					  int (*enter)(struct sroce_context *))
 {

@@ -19,7 +19,7 @@
 
 #include "sroce_ring.h"
 
-/* Does the C library know that this process has only one thread? */
+/* True if the C library knows that this process has only one thread. */
 #if defined(__GLIBC__) && __GLIBC__ * 100 + __GLIBC_MINOR__ >= 232
 #include <sys/single_threaded.h>
 #define SROCE_ONE_THREAD	__libc_single_threaded
@@ -29,17 +29,17 @@
 
 #define SROCE_CACHE_LINE	64
 
-/* The contract with the kernel uses the numbers of verbs. */
+/* The ABI uses the values of verbs. */
 #define SROCE_SAME(a, b) \
 	static_assert((int)(a) == (int)(b), #a " is " #b)
 
-/* A spin lock that an object used by one thread alone does without. */
+/* Spin lock; not @needed for an object that only one thread uses. */
 struct sroce_lock {
 	pthread_spinlock_t spin;
 	bool needed;
 };
 
-/* The memory of one queue: its ring, and its slot in a doorbell page. */
+/* Memory of a queue: its ring, and its slot in a doorbell page. */
 struct sroce_memory {
 	void *ring;
 	size_t ring_size;
@@ -47,7 +47,7 @@ struct sroce_memory {
 	uint32_t slot_number;
 };
 
-/* What a kick names. */
+/* Target of a kick. */
 struct sroce_door {
 	int kick_fd;
 	uint32_t slot_number;
@@ -73,15 +73,15 @@ struct sroce_context {
 	unsigned int num_pages;
 };
 
-/* @users keeps it alive: parent domains */
+/* @users: parent domains that use it, which prevent deallocation. */
 struct sroce_td {
 	struct ibv_td ibv;
 	unsigned int users;
 };
 
 /*
- * A protection domain, or with @protects set a parent domain around one.  @users
- * keeps it alive: parent domains, and objects in memory from @alloc.
+ * A protection domain or, with @protects, a parent domain of one.  @users
+ * prevents deallocation: parent domains, and objects in memory from @alloc.
  */
 struct sroce_pd {
 	struct ibv_pd ibv;
@@ -96,7 +96,7 @@ struct sroce_pd {
 	void *alloc_context;
 };
 
-/* What a program's allocator is asked for; see libsroce(7). */
+/* Resource types for a program's allocator; see libsroce(7). */
 enum sroce_resource {
 	SROCE_RESOURCE_QP = 1,
 	SROCE_RESOURCE_SRQ,
@@ -104,8 +104,9 @@ enum sroce_resource {
 };
 
 /*
- * Where an object's memory came from: if not @allocated by @pd's program from
- * sroce_alloc(). @pd is a parent domain, which has to stay, or NULL.
+ * Origin of an object's memory: the program's allocator if @allocated,
+ * otherwise sroce_alloc().  @pd is the parent domain, which must not be
+ * deallocated before, or NULL.
  */
 struct sroce_origin {
 	struct sroce_pd *pd;
@@ -113,7 +114,7 @@ struct sroce_origin {
 	bool allocated;
 };
 
-/* Device memory: @length bytes at @addr, of @size that are mapped. */
+/* Device memory: @length bytes at @addr, @size bytes mapped. */
 struct sroce_dm {
 	struct verbs_dm vdm;
 	char *addr;
@@ -122,8 +123,8 @@ struct sroce_dm {
 };
 
 /*
- * FLUSH came to rdma-core after 44.0, in enumerators, which the preprocessor does
- * not see: SROCE_HAVE_FLUSH is the Makefile's, or CMakeLists.txt's, to define.
+ * FLUSH came to rdma-core after 44.0, as enumerators, which the preprocessor
+ * cannot see.  The Makefile or CMakeLists.txt defines SROCE_HAVE_FLUSH.
  */
 #ifdef SROCE_HAVE_FLUSH
 #define SROCE_QP_EX_WITH_FLUSH	IBV_QP_EX_WITH_FLUSH
@@ -138,10 +139,11 @@ struct sroce_ah {
 
 /**
  * struct sroce_cq - completion queue
- * @lock: polling
- * @place: inside @lock: @ring and @entries change, or are looked at without it
- * @head: completions taken; who arms reads it without @lock
- * @current: what the extended interface reads from, between start and end
+ * @lock: protects polling
+ * @place: protects @ring and @entries where they change and where they are read
+ *	without @lock; taken inside @lock
+ * @head: completions polled; read without @lock when the CQ is armed
+ * @current: completion that ibv_wc_read_*() reads between start and end
  */
 struct sroce_cq {
 	struct verbs_cq vcq;
@@ -160,14 +162,14 @@ struct sroce_cq {
 
 /**
  * struct sroce_sq - send queue
- * @tail: entries published
+ * @tail: entries posted
  * @head: entries finished, as last read from the slot
  * @all_flags: flags of every entry (sq_sig_all)
- * @opcodes: bit mask of what this type of QP can send
- * @xrc: each entry names the peer's SRQ
- * @next: while ibv_wr_start() is open: where the next entry goes
- * @sqe: while ibv_wr_start() is open: entry being filled, NULL after an error
- * @error: while ibv_wr_start() is open: its result so far
+ * @opcodes: bit mask of the opcodes that this type of QP can send
+ * @xrc: each entry contains the number of the peer's SRQ
+ * @next: between ibv_wr_start() and complete: index of the next entry
+ * @sqe: between ibv_wr_start() and complete: current entry, NULL after an error
+ * @error: between ibv_wr_start() and complete: first error
  */
 struct sroce_sq {
 	struct sroce_lock lock;
@@ -189,7 +191,7 @@ struct sroce_sq {
 	struct sroce_sqe *sqe;
 };
 
-/* struct sroce_rq - receive queue of a QP or an SRQ; see struct sroce_sq */
+/* struct sroce_rq - receive queue of a QP or SRQ; see struct sroce_sq */
 struct sroce_rq {
 	struct sroce_lock lock;
 	uint32_t tail;
@@ -203,14 +205,16 @@ struct sroce_rq {
 };
 
 /*
- * @state is what the program has modified it to.  Queries write to libibverbs's
- * own, and what they have found may be old by then.
+ * @state is the state that the program last requested.  The state in
+ * libibverbs's own member also changes in queries, whose result may be out of
+ * date.
  */
 struct sroce_qp {
 #ifdef SROCE_STANDALONE
 	/*
-	 * @vqp ends in a member whose place depends on the version of libibverbs
-	 * that loads us: @room keeps it inside the union (see qp.c).
+	 * The offset of the last member of @vqp depends on the version of
+	 * libibverbs that loads the provider.  @room keeps it inside the union
+	 * (see qp.c).
 	 */
 	union {
 		struct verbs_qp vqp;
@@ -281,7 +285,10 @@ static inline void sroce_lock_init(struct sroce_lock *lock, bool needed)
 	lock->needed = needed;
 }
 
-/* Also across calls of the program: another thread may begin meanwhile. */
+/*
+ * Use this if the lock is held when the function returns to the program,
+ * because another thread may start meanwhile.
+ */
 static inline bool sroce_lock_long(struct sroce_lock *lock)
 {
 	if (lock->needed)
@@ -290,8 +297,8 @@ static inline bool sroce_lock_long(struct sroce_lock *lock)
 }
 
 /*
- * Returns what to tell sroce_unlock(): whether the lock was taken.  A process
- * of one thread goes without, since none can begin before the unlock.
+ * Returns true if the lock was taken, for sroce_unlock().  A process with one
+ * thread skips it, because no thread can start before the unlock.
  */
 static inline bool sroce_lock(struct sroce_lock *lock)
 {

@@ -71,7 +71,7 @@ static struct ibv_srq *srq_new(struct ibv_context *context,
 	return &srq->vsrq.srq;
 }
 
-/* libibverbs takes care of the simple queues that this could ask for. */
+/* libibverbs handles requests for basic SRQs itself. */
 struct ibv_srq *sroce_create_srq_ex(struct ibv_context *context,
 				    struct ibv_srq_init_attr_ex *attr)
 {
@@ -120,8 +120,8 @@ int sroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
 }
 
 /*
- * The kernel moves what waits to a new ring; nobody may post meanwhile.  If
- * that ring cannot be mapped, the queue takes no more requests.
+ * The kernel moves pending entries to a new ring; posting is locked out.  If
+ * the new ring cannot be mapped, the queue accepts no more requests.
  */
 static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
 		      int attr_mask)

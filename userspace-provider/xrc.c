@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * XRC domains.  Their SRQs are in srq.c, their QPs in qp.c.
- */
+/* XRC domains.  srq.c has their SRQs, qp.c their QPs. */
 #include <stdlib.h>
 
 #include "sroce.h"

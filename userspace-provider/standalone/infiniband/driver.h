@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The parts of libibverbs' private provider interface that libsroce uses, of
- * version 34 or 65: SROCE_PABI.  Distributions install libibverbs, but not this
- * interface's header; inside rdma-core's tree the real one is found instead of
- * this one.
+ * Parts of libibverbs' private provider interface that libsroce uses, of
+ * version 34 or 65 (SROCE_PABI).  Distributions install libibverbs without the
+ * header of this interface.  Inside rdma-core's tree the real header is used
+ * instead of this one.
  *
- * "make check-abi" compares every size, offset and prototype here with
- * rdma-core's.  What libsroce does not use is opaque: members named unused_*
- * only take their room.
+ * "make check-abi" compares every size, offset and prototype with rdma-core's.
+ * Members that libsroce does not use are opaque: unused_* only reserve their
+ * space.
  */
 #ifndef SROCE_STANDALONE_DRIVER_H
 #define SROCE_STANDALONE_DRIVER_H
@@ -23,7 +23,7 @@
 #define SROCE_PABI 34
 #endif
 
-/* How many pointers version 65 has where 34 has fewer by that */
+/* Additional pointers in version 65 */
 #if SROCE_PABI >= 65
 #define SROCE_MORE(n)	(n)
 #define SROCE_REGISTER	verbs_register_driver_65

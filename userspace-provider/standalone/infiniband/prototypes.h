@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Functions of libibverbs' private interface that libsroce calls.  A file of
- * its own, so that "make check-abi" can declare them once more behind
- * rdma-core's header: the compiler accepts only the same types.
+ * Functions of libibverbs' private interface that libsroce calls.  They are in
+ * a file of their own, so that "make check-abi" can declare them again after
+ * rdma-core's header: the compiler accepts equal types only.
  */
 
 struct ibv_command_buffer;
