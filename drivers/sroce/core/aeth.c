@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 #include "aeth.h"
+#include "params.h"
 
 u32 sroce_rnr_delay(u8 timer)
 {
@@ -17,7 +18,7 @@ u32 sroce_rnr_wait(u8 timer, u8 naks)
 {
 	u32 wait = sroce_rnr_delay(timer);
 
-	for (; naks > 1 && wait < SROCE_RNR_RARELY; naks--)
+	for (; naks > 1 && wait < SROCE_RNR_BACKOFF_US; naks--)
 		wait *= 2;
 	return wait;
 }

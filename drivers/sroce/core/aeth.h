@@ -38,9 +38,6 @@ static inline u8 sroce_aeth_value(u8 syndrome)
  */
 u32 sroce_rnr_delay(u8 timer);
 
-/* From so many microseconds on a wait is not made longer. */
-#define SROCE_RNR_RARELY	1000
-
 /**
  * sroce_rnr_wait() - how long to wait after an RNR NAK
  * @timer: 5 bit code of the RNR NAK timer field

@@ -3,18 +3,11 @@
  * Congestion control: how many packets may be unacknowledged.
  */
 #include "cc.h"
-
-#define MIN_WINDOW	2u
-/* Packets that must be acknowledged for one more in the window */
-#define ACKS_PER_PACKET	16
-/* Distant peers: a packet of window for each PACKET_NS of the round trip, */
-#define PACKET_NS	10000
-/* at most this many packets. */
-#define MAX_WINDOW	8192u
+#include "params.h"
 
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight)
 {
-	u32 least = min(MIN_WINDOW, cc->max_window);
+	u32 least = min(SROCE_MIN_WINDOW, cc->max_window);
 
 	flight = clamp(flight, least, cc->window);
 	cc->window = max(flight - (flight + 3) / 4, least);
@@ -27,8 +20,8 @@ void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 
 	if (!sroce_cc_reduced(cc))
 		return;
-	cc->window = min(cc->window + acked / ACKS_PER_PACKET, cc->max_window);
-	cc->acked = acked % ACKS_PER_PACKET;
+	cc->window = min(cc->window + acked / SROCE_WINDOW_ACKS, cc->max_window);
+	cc->acked = acked % SROCE_WINDOW_ACKS;
 }
 
 /*
@@ -37,13 +30,13 @@ void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
  */
 static u32 two_bdp(const struct sroce_rtt *rtt, u32 flight)
 {
-	return 2 * min(flight, MAX_WINDOW) * (rtt->least >> 16) /
+	return 2 * min(flight, SROCE_MAX_WINDOW) * (rtt->least >> 16) /
 	       (rtt->last >> 16);
 }
 
 bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 {
-	u32 most = clamp(rtt->least / PACKET_NS, SROCE_WINDOW, MAX_WINDOW);
+	u32 most = clamp(rtt->least / SROCE_WINDOW_PACKET_NS, SROCE_WINDOW, SROCE_MAX_WINDOW);
 	bool distant = most > SROCE_WINDOW;
 	bool reduced = sroce_cc_reduced(cc);
 

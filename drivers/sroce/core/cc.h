@@ -4,9 +4,6 @@
 
 #include "rtt.h"
 
-/* Packets, to a peer that is near: 512 KiB at a path MTU of 1024. */
-#define SROCE_WINDOW		512u
-
 /**
  * struct sroce_cc - congestion control of a requester
  * @window: packets that may be unacknowledged; at most @max_window, less after

@@ -16,6 +16,7 @@
  * The first bit of the message is the lowest of a word: further on is left.
  */
 #include "chorba.h"
+#include "params.h"
 
 #define WORD	sizeof(u64)
 /*

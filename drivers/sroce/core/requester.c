@@ -5,16 +5,9 @@
  * stay with it.
  */
 #include "errors.h"
+#include "params.h"
 #include "requester.h"
 #include "resp_res.h"
-
-/*
- * So many windows of a READ are asked for at once: waiting for the end of each
- * part costs little, and there is an end to what nobody can stop.
- */
-#define LARGE_PART	4
-/* What is done here behind the window, and ends with it. */
-#define LOCALS_BEHIND	1024
 
 /* The BTH operation of each place of a message. */
 struct operations {
@@ -103,7 +96,7 @@ static u32 read_limit(const struct sroce_requester *r,
 /* A window that has been stretched is a large part already. */
 static u32 large_part(const struct sroce_requester *r)
 {
-	return max(LARGE_PART * min(r->cc.max_window, SROCE_WINDOW),
+	return max(SROCE_READ_WINDOWS * min(r->cc.max_window, SROCE_WINDOW),
 		   r->cc.max_window);
 }
 
@@ -239,7 +232,7 @@ static void fill_packet(const struct sroce_requester *r, struct sroce_outgoing *
 static bool locals_wait(const struct sroce_requester *r)
 {
 	return r->una != r->psn &&
-	       r->in.next - r->in.head >= r->cc.window + LOCALS_BEHIND;
+	       r->in.next - r->in.head >= r->cc.window + SROCE_LOCALS_BEHIND;
 }
 
 /*

@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "params.h"
 #include "rtt.h"
-
-#define LONGEST		1000000000
-/*
- * Answers come late for other reasons than the network, such as a processor
- * that is busy; and a QP in use runs its timer once in this time.
- */
-#define SHORTEST_PROBE	500000
-/* More than most networks need. */
-#define FIRST_PROBE	20000000
 
 void sroce_rtt_add(struct sroce_rtt *rtt, s64 ns)
 {
-	s32 sample = clamp(ns, (s64)1, (s64)LONGEST);
+	s32 sample = clamp(ns, (s64)1, (s64)SROCE_RTT_MAX_NS);
 	s32 off = sample - (s32)rtt->smooth;
 
 	rtt->last = sample;
@@ -32,7 +24,7 @@ void sroce_rtt_add(struct sroce_rtt *rtt, s64 ns)
 u64 sroce_rtt_probe(const struct sroce_rtt *rtt)
 {
 	if (!rtt->smooth)
-		return FIRST_PROBE;
+		return SROCE_FIRST_PROBE_NS;
 	return max(2 * (u64)rtt->smooth + 4 * (u64)rtt->deviation,
-		   (u64)SHORTEST_PROBE);
+		   (u64)SROCE_MIN_PROBE_NS);
 }

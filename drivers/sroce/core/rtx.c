@@ -3,14 +3,8 @@
  * Retransmission: samples of the round trip (RFC 6298), probes of a tail that
  * may be lost (RFC 8985), and the timeout of the QP.
  */
+#include "params.h"
 #include "rtx.h"
-
-/* Near peers: one flight of RTT_SAMPLE_SKIP + 1 is sampled. */
-#define RTT_SAMPLE_SKIP	15
-/* The interval doubles with each probe. */
-#define MAX_PROBES	8
-/* With several READs outstanding: the shift of the first interval. */
-#define READ_PROBE_SHIFT	3
 
 /*
  * The first sample may be an upper bound, because it includes a retransmission.
@@ -33,7 +27,7 @@ static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 		x->distant = sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
 	x->sampling = false;
 	x->sampling_rexmit = false;
-	x->samples_skipped = bound || x->distant ? 0 : RTT_SAMPLE_SKIP;
+	x->samples_skipped = bound || x->distant ? 0 : SROCE_RTT_SAMPLE_SKIP;
 }
 
 static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
@@ -90,7 +84,7 @@ static u64 probe_interval(const struct sroce_rtx *x,
 
 	if (!r->reads || alone)
 		return sroce_rtt_probe(&x->rtt);
-	return x->rtt.smooth ? sroce_rtt_probe(&x->rtt) << READ_PROBE_SHIFT :
+	return x->rtt.smooth ? sroce_rtt_probe(&x->rtt) << SROCE_READ_PROBE_SHIFT :
 			       timeout(x);
 }
 
@@ -117,7 +111,7 @@ static u64 first_interval(const struct sroce_rtx *x,
 
 static void set_deadline(struct sroce_rtx *x, u64 deadline)
 {
-	x->deadline = x->probes == MAX_PROBES ? x->expires :
+	x->deadline = x->probes == SROCE_MAX_PROBES ? x->expires :
 						min(deadline, x->expires);
 	x->armed = true;
 }

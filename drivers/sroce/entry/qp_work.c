@@ -4,6 +4,7 @@
  * receive softirq.
  */
 #include <linux/jiffies.h>
+#include "../core/params.h"
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
 #include "../recv/resp_tx.h"
@@ -14,12 +15,6 @@
 #include "../send/sq.h"
 #include "../send/sq_complete.h"
 #include "qp_work.h"
-
-/*
- * Limits on QPs and time per run of the per-CPU list; workqueues get the rest.
- */
-#define AGENDA_BUDGET	16
-#define AGENDA_MS	2
 
 /*
  * Responses first, because requests use up the room in the queues
@@ -51,8 +46,8 @@ static void run_qp(struct sroce_qp *qp)
 
 void sroce_softirq_end(void)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(AGENDA_MS);
-	u32 budget = AGENDA_BUDGET;
+	unsigned long end = jiffies + msecs_to_jiffies(SROCE_SOFTIRQ_MS);
+	u32 budget = SROCE_SOFTIRQ_BUDGET;
 	struct sroce_qp *qp;
 
 	while (budget-- && !time_after(jiffies, end) && (qp = sroce_softirq_next()))

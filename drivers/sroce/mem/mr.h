@@ -2,7 +2,6 @@
 #ifndef SROCE_MR_H
 #define SROCE_MR_H
 
-
 #include <linux/rhashtable.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>

@@ -25,6 +25,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "../base/ref.h"
+#include "../core/params.h"
 #include "odp.h"
 #include "odp_wq.h"
 
@@ -33,15 +34,6 @@
  */
 #define CHUNK_PAGES	256
 #define CHUNK_BYTES	(CHUNK_PAGES * PAGE_SIZE)
-/*
- * Maximum chunks of a region; for one more, an old chunk is removed.  This
- * bounds the kernel memory that a process can use up with scattered accesses.
- */
-#define MAX_CHUNKS	16384
-/* Pages that one hmm_range_fault() faults in. */
-#define BATCH		64
-/* Pages that sroce_odp_get() describes at once: more than a burst has. */
-#define RUN_PAGES	32
 /* Retry for this long while the mappings keep changing. */
 #define PATIENCE	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
 
@@ -231,7 +223,7 @@ static void make_room(struct sroce_odp *odp)
 {
 	struct sroce_odp_chunk *chunk;
 
-	if (odp->count < MAX_CHUNKS)
+	if (odp->count < SROCE_ODP_MAX_CHUNKS)
 		return;
 	chunk = xa_find_after(&odp->chunks, &odp->hand, ULONG_MAX, XA_PRESENT);
 	if (!chunk) {
@@ -417,7 +409,7 @@ static bool describe_pages(struct sroce_odp_chunk *chunk, u64 va, u64 most,
 {
 	u32 offset = offset_in_page(va);
 	u32 first = (va - chunk_start(chunk)) >> PAGE_SHIFT;
-	u64 pages = min_t(u64, RUN_PAGES, ((most - 1 + offset) >> PAGE_SHIFT) + 1);
+	u64 pages = min_t(u64, SROCE_ODP_RUN_PAGES, ((most - 1 + offset) >> PAGE_SHIFT) + 1);
 	u32 run = count_pages_in_row(chunk, first, min_t(u64, CHUNK_PAGES, first + pages),
 				     write);
 	u64 bytes = min(most, (u64)run * PAGE_SIZE - offset);
@@ -547,7 +539,7 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 {
 	struct mm_struct *mm = chunk->odp->mm;
 	unsigned long until = jiffies + PATIENCE;
-	unsigned long pfns[BATCH] = {};
+	unsigned long pfns[SROCE_ODP_BATCH] = {};
 	struct hmm_range range = {
 		.notifier = &chunk->notifier,
 		.start = start,
@@ -586,7 +578,7 @@ static int fault_chunk(struct sroce_odp *odp, unsigned long start,
 	if (IS_ERR(chunk))
 		return PTR_ERR(chunk);
 	while (start < end && n >= 0) {
-		unsigned long stop = min(end, start + BATCH * PAGE_SIZE);
+		unsigned long stop = min(end, start + SROCE_ODP_BATCH * PAGE_SIZE);
 
 		n = fault_batch(chunk, start, stop, why);
 		if (n > 0)

@@ -5,15 +5,10 @@
  * a QP or region does not wait for them.
  */
 #include <linux/slab.h>
+#include "../core/params.h"
 #include "odp.h"
 #include "odp_fault.h"
 #include "odp_wq.h"
-
-/*
- * Attempts before a temporary failure, such as lack of memory, becomes an
- * error.
- */
-#define MAX_TRIES	1000
 
 /* Page-in for a QP */
 
@@ -155,7 +150,7 @@ static bool may_retry(struct sroce_fault *fault)
 		fault->tries = 0;
 		return true;
 	}
-	return !is_permanent(fault->err) && ++fault->tries <= MAX_TRIES;
+	return !is_permanent(fault->err) && ++fault->tries <= SROCE_FAULT_TRIES;
 }
 
 int sroce_fault_start(struct sroce_fault *fault,

@@ -8,10 +8,6 @@
 
 /* Maximum ranges of a message that are paged in together. */
 #define SROCE_FAULT_RANGES	8
-/* Maximum bytes of a message that are paged in at once, */
-#define SROCE_FAULT_BYTES	0x400000u
-/* and if the length of the message is not known yet. */
-#define SROCE_FAULT_AHEAD	0x10000u
 
 /**
  * struct sroce_fault_range - memory to page in

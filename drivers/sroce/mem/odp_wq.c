@@ -9,13 +9,8 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 #include <linux/wait.h>
+#include "../core/params.h"
 #include "odp_wq.h"
-
-/* Threads per user (and, up to Linux 6.8, per NUMA node). */
-#define MOST_FAULTS	64
-#define MOST_ADVICE	4
-/* Keep the workqueues of a user for this long after the last use. */
-#define LINGER		(10 * HZ)
 
 /**
  * struct account - workqueues of a user
@@ -127,9 +122,9 @@ static struct account *make_account(kuid_t uid)
 		return NULL;
 	pager = &account->pager;
 	pager->faults = alloc_workqueue("sroce_fault/%u", WQ_UNBOUND,
-					MOST_FAULTS, __kuid_val(uid));
+					SROCE_FAULT_THREADS, __kuid_val(uid));
 	pager->advice = alloc_workqueue("sroce_advice/%u", WQ_UNBOUND,
-					MOST_ADVICE, __kuid_val(uid));
+					SROCE_ADVICE_THREADS, __kuid_val(uid));
 	if (!pager->faults || !pager->advice) {
 		free_account(account);
 		return NULL;
@@ -176,6 +171,6 @@ void sroce_odp_wq_put(struct sroce_odp_wq *pager)
 	/* Not freed here: the caller may be a work item of this workqueue. */
 	if (!--account->users)
 		mod_delayed_work(janitor, &account->close,
-				 leaving ? 0 : LINGER);
+				 leaving ? 0 : (SROCE_ODP_WQ_LINGER_S * HZ));
 	mutex_unlock(&accounts_lock);
 }

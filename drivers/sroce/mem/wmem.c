@@ -10,13 +10,9 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include "../core/params.h"
 #include "odp_wq.h"
 #include "wmem.h"
-
-/* Retry interval of waiting QPs while more than half of the limit is in use. */
-#define LOOK_AGAIN	DIV_ROUND_UP(HZ, 100)
-/* QPs woken per retry; the others keep waiting. */
-#define FEW		32u
 
 /* Protects the users table and all waiting lists. */
 static DEFINE_SPINLOCK(wmem_lock);
@@ -156,7 +152,7 @@ bool sroce_wmem_wait(struct sroce_wmem *w, struct sroce_wmem_waiter *waiter)
 		if (list_empty(&waiter->list))
 			list_add_tail(&waiter->list, &w->waiting);
 		/* The delayed work also covers room that was freed just now. */
-		wake_in(w, LOOK_AGAIN);
+		wake_in(w, msecs_to_jiffies(SROCE_WMEM_RETRY_MS));
 	}
 	spin_unlock_irqrestore(&wmem_lock, flags);
 	return w;
@@ -198,11 +194,11 @@ static void wake_waiting(struct work_struct *work)
 					    struct sroce_wmem, wake);
 	long bytes = atomic_long_read(&w->bytes);
 	u32 number = bytes < w->limit / 2 ? U32_MAX :
-		     bytes < w->limit ? FEW : 0;
+		     bytes < w->limit ? SROCE_WMEM_WAKE : 0;
 
 	while (number-- && wake_one(w))
 		cond_resched();
 	if (!list_empty_careful(&w->waiting))
-		wake_in(w, LOOK_AGAIN);
+		wake_in(w, msecs_to_jiffies(SROCE_WMEM_RETRY_MS));
 	sroce_wmem_put(w);
 }

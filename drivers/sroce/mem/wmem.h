@@ -8,13 +8,6 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
-/*
- * Limits in bytes on the packets that a context, and all contexts of a user,
- * may have in this host's queues before their QPs wait.  A longer local queue
- * makes nothing faster: this is 2.7 ms at 100 Gb/s.
- */
-#define SROCE_WMEM_CONTEXT	(32l << 20)
-#define SROCE_WMEM_USER		(4 * SROCE_WMEM_CONTEXT)
 /* A burst is charged in units of this many bytes. */
 #define SROCE_WMEM_UNIT		4096
 

@@ -6,6 +6,7 @@
 #include <linux/page_ref.h>
 #include <linux/udp.h>
 #include <net/dst.h>
+#include "../core/params.h"
 #include "burst.h"
 #include "route.h"
 
@@ -169,9 +170,6 @@ static void *extend(struct sk_buff *skb, u32 len)
 	return p;
 }
 
-/* Packets up to this size are built in one contiguous piece. */
-#define ONE_PIECE	2048
-
 /* Bytes left in the current page, or the size of a new one. */
 static u32 frag_left(u32 len)
 {
@@ -215,7 +213,7 @@ static int fill_payload(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	int err = 0;
 	u8 *p;
 
-	if (from && sroce_pkt_bytes(pkt) > ONE_PIECE)
+	if (from && sroce_pkt_bytes(pkt) > SROCE_LINEAR_BYTES)
 		return fill_pieces(burst, pkt, from, at);
 	p = extend(burst->tail, sroce_pkt_bytes(pkt));
 	if (!p)

@@ -6,18 +6,14 @@
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
 #include "../core/packet.h"
+#include "../core/params.h"
 #include "../mem/sgl.h"
 #include "../queue/qp.h"
 #include "ah.h"
 
-/* Payload up to this size is copied, which is cheaper than a page reference. */
-#define SROCE_COPY_BREAK	256
-#define SROCE_BURST_PACKETS	64
 /* UDP payload of a burst, limited by the 16-bit length field of IP. */
 #define SROCE_BURST_BYTES	(65535 - 40 - 8)
-/* Path MTU between QPs of one device, */
-#define SROCE_LOOPBACK_MTU		16384u
-/* and UDP payload of their bursts. */
+/* UDP payload of a burst between QPs of one device. */
 #define SROCE_LOOPBACK_BYTES	(16 * SROCE_LOOPBACK_MTU)
 
 /**

@@ -12,6 +12,7 @@
 #include <linux/udp.h>
 #include <net/addrconf.h>
 #include <net/gro.h>
+#include "../core/params.h"
 #include "../core/wire.h"
 #include "burst.h"
 #include "gro.h"

@@ -10,6 +10,7 @@
 #include <linux/udp.h>
 #include "../core/chorba.h"
 #include "../core/icrc.h"
+#include "../core/params.h"
 #include "icrc.h"
 
 /**
@@ -30,11 +31,6 @@ static const char * const names[] = {
 };
 
 static enum crc_way chosen __ro_after_init = CRC_AUTO;
-
-/* Minimum bytes of a burst for which saving the FPU state pays. */
-#define CLMUL_BYTES	512
-/* Minimum bytes for which sroce_chorba() is faster than the library. */
-#define CHORBA_BYTES	128
 
 /* Minimum @n of sroce_crc32_clmul(). */
 #define LEAST_HEAD	48
@@ -119,7 +115,7 @@ static enum crc_way crc_begin(u32 bytes)
 {
 	if (chosen != CRC_CLMUL)
 		return chosen;
-	return bytes >= CLMUL_BYTES && clmul_begin() ? CRC_CLMUL : CRC_CHORBA;
+	return bytes >= SROCE_CLMUL_BYTES && clmul_begin() ? CRC_CLMUL : CRC_CHORBA;
 }
 
 static void crc_end(enum crc_way way)
@@ -130,7 +126,7 @@ static void crc_end(enum crc_way way)
 
 static __always_inline bool is_library(enum crc_way way, u32 len)
 {
-	return way == CRC_LIBRARY || (way == CRC_CHORBA && len < CHORBA_BYTES);
+	return way == CRC_LIBRARY || (way == CRC_CHORBA && len < SROCE_CHORBA_MIN_BYTES);
 }
 
 /* CRC, from 0, of @n bytes at @head and @len bytes at @p. */

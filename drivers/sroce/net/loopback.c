@@ -3,10 +3,8 @@
  * Loopback: delivers bursts to QPs of the same device without the network
  * stack.
  */
+#include "../core/params.h"
 #include "loopback.h"
-
-/* Bursts (of up to 256 KiB) before the rest is left to the workqueue. */
-#define BUDGET	8
 
 DEFINE_PER_CPU(struct sroce_loopback, sroce_loopback);
 
@@ -48,7 +46,7 @@ static bool loop_begin(struct sroce_loopback *loop)
 /* Responses that a delivery causes go to the end of the queue. */
 void sroce_loopback_deliver(struct sroce_loopback *loop)
 {
-	u32 budget = BUDGET;
+	u32 budget = SROCE_LOOPBACK_BUDGET;
 	struct sk_buff *skb;
 
 	lockdep_assert_in_softirq();

@@ -5,6 +5,7 @@
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
+#include "../core/params.h"
 
 /**
  * struct sroce_loopback - per-CPU queue of bursts from a device to itself
@@ -43,13 +44,6 @@ void sroce_loopback_exit(void);
  * Return: false if the queue is full.
  */
 bool sroce_loopback_push(struct sk_buff *skb);
-
-/*
- * Bursts (of up to 256 KiB) that may wait on a CPU before connected QPs wait.
- * Each QP is limited by SROCE_TX_LIMIT, but a process may have very many QPs,
- * and loopback bursts are charged to nobody.
- */
-#define SROCE_LOOPBACK_LIMIT	256
 
 /* True if the queue is full.  Context: as sroce_loopback_push(). */
 static inline bool sroce_loopback_full(void)

@@ -14,6 +14,7 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
+#include "../core/params.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "ah.h"

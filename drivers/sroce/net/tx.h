@@ -2,22 +2,8 @@
 #ifndef SROCE_TX_H
 #define SROCE_TX_H
 
+#include "../core/params.h"
 #include "burst.h"
-
-/*
- * After this many refusals in a row by this host's transmit queue, a QP's
- * packets count as lost, and the retries recover them.
- */
-#define SROCE_MAX_PAUSES	100
-/* Time for the queue to drain before the next attempt. */
-#define SROCE_PAUSE_NS		(200 * NSEC_PER_USEC)
-/* Limit of a QP's bursts between transmission and the skb destructor. */
-#define SROCE_TX_LIMIT		32
-/*
- * The limit for UD packets, which do not wait forever: more are dropped.  A
- * kernel queue with its own limit (nfnetlink_queue, 1024) drops earlier.
- */
-#define SROCE_TX_MOST		2048
 
 /**
  * sroce_burst_send() - transmit a burst
@@ -46,9 +32,6 @@ enum sroce_order {
 	SROCE_ORDER_WAKES,	/* wait; the QP's work item will run */
 	SROCE_ORDER_WAITS,	/* wait; try again in SROCE_ORDER_NS */
 };
-
-/* About the length of an RCU grace period. */
-#define SROCE_ORDER_NS	NSEC_PER_MSEC
 
 /**
  * sroce_tx_in_order() - may this CPU transmit without reordering?

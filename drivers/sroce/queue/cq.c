@@ -4,6 +4,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "../base/sroce.h"
 #include "../base/udata.h"
+#include "../core/params.h"
 #include "cq.h"
 
 /* The numbers of the ABI are those of the kernel. */
@@ -380,9 +381,6 @@ int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 	return 0;
 }
 
-/* Completions that are moved to another ring with the lock held. */
-#define MOVE_AT_ONCE	64
-
 /**
  * struct move - completions on their way to another ring
  * @ring: it
@@ -449,7 +447,7 @@ static int copy_step(struct sroce_cq *cq, struct move *m, u32 *tail)
 	used = cq->tail - copy_head(cq, m);
 	if (used > cq->entries || used > m->entries || cq->overflowed)
 		return -EINVAL;
-	if (cq->tail - m->done > MOVE_AT_ONCE)
+	if (cq->tail - m->done > SROCE_CQ_RESIZE_BATCH)
 		return -EAGAIN;
 	copy_finish(cq, m);
 	return 0;

@@ -2,7 +2,6 @@
 #ifndef SROCE_QP_H
 #define SROCE_QP_H
 
-
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
 

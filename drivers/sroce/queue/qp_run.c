@@ -5,6 +5,7 @@
  */
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
+#include "../core/params.h"
 #include "qp_run.h"
 #include "trace.h"
 
@@ -107,15 +108,6 @@ void sroce_softirq_close(void)
 		run_list_add(qp, false);
 }
 
-/*
- * Timers of very many QPs may expire at once, and the softirq serves all of them
- * before it looks at anything else.  If they are of more QPs than so many, they
- * send for so many nanoseconds of each so many; the rest is done by threads.
- */
-#define TURN_QPS	32
-#define TURN_SHARE	(2 * NSEC_PER_MSEC)
-#define TURN_PERIOD	(4 * NSEC_PER_MSEC)
-
 /* @qps: of which timers have fired @since; their &sroce_qp.turn is the same */
 struct timer_budget {
 	u64 since;
@@ -131,7 +123,7 @@ u64 sroce_timer_budget_get(struct sroce_qp *qp)
 	u64 now = ktime_get_ns();
 
 	lockdep_assert_in_softirq();
-	if (now - t->since >= TURN_PERIOD) {
+	if (now - t->since >= SROCE_TIMER_PERIOD_NS) {
 		t->since = now;
 		t->spent = 0;
 		t->qps = 0;
@@ -141,7 +133,7 @@ u64 sroce_timer_budget_get(struct sroce_qp *qp)
 		WRITE_ONCE(qp->turn, t->since);
 		t->qps++;
 	}
-	return t->qps <= TURN_QPS || t->spent < TURN_SHARE ? now : 0;
+	return t->qps <= SROCE_TIMER_QPS || t->spent < SROCE_TIMER_SHARE_NS ? now : 0;
 }
 
 void sroce_timer_budget_put(u64 began)

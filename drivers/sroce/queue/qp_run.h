@@ -7,9 +7,6 @@
 /* What a softirq does as well as the work item */
 #define SROCE_TODO_SOFTIRQ	(BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_RESPOND))
 
-/* Requests of each half that are flushed in one go. */
-#define SROCE_FLUSH_BUDGET	256
-
 /* Context: loading the module.  Return: 0 or an errno. */
 int sroce_qp_run_init(void);
 /* Waits for work items.  Context: unloading the module; no QP is left. */

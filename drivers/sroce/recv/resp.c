@@ -5,6 +5,7 @@
  */
 #include "../core/aeth.h"
 #include "../core/errors.h"
+#include "../core/params.h"
 #include "../mem/mr_fast.h"
 #include "../queue/qp_run.h"
 #include "resp.h"

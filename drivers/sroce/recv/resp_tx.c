@@ -4,6 +4,7 @@
  * acknowledgment per burst.
  */
 #include "../core/aeth.h"
+#include "../core/params.h"
 #include "../net/tx.h"
 #include "../queue/qp_run.h"
 #include "resp_tx.h"

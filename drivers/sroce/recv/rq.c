@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Receive WQEs: taking, completing, refusing and flushing them. */
 #include "../core/aeth.h"
+#include "../core/params.h"
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
 #include "../queue/trace.h"

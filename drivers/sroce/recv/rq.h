@@ -3,6 +3,7 @@
 #define SROCE_RQ_H
 
 #include "../core/errors.h"
+#include "../core/params.h"
 #include "../net/loopback.h"
 #include "../queue/qp.h"
 #include "../queue/wqe.h"
@@ -13,14 +14,6 @@ static inline bool sroce_rq_active(const struct sroce_qp *qp)
 	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
 	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
 }
-
-/*
- * READ responses sent in one lock section: KiB, or packets if they are larger.
- * If a device segments them, a CPU's backlog holds about this many packets
- * (net.core.netdev_max_backlog, 1000).  The per-CPU run list or the work item
- * sends the rest.
- */
-#define SROCE_RESP_BUDGET	1024
 
 static inline void sroce_rq_begin(struct sroce_qp *qp)
 {

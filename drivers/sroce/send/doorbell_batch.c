@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The doorbell.  What a process posts in a stream is batch_start, so that it has
- * to kick less often.
+ * Coalesced doorbells: while a process posts in a stream, a timer collects its
+ * posts, and it needs to kick less often.
  */
+#include "../core/params.h"
 #include "../queue/doorbell.h"
 #include "doorbell_batch.h"
 #include "req.h"
 #include "sq.h"
-
-/* So many kicks in a row without polling are a stream of posts, */
-#define STREAM_KICKS	4
-/* or so many requests and completions that the process leaves lying. */
-#define STREAM_REQUESTS	4
-/* A stream is batch_start for this long, */
-#define GATHER_NS	(30 * NSEC_PER_USEC)
-/* again and again until that has brought fewer than so many so many times. */
-#define IDLE_GATHERS	16
-#define GATHER_WORTH	3
 
 /*
  * A process that waits for each answer has one or two requests under way and
@@ -35,10 +26,10 @@ static bool posts_stream(struct sroce_qp *qp)
 	if (polled != sq->batch.polled) {
 		sq->batch.polled = polled;
 		sq->batch.unpolled = 0;
-	} else if (sq->batch.unpolled < STREAM_KICKS) {
+	} else if (sq->batch.unpolled < SROCE_STREAM_KICKS) {
 		sq->batch.unpolled++;
 	}
-	return lying > STREAM_REQUESTS || sq->batch.unpolled == STREAM_KICKS;
+	return lying > SROCE_STREAM_REQUESTS || sq->batch.unpolled == SROCE_STREAM_KICKS;
 }
 
 /*
@@ -80,7 +71,7 @@ static void batch_start(struct sroce_qp *qp)
 	qp->sq.batch.active = true;
 	mark(qp);
 	qp->sq.batch.start = qp->sq.req.in.tail;
-	hrtimer_start(&qp->sq.batch.timer, ns_to_ktime(GATHER_NS),
+	hrtimer_start(&qp->sq.batch.timer, ns_to_ktime(SROCE_BATCH_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
@@ -101,9 +92,9 @@ void sroce_batch_ended(struct sroce_qp *qp)
 
 	lockdep_assert_held(&sq->lock);
 	sq->batch.active = false;
-	sq->batch.idle = posts < GATHER_WORTH ? sq->batch.idle + 1 : 0;
+	sq->batch.idle = posts < SROCE_BATCH_WORTH ? sq->batch.idle + 1 : 0;
 	/* As long as it pays, it goes on, and hardly anybody kicks. */
-	if (sq->batch.idle < IDLE_GATHERS)
+	if (sq->batch.idle < SROCE_BATCH_IDLE)
 		batch_start(qp);
 }
 

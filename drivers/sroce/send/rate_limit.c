@@ -2,11 +2,9 @@
 /*
  * Rate limit of a QP: after each burst a pause as long as its packets take.
  */
+#include "../core/params.h"
 #include "rate_limit.h"
 #include "rtx_timer.h"
-
-/* Delay that is made up for. */
-#define PACE_SLACK_NS	(10 * NSEC_PER_MSEC)
 
 void sroce_rate_set(struct sroce_qp *qp, u32 rate)
 {
@@ -51,7 +49,7 @@ void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 		return;
 	headers = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
 	bits = 8ull * (burst->bytes + burst->packets * headers);
-	oldest = ktime_sub_ns(ktime_get(), PACE_SLACK_NS);
+	oldest = ktime_sub_ns(ktime_get(), SROCE_RATE_SLACK_NS);
 	if (ktime_before(sq->rate.free_at, oldest))
 		sq->rate.free_at = oldest;
 	/* Bits by kilobits per second are milliseconds. */

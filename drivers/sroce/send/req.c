@@ -5,6 +5,7 @@
  */
 #include "../core/aeth.h"
 #include "../core/completer.h"
+#include "../core/params.h"
 #include "../mem/mr_fast.h"
 #include "../mem/mw.h"
 #include "../net/burst.h"
@@ -18,24 +19,6 @@
 #include "sq.h"
 #include "sq_complete.h"
 #include "ud_send.h"
-
-/* Local operations before the rest is left to the work item. */
-#define LOCAL_BUDGET	256
-/* Requests copied at a time; each may have a kilobyte in it. */
-#define FETCH_BUDGET	512
-/*
- * With so many packets unacknowledged an answer is sure to come soon, and it
- * makes us look at the ring: no kick is needed.
- */
-#define BUSY_PACKETS	32
-/* In a stream of bursts each so many packets ask for an acknowledgment. */
-#define ASK_PACKETS	128
-/*
- * A request is held back so many times until all memory for its answer is
- * present: once to page it in, once more to know if that could be done.  After
- * that others keep taking it away, and the answer may find some of it.
- */
-#define MOST_WAITS	2
 
 void sroce_req_reset(struct sroce_qp *qp)
 {
@@ -137,7 +120,7 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	out->pkt.ack_req = false;
 	if (sroce_wr_fetches(wr) && !wr->started) {
 		err = may_store(qp, wr, list);
-		if (err == -EAGAIN && qp->sq.paging.waits == MOST_WAITS)
+		if (err == -EAGAIN && qp->sq.paging.waits == SROCE_MAX_PAGE_WAITS)
 			err = 0;
 		qp->sq.paging.waits = err == -EAGAIN ? qp->sq.paging.waits + 1 : 0;
 		if (err)
@@ -179,7 +162,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	qp->sq.unasked += burst->packets;
 	sroce_rate_charge(qp, burst);
 	if (reliable && burst->packets &&
-	    (!more || qp->sq.rate.kbps || qp->sq.unasked >= ASK_PACKETS)) {
+	    (!more || qp->sq.rate.kbps || qp->sq.unasked >= SROCE_ACK_REQ_PACKETS)) {
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
@@ -336,7 +319,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	struct sroce_burst burst;
 	enum sroce_next next;
 	u32 budget = SROCE_SEND_BUDGET;
-	u32 locals = LOCAL_BUDGET;
+	u32 locals = SROCE_LOCAL_BUDGET;
 	u32 first = req->psn;
 
 	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
@@ -388,7 +371,7 @@ static bool needs_kick(const struct sroce_qp *qp)
 	const struct sroce_requester *req = &qp->sq.req;
 
 	return !qp->sq.rtx.armed ||
-	       sroce_psn_diff(req->psn, req->una) < BUSY_PACKETS;
+	       sroce_psn_diff(req->psn, req->una) < SROCE_NO_KICK_PACKETS;
 }
 
 static u8 oldest_status(const struct sroce_requester *req)
@@ -452,7 +435,7 @@ void sroce_req_run(struct sroce_qp *qp)
 			break;
 		}
 		tail = in->tail;
-		if (!sroce_wqe_fetch_send(qp, FETCH_BUDGET)) {
+		if (!sroce_wqe_fetch_send(qp, SROCE_FETCH_BUDGET)) {
 			sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 			break;
 		}
@@ -462,7 +445,7 @@ void sroce_req_run(struct sroce_qp *qp)
 			check_drained(qp);
 		if (next != SROCE_NEXT_NOTHING)
 			break;
-		if (qp->sq.batch.active && in->tail - tail < FETCH_BUDGET) {
+		if (qp->sq.batch.active && in->tail - tail < SROCE_FETCH_BUDGET) {
 			sroce_ring_later(qp->slot,
 					 in->tail + SROCE_BATCH_POSTS);
 			break;

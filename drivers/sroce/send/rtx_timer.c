@@ -4,18 +4,11 @@
  * for, and the end of other waits.
  */
 #include "../core/completer.h"
+#include "../core/params.h"
 #include "../queue/trace.h"
 #include "rtx_timer.h"
 #include "sq.h"
 #include "sq_complete.h"
-
-/*
- * While ACKs arrive the timer expires for nothing, once in a round trip or two.
- * Each time its slack doubles, from TIMER_SLACK up to MAX_TIMER_SLACK, ns.  The
- * slack delays the detection of a loss by as much.
- */
-#define TIMER_SLACK	(64 * NSEC_PER_USEC)
-#define MAX_TIMER_SLACK	NSEC_PER_MSEC
 
 static void timer_start(struct sroce_sendq *sq)
 {
@@ -91,12 +84,12 @@ void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 /* The slack at most doubles a timeout. */
 static u32 next_slack(const struct sroce_sendq *sq)
 {
-	u64 most = MAX_TIMER_SLACK;
+	u64 most = SROCE_MAX_TIMER_SLACK_NS;
 
 	if (sq->rtx.timeout)
 		most = min_t(u64, most, sq->rtx.timeout);
 	return min_t(u64, most, sq->timer.slack ? 2 * sq->timer.slack :
-						  TIMER_SLACK);
+						  SROCE_TIMER_SLACK_NS);
 }
 
 bool sroce_rtx_timer_due(struct sroce_qp *qp)

@@ -5,12 +5,6 @@
 #include "../net/loopback.h"
 #include "../queue/qp.h"
 
-/* Of a stream so many posts are batch_start before the next kick. */
-#define SROCE_BATCH_POSTS	32
-
-/* Bursts, and looks at the ring, in one go; the rest is sroce_qp_wake()'s. */
-#define SROCE_SEND_BUDGET	16
-
 static inline bool sroce_sq_active(const struct sroce_qp *qp)
 {
 	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;

@@ -2,6 +2,7 @@
 /*
  * The end of send requests: done, failed or flushed.
  */
+#include "../core/params.h"
 #include "../mem/mr_fast.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"

@@ -2,6 +2,7 @@
 #ifndef SROCE_SQ_COMPLETE_H
 #define SROCE_SQ_COMPLETE_H
 
+#include "../core/params.h"
 #include "../queue/qp.h"
 
 /**

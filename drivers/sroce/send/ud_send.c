@@ -3,6 +3,7 @@
  * Datagrams: UD QPs and the GSI.  A request is complete when its packet has left;
  * what the queues on the way drop is lost, as on any network.
  */
+#include "../core/params.h"
 #include "../net/burst.h"
 #include "../net/route.h"
 #include "../net/tx.h"
@@ -16,8 +17,6 @@
 
 /* A Q_Key with this bit stands for that of the sending QP (10.2.5). */
 #define QKEY_OWN	0x80000000u
-/* For packets that are under way to make room for others. */
-#define HELD_UP_NS	(10 * NSEC_PER_MSEC)
 
 static struct sroce_av *request_av(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
@@ -64,7 +63,7 @@ static void set_dest(struct sroce_qp *qp, struct sroce_burst *burst,
 /* Packets that nobody lets go; the next one would be lost in a queue, too. */
 static bool too_many(const struct sroce_qp *qp)
 {
-	return sroce_tx_bursts(qp) >= SROCE_TX_MOST ||
+	return sroce_tx_bursts(qp) >= SROCE_UD_TX_LIMIT ||
 	       sroce_wmem_exhausted(qp->wmem);
 }
 
@@ -166,7 +165,7 @@ static bool held_up(struct sroce_qp *qp)
 	}
 	if (!sq->ud.held_up) {
 		sq->ud.held_up = true;
-		sq->ud.held_until = ktime_add_ns(ktime_get(), HELD_UP_NS);
+		sq->ud.held_until = ktime_add_ns(ktime_get(), SROCE_UD_HOLD_NS);
 	}
 	left = ktime_to_ns(ktime_sub(sq->ud.held_until, ktime_get()));
 	sq->ud.held_up = left > 0;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Counters of selected QPs ("rdma statistic qp"). */
 #include "../base/counters.h"
+#include "../core/params.h"
 #include "../queue/qp.h"
 #include "hw_stats.h"
 #include "qp_counter.h"
-
-/* The RDMA core caches hw_counters for the same time. */
-#define RECENT_MS	10
 
 /* The xarray stores per-CPU pointers, which its type does not express. */
 static struct sroce_counters __percpu *to_values(void *entry)
@@ -151,7 +149,7 @@ void sroce_qp_counter_recent(struct sroce_device *dev,
 	/* 0 until the first query. */
 	if (!dev->recent_until || time_after_eq(jiffies, dev->recent_until)) {
 		add_up_all(dev, &dev->recent);
-		dev->recent_until = (jiffies + msecs_to_jiffies(RECENT_MS)) | 1;
+		dev->recent_until = (jiffies + msecs_to_jiffies(SROCE_RECENT_MS)) | 1;
 	}
 	*total = dev->recent;
 	xa_unlock(&dev->statistics);

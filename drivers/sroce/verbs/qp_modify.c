@@ -7,6 +7,7 @@
 #include <rdma/ib_addr.h>
 #include "../base/udata.h"
 #include "../core/aeth.h"
+#include "../core/params.h"
 #include "../entry/kick.h"
 #include "../entry/qp_work.h"
 #include "../net/ah.h"

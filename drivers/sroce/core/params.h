@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/*
+ * All constants that could have another value: with their unit, the reason for
+ * the value, and the test suite or benchmark row that needs the constant.
+ * Structural sizes (of tables, bitmaps and ABI) are where they are used.
+ */
+#ifndef SROCE_PARAMS_H
+#define SROCE_PARAMS_H
+
+/* --- Congestion control: core/cc.c --- */
+
+/* Packets: 512 KiB at a path MTU of 1024.  Row "WRITE 64 KiB bandwidth". */
+#define SROCE_WINDOW		512u
+/* Packets; with one, the peer would delay every ACK.  Suite congestion. */
+#define SROCE_MIN_WINDOW	2u
+/* Packets acknowledged for one more in the window.  Suite congestion. */
+#define SROCE_WINDOW_ACKS	16
+/* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
+#define SROCE_WINDOW_PACKET_NS	10000
+/* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */
+#define SROCE_MAX_WINDOW	8192u
+/*
+ * Windows of a READ that one request asks for.  The pause between two requests
+ * costs little, and the responses to one request cannot be stopped.  Row "READ
+ * 1 MiB bandwidth".
+ */
+#define SROCE_READ_WINDOWS	4
+/*
+ * Local operations queued behind a full window: all of them end with the oldest
+ * request, in one lock section.  Suite rings.
+ */
+#define SROCE_LOCALS_BEHIND	1024
+
+/* --- Retransmission: core/rtx.c, core/rtt.c, core/aeth.c --- */
+
+/* ns; a longer sample counts as this: no network is as slow.  Unit tests. */
+#define SROCE_RTT_MAX_NS	1000000000
+/*
+ * ns without a sign of the peer before a probe, at least: a busy processor
+ * delays responses, too, and an active QP runs its timer once in this time.
+ * Suite networks.
+ */
+#define SROCE_MIN_PROBE_NS	500000
+/* ns, while no sample exists: more than most networks need.  Unit tests. */
+#define SROCE_FIRST_PROBE_NS	20000000
+/* Probes until the timeout; the interval doubles each time.  Unit tests. */
+#define SROCE_MAX_PROBES	8
+/* Shift of the probe interval with several READs outstanding.  Suite errors. */
+#define SROCE_READ_PROBE_SHIFT	3
+/* Near peers: flights without a sample after one.  Row "WRITE 2 B rate". */
+#define SROCE_RTT_SAMPLE_SKIP	15
+/* us; RNR waits longer than this do not double.  Suite unready. */
+#define SROCE_RNR_BACKOFF_US	1000
+/*
+ * ns.  While ACKs arrive, the timer expires for nothing.  Each time its slack
+ * doubles, between these.  Row "WRITE 2 B rate, 16 QPs".
+ */
+#define SROCE_TIMER_SLACK_NS		64000
+#define SROCE_MAX_TIMER_SLACK_NS	1000000
+
+/* --- Sending: send/, net/burst.c, net/tx.c --- */
+
+/* Bursts in a lock section before the work item goes on.  Suite resources. */
+#define SROCE_SEND_BUDGET	16
+/* Requests copied at a time; each may have a kilobyte.  Suite resources. */
+#define SROCE_FETCH_BUDGET	512
+/* Local operations in a lock section.  Suite rings. */
+#define SROCE_LOCAL_BUDGET	256
+/* Requests flushed in a lock section.  Suite ending. */
+#define SROCE_FLUSH_BUDGET	256
+/*
+ * Packets.  With so many unacknowledged, an ACK is sure to arrive soon and makes
+ * the requester read the ring: no kick is needed.  Row "WRITE 2 B rate".
+ */
+#define SROCE_NO_KICK_PACKETS	32
+/* Packets of a stream between two that ask for an ACK.  Row "WRITE 64 KiB". */
+#define SROCE_ACK_REQ_PACKETS	128
+/* Times that a request waits for the memory of its response.  Suite paging. */
+#define SROCE_MAX_PAGE_WAITS	2
+/* Packets of a burst: bits of the mask that sroce_icrc_check() returns. */
+#define SROCE_BURST_PACKETS	64
+/* Bytes of payload that are cheaper to copy than to attach.  Row "SEND 2 B". */
+#define SROCE_COPY_BREAK	256
+/* Bytes of a packet that is built in one piece of memory.  Row "SEND 2 B". */
+#define SROCE_LINEAR_BYTES	2048
+/* ns until the next attempt after this host's queue refused.  Suite congestion. */
+#define SROCE_PAUSE_NS		200000
+/* Refusals in a row after which packets count as lost.  Suite congestion. */
+#define SROCE_MAX_PAUSES	100
+/* Bursts of a QP in this host's queues before it waits.  Suite plugged. */
+#define SROCE_TX_LIMIT		32
+/*
+ * The same of datagrams, which do not wait forever: more are dropped.  A kernel
+ * queue with its own limit (nfnetlink_queue, 1024) drops earlier.  Suite plugged.
+ */
+#define SROCE_UD_TX_LIMIT	2048
+/* ns that datagrams wait for earlier ones.  Suite plugged. */
+#define SROCE_UD_HOLD_NS	10000000
+/* ns between attempts of UC to go on on another CPU.  Suite order. */
+#define SROCE_ORDER_NS		1000000
+/* ns of delay that a rate limit makes up for.  Suite states. */
+#define SROCE_RATE_SLACK_NS	10000000
+/*
+ * Bytes of packets in this host's queues before the QPs of a context wait, and
+ * those of a user: a longer local queue makes nothing faster, this is 2.7 ms at
+ * 100 Gb/s.  Suite plugged.
+ */
+#define SROCE_WMEM_CONTEXT	(32l << 20)
+#define SROCE_WMEM_USER		(4 * SROCE_WMEM_CONTEXT)
+/* ms until QPs that wait for it try again, and how many.  Suite plugged. */
+#define SROCE_WMEM_RETRY_MS	10
+#define SROCE_WMEM_WAKE		32u
+
+/* --- Doorbells: send/doorbell_batch.c --- */
+
+/*
+ * Kicks in a row without polling, or requests and completions that the process
+ * leaves unread, that make a stream of posts.  Row "WRITE 2 B rate".
+ */
+#define SROCE_STREAM_KICKS	4
+#define SROCE_STREAM_REQUESTS	4
+/* ns that posts of a stream are collected for.  Row "WRITE 2 B rate". */
+#define SROCE_BATCH_NS		30000
+/* Posts that are collected before the next kick.  Row "WRITE 2 B rate". */
+#define SROCE_BATCH_POSTS	32
+/*
+ * Collecting ends when so many intervals in a row brought fewer posts than
+ * SROCE_BATCH_WORTH.  Row "CPU time, SEND 64 KiB, events".
+ */
+#define SROCE_BATCH_IDLE	16
+#define SROCE_BATCH_WORTH	3
+
+/* --- Receiving: recv/, net/ --- */
+
+/*
+ * READ responses in a lock section: KiB, or packets if they are larger.  If a
+ * device segments them, a CPU's backlog holds about as many packets
+ * (net.core.netdev_max_backlog, 1000).  Row "READ 64 KiB bandwidth".
+ */
+#define SROCE_RESP_BUDGET	1024
+/* Loopback: path MTU, bytes.  Row "one device, WRITE 64 KiB". */
+#define SROCE_LOOPBACK_MTU	16384u
+/*
+ * Loopback: bursts of up to 256 KiB that may wait on a CPU before connected QPs
+ * do.  A process may have very many QPs.  Suite resources.
+ */
+#define SROCE_LOOPBACK_LIMIT	256
+/* Loopback: bursts before the rest is left to the workqueue.  Suite resources. */
+#define SROCE_LOOPBACK_BUDGET	8
+/* Bytes of a burst for which saving the FPU state pays.  Row "WRITE 64 KiB". */
+#define SROCE_CLMUL_BYTES	512
+/* Bytes for which sroce_chorba() is faster than the library.  Row "UD 1 KiB". */
+#define SROCE_CHORBA_MIN_BYTES	128
+
+/* --- Fairness between QPs: queue/qp_run.c, entry/qp_work.c --- */
+
+/* QPs, and ms, of a run of the per-CPU list.  Suite resources. */
+#define SROCE_SOFTIRQ_BUDGET	16
+#define SROCE_SOFTIRQ_MS	2
+/*
+ * Once timers of more than SROCE_TIMER_QPS QPs have fired within a period,
+ * timers may transmit for at most a share of it (ns); the workqueue sends the
+ * rest.  Suite resources.
+ */
+#define SROCE_TIMER_QPS		32
+#define SROCE_TIMER_SHARE_NS	2000000
+#define SROCE_TIMER_PERIOD_NS	4000000
+/* Completions copied to a resized CQ in a lock section.  Suite resources. */
+#define SROCE_CQ_RESIZE_BATCH	64
+/* ms that a sum of all counters is kept for strangers.  Suite management. */
+#define SROCE_RECENT_MS		10
+
+/* --- Memory on demand: mem/odp*.c --- */
+
+/* Bytes of a message paged in at once, and if its length is not known yet. */
+#define SROCE_FAULT_BYTES	0x400000u
+#define SROCE_FAULT_AHEAD	0x10000u
+/* Attempts until a temporary failure becomes an error.  Suite paging. */
+#define SROCE_FAULT_TRIES	1000
+/* Threads of a user that page in for QPs, and for advice.  Suite paging. */
+#define SROCE_FAULT_THREADS	64
+#define SROCE_ADVICE_THREADS	4
+/* s that a user's workqueues outlive their last region.  Suite paging. */
+#define SROCE_ODP_WQ_LINGER_S	10
+/* Chunks of a region: bounds the memory that scattered accesses use up. */
+#define SROCE_ODP_MAX_CHUNKS	16384
+/* Pages of a call of hmm_range_fault(), and described at once for a burst. */
+#define SROCE_ODP_BATCH		64
+#define SROCE_ODP_RUN_PAGES	32
+
+#endif /* SROCE_PARAMS_H */
