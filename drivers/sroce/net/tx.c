@@ -134,7 +134,7 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 			return SROCE_ORDER_WAKES;
 	}
 	/*
-	 * Pairs with tx_done(), which sets tx_grace before it lowers the count.
+	 * Pairs with tx_done(), which sets tx_done_at before it lowers the count.
 	 */
 	smp_rmb();
 	if (!delivered(qp))
