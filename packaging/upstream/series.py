@@ -16,14 +16,14 @@ create commands' requests and responses, and the operations on shared
 words, with the proof of their barriers. abi.c has all offsets and
 sizes.
 """),
-    ("core/env core/wire core/opcode core/packet core/icrc core/chorba core/aeth core/psn core/errors", """\
+    ("core/env core/wire core/opcode core/packet core/icrc core/chorba core/aeth core/psn core/errors core/params", """\
 RDMA/sroce: Add packets and their checksums
 
 The protocol is in core/, without kernel types, so that it can be tested
 natively. This is its lower half: headers, opcodes and what may follow
 what, parsing, building, ICRCs.
 """),
-    ("core/inflight core/resp_res core/rtt core/requester core/completer core/responder", """\
+    ("core/inflight core/resp_res core/rtt core/cc core/rtx core/requester core/completer core/responder", """\
 RDMA/sroce: Add the protocol
 
 The upper half of core/: what is sent next, what a response means, what a

@@ -2,6 +2,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "params.h"
 #include "completer.h"
 #include "sender.h"
 
