@@ -221,7 +221,7 @@ check_kind() {
 }
 
 # Those of them that differ most, and that no other suite has
-SAMPLE="vlan_above_device qinq bridge_vlan_port macvlan_above_vlan ipvlan team gretap macsec esp vrf vrf_of_vlan"
+SAMPLE="vlan_above_device bridge_vlan_port macvlan_above_vlan ipvlan gretap esp vrf_of_vlan"
 kinds() { if [ "${LINKS:-}" = all ]; then compgen -A function kind_; else echo "$SAMPLE"; fi; }
 
 at_exit hosts_down

@@ -2,7 +2,7 @@
 # Bad networks: packets that are lost, late, twice, damaged, in the wrong order, or too many for a queue. All arrives, what is
 # lost is noticed early, and who loses much sends less at a time. In tests/verbs/pressed every byte is compared.
 # timeout: 400
-# lanes: vm debug smoke
+# lanes: debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
