@@ -14,27 +14,27 @@ static inline void barrier_data(void *p)
 }
 
 /*
- * The packet is one of two whenever a byte of it is read: bit n of @timer_budget says
+ * The packet is one of two whenever a byte of it is read: bit n of @turns says
  * which one the nth time.
  */
 #define SROCE_SKB_READER_H
 struct sroce_reader {
 	const u8 *packets[2];
 	u8 *touched;
-	u32 timer_budget;
+	u32 turns;
 	u32 at;
 	u32 len;
 };
 
 static bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 {
-	const u8 *now = r->packets[r->timer_budget & 1];
+	const u8 *now = r->packets[r->turns & 1];
 	u32 i;
 
 	if (len > r->len - r->at)
 		return false;
 	if (len)
-		r->timer_budget >>= 1;
+		r->turns >>= 1;
 	for (i = 0; i < len; i++) {
 		r->touched[r->at + i]++;
 		((u8 *)to)[i] = now[r->at + i];
@@ -43,17 +43,23 @@ static bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 	return true;
 }
 
+static bool sroce_reader_copy_fixed(struct sroce_reader *r, void *to, u32 len,
+				    u32 room)
+{
+	return len <= room && sroce_reader_copy(r, to, len);
+}
+
 #include "../../drivers/sroce/net/rx_headers.h"
 
 #define LENGTH	76
 
-static void try(const u8 *a, const u8 *b, u32 timer_budget, u32 len)
+static void try(const u8 *a, const u8 *b, u32 turns, u32 len)
 {
 	u8 touched[LENGTH] = {};
 	struct sroce_reader r = {
 		.packets = { a, b },
 		.touched = touched,
-		.timer_budget = timer_budget,
+		.turns = turns,
 		.len = len,
 	};
 	struct sroce_pkt pkt = {};
@@ -74,15 +80,15 @@ static void try(const u8 *a, const u8 *b, u32 timer_budget, u32 len)
 TEST(headers, no_byte_is_read_twice)
 {
 	u8 a[LENGTH] = {}, b[LENGTH] = {};
-	u32 i, j, timer_budget;
+	u32 i, j, turns;
 
 	for (i = 0; i < 256; i++) {
 		for (j = 0; j < 256; j++) {
 			a[0] = i;
 			b[0] = j;
-			for (timer_budget = 0; timer_budget < 4; timer_budget++) {
-				try(a, b, timer_budget, LENGTH);
-				try(a, b, timer_budget, LENGTH - 48);
+			for (turns = 0; turns < 4; turns++) {
+				try(a, b, turns, LENGTH);
+				try(a, b, turns, LENGTH - 48);
 			}
 		}
 	}
