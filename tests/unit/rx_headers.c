@@ -43,12 +43,6 @@ static bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 	return true;
 }
 
-static bool sroce_reader_copy_fixed(struct sroce_reader *r, void *to, u32 len,
-				    u32 room)
-{
-	return len <= room && sroce_reader_copy(r, to, len);
-}
-
 #include "../../drivers/sroce/net/rx_headers.h"
 
 #define LENGTH	76

@@ -89,21 +89,6 @@ static inline bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 	return true;
 }
 
-/*
- * sroce_reader_copy() of at most @room bytes, a constant: moves that many, and
- * @to may hold garbage beyond @len.
- */
-static __always_inline bool sroce_reader_copy_fixed(struct sroce_reader *r,
-						    void *to, u32 len, u32 room)
-{
-	if (unlikely(r->left < room))
-		return sroce_reader_copy(r, to, len);
-	memcpy(to, r->p, room);
-	r->p += len;
-	r->left -= len;
-	return true;
-}
-
 /* sroce_reader_store() of bytes that are not contiguous. */
 bool sroce_reader_store_pieces(struct sroce_reader *r, void *to, u32 len);
 

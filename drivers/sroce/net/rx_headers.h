@@ -47,8 +47,11 @@ static inline bool sroce_headers_read(struct sroce_reader *reader,
  */
 static inline bool sroce_headers_copy(struct sroce_reader *reader, u8 *to, u32 n)
 {
-	if (!sroce_reader_copy_fixed(reader, to, n,
-				     SROCE_BTH_BYTES + SROCE_XRCETH_BYTES))
+	if (!sroce_reader_copy(reader, to, SROCE_BTH_BYTES))
+		return false;
+	if (n > SROCE_BTH_BYTES &&
+	    !sroce_reader_copy(reader, to + SROCE_BTH_BYTES,
+			       SROCE_XRCETH_BYTES))
 		return false;
 	barrier_data(to);
 	return true;
