@@ -219,7 +219,7 @@ static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
 }
 
 /* At the limit remove a chunk, round robin. */
-static void make_room(struct sroce_odp *odp)
+static void make_chunk_room(struct sroce_odp *odp)
 {
 	struct sroce_odp_chunk *chunk;
 
@@ -257,7 +257,7 @@ static struct sroce_odp_chunk *add_chunk(struct sroce_odp *odp,
 
 	if (!chunk)
 		return ERR_PTR(-ENOMEM);
-	make_room(odp);
+	make_chunk_room(odp);
 	err = mmu_interval_notifier_insert(&chunk->notifier, odp->mm,
 					   index * CHUNK_BYTES, CHUNK_BYTES,
 					   &notifier_ops);

@@ -295,7 +295,7 @@ static bool may_transmit(struct sroce_qp *qp)
  * Room for @pkt: a burst that is full has left.  Each takes of the budget, and
  * so does a packet that is lost without one.
  */
-static bool make_room(struct sroce_qp *qp, struct sroce_burst *burst,
+static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
 		      const struct sroce_pkt *pkt, u32 *first, u32 *budget)
 {
 	if (!sroce_burst_fits(burst, pkt)) {
@@ -335,7 +335,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		}
 		if (next != SROCE_NEXT_PACKET)
 			break;
-		if (!make_room(qp, &burst, &out.pkt, &first, &budget))
+		if (!make_burst_room(qp, &burst, &out.pkt, &first, &budget))
 			return SROCE_NEXT_WINDOW;
 		if (!send_packet(qp, &burst, &out, false)) {
 			next = SROCE_NEXT_WINDOW;

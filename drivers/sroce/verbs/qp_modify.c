@@ -98,7 +98,7 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	return 0;
 }
 
-static int check_modify(struct sroce_qp *qp, const struct ib_qp_attr *attr,
+static int check_qp_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			int mask, u8 now)
 {
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : now;
@@ -418,7 +418,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		return err;
 	mutex_lock(&qp->mutex);
 	now = READ_ONCE(qp->state);
-	err = check_modify(qp, attr, mask, now) ?:
+	err = check_qp_attr(qp, attr, mask, now) ?:
 	      prepare_change(qp, attr, mask, &change);
 	/* WQEs posted in SQE are flushed, not sent. */
 	if (!err && now == IB_QPS_SQE)

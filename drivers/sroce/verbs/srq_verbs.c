@@ -239,7 +239,7 @@ err_free:
 
 /* Modifying */
 
-static int check_modify(const struct sroce_srq *srq,
+static int check_srq_attr(const struct sroce_srq *srq,
 			const struct ib_srq_attr *attr, int mask,
 			struct ib_udata *udata)
 {
@@ -277,7 +277,7 @@ int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 	int err;
 
 	mutex_lock(&srq->mutex);
-	err = check_modify(srq, attr, mask, udata);
+	err = check_srq_attr(srq, attr, mask, udata);
 	if (!err && mask & IB_SRQ_MAX_WR)
 		err = resize_srq(srq, attr->max_wr, udata);
 	if (!err && mask & IB_SRQ_LIMIT)
