@@ -282,6 +282,7 @@ static void err_many(const void *arg)
 static void err_early(const void *arg)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_RTR };
+	long long bad = counter(&hosts[0], "bad_wqes");
 	struct pair pair;
 	size_t i;
 	int k;
@@ -302,6 +303,8 @@ static void err_early(const void *arg)
 		       .status = IBV_WC_WR_FLUSH_ERR);
 		pair_down(&pair);
 	}
+	/* The kernel's users drain a queue so when a peer refuses them. */
+	CHECK_CALL(counter(&hosts[0], "bad_wqes"), bad);
 }
 
 /* In the middle of a long transfer: each request completes once. */

@@ -182,7 +182,9 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 		return wr->length > req->mtu ? SROCE_LOC_LEN_ERR : 0;
 	}
 	/* From INIT to ERR: never connected, and only to be flushed. */
-	if (!req->mtu || (sroce_wr_reads(wr) && !req->max_reads))
+	if (!req->mtu)
+		return SROCE_WR_FLUSH_ERR;
+	if (sroce_wr_reads(wr) && !req->max_reads)
 		return SROCE_LOC_QP_OP_ERR;
 	if (sroce_wr_local(wr))
 		wr->packets = 0;
@@ -254,7 +256,7 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 	take_head(wr, &head, entry);
 	wr->status = take_request(qp, wr, &head, entry,
 				  sroce_wqe_list(qp, index));
-	if (unlikely(wr->status))
+	if (unlikely(wr->status) && wr->status != SROCE_WR_FLUSH_ERR)
 		sroce_count(qp, SROCE_BAD_WQES);
 }
 
