@@ -88,6 +88,30 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
+# --- what may not be there ---
+
+# there COMMAND...: or skips; takes what tests/vm/fetch-programs has unpacked
+there() {
+	local command
+	for command; do
+		command -v "$command" >/dev/null || unpacked "$command" || { skip "$command" "it is not installed"; return 1; }
+	done
+}
+
+unpacked() {
+	[ -n "${SROCE_UNPACKED:-}" ] && [ -d "$SROCE_UNPACKED" ] && tar -C "$SROCE_UNPACKED" -c . | tar -C / -x --keep-directory-symlink &&
+		command -v "$1" >/dev/null
+}
+
+# loaded MODULE...: or skips
+loaded() {
+	local module
+	for module; do
+		modprobe -q "$module" || { skip "$module" "the kernel does not have it"; return 1; }
+		at_exit modprobe -qr "$module"
+	done
+}
+
 # --- waiting ---
 
 # Time limits tell a hang from work, and are written for a fast machine with the stock kernel. Some are ten times slower, for

@@ -15,14 +15,6 @@ moved_more() {
 	[ $((BYTES - before)) -gt "$1" ]
 }
 
-# there COMMAND...: or skips
-there() {
-	local command
-	for command; do
-		command -v "$command" >/dev/null || { skip "$command" "it is not installed"; return 1; }
-	done
-}
-
 # --- UCX ---
 
 # A line for each test, as ucx_perftest reads them

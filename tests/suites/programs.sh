@@ -9,23 +9,6 @@
 HERE=$(realpath "$(dirname "$0")/../programs")
 export HERE
 
-# there COMMAND...: or skips
-there() {
-	local command
-	for command; do
-		command -v "$command" >/dev/null || { skip "$command" "it is not installed"; return 1; }
-	done
-}
-
-# loaded MODULE...: or skips
-loaded() {
-	local module
-	for module; do
-		modprobe -q "$module" || { skip "$module" "the kernel does not have it"; return 1; }
-		at_exit modprobe -qr "$module"
-	done
-}
-
 received() { counter $D2 rx_bytes; }
 
 hosts_up 9000 || { fail "two hosts"; exit 1; }

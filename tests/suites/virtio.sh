@@ -1,5 +1,5 @@
 #!/bin/bash
-# A network card, which veth is not: rdma-core's tests that find the netdev as the device's parent has it, and hot unplug.
+# A network card, which veth is not: rdma-core's tests that find the netdev as the device's parent has it, hwloc, and hot unplug.
 # timeout: 300
 # guest: --nic
 . "$(dirname "$0")/lib.sh"
@@ -13,6 +13,8 @@ card_up() {
 
 card_up || { fail "a device on a network card"; exit 1; }
 pyverbs virtio sroce1 "$G1" test_rdmacm "$@"
+
+! there lstopo-no-graphics || like "lstopo shows the device" "$(lstopo-no-graphics --of console 2>/dev/null)" 'OpenFabrics[^"]*"sroce1"'
 
 # --- the card is pulled out under a process ---
 

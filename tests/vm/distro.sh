@@ -6,7 +6,8 @@ SUITE_PACKAGES=(
 	# what the suites run
 	iputils-ping ethtool nftables procps strace tshark jq iperf3 busybox-static xz-utils python3
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs qperf
-	ucx-utils libfabric-bin openmpi-bin python3-mpi4py
+	ucx-utils libfabric-bin openmpi-bin python3-mpi4py fio hwloc-nox
+	prometheus-node-exporter open-iscsi nvme-cli
 )
 
 # As on the machine that we are on, whichever mirror that is

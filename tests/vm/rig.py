@@ -273,6 +273,7 @@ class Guest:
             "SROCE_BUILD": os.path.join(BUILD, "" if self.root is None else os.path.basename(self.options.distro)),
             "SROCE_PROGRAMS": os.path.join(BUILD, self.kernel.machine.BUILD),
             "SROCE_KERNEL": self.kernel.flavour,
+            "SROCE_UNPACKED": os.path.join(CACHE, "programs/root") if self.root is None else "",
             "SROCE_DEBUG_KERNEL": int(self.kernel.debug),
             "SROCE_KIND": self.KIND,
             "SROCE_ICOUNT": int(self.options.icount),
