@@ -23,6 +23,13 @@ while IFS='|' read -r name value; do
 	is "$name" "$(sed -n "s/^\s*$name:\s*//p" <<<"$INFO" | head -n 1)" "$value"
 done < <(attributes)
 
+# SPDK and Valkey size their lists by it.
+like "max_sge" "$INFO" 'max_sge:[[:space:]]*32'
+# SPDK and kernel users want the first, libfabric's shared endpoints the second, librpma the third for files.
+for flag in MEM_MGT_EXTENSIONS XRC ODP_SUPPORT; do like "$flag" "$INFO" "[[:space:]]${flag}[[:space:]]"; done
+# NCCL takes devices with the same one for ports of one card.
+is "sys_image_guid" "$(sed -n 's/^\s*sys_image_guid:\s*//p' <<<"$INFO")" "$(<"/sys/class/infiniband/$D1/node_guid")"
+
 PORT_FILES=/sys/class/infiniband/$D1/ports/1
 is "the first P_Key" "$(<"$PORT_FILES/pkeys/0")" 0xffff
 # Libraries look for GIDs of version 2 there.
@@ -33,5 +40,8 @@ like "the rate in sysfs" "$(<"$PORT_FILES/rate")" '^[0-9.]+ Gb/sec \([0-9]+X'
 is "board_id in sysfs" "$(<"/sys/class/infiniband/$D1/board_id")" sroce
 
 if there fi_info; then
-	like "libfabric finds the device" "$(on h1 fi_info -p verbs -t FI_EP_MSG 2>&1)" "$D1"
+	FABRICS=$(on h1 fi_info -v -p verbs 2>&1)
+	like "libfabric finds the device" "$FABRICS" "name: $D1"
+	like "libfabric has its atomics" "$FABRICS" FI_ATOMIC
+	like "libfabric has its datagrams" "$FABRICS" "name: $D1-dgram"
 fi
