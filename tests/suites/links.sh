@@ -303,6 +303,28 @@ check_arrival() {
 	hosts_down
 }
 
+# --- an address that comes later ---
+
+# The receiver has joined by the address of eth0 when eth0.5 gets one: then it receives what a member sends by eth0.5.
+joined_once() { on h2 ip maddress show dev "$1" | grep -q '239\.1\.2\.3$'; }
+check_late_address() {
+	local receiver
+	join veth >"$OUTPUT" 2>&1
+	(exec_on h2 timeout "$(seconds 60)" mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.receiver" 2>&1 </dev/null &
+	receiver=$!
+	ok "a receiver joins on one netdev" wait_for 40 mckey_joined eth0 "users 2"
+	both ip link add link eth0 name eth0.5 type vlan id 5
+	both ip link set eth0.5 up
+	ip -n h2 addr add 10.5.0.2/24 dev eth0.5
+	ip -n h1 addr add 10.5.0.1/24 dev eth0.5
+	gid $D1 10.5.0.1 >"$OUTPUT"
+	ok "a netdev that gets an address later joins" wait_for 20 joined_once eth0.5
+	ok "a member sends by that one" limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b 10.5.0.1 -s
+	ok "the receiver gets it" wait $receiver
+	rm -f "$OUTPUT.receiver"
+	hosts_down
+}
+
 # --- changes during traffic ---
 
 traffic() {
@@ -331,6 +353,7 @@ from_bridge() {
 if [ -z "${KINDS:-}" ]; then
 	check_one_host
 	check_arrival
+	check_late_address
 	join veth >"$OUTPUT" 2>&1
 	both ip link add red type vrf table 77
 	both ip link set red up

@@ -14,6 +14,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
+#include "../mem/odp_wq.h"
 #include "../queue/doorbell.h"
 #include "mcast.h"
 
@@ -63,7 +64,7 @@ static bool has_joined(const struct member *m, const struct net_device *ndev)
 {
 	const struct joined *j;
 
-	for (j = m->joined; j; j = j->next)
+	for (j = READ_ONCE(m->joined); j; j = j->next)
 		if (READ_ONCE(j->ndev) == ndev)
 			return true;
 	return false;
@@ -153,7 +154,8 @@ static int join_by(struct member *m, struct net_device *ndev)
 	}
 	j->ndev = ndev;
 	j->next = m->joined;
-	m->joined = j;
+	/* Packets may be looking for netdevs: they find a complete entry. */
+	smp_store_release(&m->joined, j);
 	return 0;
 }
 
@@ -200,7 +202,63 @@ static int join_group(struct member *m)
 	return err != -ENOMEM && m->joined ? 0 : err;
 }
 
-/* A netdev that leaves its namespace leaves its groups at the same time. */
+/**
+ * struct new_netdev - netdev with a new address of a device
+ * @work: lets the members join; the caller may hold the rtnl
+ * @dev: the device; held
+ * @ndev: the netdev; held
+ * @net_cookie: of its namespace when it got the address
+ */
+struct new_netdev {
+	struct work_struct work;
+	struct sroce_device *dev;
+	struct net_device *ndev;
+	u64 net_cookie;
+};
+
+static void join_new_netdev(struct work_struct *work)
+{
+	struct new_netdev *new = container_of(work, struct new_netdev, work);
+	struct net_device *ndev = new->ndev;
+	struct member *m;
+	int bucket;
+
+	rtnl_lock();
+	if (ndev->reg_state == NETREG_REGISTERED &&
+	    dev_net(ndev)->net_cookie == new->net_cookie)
+		hash_for_each(members, bucket, m, node)
+			if (m->qp->dev == new->dev && !has_joined(m, ndev))
+				join_by(m, ndev);
+	rtnl_unlock();
+	dev_put(ndev);
+	ib_device_put(&new->dev->ib);
+	kfree(new);
+}
+
+int sroce_mcast_netdev_new(struct sroce_device *dev, struct net_device *ndev)
+{
+	struct new_netdev *new;
+
+	/* A device that is not registered yet has no members. */
+	if (!ib_device_try_get(&dev->ib))
+		return 0;
+	new = kzalloc_obj(*new, GFP_KERNEL);
+	if (!new) {
+		ib_device_put(&dev->ib);
+		return -ENOMEM;
+	}
+	dev_hold(ndev);
+	new->dev = dev;
+	new->ndev = ndev;
+	rcu_read_lock();
+	new->net_cookie = dev_net(ndev)->net_cookie;
+	rcu_read_unlock();
+	INIT_WORK(&new->work, join_new_netdev);
+	sroce_odp_wq_later(&new->work);
+	return 0;
+}
+
+/* A netdev that has left its namespace has left its groups behind. */
 static void leave_by(const struct member *m, const struct joined *j)
 {
 	struct net_device *ndev = (struct net_device *)j->ndev;

@@ -23,7 +23,19 @@ u32 sroce_mcast_for_each(const struct net_device *in,
 			 void *arg);
 
 /**
- * sroce_mcast_netdev_gone() - netdev leaves its network namespace
+ * sroce_mcast_netdev_new() - a netdev gets an address of a device
+ * @dev: the device
+ * @ndev: the netdev; the caller has a reference
+ *
+ * It joins the groups of the device's QPs, some time later.
+ *
+ * Context: process, may sleep; with or without the rtnl.
+ * Return: 0 or ENOMEM.
+ */
+int sroce_mcast_netdev_new(struct sroce_device *dev, struct net_device *ndev);
+
+/**
+ * sroce_mcast_netdev_gone() - a netdev leaves its network namespace
  * @ndev: any netdev
  *
  * The netdev leaves its groups itself.

@@ -392,6 +392,11 @@ static int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 	dev_hold(ndev);
 	rcu_read_unlock();
 	err = ndev ? listener_open(l, ndev, ipv4) : -ENODEV;
+	if (!err) {
+		err = sroce_mcast_netdev_new(sroce_device(attr->device), ndev);
+		if (err)
+			listener_remove(l);
+	}
 	dev_put(ndev);
 	if (err)
 		kfree(l);
