@@ -342,6 +342,17 @@ static uint64_t now_ms(void)
 	return now.tv_sec * 1000ull + now.tv_nsec / 1000000;
 }
 
+static void tell_counts(void)
+{
+	const struct end *ends[] = { &client, &server };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		diag("%s: %u connections, %u established, %u disconnected, %u messages received",
+		     ends[i]->ip, ends[i]->count, ends[i]->established,
+		     ends[i]->disconnected, ends[i]->received);
+}
+
 /* True when @done says so. */
 static bool run_until(bool (*done)(void), const char *what)
 {
@@ -359,11 +370,7 @@ static bool run_until(bool (*done)(void), const char *what)
 		take_completions(&client);
 		take_completions(&server);
 		if (!good(now_ms() < end, what))
-			diag("%u and %u connections, %u and %u established, %u and %u disconnected, %u and %u messages received",
-			     client.count, server.count, client.established,
-			     server.established, client.disconnected,
-			     server.disconnected, client.received,
-			     server.received);
+			tell_counts();
 	}
 	return !broken;
 }
@@ -395,6 +402,14 @@ static bool nonblocking(int fd)
 	return CHECK_CALL(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 }
 
+static void reset_counts(struct end *end)
+{
+	end->count = 0;
+	end->established = 0;
+	end->disconnected = 0;
+	end->received = 0;
+}
+
 static bool end_open(struct end *end, unsigned int conns, int port)
 {
 	struct sockaddr_in at = address(end, port);
@@ -403,7 +418,7 @@ static bool end_open(struct end *end, unsigned int conns, int port)
 
 	if (!enter(end))
 		return false;
-	end->count = end->established = end->disconnected = end->received = 0;
+	reset_counts(end);
 	end->events = rdma_create_event_channel();
 	if (!CHECK(end->events) || !nonblocking(end->events->fd) ||
 	    !CHECK_CALL(rdma_create_id(end->events, &end->anchor, NULL,
@@ -521,11 +536,9 @@ static void destroy_batch(struct end *end)
 			rdma_destroy_qp(conn->id);
 		if (conn->id)
 			good(!rdma_destroy_id(conn->id), "rdma_destroy_id()");
-		conn->id = NULL;
-		conn->send = conn->recv = (struct queue) {};
-		conn->established = conn->disconnected = false;
+		*conn = (struct conn) { .end = end, .memory = conn->memory };
 	}
-	end->count = end->established = end->disconnected = end->received = 0;
+	reset_counts(end);
 }
 
 /* Tests */
@@ -643,7 +656,8 @@ int main(int argc, char **argv)
 	client = (struct end) { .ns = needed("NS1"), .ip = needed("IP1") };
 	server = (struct end) { .ns = needed("NS2"), .ip = needed("IP2") };
 	(void)argv;
-	at_once.total = at_once.at_once = number("AT_ONCE", 500);
+	at_once.at_once = number("AT_ONCE", 500);
+	at_once.total = at_once.at_once;
 	fabric_open();
 	if (argc > 1)
 		return one_by_one();
