@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A queue that is plugged holds what processes send: how much that may be, that others go on, and that all of it is released.
 # timeout: 200
-# lanes: vm debug
+# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
@@ -82,7 +82,7 @@ complete ud
 
 # Those who are killed leave their packets behind, and these are their user's.
 plug block
-for i in 1 2 3 4 5 6; do
+for i in 1 2 3 4 5 6 7 8 9; do
 	start uc 20 32
 	kill -9 $HELD
 	wait $HELD 2>/dev/null
