@@ -42,13 +42,13 @@ static inline void sroce_store_last(void *to, const void *from, u32 bytes)
 	case 8: /* each store is a release: it comes after all stores before it */
 		smp_store_release((u64 *)to, get_unaligned((const u64 *)from));
 		break;
-	case 4: /* the same */
+	case 4: /* release, as above */
 		smp_store_release((u32 *)to, get_unaligned((const u32 *)from));
 		break;
-	case 2: /* the same */
+	case 2: /* release, as above */
 		smp_store_release((u16 *)to, get_unaligned((const u16 *)from));
 		break;
-	default: /* the same */
+	default: /* release, as above */
 		smp_store_release((u8 *)to, *(const u8 *)from);
 	}
 	/* A release does not order later stores. */

@@ -19,7 +19,7 @@
 /* Access flags that regions of user memory support. */
 #define USER_ACCESS	(SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND)
 
-/* The index is random already. */
+/* The index is random, so it serves as its own hash. */
 static u32 mr_hash(const void *key, u32 len, u32 seed)
 {
 	return *(const u32 *)key;

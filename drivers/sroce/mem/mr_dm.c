@@ -117,7 +117,7 @@ static struct dm_memory *dm_alloc(struct sroce_device *dev, long pages)
 	return NULL;
 }
 
-/* A power of two up to a page is the case anyway; 0 asks for nothing. */
+/* Pages meet any alignment up to a page; 0 requests none. */
 static int check_dm_range(const struct ib_dm_alloc_attr *attr)
 {
 	if (attr->alignment > PAGE_SHIFT)
@@ -163,7 +163,7 @@ struct ib_dm *sroce_alloc_dm(struct ib_device *ibdev,
 	return ERR_PTR(err);
 }
 
-/* The RDMA core sees to it that there are no regions of it any more. */
+/* The RDMA core guarantees that no region uses it any more. */
 int sroce_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 {
 	struct sroce_dm *dm = to_dm(ibdm);
@@ -173,7 +173,10 @@ int sroce_dealloc_dm(struct ib_dm *ibdm, struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
-/* Offset and length, which may be 0, are within it; addresses begin at 0. */
+/*
+ * The RDMA core has checked offset and length; the length may be 0.  Addresses
+ * begin at 0.
+ */
 struct ib_mr *sroce_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 			      struct ib_dm_mr_attr *attr,
 			      struct uverbs_attr_bundle *attrs)
@@ -193,7 +196,7 @@ struct ib_mr *sroce_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 	return sroce_mr_finish(mr, 0);
 }
 
-/* The macros below want names that are not macros themselves. */
+/* The macros below need names that are not macros themselves. */
 enum {
 	DM_QUERY = SROCE_METHOD_DM_QUERY,
 	DM_QUERY_HANDLE = SROCE_ATTR_DM_QUERY_HANDLE,

@@ -5,10 +5,12 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/uverbs_ioctl.h>
 
-/* The most that a device gives to one object, or to all together: bytes. */
+/*
+ * Maximum size of one object, and of all objects of a device together, bytes.
+ */
 u64 sroce_dm_limit(void);
 
-/* The query of device memory, for ib_device.driver_def */
+/* Method that queries device memory, for ib_device.driver_def. */
 extern const struct uapi_definition sroce_dm_defs[];
 
 /* ib_device_ops */

@@ -118,7 +118,7 @@ static struct member *find_member(const struct sroce_qp *qp,
 	return NULL;
 }
 
-/* The netdev counts how often a group has been joined. */
+/* The netdev counts the joins of a group. */
 static int join_ipv4(struct net_device *ndev, __be32 group)
 {
 	struct in_device *in_dev = __in_dev_get_rtnl(ndev);

@@ -36,7 +36,7 @@ void sroce_udp_sock_put(const struct sroce_udp_sock_id *id);
 struct sock *sroce_udp_sock_find(const struct net *net, bool ipv4);
 
 /**
- * sroce_udp_sock_init() - start
+ * sroce_udp_sock_init() - register for network namespaces
  * @receive: encap_rcv of the sockets
  *
  * Context: loading the module.  Return: 0 or an errno.

@@ -3,12 +3,12 @@
  * CRC-32 of IEEE 802.3 by carry-less multiplication.
  *
  * Bytes and bits are in the reflected order of the CRC: the first byte of the
- * message, lowest in a register, has the highest powers of x.  A register is
- * moved D bits forward in the message ("folded") by multiplying its low half
- * by x^(D+32) mod P and its high half by x^(D-32) mod P, P being the CRC's
- * polynomial, and adding the two: a sum congruent to what it stands for.  The
- * constants are bit-reversed and shifted left by one, which makes up for a
- * carry-less product having one bit less than the sum of its factors.
+ * message, which is lowest in a register, has the highest powers of x.  Let P
+ * be the polynomial of the CRC.  Folding moves a register D bits forward in the
+ * message: its low half is multiplied by x^(D+32) mod P, its high half by
+ * x^(D-32) mod P, and the sum of both is congruent to the register.  The
+ * constants are bit-reversed and shifted left by one bit, because a carry-less
+ * product has one bit less than the sum of its factors.
  */
 #include <linux/linkage.h>
 
@@ -50,7 +50,7 @@
 2:
 .endm
 
-/* The next 64 bytes, from \at on. */
+/* Fold in the next 64 bytes, from \at on. */
 .macro fold_64 at
 	fold		%xmm0, \at(P), %xmm8, %xmm4
 	fold		%xmm1, (\at + 16)(P), %xmm8, %xmm5
@@ -58,7 +58,9 @@
 	fold		%xmm3, (\at + 48)(P), %xmm8, %xmm7
 .endm
 
-/* The rest in steps of 16 bytes, then from %xmm0 to 32 bits in %eax. */
+/*
+ * Fold in the rest in steps of 16 bytes, then reduce %xmm0 to 32 bits in %eax.
+ */
 .macro finish
 	vmovdqa		.Lfold_128(%rip), %xmm8
 	jmp		3f
@@ -92,8 +94,8 @@
 /*
  * u32 sroce_crc32_clmul(const void *head, const void *p, size_t len, size_t n)
  *
- * The CRC, from zero, of n bytes at head and len bytes at p, both multiples of
- * 16; n is at least 48.  AVX and PCLMULQDQ.
+ * CRC, starting from 0, of n bytes at head and len bytes at p, both multiples
+ * of 16; n is at least 48.  AVX and PCLMULQDQ.
  */
 SYM_FUNC_START(sroce_crc32_clmul)
 	shorten
@@ -146,7 +148,7 @@ SYM_FUNC_END(sroce_crc32_clmul)
 /*
  * u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len, size_t n)
  *
- * The same; len is at least 208.  AVX2 and VPCLMULQDQ.
+ * Like sroce_crc32_clmul(), but len is at least 208.  AVX2 and VPCLMULQDQ.
  */
 SYM_FUNC_START(sroce_crc32_vclmul)
 	shorten
