@@ -8,9 +8,11 @@
 #include <linux/slab.h>
 #include <rdma/sroce-abi.h>
 #include <rdma/uverbs_types.h>
+#include "../base/ucontext.h"
 #include "mmap.h"
 #include "mr.h"
 #include "mr_dm.h"
+#include "wmem.h"
 
 #define UVERBS_MODULE_NAME sroce
 #include <rdma/uverbs_named_ioctl.h>
@@ -24,6 +26,7 @@ MODULE_PARM_DESC(dm_mib, "Device memory that each device has, MiB");
  * @mapping: the process's mapping of them
  * @dev: device whose limit counts them
  * @reserved: pages that are counted
+ * @wmem: whose share they count to; referenced
  * @count: pages that are allocated
  * @blocks: their kernel addresses
  *
@@ -33,6 +36,7 @@ MODULE_PARM_DESC(dm_mib, "Device memory that each device has, MiB");
 struct dm_memory {
 	struct sroce_mmap_entry mapping;
 	struct sroce_device *dev;
+	struct sroce_wmem *wmem;
 	long reserved;
 	long count;
 	void *blocks[];
@@ -64,6 +68,9 @@ static void dm_release(struct sroce_mmap_entry *mapping)
 		cond_resched();
 	}
 	atomic_long_sub(memory->reserved, &memory->dev->dm_pages);
+	sroce_wmem_give_back(memory->wmem, SROCE_SHARED_DM_PAGES,
+			     memory->reserved);
+	sroce_wmem_put(memory->wmem);
 	kvfree(memory);
 }
 
@@ -98,20 +105,27 @@ static int dm_zero(struct dm_memory *memory)
 	return 0;
 }
 
-static struct dm_memory *dm_alloc(struct sroce_device *dev, long pages)
+static struct dm_memory *dm_alloc(struct sroce_ucontext *ctx, long pages)
 {
+	struct sroce_device *dev = sroce_device(ctx->ib.device);
+	long limit = sroce_dm_limit() >> PAGE_SHIFT;
 	struct dm_memory *memory;
 
 	memory = kvzalloc(struct_size(memory, blocks, pages),
 			  GFP_KERNEL_ACCOUNT);
 	if (!memory)
 		return NULL;
+	if (!sroce_wmem_take(ctx->wmem, SROCE_SHARED_DM_PAGES, pages, limit)) {
+		kvfree(memory);
+		return NULL;
+	}
+	memory->wmem = sroce_wmem_get(ctx->wmem);
 	memory->mapping.map = dm_map;
 	memory->mapping.release = dm_release;
 	memory->dev = dev;
 	memory->reserved = pages;
-	if (atomic_long_add_return(pages, &dev->dm_pages) <=
-	    sroce_dm_limit() >> PAGE_SHIFT && !dm_zero(memory))
+	if (atomic_long_add_return(pages, &dev->dm_pages) <= limit &&
+	    !dm_zero(memory))
 		return memory;
 	dm_release(&memory->mapping);
 	return NULL;
@@ -131,8 +145,7 @@ static int make_memory(struct sroce_dm *dm, struct ib_ucontext *ucontext,
 	size_t size = PAGE_ALIGN(length);
 	int err;
 
-	dm->memory = dm_alloc(sroce_device(ucontext->device),
-			      size >> PAGE_SHIFT);
+	dm->memory = dm_alloc(sroce_ucontext(ucontext), size >> PAGE_SHIFT);
 	if (!dm->memory)
 		return -ENOMEM;
 	err = rdma_user_mmap_entry_insert(ucontext, &dm->memory->mapping.entry,

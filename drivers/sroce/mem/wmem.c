@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Limits on the packets that a process and a user have in this host's transmit
- * queues.  Packets outlive their QP, context and process.  The objects they are
- * charged to are therefore reference counted, and the limit of a user also
- * covers processes that were killed.
+ * Shares of a user in the limits of a device, and limits on the memory that
+ * packets of a context, and of a user, hold in this host's queues.  Packets
+ * outlive their QP, context and process.  The structures that they are charged
+ * to are therefore reference counted, and the limits of a user also cover
+ * processes that were killed.
  */
+#include <linux/capability.h>
 #include <linux/delay.h>
 #include <linux/hashtable.h>
+#include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -52,6 +55,7 @@ static struct sroce_wmem *alloc_wmem(long limit)
 
 static void free_wmem(struct sroce_wmem *w)
 {
+	free_percpu(w->looped);
 	kfree(w);
 	atomic_dec(&alive);
 }
@@ -74,6 +78,11 @@ struct sroce_wmem *sroce_wmem_user(void)
 
 	if (!fresh)
 		return NULL;
+	fresh->looped = alloc_percpu_gfp(u32, GFP_KERNEL_ACCOUNT);
+	if (!fresh->looped) {
+		free_wmem(fresh);
+		return NULL;
+	}
 	fresh->uid = sroce_owner_uid();
 	spin_lock_irqsave(&wmem_lock, flags);
 	w = find_wmem(fresh->uid);
@@ -92,6 +101,8 @@ struct sroce_wmem *sroce_wmem_context(void)
 
 	if (!w)
 		return NULL;
+	/* Administrators may have all; a refusal is not worth an audit record. */
+	w->privileged = ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 	w->user = sroce_wmem_user();
 	if (w->user)
 		return w;
@@ -118,6 +129,26 @@ void sroce_wmem_put(struct sroce_wmem *w)
 			return;
 		free_wmem(w);
 	}
+}
+
+bool sroce_wmem_take(struct sroce_wmem *w, enum sroce_shared what, long n,
+		     long limit)
+{
+	struct sroce_wmem *user = sroce_wmem_owner(w);
+
+	if (!w || w->privileged)
+		return true;
+	if (atomic_long_add_return(n, &user->used[what]) <=
+	    sroce_wmem_share(w, limit))
+		return true;
+	atomic_long_sub(n, &user->used[what]);
+	return false;
+}
+
+void sroce_wmem_give_back(struct sroce_wmem *w, enum sroce_shared what, long n)
+{
+	if (w && !w->privileged)
+		atomic_long_sub(n, &sroce_wmem_owner(w)->used[what]);
 }
 
 /* The caller has a reference; the work item gets its own. */

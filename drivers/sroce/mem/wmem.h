@@ -21,6 +21,14 @@ struct sroce_wmem_waiter {
 	void (*wake)(struct sroce_wmem_waiter *waiter);
 };
 
+/* Limits of a device that all users share, of which each has a share. */
+enum sroce_shared {
+	SROCE_SHARED_AHS,
+	SROCE_SHARED_DM_PAGES,
+	SROCE_SHARED_MEMBERS,
+	SROCE_SHARED_LIMITS,
+};
+
 /**
  * struct sroce_wmem - bytes of packets in this host's queues
  * @ref: context's object: one per context and QP; user's object: one per
@@ -31,6 +39,9 @@ struct sroce_wmem_waiter {
  * @waiting: list of struct sroce_wmem_waiter in order of arrival
  * @wake: wakes the waiters
  * @node: user's object: entry in the table, by @uid
+ * @used: of a user's: of each limit that is shared, on all devices
+ * @looped: of a user's, per CPU: bursts in loop.c's queue; that queue's lock
+ * @privileged: of a context's: it has no share, but all that is there
  * @uid: user
  */
 struct sroce_wmem {
@@ -42,6 +53,9 @@ struct sroce_wmem {
 	struct delayed_work wake;
 	struct hlist_node node;
 	kuid_t uid;
+	atomic_long_t used[SROCE_SHARED_LIMITS];
+	u32 __percpu *looped;
+	bool privileged;
 };
 
 /* Context: loading the module.  Return: 0 or ENOMEM. */
@@ -102,6 +116,32 @@ static inline void sroce_wmem_waiter_init(struct sroce_wmem_waiter *waiter,
 	INIT_LIST_HEAD(&waiter->list);
 	waiter->wake = wake;
 }
+
+/* A user's own; NULL of the kernel. */
+static inline struct sroce_wmem *sroce_wmem_owner(struct sroce_wmem *w)
+{
+	return w && w->user ? w->user : w;
+}
+
+/* How much of @limit the user may have: half, so that others find some. */
+static inline long sroce_wmem_share(const struct sroce_wmem *w, long limit)
+{
+	return !w || w->privileged ? limit : limit / 2;
+}
+
+/**
+ * sroce_wmem_take() - count what a process gets of a shared limit
+ * @w: of its context; or NULL: not counted
+ * @what: which limit
+ * @n: how much
+ * @limit: how much a device has
+ *
+ * Context: any.  Return: false if it is more than the user's share.
+ */
+bool sroce_wmem_take(struct sroce_wmem *w, enum sroce_shared what, long n,
+		     long limit);
+/* Undo that. */
+void sroce_wmem_give_back(struct sroce_wmem *w, enum sroce_shared what, long n);
 
 /**
  * sroce_wmem_wait() - wait for room

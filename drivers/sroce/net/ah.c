@@ -6,7 +6,9 @@
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
 #include <rdma/sroce-abi.h>
+#include "../base/ucontext.h"
 #include "../base/udata.h"
+#include "../mem/wmem.h"
 #include "ah.h"
 
 #define DEFAULT_HOP_LIMIT 64
@@ -170,6 +172,20 @@ static int ah_publish(struct sroce_ah *ah, struct ib_udata *udata)
 	return 0;
 }
 
+/* A process's handle counts towards its user's share. */
+static int ah_count_and_publish(struct sroce_ah *ah, struct ib_udata *udata)
+{
+	int err;
+
+	ah->wmem = sroce_udata_ucontext(udata)->wmem;
+	if (!sroce_wmem_take(ah->wmem, SROCE_SHARED_AHS, 1, SROCE_MAX_AH))
+		return -ENOMEM;
+	err = ah_publish(ah, udata);
+	if (err)
+		sroce_wmem_give_back(ah->wmem, SROCE_SHARED_AHS, 1);
+	return err;
+}
+
 static void ah_remember(struct sroce_ah *ah, const struct rdma_ah_attr *attr)
 {
 	ah->attr = *attr;
@@ -194,7 +210,7 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	ah->av->pd = ibah->pd;
 	ah_remember(ah, init->ah_attr);
 	if (udata) {
-		err = ah_publish(ah, udata);
+		err = ah_count_and_publish(ah, udata);
 		if (err)
 			sroce_av_put(ah->av);
 	}
@@ -212,8 +228,10 @@ int sroce_destroy_ah(struct ib_ah *ibah, u32 flags)
 	struct sroce_device *dev = sroce_device(ibah->device);
 	struct sroce_ah *ah = sroce_ah(ibah);
 
-	if (ah->number)
+	if (ah->number) {
 		xa_erase(&dev->ahs, ah->number);
+		sroce_wmem_give_back(ah->wmem, SROCE_SHARED_AHS, 1);
+	}
 	sroce_av_put(ah->av);
 	return 0;
 }

@@ -47,12 +47,14 @@ struct sroce_av {
  * @av: address vector
  * @attr: attributes as given, for query_ah()
  * @number: number that a process's work requests use; 0 for kernel users
+ * @wmem: of the context, which goes later: whose share it counts to
  */
 struct sroce_ah {
 	struct ib_ah ib;
 	struct sroce_av *av;
 	struct rdma_ah_attr attr;
 	u32 number;
+	struct sroce_wmem *wmem;
 };
 
 static inline struct sroce_ah *sroce_ah(struct ib_ah *ibah)

@@ -11,6 +11,25 @@ DEFINE_PER_CPU(struct sroce_loopback, sroce_loopback);
 /* Not WQ_HIGHPRI: the work may run for long, and other tasks need the CPU. */
 static struct workqueue_struct *queue;
 
+/* The user that sent the burst, or NULL; the skb holds a QP of that user. */
+static struct sroce_wmem **owner(struct sk_buff *skb)
+{
+	return (struct sroce_wmem **)skb->cb;
+}
+
+static void count_burst(const struct sroce_loopback *loop, struct sk_buff *skb,
+			int more)
+{
+	struct sroce_wmem *user = *owner(skb);
+	u32 *looped;
+
+	lockdep_assert_held(&loop->queue.lock);
+	if (!user)
+		return;
+	looped = per_cpu_ptr(user->looped, loop->cpu);
+	WRITE_ONCE(*looped, *looped + more);
+}
+
 static void (*deliver)(struct sk_buff *skb);
 
 /*
@@ -23,10 +42,12 @@ static struct sk_buff *pop(struct sroce_loopback *loop, u32 *budget)
 	spin_lock(&loop->queue.lock);
 	if (*budget)
 		skb = __skb_dequeue(&loop->queue);
-	if (skb)
+	if (skb) {
 		--*budget;
-	else
+		count_burst(loop, skb, -1);
+	} else {
 		loop->running = false;
+	}
 	spin_unlock(&loop->queue.lock);
 	return skb;
 }
@@ -71,16 +92,19 @@ static void run_rest(struct work_struct *work)
  * Twice the limit, because ACKs and UD packets do not test
  * sroce_loopback_full().
  */
-bool sroce_loopback_push(struct sk_buff *skb)
+bool sroce_loopback_push(struct sk_buff *skb, struct sroce_wmem *w)
 {
 	struct sroce_loopback *loop = this_cpu_ptr(&sroce_loopback);
 	bool room;
 
 	lockdep_assert_in_softirq();
 	spin_lock(&loop->queue.lock);
-	room = skb_queue_len(&loop->queue) < 2 * SROCE_LOOPBACK_LIMIT;
-	if (room)
+	room = !sroce_loopback_exceeds(loop, w, 2 * SROCE_LOOPBACK_LIMIT);
+	if (room) {
+		*owner(skb) = sroce_wmem_owner(w);
+		count_burst(loop, skb, 1);
 		__skb_queue_tail(&loop->queue, skb);
+	}
 	spin_unlock(&loop->queue.lock);
 	return room;
 }
@@ -97,6 +121,7 @@ int sroce_loopback_init(void (*function)(struct sk_buff *skb))
 		struct sroce_loopback *loop = per_cpu_ptr(&sroce_loopback, cpu);
 
 		skb_queue_head_init(&loop->queue);
+		loop->cpu = cpu;
 		INIT_WORK(&loop->work, run_rest);
 	}
 	return 0;

@@ -6,16 +6,19 @@
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include "../core/params.h"
+#include "../mem/wmem.h"
 
 /**
  * struct sroce_loopback - per-CPU queue of bursts from a device to itself
  * @queue: bursts; when a CPU goes offline @work may run on another.  No other
  *	lock is taken under its lock
+ * @cpu: the CPU that the queue belongs to
  * @running: the queue is being delivered; protected by the queue's lock
  * @work: delivers bursts that exceed the budget
  */
 struct sroce_loopback {
 	struct sk_buff_head queue;
+	int cpu;
 	bool running;
 	struct work_struct work;
 };
@@ -36,20 +39,38 @@ void sroce_loopback_exit(void);
 
 /**
  * sroce_loopback_push() - queue a burst to its own device
- * @skb: burst, with a reference to its device
+ * @skb: burst, with a reference to its device and to what it is charged to
+ * @w: what it is charged to, or NULL
  *
  * Context: bottom halves off, a QP's lock held; sroce_loopback_run() must
  * follow.
  *
  * Return: false if the queue is full.
  */
-bool sroce_loopback_push(struct sk_buff *skb);
+bool sroce_loopback_push(struct sk_buff *skb, struct sroce_wmem *w);
 
-/* True if the queue is full.  Context: as sroce_loopback_push(). */
-static inline bool sroce_loopback_full(void)
+/*
+ * True if the queue holds @limit bursts, or the user has a share of them.
+ * Context: bottom halves off.
+ */
+static inline bool sroce_loopback_exceeds(const struct sroce_loopback *loop,
+					  struct sroce_wmem *w, u32 limit)
 {
-	return skb_queue_len_lockless(this_cpu_ptr(&sroce_loopback.queue)) >=
-	       SROCE_LOOPBACK_LIMIT;
+	const struct sroce_wmem *user = sroce_wmem_owner(w);
+
+	if (skb_queue_len_lockless(&loop->queue) >= limit)
+		return true;
+	return user && READ_ONCE(*per_cpu_ptr(user->looped, loop->cpu)) >=
+		       sroce_wmem_share(w, limit);
+}
+
+/*
+ * True if QPs that can wait should wait.  Context: as sroce_loopback_push().
+ */
+static inline bool sroce_loopback_full(struct sroce_wmem *w)
+{
+	return sroce_loopback_exceeds(this_cpu_ptr(&sroce_loopback), w,
+				      SROCE_LOOPBACK_LIMIT);
 }
 
 /* Slow path of sroce_loopback_run(); same context. */

@@ -291,33 +291,51 @@ static void free_member(struct member *m)
 	kfree_rcu(m, rcu);
 }
 
-/* Limit the members of a group: all copies are made in one softirq. */
+/*
+ * Each member gets a copy in one softirq, which limits their number.  A user has
+ * a share of each group, too.
+ */
 static bool is_full(const struct member *one)
 {
+	const struct sroce_wmem *user = sroce_wmem_owner(one->qp->wmem);
 	struct member *m;
-	u32 n = 0;
+	u32 n = 0, own = 0;
 
 	lockdep_assert_held(&members_lock);
-	hash_for_each_possible(members, m, node, group_hash(&one->group))
-		n += m->qp->dev == one->qp->dev &&
-		     ipv6_addr_equal(&m->group, &one->group);
-	return n >= SROCE_MAX_MCAST_QP;
+	hash_for_each_possible(members, m, node, group_hash(&one->group)) {
+		if (m->qp->dev != one->qp->dev ||
+		    !ipv6_addr_equal(&m->group, &one->group))
+			continue;
+		n++;
+		own += sroce_wmem_owner(m->qp->wmem) == user;
+	}
+	return n >= SROCE_MAX_MCAST_QP ||
+	       own >= sroce_wmem_share(one->qp->wmem, SROCE_MAX_MCAST_QP);
 }
 
-/* The limit per context leaves memberships for other processes. */
-static bool may_join(const struct sroce_qp *qp)
+/* A context and a user may have a share of the device's memberships. */
+static bool count_member(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&members_lock);
-	return qp->dev->num_members < SROCE_MAX_MCAST_ATTACH &&
-	       (!qp->ctx || qp->ctx->num_members < SROCE_MAX_MCAST_CONTEXT);
-}
-
-static void count_member(struct sroce_qp *qp, int more)
-{
-	lockdep_assert_held(&members_lock);
-	qp->dev->num_members += more;
+	if (qp->dev->num_members == SROCE_MAX_MCAST_ATTACH ||
+	    (qp->ctx && qp->ctx->num_members == SROCE_MAX_MCAST_CONTEXT))
+		return false;
+	if (!sroce_wmem_take(qp->wmem, SROCE_SHARED_MEMBERS, 1,
+			     SROCE_MAX_MCAST_ATTACH))
+		return false;
+	qp->dev->num_members++;
 	if (qp->ctx)
-		qp->ctx->num_members += more;
+		qp->ctx->num_members++;
+	return true;
+}
+
+static void uncount_member(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&members_lock);
+	sroce_wmem_give_back(qp->wmem, SROCE_SHARED_MEMBERS, 1);
+	qp->dev->num_members--;
+	if (qp->ctx)
+		qp->ctx->num_members--;
 }
 
 static int publish_member(struct member *m)
@@ -327,12 +345,10 @@ static int publish_member(struct member *m)
 	spin_lock(&members_lock);
 	if (find_member(m->qp, &m->group))
 		err = -EEXIST;
-	else if (!may_join(m->qp) || is_full(m))
+	else if (is_full(m) || !count_member(m->qp))
 		err = -ENOSPC;
-	if (!err) {
-		count_member(m->qp, 1);
+	else
 		hash_add_rcu(members, &m->node, group_hash(&m->group));
-	}
 	spin_unlock(&members_lock);
 	return err;
 }
@@ -379,7 +395,7 @@ static struct member *unpublish_member(struct sroce_qp *qp,
 	m = find_member(qp, group);
 	if (m) {
 		hash_del_rcu(&m->node);
-		count_member(qp, -1);
+		uncount_member(qp);
 	}
 	spin_unlock(&members_lock);
 	return m;

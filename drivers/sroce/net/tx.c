@@ -161,7 +161,7 @@ bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo)
 	if (!sroce_wmem_room(qp->wmem) &&
 	    sroce_wmem_wait(qp->wmem, &qp->wmem_wait))
 		return false;
-	if (likely(!qp->av || !qp->av->loopback || !sroce_loopback_full()))
+	if (likely(!qp->av || !qp->av->loopback || !sroce_loopback_full(qp->wmem)))
 		return true;
 	/* The loopback queue is delivered before the work item runs. */
 	sroce_qp_wake(qp, BIT(todo));
@@ -348,7 +348,7 @@ static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 	if (ndev) {
 		dev_hold(ndev);
 		skb->dev = ndev;
-		err = sroce_loopback_push(skb) ? 0 : -ENOBUFS;
+		err = sroce_loopback_push(skb, burst->qp->wmem) ? 0 : -ENOBUFS;
 	}
 	if (err)
 		kfree_skb(skb);

@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A user takes all that one may have of what a device has for all: other users find the rest.
+# LIMITS="ahs" in the environment has the address handles taken, which are half a million.
+# timeout: 120
+# lanes: vm debug uml
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
+
+LIMITS=${LIMITS:-memory group}
+[ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || LIMITS+=" memberships"
+
+hosts_up 1500 || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
+before=$(rdma resource show)
+# shellcheck disable=SC2086
+run_program "" 100 "$PROGRAMS/shares" $LIMITS
+is "nothing is left" "$(rdma resource show)" "$before"
