@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Every kind of netdev, with programs that find the peer by address: rdma_cm, multicast, MADs, verbs. LINKS=all runs every
-# program over IPv4, IPv6 and link-local addresses on every kind; without it some kinds get a sample. KINDS="vlan vrf" names some.
+# program over IPv4, IPv6 and link-local addresses on every kind, and deletes its netdev under traffic; without it some kinds
+# get a sample. KINDS="vlan vrf" names some.
 # timeout: 480
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
@@ -201,6 +202,24 @@ runs() {
 	esac
 }
 
+# removal NAME: the netdev that has the address is deleted under traffic
+address_gone() { ! find_gid $D1 "$(gid_text $IP1)"; }
+removal() {
+	local program='ibv_rc_pingpong -e -g'
+	# Without its address the sender has to have requests outstanding; without its device it has to wait for events.
+	[ "$ADDRESSED" = "$DEVICE_ON" ] || program='ib_write_bw -F -u 14 -s 4096 -x'
+	ok "$1: traffic" endless "\$RUN $program \$G2 -d \$D2 -n 100000000 -p \$PORT" \
+		"\$RUN $program \$G1 -d \$D1 -n 100000000 -p \$PORT \$IP2"
+	ok "$1: the netdev is deleted" limited 20 ip -n h1 link delete "$ADDRESSED"
+	if [ "$ADDRESSED" = "$DEVICE_ON" ]; then
+		ok "$1: its device goes with it" wait_for 20 test ! -e /sys/class/infiniband/$D1
+	else
+		ok "$1: its address goes with it" wait_for 20 address_gone
+	fi
+	fails "$1: the sender" "$CLIENT" "$OUTPUT.client" 'Failed|Couldn.t'
+	stop "$SERVER"
+}
+
 counts_no_errors() { [ -z "$(error_counters $D1)$(error_counters $D2)" ]; }
 
 check_kind() {
@@ -211,6 +230,7 @@ check_kind() {
 			for program in $(runs "$1" $family); do "run_$program" "$name, $family: $program"; done
 		done
 		ok "$name: no errors are counted" counts_no_errors
+		[ "${LINKS:-}" != all ] || removal "$name"
 	elif grep -q 'Unknown device type\|Failed to load BPF prog\|instead of arguments "mode\|teamnl: No such file' "$OUTPUT"; then
 		skip "$name" "this kernel, or the tools here, have none"
 	else
