@@ -31,7 +31,7 @@
 
 /*
  * A run of packets for one QP and the lock of one side of it.  The addresses of
- * a burst are checked once per lock section (@welcome).  @header is the header
+ * a burst are checked once per lock section (@accepted).  @header is the header
  * length of middle packets, bytes.
  */
 struct run {
@@ -40,16 +40,16 @@ struct run {
 	u32 packets;
 	u32 bytes;
 	u32 header;
-	bool answers;
+	bool responses;
 	bool locked;
-	bool welcome;
+	bool accepted;
 };
 
 static void run_unlock(struct run *run)
 {
 	if (!run->locked)
 		return;
-	if (run->answers) {
+	if (run->responses) {
 		sroce_req_run(run->qp);
 		sroce_sq_end(run->qp);
 	} else {
@@ -217,20 +217,20 @@ static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 static void run_lock(struct run *run, const struct sroce_rx *rx)
 {
-	bool answers = rx->pkt.op->kind >= SROCE_KIND_RESPONSES;
+	bool responses = rx->pkt.op->kind >= SROCE_KIND_RESPONSES;
 
-	if (run->locked && run->answers == answers)
+	if (run->locked && run->responses == responses)
 		return;
 	run_unlock(run);
-	run->answers = answers;
-	if (answers)
+	run->responses = responses;
+	if (responses)
 		sroce_sq_begin(run->qp);
 	else
 		sroce_rq_begin(run->qp);
 	run->locked = true;
-	run->welcome = address_fits(run->qp, rx);
+	run->accepted = address_fits(run->qp, rx);
 	run->header = SROCE_BTH_BYTES;
-	if (!answers && run->qp->type == IB_QPT_XRC_TGT)
+	if (!responses && run->qp->type == IB_QPT_XRC_TGT)
 		run->header += SROCE_XRCETH_BYTES;
 }
 
@@ -324,9 +324,9 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 	run_lock(run, rx);
 	if (qp->type == IB_QPT_GSI)
 		rx->vlan_id = gid_vlan(qp->dev, rx);
-	if (!run->welcome)
+	if (!run->accepted)
 		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
-	else if (run->answers)
+	else if (run->responses)
 		sroce_req_response(qp, rx);
 	else
 		sroce_resp_request(qp, rx);
@@ -472,14 +472,14 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
 	u8 bth[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES];
 
-	if (!run->locked || !run->welcome ||
+	if (!run->locked || !run->accepted ||
 	    len < run->header + SROCE_ICRC_BYTES)
 		return false;
 	if (!sroce_headers_copy(reader, bth, run->header) ||
 	    !pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
 	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
 		return false;
-	if (!(run->answers ?
+	if (!(run->responses ?
 	      sroce_req_predicted(run->qp, bth, reader, rest) :
 	      sroce_resp_predicted(run->qp, bth, reader, rest)))
 		return false;

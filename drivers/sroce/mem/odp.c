@@ -42,7 +42,7 @@
  * @ref: references to the structure
  * @work: frees the structure from contexts that cannot
  * @mm: the address space; only the mm_struct is referenced
- * @pager: workqueues of the user
+ * @queues: workqueues of the user
  * @lock: protects adding and removing chunks; taken outside mmap_lock
  * @chunks: by address / CHUNK_BYTES; RCU
  * @count: number of chunks
@@ -56,7 +56,7 @@ struct sroce_odp {
 	refcount_t ref;
 	struct work_struct work;
 	struct mm_struct *mm;
-	struct sroce_odp_wq *pager;
+	struct sroce_odp_wq *queues;
 	struct mutex lock;	/* see above */
 	struct xarray chunks;
 	u32 count;
@@ -311,8 +311,8 @@ struct sroce_odp *sroce_odp_open(void)
 	xa_init(&odp->chunks);
 	odp->mm = current->mm;
 	mmgrab(odp->mm);
-	odp->pager = sroce_odp_wq_get();
-	chunk = odp->pager ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
+	odp->queues = sroce_odp_wq_get();
+	chunk = odp->queues ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(chunk)) {
 		sroce_odp_close(odp);
 		return ERR_CAST(chunk);
@@ -340,7 +340,7 @@ void sroce_odp_close(struct sroce_odp *odp)
 
 struct sroce_odp_wq *sroce_odp_queues(const struct sroce_odp *odp)
 {
-	return odp->pager;
+	return odp->queues;
 }
 
 void sroce_odp_hold(struct sroce_odp *odp)
@@ -351,7 +351,7 @@ void sroce_odp_hold(struct sroce_odp *odp)
 static void free_odp(struct sroce_odp *odp)
 {
 	xa_destroy(&odp->chunks);
-	sroce_odp_wq_put(odp->pager);
+	sroce_odp_wq_put(odp->queues);
 	mmdrop(odp->mm);
 	kfree(odp);
 }

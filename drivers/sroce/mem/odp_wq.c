@@ -13,53 +13,53 @@
 #include "odp_wq.h"
 
 /**
- * struct account - workqueues of a user
- * @pager: the workqueues
- * @node: in @accounts
+ * struct user_wq - workqueues of a user
+ * @queues: the workqueues
+ * @node: in @user_wqs
  * @uid: the user
  * @users: number of address spaces
- * @close: frees the account some time after the last of them
+ * @close: frees the user_wq some time after the last of them
  */
-struct account {
-	struct sroce_odp_wq pager;
+struct user_wq {
+	struct sroce_odp_wq queues;
 	struct hlist_node node;
 	kuid_t uid;
 	u32 users;
 	struct delayed_work close;
 };
 
-/* Protects all accounts, the table and leaving. */
-static DEFINE_MUTEX(accounts_lock);
-static DEFINE_HASHTABLE(accounts, 8);
+/* Protects all user_wqs, the table and leaving. */
+static DEFINE_MUTEX(user_wqs_lock);
+static DEFINE_HASHTABLE(user_wqs, 8);
 static bool leaving;
 
 static DECLARE_WAIT_QUEUE_HEAD(gone);
-static u32 num_accounts;
-static struct workqueue_struct *janitor;
+static u32 num_user_wqs;
+static struct workqueue_struct *cleanup_wq;
 
 int sroce_odp_wq_init(void)
 {
-	janitor = alloc_workqueue("sroce_pager", WQ_UNBOUND, 0);
-	return janitor ? 0 : -ENOMEM;
+	cleanup_wq = alloc_workqueue("sroce_pager", WQ_UNBOUND, 0);
+	return cleanup_wq ? 0 : -ENOMEM;
 }
 
 void sroce_odp_wq_exit(void)
 {
-	struct account *account;
+	struct user_wq *user_wq;
 	u32 i;
 
-	mutex_lock(&accounts_lock);
+	mutex_lock(&user_wqs_lock);
 	leaving = true;
-	hash_for_each(accounts, i, account, node)
-		mod_delayed_work(janitor, &account->close, 0);
-	mutex_unlock(&accounts_lock);
-	wait_event(gone, !READ_ONCE(num_accounts));
-	destroy_workqueue(janitor);
+	hash_for_each(user_wqs, i, user_wq, node)
+		mod_delayed_work(cleanup_wq, &user_wq->close, 0);
+	mutex_unlock(&user_wqs_lock);
+	wait_event(gone, !READ_ONCE(num_user_wqs));
+	destroy_workqueue(cleanup_wq);
 }
 
 void sroce_odp_wq_later(struct work_struct *work)
 {
-	queue_work(janitor, work);
+	queue_work(cleanup_wq, work);
 }
 
 /*
@@ -76,101 +76,101 @@ kuid_t sroce_owner_uid(void)
 	return uid;
 }
 
-static void free_account(struct account *account)
+static void free_user_wq(struct user_wq *user_wq)
 {
-	if (account->pager.faults)
-		destroy_workqueue(account->pager.faults);
-	if (account->pager.advice)
-		destroy_workqueue(account->pager.advice);
-	kfree(account);
+	if (user_wq->queues.faults)
+		destroy_workqueue(user_wq->queues.faults);
+	if (user_wq->queues.advice)
+		destroy_workqueue(user_wq->queues.advice);
+	kfree(user_wq);
 }
 
-static bool is_unused(struct account *account)
+static bool is_unused(struct user_wq *user_wq)
 {
-	lockdep_assert_held(&accounts_lock);
+	lockdep_assert_held(&user_wqs_lock);
 	/* If it was used again meanwhile, a later run frees it. */
-	return !account->users && !delayed_work_pending(&account->close);
+	return !user_wq->users && !delayed_work_pending(&user_wq->close);
 }
 
-static void close_account(struct work_struct *work)
+static void close_user_wq(struct work_struct *work)
 {
-	struct account *account = container_of(to_delayed_work(work),
-					       struct account, close);
+	struct user_wq *user_wq = container_of(to_delayed_work(work),
+					       struct user_wq, close);
 	bool idle;
 
-	mutex_lock(&accounts_lock);
-	idle = is_unused(account);
+	mutex_lock(&user_wqs_lock);
+	idle = is_unused(user_wq);
 	if (idle)
-		hash_del(&account->node);
-	mutex_unlock(&accounts_lock);
+		hash_del(&user_wq->node);
+	mutex_unlock(&user_wqs_lock);
 	if (!idle)
 		return;
-	free_account(account);
-	mutex_lock(&accounts_lock);
-	WRITE_ONCE(num_accounts, num_accounts - 1);
-	mutex_unlock(&accounts_lock);
+	free_user_wq(user_wq);
+	mutex_lock(&user_wqs_lock);
+	WRITE_ONCE(num_user_wqs, num_user_wqs - 1);
+	mutex_unlock(&user_wqs_lock);
 	wake_up(&gone);
 }
 
-static struct account *make_account(kuid_t uid)
+static struct user_wq *make_user_wq(kuid_t uid)
 {
-	struct account *account = kzalloc_obj(*account, GFP_KERNEL_ACCOUNT);
-	struct sroce_odp_wq *pager;
+	struct user_wq *user_wq = kzalloc_obj(*user_wq, GFP_KERNEL_ACCOUNT);
+	struct sroce_odp_wq *queues;
 
-	lockdep_assert_held(&accounts_lock);
-	if (!account)
+	lockdep_assert_held(&user_wqs_lock);
+	if (!user_wq)
 		return NULL;
-	pager = &account->pager;
-	pager->faults = alloc_workqueue("sroce_fault/%u", WQ_UNBOUND,
-					SROCE_FAULT_THREADS, __kuid_val(uid));
-	pager->advice = alloc_workqueue("sroce_advice/%u", WQ_UNBOUND,
-					SROCE_ADVICE_THREADS, __kuid_val(uid));
-	if (!pager->faults || !pager->advice) {
-		free_account(account);
+	queues = &user_wq->queues;
+	queues->faults = alloc_workqueue("sroce_fault/%u", WQ_UNBOUND,
+					 SROCE_FAULT_THREADS, __kuid_val(uid));
+	queues->advice = alloc_workqueue("sroce_advice/%u", WQ_UNBOUND,
+					 SROCE_ADVICE_THREADS, __kuid_val(uid));
+	if (!queues->faults || !queues->advice) {
+		free_user_wq(user_wq);
 		return NULL;
 	}
-	account->uid = uid;
-	INIT_DELAYED_WORK(&account->close, close_account);
-	hash_add(accounts, &account->node, __kuid_val(uid));
-	WRITE_ONCE(num_accounts, num_accounts + 1);
-	return account;
+	user_wq->uid = uid;
+	INIT_DELAYED_WORK(&user_wq->close, close_user_wq);
+	hash_add(user_wqs, &user_wq->node, __kuid_val(uid));
+	WRITE_ONCE(num_user_wqs, num_user_wqs + 1);
+	return user_wq;
 }
 
-static struct account *find_account(kuid_t uid)
+static struct user_wq *find_user_wq(kuid_t uid)
 {
-	struct account *account;
+	struct user_wq *user_wq;
 
-	lockdep_assert_held(&accounts_lock);
-	hash_for_each_possible(accounts, account, node, __kuid_val(uid))
-		if (uid_eq(account->uid, uid))
-			return account;
+	lockdep_assert_held(&user_wqs_lock);
+	hash_for_each_possible(user_wqs, user_wq, node, __kuid_val(uid))
+		if (uid_eq(user_wq->uid, uid))
+			return user_wq;
 	return NULL;
 }
 
 struct sroce_odp_wq *sroce_odp_wq_get(void)
 {
 	kuid_t uid = sroce_owner_uid();
-	struct account *account;
+	struct user_wq *user_wq;
 
-	mutex_lock(&accounts_lock);
-	account = find_account(uid) ?: make_account(uid);
-	if (account)
-		account->users++;
-	mutex_unlock(&accounts_lock);
-	return account ? &account->pager : NULL;
+	mutex_lock(&user_wqs_lock);
+	user_wq = find_user_wq(uid) ?: make_user_wq(uid);
+	if (user_wq)
+		user_wq->users++;
+	mutex_unlock(&user_wqs_lock);
+	return user_wq ? &user_wq->queues : NULL;
 }
 
-void sroce_odp_wq_put(struct sroce_odp_wq *pager)
+void sroce_odp_wq_put(struct sroce_odp_wq *queues)
 {
-	struct account *account;
+	struct user_wq *user_wq;
 
-	if (!pager)
+	if (!queues)
 		return;
-	account = container_of(pager, struct account, pager);
-	mutex_lock(&accounts_lock);
+	user_wq = container_of(queues, struct user_wq, queues);
+	mutex_lock(&user_wqs_lock);
 	/* Not freed here: the caller may be a work item of this workqueue. */
-	if (!--account->users)
-		mod_delayed_work(janitor, &account->close,
+	if (!--user_wq->users)
+		mod_delayed_work(cleanup_wq, &user_wq->close,
 				 leaving ? 0 : (SROCE_ODP_WQ_LINGER_S * HZ));
-	mutex_unlock(&accounts_lock);
+	mutex_unlock(&user_wqs_lock);
 }

@@ -31,10 +31,10 @@ void sroce_odp_wq_exit(void);
  */
 struct sroce_odp_wq *sroce_odp_wq_get(void);
 /*
- * Drop the reference; @pager may be NULL.  Context: process, also a work item
+ * Drop the reference; @queues may be NULL.  Context: process, also a work item
  * of these workqueues.
  */
-void sroce_odp_wq_put(struct sroce_odp_wq *pager);
+void sroce_odp_wq_put(struct sroce_odp_wq *queues);
 
 /* User to which resources of the calling process are accounted. */
 kuid_t sroce_owner_uid(void);

@@ -96,7 +96,7 @@ static void requests_done(struct sk_buff *skb)
 	tx_done(qp, &qp->sq.path, &qp->rq.path, units);
 }
 
-static void answers_done(struct sk_buff *skb)
+static void responses_done(struct sk_buff *skb)
 {
 	u32 units;
 	struct sroce_qp *qp = charged_qp(skb, &units);
@@ -384,7 +384,7 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 	skb_shinfo(skb)->destructor_arg =
 		tagged(burst->qp, charge(burst->qp, skb));
 	skb->destructor = burst->path == &burst->qp->sq.path ? requests_done :
-							       answers_done;
+							       responses_done;
 	kref_get(&burst->qp->mem);
 	atomic_inc(&burst->path->bursts);
 	this_cpu_inc(under_way);

@@ -52,7 +52,7 @@ static void mark(const struct sroce_qp *qp)
 	if (!needs_mark(qp))
 		return;
 	xa_set_mark(&qp->ctx->kicked->qps, qp->place.number, SROCE_SLOT_BATCHING);
-	/* Before the process sees that it need not kick; see send_gathered(). */
+	/* Before the process sees that it need not kick; see send_batched(). */
 	smp_mb();
 }
 

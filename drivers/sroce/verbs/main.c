@@ -88,10 +88,10 @@ static int __init sroce_init(void)
 		goto err_xrc;
 	err = sroce_odp_wq_init();
 	if (err)
-		goto err_worker;
+		goto err_run;
 	err = sroce_dmabuf_init();
 	if (err)
-		goto err_pager;
+		goto err_odp_wq;
 	err = sroce_udp_sock_init(sroce_rx_receive);
 	if (err)
 		goto err_dmabuf;
@@ -105,9 +105,9 @@ err_socket:
 	sroce_udp_sock_exit();
 err_dmabuf:
 	sroce_dmabuf_exit();
-err_pager:
+err_odp_wq:
 	sroce_odp_wq_exit();
-err_worker:
+err_run:
 	sroce_qp_run_exit();
 err_xrc:
 	sroce_xrc_table_exit();

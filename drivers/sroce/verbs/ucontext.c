@@ -108,8 +108,8 @@ void sroce_disassociate_ucontext(struct ib_ucontext *ibctx)
  * Find the next QP with a pending doorbell batch, from slot @number on; returns
  * a reference, or NULL at the end.
  */
-static struct sroce_qp *next_gathering(struct sroce_ucontext *ctx,
-				       unsigned long *number)
+static struct sroce_qp *next_batching(struct sroce_ucontext *ctx,
+				      unsigned long *number)
 {
 	struct sroce_qp *qp;
 
@@ -127,12 +127,12 @@ static struct sroce_qp *next_gathering(struct sroce_ucontext *ctx,
  * only then.  A process may have very many QPs and AHs, so only QPs with a
  * pending batch are visited, and no batch is started.
  */
-static void send_gathered(struct sroce_ucontext *ctx)
+static void send_batched(struct sroce_ucontext *ctx)
 {
 	unsigned long number = 0;
 	struct sroce_qp *qp;
 
-	for (; (qp = next_gathering(ctx, &number)); number++) {
+	for (; (qp = next_batching(ctx, &number)); number++) {
 		sroce_batch_send(qp);
 		sroce_qp_put(qp);
 		cond_resched();
@@ -142,7 +142,7 @@ static void send_gathered(struct sroce_ucontext *ctx)
 int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags)
 {
 	if (ibah->uobject)
-		send_gathered(sroce_ucontext(ibah->uobject->context));
+		send_batched(sroce_ucontext(ibah->uobject->context));
 	return sroce_destroy_ah(ibah, flags);
 }
 
