@@ -33,14 +33,14 @@ mirror:
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/VERSION $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
 	@find $(MIRROR) -xtype l -delete
 
-# The module of tests/kernel, beside the module that it tests
+# The module of tests/kmod, beside the module that it tests
 TESTER = $(dir $(MODULE))sroce_test.ko
 TESTER_MIRROR = $(O)/tester-$(KVER)
 
 tester:
 	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
 	@mkdir -p $(TESTER_MIRROR) $(dir $(TESTER))
-	@cp -rsf $(CURDIR)/tests/kernel/. $(TESTER_MIRROR)/
+	@cp -rsf $(CURDIR)/tests/kmod/. $(TESTER_MIRROR)/
 	+@flock $(O)/.lock $(MAKE) -C $(KDIR) M=$(TESTER_MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s) modules
 	@cmp -s $(TESTER_MIRROR)/sroce_test.ko $(TESTER) || cp $(TESTER_MIRROR)/sroce_test.ko $(TESTER)
 
@@ -165,12 +165,12 @@ check-abi: setup
 ## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels
 .PHONY: check-upstream
 check-upstream: setup
-	@tests/upstream/check
+	@tests/release/upstream/check
 
 ## check-deb      the packages: built, installed, used and purged on Debian 12 and 13; DISTRO=trixie on one of them
 .PHONY: check-deb
 check-deb: setup
-	@tests/deb/check $(or $(DISTRO),bookworm trixie)
+	@tests/release/deb/check $(or $(DISTRO),bookworm trixie)
 
 ## check-debug    the VM suites on a kernel with KASAN, lockdep, kmemleak and more; SUITE=name runs one
 check-debug: setup
@@ -192,7 +192,7 @@ check-kcsan: setup
 
 ## conformance    Documentation/conformance.rst: rdma-core's tests on sroce and rxe, features and the tests that show them
 conformance: setup
-	@tests/conformance/generate --kernel stock --kernel 6.12
+	@tests/release/conformance/generate --kernel stock --kernel 6.12
 
 SEED ?= $(shell date +%s)
 PACKETS ?= 500000

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Kernel users' verbs: the module of tests/kernel runs its tests when it is loaded, and writes their lines to the log.
+# Kernel users' verbs: the module of tests/kmod runs its tests when it is loaded, and writes their lines to the log.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"

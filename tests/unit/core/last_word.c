@@ -41,7 +41,7 @@ static void noted_memcpy(void *to, const void *from, size_t len)
 } while (0)
 #define smp_wmb()	note('w')
 #define memcpy(to, from, len)	noted_memcpy(to, from, len)
-#include "../../drivers/sroce/mem/last_word.h"
+#include "../../../drivers/sroce/mem/last_word.h"
 #undef memcpy
 
 static void place(u32 at, u32 len)

@@ -43,7 +43,7 @@ static bool sroce_reader_copy(struct sroce_reader *r, void *to, u32 len)
 	return true;
 }
 
-#include "../../drivers/sroce/net/rx_headers.h"
+#include "../../../drivers/sroce/net/rx_headers.h"
 
 #define LENGTH	76
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# How the protocol core is compiled natively; tests/unit, sim and fuzz share it.
+# How the protocol core is compiled natively; tests/unit/core, sim and fuzz share it.
 HERE := $(dir $(lastword $(MAKEFILE_LIST)))
-CORE := $(HERE)../../drivers/sroce/core
+CORE := $(HERE)../../../drivers/sroce/core
 CORE_SOURCES := $(notdir $(wildcard $(CORE)/*.c))
 
 SANITIZE ?= -fsanitize=address,undefined -fno-sanitize-recover=all
