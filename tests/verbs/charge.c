@@ -16,7 +16,7 @@
 #include "resources.h"
 
 #define ROOT	"/sys/fs/cgroup"
-#define GROUP	ROOT "/charge"
+#define CGROUP	ROOT "/charge"
 #define MIB	(1l << 20)
 #define LIMIT	(24 * MIB)
 /* CQEs of 64 bytes */
@@ -48,7 +48,7 @@ static long read_number(const char *path)
 
 static long killed(void)
 {
-	FILE *file = fopen(GROUP "/memory.events", "r");
+	FILE *file = fopen(CGROUP "/memory.events", "r");
 	char name[32];
 	long number, found = -1;
 
@@ -63,30 +63,30 @@ static long killed(void)
 static bool enter_group(const char *controller, const char *file)
 {
 	write_text(ROOT "/cgroup.subtree_control", controller);
-	return (!mkdir(GROUP, 0755) || errno == EEXIST) &&
-	       write_text(GROUP "/cgroup.procs", "0") && !access(file, R_OK);
+	return (!mkdir(CGROUP, 0755) || errno == EEXIST) &&
+	       write_text(CGROUP "/cgroup.procs", "0") && !access(file, R_OK);
 }
 
 static void leave_group(void)
 {
 	write_text(ROOT "/cgroup.procs", "0");
-	rmdir(GROUP);
+	rmdir(CGROUP);
 }
 
 /* The group's figure is up to date but for what each processor has at hand. */
 static void charged(const void *arg)
 {
-	long before = read_number(GROUP "/memory.current"), with;
+	long before = read_number(CGROUP "/memory.current"), with;
 	struct ibv_cq *cq;
 
 	(void)arg;
 	cq = ibv_create_cq(hosts[0].context, SMALL, NULL, NULL, 0);
 	REQUIRE(cq);
-	with = read_number(GROUP "/memory.current") - before;
+	with = read_number(CGROUP "/memory.current") - before;
 	if (!CHECK(with >= 7 * MIB))
 		diag("%ld bytes", with);
 	CHECK_CALL(ibv_destroy_cq(cq), 0);
-	CHECK(read_number(GROUP "/memory.current") - before < 3 * MIB);
+	CHECK(read_number(CGROUP "/memory.current") - before < 3 * MIB);
 }
 
 static void limited(const void *arg)
@@ -96,8 +96,8 @@ static void limited(const void *arg)
 
 	(void)arg;
 	snprintf(limit, sizeof(limit), "%ld",
-		 read_number(GROUP "/memory.current") + LIMIT);
-	REQUIRE(write_text(GROUP "/memory.max", limit));
+		 read_number(CGROUP "/memory.current") + LIMIT);
+	REQUIRE(write_text(CGROUP "/memory.max", limit));
 	errno = 0;
 	cq = ibv_create_cq(hosts[0].context, LARGE, NULL, NULL, 0);
 	CHECK(!cq);
@@ -106,7 +106,7 @@ static void limited(const void *arg)
 	if (CHECK(cq))
 		CHECK_CALL(ibv_destroy_cq(cq), 0);
 	CHECK_CALL(killed(), 0);
-	write_text(GROUP "/memory.max", "max");
+	write_text(CGROUP "/memory.max", "max");
 }
 
 /* Objects of the first device: what the group has, or may have. */
@@ -117,7 +117,7 @@ static bool may_have(const char *what, int n)
 
 	snprintf(text, sizeof(text), "%s %s=%d",
 		 ibv_get_device_name(hosts[0].context->device), what, n);
-	return write_text(GROUP "/rdma.max", text);
+	return write_text(CGROUP "/rdma.max", text);
 }
 
 /* Another device's objects are counted by themselves. */
@@ -138,13 +138,13 @@ static bool may_have_all(void)
 
 	snprintf(text, sizeof(text), "%s hca_handle=max hca_object=max",
 		 ibv_get_device_name(hosts[0].context->device));
-	return write_text(GROUP "/rdma.max", text);
+	return write_text(CGROUP "/rdma.max", text);
 }
 
 static int has(const char *what)
 {
 	const char *device = ibv_get_device_name(hosts[0].context->device);
-	FILE *file = fopen(GROUP "/rdma.current", "r");
+	FILE *file = fopen(CGROUP "/rdma.current", "r");
 	char line[200], *at;
 	int found = 0;
 
@@ -233,12 +233,12 @@ void test_charge(void)
 		{ "open devices, too", few_handles },
 	};
 
-	if (enter_group("+memory", GROUP "/memory.current"))
+	if (enter_group("+memory", CGROUP "/memory.current"))
 		run_tests(memory, ARRAY_SIZE(memory));
 	else
 		run_test(no_group, "no memory cgroups", "queues are charged");
 	leave_group();
-	if (enter_group("+rdma", GROUP "/rdma.max"))
+	if (enter_group("+rdma", CGROUP "/rdma.max"))
 		run_tests(objects, ARRAY_SIZE(objects));
 	else
 		run_test(no_group, "no rdma cgroups", "objects are charged");

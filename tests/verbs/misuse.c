@@ -15,6 +15,7 @@
 /* Rows */
 
 struct row {
+	const char *name;
 	int want;
 	int got;
 	const char *file;
@@ -28,14 +29,14 @@ static void compare(const void *arg)
 {
 	const struct row *row = arg;
 
-	check_number(row->got, row->want, "what the call returns", row->file,
-		     row->line);
+	check_equal(row->got, row->want, "what the call returns", row->name,
+		    row->file, row->line);
 }
 
 void refused(const char *verb, const char *what, const char *name, int want,
 	     int got, const char *file, int line)
 {
-	const struct row row = { want, got, file, line };
+	const struct row row = { name, want, got, file, line };
 
 	run_test(compare, &row, "%s: %s: %s", verb, what, name);
 	if (rows)

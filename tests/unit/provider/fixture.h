@@ -24,12 +24,4 @@ struct ibv_qp *fixture_qp(const struct fixture *fx, enum ibv_qp_type type,
 			  bool extended);
 void set_state(struct ibv_qp *qp, enum ibv_qp_state state);
 
-void test_objects(void);
-void test_send(void);
-void test_send_ex(void);
-void test_recv(void);
-void test_poll(void);
-void test_poll_ex(void);
-void test_threads(void);
-
 #endif /* FIXTURE_H */

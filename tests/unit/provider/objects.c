@@ -430,7 +430,7 @@ static void order_of_bytes(const struct fixture *fx)
 	ibv_destroy_qp(qp);
 }
 
-void test_objects(void)
+GROUP(objects)
 {
 	struct fixture fx;
 

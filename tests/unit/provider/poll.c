@@ -122,7 +122,7 @@ static void reminding(const struct fixture *fx)
 	ok(!reminds(fx, -1), "not if an event has told of it");
 }
 
-void test_poll(void)
+GROUP(poll)
 {
 	struct fixture fx;
 

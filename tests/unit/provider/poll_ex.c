@@ -126,7 +126,7 @@ static void long_loop(struct ibv_cq_ex *cq)
 	ok(good && slot->head == 41, "a loop longer than the ring");
 }
 
-void test_poll_ex(void)
+GROUP(poll_ex)
 {
 	struct fixture fx;
 	struct ibv_cq_ex *cq;

@@ -95,7 +95,7 @@ static void with_srq(struct fixture *fx)
 	ok(!ibv_destroy_srq(srq), "destroy SRQ");
 }
 
-void test_recv(void)
+GROUP(recv)
 {
 	struct fixture fx;
 	struct ibv_qp *qp;

@@ -199,7 +199,7 @@ static void signal_all(const struct fixture *fx)
 	ibv_destroy_qp(qp);
 }
 
-void test_send(void)
+GROUP(send)
 {
 	struct fixture fx;
 

@@ -400,7 +400,7 @@ static void locks_are_dropped(const struct fixture *fx)
 	ibv_destroy_qp(ibqp);
 }
 
-void test_send_ex(void)
+GROUP(send_ex)
 {
 	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
 	struct fixture fx;

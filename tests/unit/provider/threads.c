@@ -141,7 +141,7 @@ static void arming(const struct fixture *fx, struct thread threads[2])
 	ibv_destroy_cq(cq);
 }
 
-void test_threads(void)
+GROUP(threads)
 {
 	struct thread threads[2] = { {}, { .first = EACH } };
 	struct fixture fx;

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * usage: PROGRAM [WORD...]	all tests; or groups of that name and tests with
+ *				that word in their name
+ *	  PROGRAM COMMAND [...]	a command, which may also be the program's name
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tap.h"
+
+/* Of the program, if it has something to do before and after. */
+void tap_begin(void) __attribute__((weak));
+void tap_end(void) __attribute__((weak));
+
+static const struct tap_entry *command(const char *name)
+{
+	const struct tap_entry *entry;
+
+	for (entry = tap_entries; entry; entry = entry->next)
+		if (entry->main && !strcmp(entry->group, name))
+			return entry;
+	return NULL;
+}
+
+static bool wanted(const struct tap_entry *entry, int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], entry->group) ||
+		    (entry->name && strstr(entry->name, argv[i])))
+			return true;
+	return argc == 1;
+}
+
+int main(int argc, char **argv)
+{
+	const struct tap_entry *entry;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	entry = command(argv[0]);
+	if (entry)
+		return entry->main(argc, argv);
+	entry = argc > 1 ? command(argv[1]) : NULL;
+	if (entry)
+		return entry->main(argc - 1, argv + 1);
+	if (tap_begin)
+		tap_begin();
+	for (entry = tap_entries; entry; entry = entry->next)
+		if (entry->run && wanted(entry, argc, argv))
+			run_entry(entry);
+	if (tap_end)
+		tap_end();
+	return tests_done();
+}
