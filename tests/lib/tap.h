@@ -70,7 +70,8 @@ static void group_##of(void)
 #define COMMAND(of)							\
 static int command_##of(int argc, char **argv);				\
 TAP_ENTRY(command_##of, .group = #of, .main = command_##of)		\
-static int command_##of(int argc, char **argv)
+static int command_##of(int argc __attribute__((unused)),		\
+			char **argv __attribute__((unused)))
 
 bool check_that(bool good, const char *what, const char *file, int line);
 bool check_equal(long long got, long long want, const char *what,

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Processes without rights that give random commands until they are killed; others go on: tests/verbs/calls.c.
+# Processes without rights that give random commands until they are killed; others go on: tests/verbs/abi/calls.c.
 # SEED repeats a run, ROUNDS is the number of processes.
 # timeout: 300
 # lanes: vm debug smoke
@@ -13,7 +13,7 @@ diag "SEED=$SEED ROUNDS=$ROUNDS"
 [ -e /dev/infiniband ] && chmod a+rw /dev/infiniband/uverbs*
 
 before=$(rdma resource show)
-run_program "" $((200 + 20 * ROUNDS)) "$PROGRAMS/calls"
+run_program "" $((200 + 20 * ROUNDS)) "$PROGRAMS/abi" calls
 given_back() { [ "$(rdma resource show)" = "$before" ]; }
 ok "all resources are given back" wait_for 10 given_back
 is "the module is not in use" "$(cat /sys/module/sroce/refcnt)" 0

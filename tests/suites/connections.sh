@@ -20,14 +20,14 @@ before=$(rdma resource show)
 as_before() { [ "$(rdma resource show)" = "$before" ]; }
 
 # The first ones fill the kernel's caches.
-ONE_BY_ONE=30 run_program "" 60 "$PROGRAMS/connections" one-by-one
+ONE_BY_ONE=30 run_program "" 60 "$PROGRAMS/cm" connections one-by-one
 held=$(kilobytes)
-run_program "" $((10 + ONE_BY_ONE / 50)) "$PROGRAMS/connections" one-by-one
+run_program "" $((10 + ONE_BY_ONE / 50)) "$PROGRAMS/cm" connections one-by-one
 is "nothing is left" "$(rdma resource show)" "$before"
 grown=$(($(kilobytes) - held))
 diag "the kernel's memory grew by $grown KiB"
 ok "memory is given back" test $grown -lt 8192
-run_program "" 60 "$PROGRAMS/connections"
+run_program "" 60 "$PROGRAMS/cm" connections
 is "nothing is left of these" "$(rdma resource show)" "$before"
 
 # The one of newer rdma-core is another program, for many peers and with a controller.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Every allocation of every verb fails once, and some of those of the data path: tests/verbs/exhaust.c.
+# Every allocation of every verb fails once, and some of those of the data path: tests/verbs/robust/exhaust.c.
 # SEED and PLACES: which allocations of "rdma link add" fail, and how many; 0: each of the first, which are the driver's.
 # timeout: 260
 # The kernel itself warns of a dma-buf for which vmap() has no memory.
@@ -15,9 +15,9 @@ export D1 D2 G1 G2
 
 kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo; }
 before=$(rdma resource show)
-run_program "" 1000 "$PROGRAMS/exhaust"
+run_program "" 1000 "$PROGRAMS/robust" exhaust
 start=$(kilobytes)
-run_program "again: " 1000 "$PROGRAMS/exhaust"
+run_program "again: " 1000 "$PROGRAMS/robust" exhaust
 is "all resources are given back" "$(rdma resource show)" "$before"
 grown=$(($(kilobytes) - start))
 diag "$grown KiB more"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A process changes packets while they are in the stack (tests/verbs/flip.c): each costs itself alone, and rdma_cm goes on.
+# A process changes packets while they are in the stack (tests/verbs/robust/flip.c): each costs itself alone, and rdma_cm goes on.
 # timeout: 180
 # lanes: debug
 . "$(dirname "$0")/lib.sh"
@@ -13,7 +13,7 @@ MAC2=$(on h2 cat /sys/class/net/eth0/address)
 export MAC1 MAC2 ATTACKER=$IP1 TARGET=$IP2
 
 before=$(counter $D2 rx_packets)
-run_program "" 60 ip netns exec h1 "$PROGRAMS/flip" "${FLIP_SECONDS:-8}"
+run_program "" 60 ip netns exec h1 "$PROGRAMS/robust" flip "${FLIP_SECONDS:-8}"
 sleep 0.1
 ok "packets came to a GSI" test $(($(counter $D2 rx_packets) - before)) -gt 100
 diag "$(counter $D2 rx_icrc_encapsulated) with a wrong ICRC, $(counter $D2 rx_malformed) malformed"

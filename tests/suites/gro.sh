@@ -64,7 +64,7 @@ on h1 ip link delete vx0
 on h2 ip link delete vx0
 
 # Not "sizes": without reliability, what veth's ring of 256 packets does not hold is lost.
-run_program "joined: " 200 "$PROGRAMS/verbs" ops order datagram place
+run_program "joined: " 200 "$PROGRAMS/data" ops order datagram place
 for device in $D1 $D2; do
 	is "nothing was damaged on the way to $device" "$(counter $device rx_icrc_encapsulated)" 0
 done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Objects, processes, addresses, links, netdevs, namespaces and the module go while they are in use, again and again:
-# tests/verbs/lifetimes.c. ROUNDS is the number of objects, TIMES that of everything else, in bursts of AT_ONCE. A hundredth of
+# tests/verbs/robust/lifetimes.c. ROUNDS is the number of objects, TIMES that of everything else, in bursts of AT_ONCE. A hundredth of
 # both comes first, for what is taken once and kept; then memory must be where it was.
 # timeout: 600
 # lanes: debug
@@ -38,7 +38,7 @@ churn() {
 	ASK=$!
 	renice -n 10 $ASK >/dev/null
 	while [ -e "$OUTPUT.churn" ]; do
-		gids && nice timeout -k 1 "$(seconds 20)" "$PROGRAMS/lifetimes" churn </dev/null 2>/dev/null || sleep 0.02
+		gids && nice timeout -k 1 "$(seconds 20)" "$PROGRAMS/robust" lifetimes churn </dev/null 2>/dev/null || sleep 0.02
 	done &
 	CHURN=$!
 }
@@ -140,7 +140,7 @@ BEFORE=$(resources)
 
 # all_go ROUNDS TIMES
 all_go() {
-	ROUNDS=$1 run_program "$1 of each: " $((100 + $1)) "$PROGRAMS/lifetimes"
+	ROUNDS=$1 run_program "$1 of each: " $((100 + $1)) "$PROGRAMS/robust" lifetimes
 	is "nothing is left of $1" "$(resources)" "$BEFORE"
 	again "link down and up" $2 down_and_up
 	again "MTU" $2 another_mtu

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Processes are killed with QPs in every state, or neglect their queues; nobody else notices: tests/verbs/neighbours.c.
+# Processes are killed with QPs in every state, or neglect their queues; nobody else notices: tests/verbs/robust/neighbours.c.
 # ROUNDS is how often each is killed.
 # timeout: 200
 # lanes: vm debug smoke
@@ -13,7 +13,7 @@ diag "SEED=$SEED ROUNDS=$ROUNDS"
 
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 before=$(rdma resource show)
-run_program "" $((150 + 20 * ROUNDS)) "$PROGRAMS/neighbours"
+run_program "" $((150 + 20 * ROUNDS)) "$PROGRAMS/robust" neighbours
 is "nothing is left" "$(rdma resource show)" "$before"
 
 # What a process has the kernel do for it is done with no more right to the processor than other processes have.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Bad networks: packets that are lost, late, twice, damaged, in the wrong order, or too many for a queue. All arrives, what is
-# lost is noticed early, and who loses much sends less at a time. In tests/verbs/pressed every byte is compared.
+# lost is noticed early, and who loses much sends less at a time. In tests/verbs/data/pressed.c every byte is compared.
 # timeout: 400
 # lanes: debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -29,7 +29,7 @@ moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
 # bad WHAT OPTIONS...
 bad() {
 	network "${@:2}"
-	run_program "$1: " 200 "$PROGRAMS/pressed"
+	run_program "$1: " 200 "$PROGRAMS/data" pressed
 }
 
 bad "0.1 % lost" limit 10000 loss 0.1%
@@ -37,7 +37,7 @@ bad "1 % lost" limit 10000 loss 1%
 # MIB=1024 for a long run; the guest needs 6 GiB then
 [ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || MIB=${MIB-8}
 export MIB=${MIB:-64}
-run_program "1 % lost: " $((200 + 2 * MIB)) "$PROGRAMS/verbs" huge
+run_program "1 % lost: " $((200 + 2 * MIB)) "$PROGRAMS/data" huge
 bad "10 % lost" loss 10%
 bad "20 % lost" loss 20%
 bad "lost in bursts" loss gemodel 1% 30% 70% 0.1%

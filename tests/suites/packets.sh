@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Hostile packets at QPs of every type and state: nobody else notices, and nothing is left of them (tests/verbs/packets.c).
+# Hostile packets at QPs of every type and state: nobody else notices, and nothing is left of them (tests/verbs/robust/packets.c).
 # SEED repeats a run, PACKETS is their number for each of IPv4 and IPv6 ("make fuzz").
 # timeout: 420
 # lanes: vm debug smoke
@@ -18,7 +18,7 @@ export MAC1 MAC2 D1 D2 G1 G2 NETNS=h1
 export SEED=${SEED:-$((RANDOM * 32768 + RANDOM))} PACKETS=${PACKETS:-20000}
 diag "again: make fuzz SEED=$SEED PACKETS=$PACKETS"
 
-packets() { run_program "$1: " $((300 + PACKETS / 100)) "$PROGRAMS/packets"; }
+packets() { run_program "$1: " $((300 + PACKETS / 100)) "$PROGRAMS/robust" packets; }
 over_ipv4() { ATTACKER=10.0.0.77 TARGET=$IP2 packets IPv4; }
 over_ipv6() { SWEPT=$((PACKETS * 2 / 5)) G1=$G1_6 G2=$G2_6 ATTACKER=fd00::77 TARGET=$IP2_6 packets IPv6; }
 

@@ -34,7 +34,7 @@ empty() { [ "$(backlog)" = 0 ]; }
 # start uc|ud QPS MESSAGES: in the background, until it has posted; $HELD is its process
 start() {
 	mkfifo "$OUTPUT.in" "$OUTPUT.out"
-	"$PROGRAMS/plugged" "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
+	"$PROGRAMS/robust" plugged "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
 	HELD=$!
 	exec 8>"$OUTPUT.in" 9<"$OUTPUT.out"
 	rm "$OUTPUT.in" "$OUTPUT.out"
@@ -53,7 +53,7 @@ complete() {
 }
 
 # others NAME [COMMAND...]: what does not go through that queue; COMMAND makes it another user's
-others() { D2=$D1 G2=$G1 run_program "$1, beside it: " 60 "${@:2}" "$PROGRAMS/verbs" notify; }
+others() { D2=$D1 G2=$G1 run_program "$1, beside it: " 60 "${@:2}" "$PROGRAMS/data" notify; }
 nobody=(setpriv --reuid 65534 --clear-groups)
 
 # 80 queue pairs could hold 76 MiB, each alone no more than it may.
@@ -95,5 +95,5 @@ others "killed, another user" "${nobody[@]}"
 plug release_indefinite
 ok "killed: nothing is left in the queue" wait_for 10 empty
 on h1 tc qdisc delete dev eth0 root
-run_program "afterwards: " 60 "$PROGRAMS/verbs" notify
+run_program "afterwards: " 60 "$PROGRAMS/data" notify
 is "nothing is left" "$(rdma resource show)" "$before"

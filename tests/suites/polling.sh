@@ -14,5 +14,5 @@ is "the processor has no fast strings" "$(fast)" ""
 hosts_up 4400 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-run_program "" 100 "$PROGRAMS/verbs" polling
-D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/verbs" polling
+run_program "" 100 "$PROGRAMS/data" polling
+D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/data" polling

@@ -15,14 +15,14 @@ if [ -e /proc/sys/vm/nr_hugepages ]; then
 	echo 8 >/proc/sys/vm/nr_hugepages
 	at_exit sh -c 'echo 0 >/proc/sys/vm/nr_hugepages'
 fi
-run_program "" 150 "$PROGRAMS/resources"
-D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/resources"
-IBV_FORK_SAFE=1 RDMAV_HUGEPAGES_SAFE=1 run_program "fork safe: " 60 "$PROGRAMS/resources" pages
-G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/resources" multicast
+run_program "" 150 "$PROGRAMS/objects"
+D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/objects"
+IBV_FORK_SAFE=1 RDMAV_HUGEPAGES_SAFE=1 run_program "fork safe: " 60 "$PROGRAMS/objects" pages
+G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/objects" multicast
 
 # A debug kernel sees as much with fewer of them
 [ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || export CONTEXTS=${CONTEXTS-100} QPS=${QPS-1000} REGIONS=${REGIONS-10000}
-run_program "" 60 "$PROGRAMS/crowds"
+run_program "" 60 "$PROGRAMS/robust"
 
 ok "mckey" mckey_pair eth0
 ok "and the group is left" wait_for 10 eval '! mckey_joined eth0'

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A hostile process at its rings, doorbells, mappings and kick file; nobody else notices: tests/verbs.
-# SEED and ROUNDS are for the processes that scribble over all they have; more of these: ROUNDS=1000 rings scribble.
+# SEED and ROUNDS are for the processes that scribble over all they have; more of these: ROUNDS=1000 abi scribble.
 # timeout: 500
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -9,4 +9,4 @@
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-run_program "" 400 "$PROGRAMS/rings"
+run_program "" 400 "$PROGRAMS/abi"

@@ -14,5 +14,5 @@ hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 before=$(rdma resource show)
 # shellcheck disable=SC2086
-run_program "" 100 "$PROGRAMS/shares" $LIMITS
+run_program "" 100 "$PROGRAMS/robust" shares $LIMITS
 is "nothing is left" "$(rdma resource show)" "$before"

@@ -7,7 +7,7 @@
 hosts_up 4400 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-run_program "" 120 "$PROGRAMS/stream"
+run_program "" 120 "$PROGRAMS/data" stream
 
 # kicks: so far. The kernel remembers values for 10 ms.
 kicks() { sleep 0.1; cat "/sys/class/infiniband/$D1/ports/1/hw_counters/kicks"; }

@@ -8,6 +8,6 @@
 
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
-run_program "" 90 "$PROGRAMS/unready"
+run_program "" 90 "$PROGRAMS/data" unready
 is "errors that h1 counted" "$(error_counters $D1)" ""
 is "errors that h2 counted" "$(error_counters $D2)" ""

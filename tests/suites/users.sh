@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A user of this host injects a message into another user's connection, until Documentation/security.rst's rule for the
-# firewall stops processes from sending to the port of RoCE: tests/verbs/connected.c, tests/wire/inject.py.
+# firewall stops processes from sending to the port of RoCE: tests/verbs/robust/connected.c, tests/wire/inject.py.
 # timeout: 120
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
@@ -27,7 +27,7 @@ as() { on h1 setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs --i
 # connect: the first user's connection from D1 to D2, which "tell COMMAND" speaks to; the answer is in $SAID
 connect() {
 	export D1 D2 G1 G2
-	coproc VICTIM { as 1001 "$PROGRAMS/connected" 2>&1; }
+	coproc VICTIM { as 1001 "$PROGRAMS/robust" connected 2>&1; }
 	read -t "$(seconds 20)" -r QPN <&"${VICTIM[0]}"
 }
 tell() {

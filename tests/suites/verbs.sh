@@ -8,11 +8,11 @@
 hosts_up 4400 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-run_program "" 400 "$PROGRAMS/verbs"
-G1=$G1_6 G2=$G2_6 run_program "IPv6: " 200 "$PROGRAMS/verbs" datagram sizes
-D2=$D1 G2=$G1 run_program "one device: " 200 "$PROGRAMS/verbs" ops order datagram place many
+run_program "" 400 "$PROGRAMS/data"
+G1=$G1_6 G2=$G2_6 run_program "IPv6: " 200 "$PROGRAMS/data" datagram sizes
+D2=$D1 G2=$G1 run_program "one device: " 200 "$PROGRAMS/data" ops order datagram place many
 # Packets that are copied (UC) and longer than a page, when there are no larger pages
 echo 1 >/proc/sys/net/core/high_order_alloc_disable
-run_program "small pages: " 100 "$PROGRAMS/verbs" sizes
-D2=$D1 G2=$G1 run_program "small pages, one device: " 100 "$PROGRAMS/verbs" sizes
+run_program "small pages: " 100 "$PROGRAMS/data" sizes
+D2=$D1 G2=$G1 run_program "small pages, one device: " 100 "$PROGRAMS/data" sizes
 echo 0 >/proc/sys/net/core/high_order_alloc_disable

@@ -2,7 +2,7 @@
 /*
  * drivers/sroce/mem/last_word.h: which stores the end of a packet is made of, and in
  * which order the program has them.  What a processor makes of that order is
- * not shown here: see tests/verbs/polling.c.
+ * not shown here: see tests/verbs/data/polling.c.
  */
 #include "env.h"
 #include "tap.h"

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * FLUSH, which rdma-core 44 cannot post yet: written into the ring.  Any kernel
+ * can send it; regions can be flushed on kernels from 6.2 on.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "rings.h"
+
+#define FLUSH_ID	0xf1
+#define FLUSH_WC	8		/* IBV_WC_FLUSH */
+#define GLOBAL		(1 << 8)	/* IBV_ACCESS_FLUSH_GLOBAL */
+#define PERSISTENT	(1 << 9)	/* IBV_ACCESS_FLUSH_PERSISTENT */
+#define CAP_GLOBAL	(1ull << 38)	/* IBV_DEVICE_FLUSH_GLOBAL */
+#define CAP_PERSISTENT	(1ull << 39)
+
+static bool can_flush(const struct host *host)
+{
+	struct ibv_device_attr_ex attr;
+
+	if (!CHECK_CALL(ibv_query_device_ex(host->context, NULL, &attr), 0))
+		return false;
+	CHECK(!(attr.device_cap_flags_ex & CAP_PERSISTENT));
+	return attr.device_cap_flags_ex & CAP_GLOBAL;
+}
+
+/* An entry behind the provider's back. */
+static void flush(struct abuser *abuser, uint32_t rkey, size_t remote,
+		  uint32_t length, uint8_t type, uint8_t level)
+{
+	struct sroce_sqe *sqe = sqe_at(abuser, abuser->slot->sq_tail);
+
+	memset(sqe, 0, STRIDE);
+	sqe->wr_id = FLUSH_ID;
+	sqe->opcode = SROCE_WR_FLUSH;
+	sqe->flags = SROCE_WR_SIGNALED;
+	sqe->flush.remote_addr = (uintptr_t)abuser->pair.b.buf + remote;
+	sqe->flush.rkey = rkey;
+	sqe->flush.length = length;
+	sqe->flush.type = type;
+	sqe->flush.level = level;
+	__atomic_store_n(&abuser->slot->sq_tail, abuser->slot->sq_tail + 1,
+			 __ATOMIC_SEQ_CST);
+	CHECK_CALL(kick(abuser), 0);
+}
+
+/* The provider does not know of our entry: its own tail is put right. */
+static bool flushed(struct abuser *abuser, enum ibv_wc_status status)
+{
+	return EXPECT(abuser->pair.a.scq, abuser->pair.a.qp, .wr_id = FLUSH_ID,
+		      .status = status, .opcode = FLUSH_WC);
+}
+
+static bool connect(struct abuser *abuser, int access)
+{
+	abuser->pair.options.qp_access = ALL_ACCESS | access;
+	return CHECK(pair_again(&abuser->pair));
+}
+
+static struct ibv_mr *region(const struct abuser *abuser, int access)
+{
+	const struct side *b = &abuser->pair.b;
+	struct ibv_mr *mr = ibv_reg_mr(b->pd, b->buf, b->size, access);
+
+	CHECK(mr);
+	return mr;
+}
+
+static void allowed(const void *arg)
+{
+	static const uint32_t lengths[] = { 0, 1, 4096, 65536 };
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	size_t i;
+
+	(void)arg;
+	if (!can_flush(&hosts[1])) {
+		skip("this kernel registers no such regions");
+		return;
+	}
+	REQUIRE(abuser_up(&abuser));
+	mr = region(&abuser, IBV_ACCESS_LOCAL_WRITE | GLOBAL);
+	REQUIRE(mr && connect(&abuser, GLOBAL));
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		flush(&abuser, mr->rkey, 0, lengths[i], 1, 0);
+		REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
+		flush(&abuser, mr->rkey, 65536 - lengths[i], lengths[i], 1, 0);
+		REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
+	}
+	/* All of the region: no matter which part is named. */
+	flush(&abuser, mr->rkey, 1 << 20, 12345678, 1, 1);
+	REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
+	REQUIRE(connect(&abuser, GLOBAL));
+	CHECK(works(&abuser.pair));
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	abuser_down(&abuser);
+}
+
+/**
+ * struct refusal - a FLUSH that cannot be
+ * @mr_access: of the region, beside the usual rights
+ * @qp_access: of the peer's QP, too
+ * @key: bits of the key to change
+ */
+struct refusal {
+	const char *name;
+	int mr_access;
+	int qp_access;
+	uint32_t key;
+	size_t remote;
+	uint32_t length;
+	uint8_t type;
+	uint8_t level;
+	enum ibv_wc_status status;
+};
+
+static const struct refusal refusals[] = {
+	{ "region without the right", 0, GLOBAL, 0, 0, 8, 1, 0,
+	  IBV_WC_REM_ACCESS_ERR },
+	{ "all of a region without the right", 0, GLOBAL, 0, 0, 8, 1, 1,
+	  IBV_WC_REM_ACCESS_ERR },
+	{ "QP without the right", GLOBAL, 0, 0, 0, 8, 1, 0,
+	  IBV_WC_REM_INV_REQ_ERR },
+	{ "persistence, which no region has", GLOBAL, GLOBAL | PERSISTENT, 0,
+	  0, 8, 2, 0, IBV_WC_REM_ACCESS_ERR },
+	{ "persistence and visibility", GLOBAL, GLOBAL | PERSISTENT, 0, 0, 8,
+	  3, 1, IBV_WC_REM_ACCESS_ERR },
+	{ "persistence without the right", GLOBAL, GLOBAL, 0, 0, 8, 2, 0,
+	  IBV_WC_REM_INV_REQ_ERR },
+	{ "another key", GLOBAL, GLOBAL, 0x100, 0, 8, 1, 0,
+	  IBV_WC_REM_ACCESS_ERR },
+	{ "an old key, all of the region", GLOBAL, GLOBAL, 1, 0, 8, 1, 1,
+	  IBV_WC_REM_ACCESS_ERR },
+	{ "beyond the region", GLOBAL, GLOBAL, 0, 65529, 8, 1, 0,
+	  IBV_WC_REM_ACCESS_ERR },
+	{ "nothing, beyond the region", GLOBAL, GLOBAL, 0, 65537, 0, 1, 0,
+	  IBV_WC_REM_ACCESS_ERR },
+	{ "before the region", GLOBAL, GLOBAL, 0, -1ul, 8, 1, 0,
+	  IBV_WC_REM_ACCESS_ERR },
+	{ "2 GiB, beyond the region", GLOBAL, GLOBAL, 0, 0, 1u << 31, 1, 0,
+	  IBV_WC_REM_ACCESS_ERR },
+};
+
+static void refused(const void *arg)
+{
+	const struct refusal *r = arg;
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	/* Without the kernel's help no region has the right: refused, too. */
+	int access = can_flush(&hosts[1]) ? r->mr_access : 0;
+
+	REQUIRE(abuser_up(&abuser));
+	mr = region(&abuser, IBV_ACCESS_LOCAL_WRITE | access);
+	REQUIRE(mr && connect(&abuser, r->qp_access));
+	flush(&abuser, mr->rkey ^ r->key, r->remote, r->length, r->type,
+	      r->level);
+	flushed(&abuser, r->status);
+	CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
+	CHECK_CALL(state_of(&abuser.pair.b), IBV_QPS_ERR);
+	REQUIRE(connect(&abuser, GLOBAL));
+	CHECK(works(&abuser.pair));
+	victim_works();
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	abuser_down(&abuser);
+}
+
+/* No region is said to be persistent. */
+static void registering(const void *arg)
+{
+	const struct side *b;
+	struct abuser abuser;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	b = &abuser.pair.b;
+	errno = 0;
+	CHECK(!ibv_reg_mr(b->pd, b->buf, b->size,
+			  IBV_ACCESS_LOCAL_WRITE | PERSISTENT));
+	CHECK(errno == EOPNOTSUPP || errno == EINVAL);
+	abuser_down(&abuser);
+}
+
+GROUP(flush)
+{
+	size_t i;
+
+	other_process_goes_on();
+	run_test(allowed, NULL, "FLUSH: of ranges and regions");
+	for (i = 0; i < ARRAY_SIZE(refusals); i++)
+		run_test(refused, &refusals[i], "FLUSH refused: %s",
+			 refusals[i].name);
+	run_test(registering, NULL, "FLUSH: no persistent regions");
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Unreliable datagrams.
+ */
+#include <arpa/inet.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <string.h>
+
+#include "move.h"
+
+#define GRH	40
+
+static const struct options ud = { .type = IBV_QPT_UD, .inline_data = 64 };
+
+struct datagram {
+	uint32_t length;
+	unsigned int flags;
+	bool with_imm;
+	uint32_t imm;
+	uint32_t qkey;
+};
+
+static struct ibv_send_wr request(uint64_t id, const struct datagram *d,
+				  struct ibv_sge *sge, struct ibv_ah *ah,
+				  uint32_t qpn)
+{
+	return (struct ibv_send_wr){
+		.wr_id = id, .sg_list = sge, .num_sge = d->length ? 1 : 0,
+		.opcode = d->with_imm ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED | d->flags,
+		.imm_data = htonl(d->imm),
+		.wr.ud.ah = ah, .wr.ud.remote_qpn = qpn,
+		.wr.ud.remote_qkey = d->qkey ? d->qkey : QKEY,
+	};
+}
+
+static int post_to(struct pair *pair, uint64_t id, const struct datagram *d,
+		   struct ibv_ah *ah, uint32_t qpn)
+{
+	struct ibv_sge sge = piece(&pair->a, 0, d->length);
+	struct ibv_send_wr wr = request(id, d, &sge, ah, qpn);
+
+	return post_one(&pair->a, &wr);
+}
+
+static int post(struct pair *pair, uint64_t id, const struct datagram *d)
+{
+	return post_to(pair, id, d, pair->a.ah, pair->b.qp->qp_num);
+}
+
+static bool arrives(struct pair *pair, uint64_t id, const struct datagram *d)
+{
+	return EXPECT(pair->a.scq, pair->a.qp, .wr_id = id,
+		      .opcode = IBV_WC_SEND) &&
+	       EXPECT(pair->b.rcq, pair->b.qp, .wr_id = ~id,
+		      .opcode = IBV_WC_RECV, .length = GRH + d->length,
+		      .with_imm = d->with_imm, .imm = d->imm,
+		      .src_qp = pair->a.qp->qp_num);
+}
+
+static bool delivered(struct pair *pair, uint64_t id, const struct datagram *d)
+{
+	fill(pair->a.buf, d->length, id);
+	memset(pair->b.buf, 0, GRH + d->length + 1);
+	return CHECK_CALL(post_recv(&pair->b, ~id, 0, pair->b.size), 0) &&
+	       CHECK_CALL(post(pair, id, d), 0) && arrives(pair, id, d) &&
+	       CHECK(filled(pair->b.buf + GRH, d->length, id)) &&
+	       CHECK(!pair->b.buf[GRH + d->length]);
+}
+
+static void sizes(const void *arg)
+{
+	const uint32_t mtu = 128u << hosts[0].mtu;
+	const uint32_t lengths[] = { 0, 1, 2, 3, 4, 63, 64, mtu - 1, mtu };
+	struct pair pair;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		struct datagram d = { .length = lengths[i] };
+
+		delivered(&pair, i, &d);
+		d.with_imm = true;
+		d.imm = 0xdeadbeef + i;
+		delivered(&pair, 100 + i, &d);
+		d.flags = IBV_SEND_INLINE;
+		if (d.length <= 64)
+			delivered(&pair, 200 + i, &d);
+	}
+	pair_down(&pair);
+}
+
+static void check_grh4(const struct iphdr *ip, const struct iphdr *zero,
+		       uint32_t length)
+{
+	static const char nothing[20];
+
+	CHECK(!memcmp(zero, nothing, 20));
+	CHECK(ip->version == 4 && ip->ihl == 5);
+	CHECK(ip->protocol == IPPROTO_UDP);
+	CHECK(ntohs(ip->tot_len) == 20 + 8 + 12 + 8 + (length + 3) / 4 * 4 + 4);
+	CHECK(!memcmp(&ip->saddr, hosts[0].gid.raw + 12, 4));
+	CHECK(!memcmp(&ip->daddr, hosts[1].gid.raw + 12, 4));
+}
+
+static void check_grh6(const struct ip6_hdr *ip, uint32_t length)
+{
+	CHECK(ip->ip6_vfc >> 4 == 6 && ip->ip6_nxt == IPPROTO_UDP);
+	CHECK(ntohs(ip->ip6_plen) == 8 + 12 + 8 + (length + 3) / 4 * 4 + 4);
+	CHECK(!memcmp(&ip->ip6_src, &hosts[0].gid, 16));
+	CHECK(!memcmp(&ip->ip6_dst, &hosts[1].gid, 16));
+}
+
+static bool mapped(const union ibv_gid *gid)
+{
+	static const uint8_t prefix[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(gid->raw, prefix, 12);
+}
+
+static void grh(const void *arg)
+{
+	const struct datagram d = { .length = 101 };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	delivered(&pair, 1, &d);
+	if (mapped(&hosts[0].gid))
+		check_grh4((struct iphdr *)(pair.b.buf + 20),
+			   (struct iphdr *)pair.b.buf, d.length);
+	else
+		check_grh6((struct ip6_hdr *)pair.b.buf, d.length);
+	pair_down(&pair);
+}
+
+/* The answer goes where the completion and the header say. */
+static void answer(const void *arg)
+{
+	const struct datagram d = { .length = 33 };
+	struct ibv_ah *there;
+	struct pair pair;
+	struct ibv_wc wc;
+	struct side side;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	CHECK_CALL(post_recv(&pair.b, 1, 0, 1000), 0);
+	CHECK_CALL(post(&pair, 1, &d), 0);
+	REQUIRE(next_wc(pair.b.rcq, &wc) && CHECK(!wc.status));
+	CHECK(wc.wc_flags & IBV_WC_GRH);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	there = ibv_create_ah_from_wc(pair.b.pd, &wc,
+				      (struct ibv_grh *)pair.b.buf, 1);
+	REQUIRE(CHECK(there));
+	side = pair.a;
+	pair.a = pair.b;
+	pair.b = side;
+	CHECK_CALL(post_recv(&pair.b, ~2ull, 0, 1000), 0);
+	CHECK_CALL(post_to(&pair, 2, &d, there, wc.src_qp), 0);
+	arrives(&pair, 2, &d);
+	CHECK_CALL(ibv_destroy_ah(there), 0);
+	pair_down(&pair);
+}
+
+static void wrong_qkey(const void *arg)
+{
+	const struct datagram wrong = { .length = 8, .qkey = QKEY + 1 };
+	const struct datagram right = { .length = 8 };
+	long long before = counter(&hosts[1], "rx_bad_qkey");
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	CHECK_CALL(post(&pair, 1, &wrong), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	delivered(&pair, 2, &right);
+	CHECK(counter(&hosts[1], "rx_bad_qkey") == before + 1);
+	pair_down(&pair);
+}
+
+/* A Q_Key with the highest bit stands for that of the sender's own QP. */
+static void own_qkey(const void *arg)
+{
+	const struct datagram d = { .length = 8, .qkey = 0x80000123 };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	delivered(&pair, 1, &d);
+	pair_down(&pair);
+}
+
+static void wrong_qpn(const void *arg)
+{
+	const struct datagram d = { .length = 8 };
+	long long before = counter(&hosts[1], "rx_bad_qpn");
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	CHECK_CALL(post_to(&pair, 1, &d, pair.a.ah,
+			   pair.b.qp->qp_num ^ 0x555555), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	delivered(&pair, 2, &d);
+	CHECK(counter(&hosts[1], "rx_bad_qpn") == before + 1);
+	pair_down(&pair);
+}
+
+/* Without a receive request it is lost, and so is one that is too long. */
+static void no_room(const void *arg)
+{
+	const struct datagram d = { .length = 100 };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	CHECK_CALL(post(&pair, 1, &d), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	CHECK(quiet(pair.b.rcq));
+	delivered(&pair, 2, &d);
+	pair_down(&pair);
+}
+
+static void too_long(const void *arg)
+{
+	const struct datagram d = { .length = (128u << hosts[0].mtu) + 1 };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	CHECK_CALL(post(&pair, 1, &d), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .status = IBV_WC_LOC_LEN_ERR);
+	CHECK(state_of(&pair.a) == IBV_QPS_SQE);
+	pair_down(&pair);
+}
+
+#define IN_A_ROW	32
+
+static void post_list(struct pair *pair, const struct datagram *d)
+{
+	struct ibv_sge sge = piece(&pair->a, 0, d->length);
+	struct ibv_send_wr wrs[IN_A_ROW], *bad;
+	int i;
+
+	for (i = 0; i < IN_A_ROW; i++) {
+		wrs[i] = request(i, d, &sge, pair->a.ah, pair->b.qp->qp_num);
+		wrs[i].next = i + 1 < IN_A_ROW ? &wrs[i + 1] : NULL;
+	}
+	CHECK_CALL(ibv_post_send(pair->a.qp, wrs, &bad), 0);
+}
+
+static bool sum_is_right(const struct iphdr *ip)
+{
+	const uint16_t *words = (const uint16_t *)ip;
+	uint32_t sum = 0;
+	int i;
+
+	for (i = 0; i < 10; i++)
+		sum += words[i];
+	return (sum & 0xffff) + (sum >> 16) == 0xffff;
+}
+
+/* Of a burst, too: each header is that of its own packet. */
+static void listed(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	const struct iphdr *ip;
+	struct pair pair;
+	int i, first = 0;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	for (i = 0; i < IN_A_ROW; i++)
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 1024 * i, 1024), 0);
+	fill(pair.a.buf, 500, 3);
+	post_list(&pair, &d);
+	for (i = 0; i < IN_A_ROW; i++) {
+		arrives(&pair, i, &d);
+		CHECK(filled(pair.b.buf + 1024 * i + GRH, 500, 3));
+		ip = (const struct iphdr *)(pair.b.buf + 1024 * i + 20);
+		if (!mapped(&hosts[0].gid))
+			continue;
+		first = i ? first : ntohs(ip->id);
+		CHECK(ntohs(ip->id) == (uint16_t)(first + i));
+		CHECK(sum_is_right(ip));
+	}
+	pair_down(&pair);
+}
+
+/* Many in a row, each with its own contents, none lost on one machine. */
+static void stream(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	struct pair pair;
+	uint64_t i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	for (i = 0; i < 32; i++)
+		CHECK_CALL(post_recv(&pair.b, ~i, 1024 * i, 1024), 0);
+	fill(pair.a.buf, 500, 3);
+	for (i = 0; i < 32; i++)
+		CHECK_CALL(post(&pair, i, &d), 0);
+	for (i = 0; i < 32; i++) {
+		arrives(&pair, i, &d);
+		CHECK(filled(pair.b.buf + 1024 * i + GRH, 500, 3));
+	}
+	pair_down(&pair);
+}
+
+GROUP(datagram)
+{
+	static const struct test tests[] = {
+		{ "UD: all sizes, immediate data, inline", sizes },
+		{ "UD: the GRH", grh },
+		{ "UD: the GRHs of a list", listed },
+		{ "UD: an answer to the sender", answer },
+		{ "UD: wrong Q_Key", wrong_qkey },
+		{ "UD: the QP's own Q_Key", own_qkey },
+		{ "UD: wrong QP number", wrong_qpn },
+		{ "UD: no receive request", no_room },
+		{ "UD: longer than the MTU", too_long },
+		{ "UD: 32 in a row", stream },
+	};
+
+	run_tests(tests, ARRAY_SIZE(tests));
+}

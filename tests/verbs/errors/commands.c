@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Commands as no library would put them together: write() and ioctl() on the
+ * device's file, and what sroce adds to the core's commands.
+ */
+#include <fcntl.h>
+#include <rdma/ib_user_ioctl_cmds.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_ioctl.h>
+#include <rdma/sroce-abi.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "misuse.h"
+
+/* write() */
+
+struct raw {
+	struct ib_uverbs_cmd_hdr hdr;
+	union {
+		uint64_t words[64];
+		uint64_t response;
+		struct ib_uverbs_alloc_pd alloc_pd;
+		struct ib_uverbs_reg_mr reg_mr;
+		struct ib_uverbs_create_cq create_cq;
+		struct ib_uverbs_resize_cq resize_cq;
+		struct ib_uverbs_create_qp create_qp;
+		struct ib_uverbs_create_ah create_ah;
+		struct ib_uverbs_create_srq create_srq;
+		struct ib_uverbs_modify_srq modify_srq;
+		struct ib_uverbs_modify_qp modify_qp;
+	};
+} __attribute__((packed, aligned(4)));
+
+static uint64_t answer[64];
+
+/* Words are counted from the header on, bytes here behind it. */
+static int send_raw(struct things *t, struct raw *raw, uint32_t command,
+		    size_t in, size_t out)
+{
+	size_t length = sizeof(raw->hdr) + in;
+
+	raw->hdr.command = command;
+	raw->hdr.in_words = length / 4;
+	raw->hdr.out_words = out / 4;
+	errno = 0;
+	return write(t->context->cmd_fd, raw, length) == (ssize_t)length ?
+	       0 : errno;
+}
+
+static int header(struct things *t, uint32_t command, size_t length,
+		  unsigned int in_words, unsigned int out_words)
+{
+	struct raw raw = { .hdr = { command, in_words, out_words } };
+
+	raw.response = (uintptr_t)answer;
+	errno = 0;
+	return write(t->context->cmd_fd, &raw, length) < 0 ? errno : 0;
+}
+
+static void headers(struct things *t)
+{
+	const uint32_t pd = IB_USER_VERBS_CMD_ALLOC_PD;
+
+	REFUSED("write()", "nothing", EINVAL, header(t, pd, 0, 0, 0));
+	REFUSED("write()", "less than a header", EINVAL,
+		header(t, pd, 4, 1, 1));
+	REFUSED("write()", "a length that is not that of the header", EINVAL,
+		header(t, pd, 16, 5, 1));
+	REFUSED("write()", "an unknown command", EOPNOTSUPP,
+		header(t, 77, 16, 4, 1));
+	REFUSED("write()", "an unknown flag of commands", EINVAL,
+		header(t, pd | 1 << 24, 16, 4, 1));
+	REFUSED("write()", "a command without room for its answer", ENOSPC,
+		header(t, pd, 16, 4, 0));
+	REFUSED("write()", "a command that is cut short", ENOSPC,
+		header(t, pd, 12, 3, 1));
+}
+
+/*
+ * What sroce adds to a command, and to its answer; @fill makes the core's part
+ * and returns its length.
+ */
+struct command {
+	const char *name;
+	uint32_t number;
+	size_t (*fill)(struct things *t, struct raw *raw);
+	size_t core_answer;
+	size_t in;
+	size_t out;
+};
+
+static size_t create_cq(struct things *t, struct raw *raw)
+{
+	(void)t;
+	raw->create_cq.cqe = 4;
+	raw->create_cq.comp_channel = -1;
+	return sizeof(raw->create_cq);
+}
+
+static size_t resize_cq(struct things *t, struct raw *raw)
+{
+	raw->resize_cq.cq_handle = t->cq->handle;
+	raw->resize_cq.cqe = 8;
+	return sizeof(raw->resize_cq);
+}
+
+static size_t create_qp(struct things *t, struct raw *raw)
+{
+	raw->create_qp.pd_handle = t->pd->handle;
+	raw->create_qp.send_cq_handle = t->cq->handle;
+	raw->create_qp.recv_cq_handle = t->cq->handle;
+	raw->create_qp.qp_type = IBV_QPT_RC;
+	return sizeof(raw->create_qp);
+}
+
+static size_t create_srq(struct things *t, struct raw *raw)
+{
+	raw->create_srq.pd_handle = t->pd->handle;
+	raw->create_srq.max_wr = 4;
+	return sizeof(raw->create_srq);
+}
+
+static size_t create_ah(struct things *t, struct raw *raw)
+{
+	struct ib_uverbs_ah_attr *attr = &raw->create_ah.attr;
+
+	raw->create_ah.pd_handle = t->pd->handle;
+	memcpy(attr->grh.dgid, &hosts[1].gid, 16);
+	attr->grh.sgid_index = hosts[0].gid_index;
+	attr->is_global = 1;
+	attr->port_num = 1;
+	return sizeof(raw->create_ah);
+}
+
+static size_t alloc_pd(struct things *t, struct raw *raw)
+{
+	(void)t;
+	return sizeof(raw->alloc_pd);
+}
+
+static const struct command commands[] = {
+	{ "create CQ", IB_USER_VERBS_CMD_CREATE_CQ, create_cq,
+	  sizeof(struct ib_uverbs_create_cq_resp),
+	  sizeof(struct sroce_create_req), sizeof(struct sroce_create_cq_resp) },
+	{ "resize CQ", IB_USER_VERBS_CMD_RESIZE_CQ, resize_cq,
+	  sizeof(struct ib_uverbs_resize_cq_resp), 0,
+	  sizeof(struct sroce_create_cq_resp) },
+	{ "create QP", IB_USER_VERBS_CMD_CREATE_QP, create_qp,
+	  sizeof(struct ib_uverbs_create_qp_resp),
+	  sizeof(struct sroce_create_req), sizeof(struct sroce_create_qp_resp) },
+	{ "create SRQ", IB_USER_VERBS_CMD_CREATE_SRQ, create_srq,
+	  sizeof(struct ib_uverbs_create_srq_resp),
+	  sizeof(struct sroce_create_req),
+	  sizeof(struct sroce_create_srq_resp) },
+	{ "create AH", IB_USER_VERBS_CMD_CREATE_AH, create_ah,
+	  sizeof(struct ib_uverbs_create_ah_resp), 0,
+	  sizeof(struct sroce_create_ah_resp) },
+	{ "allocate PD", IB_USER_VERBS_CMD_ALLOC_PD, alloc_pd,
+	  sizeof(struct ib_uverbs_alloc_pd_resp), 0, 0 },
+};
+
+/* With so many bytes of ours, the last one of them @last. */
+static int command(struct things *t, const struct command *c, size_t in,
+		   size_t out, int last, void *to)
+{
+	struct raw raw = {};
+	size_t core = c->fill(t, &raw);
+
+	raw.response = (uintptr_t)to;
+	if (in)
+		((uint8_t *)&raw.words)[core + in - 1] = last;
+	return send_raw(t, &raw, c->number, core + in, c->core_answer + out);
+}
+
+static void our_part(struct things *t, const struct command *c)
+{
+	char verb[40];
+
+	snprintf(verb, sizeof(verb), "command \"%s\"", c->name);
+	if (c->in) {
+		REFUSED(verb, "without sroce's part", EINVAL,
+			command(t, c, 0, c->out, 0, answer));
+		REFUSED(verb, "half of sroce's part", EINVAL,
+			command(t, c, c->in / 2, c->out, 0, answer));
+		REFUSED(verb, "reserved bits in it", EOPNOTSUPP,
+			command(t, c, c->in, c->out, 1, answer));
+	}
+	REFUSED(verb, "more behind sroce's part", EOPNOTSUPP,
+		command(t, c, c->in + 16, c->out, 0x80, answer));
+	if (c->out) {
+		REFUSED(verb, "no room for sroce's answer", EINVAL,
+			command(t, c, c->in, 0, 0, answer));
+		REFUSED(verb, "too little room for it", EINVAL,
+			command(t, c, c->in, c->out - 4, 0, answer));
+	}
+	REFUSED(verb, "the answer to where nothing is", EFAULT,
+		command(t, c, c->in, c->out, 0, (void *)4096));
+}
+
+static int open_raw(struct things *t, uint32_t version, uint32_t flags)
+{
+	struct ibv_context *again = ibv_open_device(t->context->device);
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		uint64_t response;
+		struct sroce_alloc_ucontext_req drv;
+	} __attribute__((packed)) raw = {
+		.response = (uintptr_t)answer,
+		.drv = { .abi_version = version, .flags = flags },
+	};
+	char path[100];
+	int fd, err;
+
+	if (!CHECK(again))
+		return -1;
+	snprintf(path, sizeof(path), "/dev/infiniband/%s",
+		 again->device->dev_name);
+	CHECK_CALL(ibv_close_device(again), 0);
+	fd = open(path, O_RDWR);
+	raw.hdr = (struct ib_uverbs_cmd_hdr) {
+		IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(raw) / 4,
+		(sizeof(struct ib_uverbs_get_context_resp) +
+		 sizeof(struct sroce_alloc_ucontext_resp)) / 4,
+	};
+	errno = 0;
+	err = write(fd, &raw, sizeof(raw)) < 0 ? errno : 0;
+	close(fd);
+	return err;
+}
+
+static void special(struct things *t)
+{
+	struct raw raw = { .modify_srq = {
+		.srq_handle = t->srq->handle, .attr_mask = IBV_SRQ_MAX_WR,
+		.max_wr = 8,
+	} };
+	const size_t size = sizeof(raw.modify_srq);
+
+	REFUSED("command \"open the device\"", "another version", EPROTO,
+		open_raw(t, SROCE_ABI_VERSION + 1, 0));
+	REFUSED("command \"open the device\"", "an unknown flag", EOPNOTSUPP,
+		open_raw(t, SROCE_ABI_VERSION, 1));
+	REFUSED("command \"resize SRQ\"", "without sroce's part", EINVAL,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size, 0));
+	raw.words[size / 8] = 4096;
+	REFUSED("command \"resize SRQ\"", "the answer to where nothing is",
+		EFAULT, send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ,
+				 size + 8, 0));
+	raw.words[size / 8] = (uintptr_t)answer;
+	REFUSED("command \"resize SRQ\"", "more behind sroce's part", EINVAL,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 16, 0));
+	raw = (struct raw) { .modify_qp = {
+		.qp_handle = t->qp->handle, .attr_mask = IBV_QP_STATE,
+		.qp_state = IBV_QPS_RESET,
+	} };
+	raw.words[sizeof(raw.modify_qp) / 8] = 1;
+	REFUSED("command \"modify QP\"", "what has no meaning yet", EOPNOTSUPP,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_QP,
+			 sizeof(raw.modify_qp) + 8, 0));
+	raw = (struct raw) { .reg_mr = {
+		.response = (uintptr_t)answer, .pd_handle = t->pd->handle,
+		.start = (uintptr_t)t->buf, .hca_va = (uintptr_t)t->buf,
+		.length = 4096,
+	} };
+	raw.words[sizeof(raw.reg_mr) / 8] = 0x80;
+	REFUSED("command \"register MR\"", "an unknown flag", EOPNOTSUPP,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_REG_MR,
+			 sizeof(raw.reg_mr) + 8,
+			 sizeof(struct ib_uverbs_reg_mr_resp)));
+	raw.words[sizeof(raw.reg_mr) / 8] = SROCE_REG_MR_NULL;
+	REFUSED("command \"register MR\"", "null, but with a length", EINVAL,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_REG_MR,
+			 sizeof(raw.reg_mr) + 8,
+			 sizeof(struct ib_uverbs_reg_mr_resp)));
+}
+
+/* ioctl() */
+
+struct request {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attrs[4];
+};
+
+static int send_request(struct things *t, struct request *r)
+{
+	if (!r->hdr.length)
+		r->hdr.length = sizeof(r->hdr) +
+				r->hdr.num_attrs * sizeof(r->attrs[0]);
+	r->hdr.driver_id = SROCE_DRIVER_ID;
+	return ioctl(t->context->cmd_fd, RDMA_VERBS_IOCTL, r) ? errno : 0;
+}
+
+#define REQUEST(...) send_request(t, &(struct request) { __VA_ARGS__ })
+
+static void requests(struct things *t)
+{
+	const uint16_t pd = UVERBS_OBJECT_PD, query = SROCE_METHOD_PD_QUERY;
+	const struct ib_uverbs_attr good = {
+		.attr_id = SROCE_ATTR_PD_QUERY_HANDLE,
+		.flags = UVERBS_ATTR_F_MANDATORY, .data = t->pd->handle,
+	};
+	const struct ib_uverbs_attr unknown = {
+		.attr_id = SROCE_ATTR_PD_QUERY_HANDLE + 5,
+		.flags = UVERBS_ATTR_F_MANDATORY,
+	};
+
+	REFUSED("ioctl()", "an unknown number", ENOTTY,
+		ioctl(t->context->cmd_fd, _IOWR(RDMA_IOCTL_MAGIC, 77,
+						struct ib_uverbs_ioctl_hdr),
+		      answer) ? errno : 0);
+	REFUSED("ioctl()", "a request where nothing is", EFAULT,
+		ioctl(t->context->cmd_fd, RDMA_VERBS_IOCTL, 4096) ? errno : 0);
+	REFUSED("ioctl()", "an unknown object", EPROTONOSUPPORT,
+		REQUEST({ .object_id = 0xffe, .method_id = query }));
+	REFUSED("ioctl()", "an unknown method", EPROTONOSUPPORT,
+		REQUEST({ .object_id = pd, .method_id = 0xffe }));
+	REFUSED("ioctl()", "reserved bits", EPROTONOSUPPORT,
+		REQUEST({ .object_id = pd, .method_id = query,
+			  .num_attrs = 1, .reserved1 = 1 }, { good }));
+	REFUSED("ioctl()", "a length that is not that of the attributes",
+		EINVAL, REQUEST({ .object_id = pd, .method_id = query,
+				  .num_attrs = 1, .length = 24 }, { good }));
+	REFUSED("ioctl()", "length 65535", EINVAL,
+		REQUEST({ .object_id = pd, .method_id = query,
+			  .num_attrs = 1, .length = 65535 }, { good }));
+	REFUSED("ioctl(), is it a PD?", "no handle", EINVAL,
+		REQUEST({ .object_id = pd, .method_id = query }));
+	REFUSED("ioctl(), is it a PD?", "the handle twice", EINVAL,
+		REQUEST({ .object_id = pd, .method_id = query,
+			  .num_attrs = 2 }, { good, good }));
+	REFUSED("ioctl(), is it a PD?", "an unknown attribute",
+		EPROTONOSUPPORT, REQUEST({ .object_id = pd, .method_id = query,
+			  .num_attrs = 2 }, { good, unknown }));
+}
+
+static int query_dm(struct things *t, uint32_t handle, void *to, size_t length)
+{
+	return REQUEST({ .object_id = UVERBS_OBJECT_DM,
+			 .method_id = SROCE_METHOD_DM_QUERY, .num_attrs = 2 }, {
+		{ .attr_id = SROCE_ATTR_DM_QUERY_HANDLE,
+		  .flags = UVERBS_ATTR_F_MANDATORY, .data = handle },
+		{ .attr_id = SROCE_ATTR_DM_QUERY_RESP,
+		  .flags = UVERBS_ATTR_F_MANDATORY, .len = length,
+		  .data = (uintptr_t)to } });
+}
+
+static void our_methods(struct things *t)
+{
+	const size_t size = sizeof(struct sroce_dm_query_resp);
+	const char *verb = "ioctl(), where is the DM?";
+
+	REFUSED(verb, "a handle that is none", ENOENT,
+		query_dm(t, 0x123456, answer, size));
+	REFUSED(verb, "a PD", EINVAL,
+		query_dm(t, t->pd->handle, answer, size));
+	REFUSED(verb, "too little room for the answer", EINVAL,
+		query_dm(t, t->dm->handle, answer, size - 8));
+	REFUSED(verb, "the answer to where nothing is", EFAULT,
+		query_dm(t, t->dm->handle, (void *)4096, size));
+}
+
+GROUP(commands)
+{
+	struct things t;
+	size_t i;
+
+	if (!things_up(&t))
+		return;
+	headers(&t);
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		our_part(&t, &commands[i]);
+	special(&t);
+	requests(&t);
+	our_methods(&t);
+	things_down(&t);
+}

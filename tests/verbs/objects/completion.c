@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: resized, moderated, created with every flag.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "move.h"
+#include "resources.h"
+
+static bool write_signaled(struct pair *pair, uint64_t id, uint32_t length)
+{
+	return CHECK_CALL(post_rdma(&pair->a, &pair->b, IBV_WR_RDMA_WRITE, id,
+				    0, 0, length, IBV_SEND_SIGNALED), 0);
+}
+
+/* Waits until all requests are through, without taking their completions. */
+static void settle(struct pair *pair)
+{
+	struct ibv_sge sge = piece(&pair->a, 0, 8);
+	struct ibv_send_wr wr = rdma_wr(&pair->b, IBV_WR_RDMA_WRITE_WITH_IMM,
+					0, &sge, 1, 0);
+
+	wr.send_flags = 0;
+	CHECK_CALL(post_recv(&pair->b, 77, 0, 0), 0);
+	CHECK_CALL(post_one(&pair->a, &wr), 0);
+	EXPECT(pair->b.rcq, pair->b.qp, .wr_id = 77,
+	       .opcode = IBV_WC_RECV_RDMA_WITH_IMM, .length = 8,
+	       .with_imm = true);
+}
+
+static bool event_comes(struct side *side, const struct ibv_cq *armed)
+{
+	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *context;
+
+	if (poll(&pollfd, 1, PATIENCE_MS) != 1 ||
+	    ibv_get_cq_event(side->channel, &cq, &context))
+		return false;
+	ibv_ack_cq_events(cq, 1);
+	return cq == armed;
+}
+
+static bool no_event_comes(struct side *side)
+{
+	struct pollfd pollfd = { .fd = side->channel->fd, .events = POLLIN };
+
+	return !poll(&pollfd, 1, QUIET_MS);
+}
+
+static void resized(const void *arg)
+{
+	static const int sizes[] = { 8, 64, 9, 3000, 16, 8, 100000, 8 };
+	const struct options options = { .cqe = 16 };
+	uint64_t posted = 0, taken = 0;
+	struct pair pair;
+	size_t i;
+	int n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		while (posted - taken < 7)
+			REQUIRE(write_signaled(&pair, posted++, 100));
+		settle(&pair);
+		CHECK_CALL(ibv_resize_cq(pair.a.scq, sizes[i]), 0);
+		CHECK(pair.a.scq->cqe >= sizes[i]);
+		for (n = 0; n < 4; n++)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = taken++,
+			       .opcode = IBV_WC_RDMA_WRITE);
+	}
+	/* What is in it has to fit. */
+	while (posted - taken < 7)
+		REQUIRE(write_signaled(&pair, posted++, 100));
+	settle(&pair);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 4), EINVAL);
+	CHECK(pair.a.scq->cqe == 8);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 0), EINVAL);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 0x7fffffff), EINVAL);
+	while (taken < posted)
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = taken++,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(pair.a.scq));
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
+/* While completions come, from another processor, too. */
+static void resized_in_traffic(const void *arg)
+{
+	const struct options options = { .wr = 256, .cqe = 512 };
+	uint64_t posted = 0, taken = 0, end = 4000;
+	struct ibv_wc wc[16];
+	struct pair pair;
+	int n, i, round;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (round = 0; taken < end; round++) {
+		while (posted < end && posted - taken < 200)
+			REQUIRE(write_signaled(&pair, posted++, 3000));
+		if (round % 8 == 0)
+			CHECK_CALL(ibv_resize_cq(pair.a.scq, round % 16 ?
+						 256 : 1000 + round), 0);
+		n = ibv_poll_cq(pair.a.scq, 16, wc);
+		REQUIRE(CHECK(n >= 0));
+		for (i = 0; i < n; i++)
+			REQUIRE(CHECK(wc[i].wr_id == taken++ && !wc[i].status));
+	}
+	CHECK(quiet(pair.a.scq));
+	pair_down(&pair);
+}
+
+static void resized_armed(const void *arg)
+{
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	CHECK_CALL(ibv_req_notify_cq(pair.a.scq, 0), 0);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 1000), 0);
+	CHECK(write_signaled(&pair, 1, 100));
+	CHECK(event_comes(&pair.a, pair.a.scq));
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+struct armer {
+	pthread_t thread;
+	struct ibv_cq *cq;
+	bool stop;
+};
+
+static void *keep_arming(void *arg)
+{
+	struct armer *armer = arg;
+
+	while (!__atomic_load_n(&armer->stop, __ATOMIC_RELAXED))
+		CHECK_CALL(ibv_req_notify_cq(armer->cq, 0), 0);
+	return NULL;
+}
+
+/* Who arms looks into the ring, and that goes. */
+static void resized_while_armed(const void *arg)
+{
+	struct armer armer = {};
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	armer.cq = pair.a.scq;
+	REQUIRE(CHECK(!pthread_create(&armer.thread, NULL, keep_arming,
+				      &armer)));
+	for (i = 0; i < 300; i++)
+		CHECK_CALL(ibv_resize_cq(pair.a.scq, i % 2 ? 100 : 20000), 0);
+	__atomic_store_n(&armer.stop, true, __ATOMIC_RELAXED);
+	pthread_join(armer.thread, NULL);
+	CHECK(write_signaled(&pair, 1, 100));
+	CHECK(event_comes(&pair.a, pair.a.scq));
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+/*
+ * Two pairs whose senders share a completion queue, which nobody has polled: of
+ * ten completions every third is the other's.  @own: its own queue, unused.
+ */
+static bool share_cq(struct pair *pair, struct pair *other, struct ibv_cq **own)
+{
+	struct options options = { .cqe = 32 };
+	uint64_t id;
+
+	if (!pair_up(pair, &options) || !pair_create(other, &options))
+		return false;
+	CHECK_CALL(ibv_destroy_qp(other->a.qp), 0);
+	*own = other->a.scq;
+	other->a.scq = pair->a.scq;
+	if (!CHECK(side_qp(&other->a, &options)) || !pair_connect(other))
+		return false;
+	for (id = 1; id <= 10; id++) {
+		CHECK(write_signaled(id % 3 ? pair : other, id, 10));
+		settle(id % 3 ? pair : other);
+	}
+	return true;
+}
+
+/* What was not polled of a QP goes with RESET, and what others left stays. */
+static void reset(const void *arg)
+{
+	struct pair pair, other;
+	struct ibv_cq *cq;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(share_cq(&pair, &other, &cq));
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	CHECK_CALL(to_reset(&pair.a), 0);
+	for (id = 3; id <= 9; id += 3)
+		EXPECT(pair.a.scq, other.a.qp, .wr_id = id,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(pair.a.scq));
+	CHECK(pair_again(&pair) && works(&pair) && works(&other));
+	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
+	other.a.qp = NULL;
+	other.a.scq = cq;
+	pair_down(&pair);
+	pair_down(&other);
+}
+
+/* The same when a QP is destroyed: nobody is left to know what wr_id means. */
+static void destroyed(const void *arg)
+{
+	struct pair pair, other;
+	struct ibv_cq *cq;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(share_cq(&pair, &other, &cq));
+	CHECK_CALL(ibv_destroy_qp(other.a.qp), 0);
+	other.a.qp = NULL;
+	other.a.scq = cq;
+	for (id = 1; id <= 10; id++)
+		if (id % 3)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = id,
+			       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(pair.a.scq));
+	CHECK(works(&pair));
+	pair_down(&other);
+	pair_down(&pair);
+}
+
+/* Events */
+
+/*
+ * Who arms and does not poll once more learns of what was there before, as with
+ * NICs; but once only.
+ */
+static void armed_late(const void *arg)
+{
+	struct pair pair;
+	struct ibv_cq *cq;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	cq = pair.a.scq;
+	CHECK(write_signaled(&pair, 1, 10));
+	settle(&pair);
+	/* That one is not solicited. */
+	CHECK_CALL(ibv_req_notify_cq(cq, 1), 0);
+	CHECK(no_event_comes(&pair.a));
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(event_comes(&pair.a, pair.a.scq));
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(no_event_comes(&pair.a));
+	CHECK(write_signaled(&pair, 2, 10));
+	CHECK(event_comes(&pair.a, pair.a.scq));
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(no_event_comes(&pair.a));
+	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	EXPECT(cq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(quiet(cq) && no_event_comes(&pair.a));
+	pair_down(&pair);
+}
+
+static void armed_late_for_solicited(const void *arg)
+{
+	struct pair pair;
+	struct ibv_wc wc;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	for (i = 0; i < 2; i++) {
+		CHECK_CALL(post_recv(&pair.b, i, 0, 100), 0);
+		CHECK_CALL(post_send(&pair.a, i, 0, 100, IBV_SEND_SIGNALED |
+				     (i ? IBV_SEND_SOLICITED : 0)), 0);
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
+		       .opcode = IBV_WC_SEND);
+	}
+	CHECK_CALL(ibv_req_notify_cq(pair.b.rcq, 1), 0);
+	CHECK(event_comes(&pair.b, pair.b.rcq));
+	for (i = 0; i < 2; i++)
+		CHECK(next_wc(pair.b.rcq, &wc) && !wc.status &&
+		      wc.wr_id == (uint64_t)i);
+	pair_down(&pair);
+}
+
+/* Moderation */
+
+/* Milliseconds from @start until the event; -1 if there is none */
+static long event_after(struct side *side, uint64_t start)
+{
+	return CHECK(event_comes(side, side->scq)) ?
+	       (long)(now_ms() - start) : -1;
+}
+
+static int moderate(struct ibv_cq *cq, uint16_t count, uint16_t period)
+{
+	struct ibv_modify_cq_attr attr = {
+		.attr_mask = IBV_CQ_ATTR_MODERATE,
+		.moderate = { .cq_count = count, .cq_period = period },
+	};
+
+	return ibv_modify_cq(cq, &attr);
+}
+
+/* Four completions, of which the event is to wait for 65 ms or for the fourth: how long it took, ms */
+static long event_of_four(struct pair *pair)
+{
+	uint64_t start = now_ms(), id;
+	long ms;
+
+	CHECK_CALL(ibv_req_notify_cq(pair->a.scq, 0), 0);
+	for (id = 2; id <= 5; id++)
+		CHECK(write_signaled(pair, id, 10));
+	ms = event_after(&pair->a, start);
+	for (id = 2; id <= 5; id++)
+		EXPECT(pair->a.scq, pair->a.qp, .wr_id = id,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	return ms;
+}
+
+static void moderated(const void *arg)
+{
+	struct ibv_device_attr_ex attr = {};
+	struct ibv_cq *cq;
+	struct pair pair;
+	uint64_t start;
+	int tries = 0;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	cq = pair.a.scq;
+	CHECK_CALL(ibv_query_device_ex(pair.a.host->context, NULL, &attr), 0);
+	CHECK(attr.cq_mod_caps.max_cq_count && attr.cq_mod_caps.max_cq_period);
+	CHECK_CALL(moderate(cq, 4, 60000), 0);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	/* Time is up. */
+	start = now_ms();
+	CHECK(write_signaled(&pair, 1, 10));
+	CHECK(event_after(&pair.a, start) >= 50);
+	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	/* Four are there; a machine that others load has more than one try. */
+	CHECK_CALL(moderate(cq, 4, 0xffff), 0);
+	while (event_of_four(&pair) >= 60 && CHECK(++tries < 50))
+		;
+	/* Off again. */
+	CHECK_CALL(moderate(cq, 0, 0), 0);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK(write_signaled(&pair, 6, 10));
+	CHECK(event_after(&pair.a, now_ms()) >= 0);
+	EXPECT(cq, pair.a.qp, .wr_id = 6, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+/* The batch was full before its time was up: the rest of the time is nobody's. */
+static void told_once(const void *arg)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	struct ibv_cq *cq;
+	struct pair pair;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	cq = pair.a.scq;
+	pollfd.fd = pair.a.channel->fd;
+	CHECK_CALL(moderate(cq, 4, 60000), 0);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	for (id = 1; id <= 4; id++)
+		CHECK(write_signaled(&pair, id, 10));
+	CHECK(event_after(&pair.a, now_ms()) >= 0);
+	for (id = 1; id <= 4; id++)
+		EXPECT(cq, pair.a.qp, .wr_id = id, .opcode = IBV_WC_RDMA_WRITE);
+	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+	CHECK_CALL(poll(&pollfd, 1, 120), 0);
+	/* It is still armed. */
+	CHECK(write_signaled(&pair, 5, 10));
+	CHECK(event_after(&pair.a, now_ms()) >= 0);
+	EXPECT(cq, pair.a.qp, .wr_id = 5, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+/* A queue that may overflow loses completions and nothing else. */
+static void overrun_ignored(const void *arg)
+{
+	struct ibv_cq_init_attr_ex attr = {
+		.cqe = 4,
+		.wc_flags = IBV_WC_STANDARD_FLAGS,
+		.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS,
+		.flags = IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN,
+	};
+	struct ibv_async_event event;
+	struct ibv_cq_ex *cq;
+	struct ibv_wc wc;
+	struct pair pair;
+	uint64_t id;
+	int n = 0;
+
+	(void)arg;
+	cq = ibv_create_cq_ex(hosts[0].context, &attr);
+	REQUIRE(CHECK(cq));
+	REQUIRE(pair_create(&pair, NULL));
+	CHECK_CALL(ibv_destroy_qp(pair.a.qp), 0);
+	CHECK_CALL(ibv_destroy_cq(pair.a.scq), 0);
+	pair.a.scq = ibv_cq_ex_to_cq(cq);
+	REQUIRE(CHECK(side_qp(&pair.a, &pair.options)));
+	REQUIRE(pair_connect(&pair));
+	forget_events(hosts[0].context);
+	for (id = 0; id < 10; id++)
+		CHECK(write_signaled(&pair, id, 10));
+	settle(&pair);
+	while (ibv_poll_cq(pair.a.scq, 1, &wc) == 1)
+		CHECK(!wc.status && wc.wr_id == (uint64_t)n++);
+	CHECK(n >= 4 && n < 10);
+	CHECK(!next_event(hosts[0].context, &event, QUIET_MS));
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
+GROUP(completion)
+{
+	static const struct test tests[] = {
+		{ "CQ: resized, nothing lost", resized },
+		{ "CQ: resized in the middle of traffic", resized_in_traffic },
+		{ "CQ: resized when it is armed", resized_armed },
+		{ "CQ: resized while somebody arms it", resized_while_armed },
+		{ "CQ: completions go with RESET", reset },
+		{ "CQ: completions go with their QP", destroyed },
+		{ "CQ: armed when one is there", armed_late },
+		{ "CQ: armed when a solicited one is there",
+		  armed_late_for_solicited },
+		{ "CQ: moderated", moderated },
+		{ "CQ: moderated, an event for each batch", told_once },
+		{ "CQ: overrun ignored", overrun_ignored },
+	};
+
+	run_tests(tests, ARRAY_SIZE(tests));
+}

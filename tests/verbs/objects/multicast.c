@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Multicast: groups with members on both hosts.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "move.h"
+#include "resources.h"
+
+#define GRH		40
+#define EVERYBODY	0xffffff	/* the QP number of multicast packets */
+#define LENGTH		600
+
+static union ibv_gid group_of(const char *text)
+{
+	union ibv_gid gid = {};
+
+	inet_pton(AF_INET6, text, gid.raw);
+	return gid;
+}
+
+/* Of the family that the hosts' addresses have. */
+static union ibv_gid group(int number)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	bool ipv4 = !memcmp(hosts[0].gid.raw, mapped, sizeof(mapped));
+	union ibv_gid gid = group_of(ipv4 ? "::ffff:239.7.8.0" :
+					    "ff0e::7:800");
+
+	gid.raw[15] = number;
+	return gid;
+}
+
+static struct ibv_ah *path_to_group(const struct side *side,
+				    union ibv_gid gid)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = 1,
+		.grh.dgid = gid,
+		.grh.sgid_index = side->host->gid_index,
+		.grh.hop_limit = 2,
+	};
+
+	return ibv_create_ah(side->pd, &attr);
+}
+
+static int send_to(struct side *side, struct ibv_ah *ah, uint64_t id)
+{
+	struct ibv_sge sge = piece(side, 0, LENGTH);
+	struct ibv_send_wr wr = {
+		.wr_id = id,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud.ah = ah,
+		.wr.ud.remote_qpn = EVERYBODY,
+		.wr.ud.remote_qkey = QKEY,
+	};
+
+	fill(side->buf, LENGTH, id);
+	return post_one(side, &wr);
+}
+
+/* The member gets what @from has sent. */
+static void gets(struct side *member, const struct side *from, uint64_t id)
+{
+	const uint8_t *buf = member->buf + 8192;
+
+	EXPECT(member->rcq, member->qp, .wr_id = id, .opcode = IBV_WC_RECV,
+	       .length = GRH + LENGTH, .src_qp = from->qp->qp_num);
+	CHECK(filled(buf + GRH, LENGTH, id));
+}
+
+static int wants(struct side *member, uint64_t id)
+{
+	memset(member->buf + 8192, 0, GRH + LENGTH);
+	return post_recv(member, id, 8192, GRH + LENGTH);
+}
+
+/* Members on both hosts, two of them on one; the sender is one itself. */
+static void several(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	union ibv_gid gid = group(1);
+	struct pair first, second;
+	struct side *members[3];
+	struct ibv_ah *ah;
+	uint64_t id;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(pair_up(&first, &options) && pair_up(&second, &options));
+	members[0] = &first.a;
+	members[1] = &first.b;
+	members[2] = &second.b;
+	ah = path_to_group(&first.a, gid);
+	REQUIRE(CHECK(ah));
+	for (i = 0; i < 3; i++)
+		CHECK_CALL(ibv_attach_mcast(members[i]->qp, &gid, 0), 0);
+	for (id = 1; id <= 5; id++) {
+		for (i = 0; i < 3; i++)
+			CHECK_CALL(wants(members[i], id), 0);
+		CHECK_CALL(send_to(&first.a, ah, id), 0);
+		EXPECT(first.a.scq, first.a.qp, .wr_id = id,
+		       .opcode = IBV_WC_SEND);
+		for (i = 0; i < 3; i++)
+			gets(members[i], &first.a, id);
+		CHECK(quiet(second.a.rcq));
+	}
+	/* One has left, the others go on. */
+	CHECK_CALL(ibv_detach_mcast(members[1]->qp, &gid, 0), 0);
+	for (i = 0; i < 3; i++)
+		CHECK_CALL(wants(members[i], 6), 0);
+	CHECK_CALL(send_to(&first.a, ah, 6), 0);
+	EXPECT(first.a.scq, first.a.qp, .wr_id = 6, .opcode = IBV_WC_SEND);
+	gets(members[0], &first.a, 6);
+	gets(members[2], &first.a, 6);
+	CHECK(quiet(members[1]->rcq));
+	CHECK_CALL(ibv_detach_mcast(members[0]->qp, &gid, 0), 0);
+	CHECK_CALL(ibv_detach_mcast(members[2]->qp, &gid, 0), 0);
+	CHECK_CALL(ibv_destroy_ah(ah), 0);
+	pair_down(&first);
+	pair_down(&second);
+}
+
+/* A message for one group is none for another. */
+static void two_groups(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	union ibv_gid gids[2] = { group(2), group(3) };
+	struct ibv_ah *ahs[2];
+	struct pair pairs[2];
+	uint64_t id;
+	int i;
+
+	(void)arg;
+	for (i = 0; i < 2; i++) {
+		REQUIRE(pair_up(&pairs[i], &options));
+		ahs[i] = path_to_group(&pairs[0].a, gids[i]);
+		REQUIRE(CHECK(ahs[i]));
+		CHECK_CALL(ibv_attach_mcast(pairs[i].b.qp, &gids[i], 0), 0);
+	}
+	for (id = 10; id <= 13; id++) {
+		struct side *member = &pairs[id % 2].b;
+
+		CHECK_CALL(wants(member, id), 0);
+		CHECK_CALL(send_to(&pairs[0].a, ahs[id % 2], id), 0);
+		EXPECT(pairs[0].a.scq, pairs[0].a.qp, .wr_id = id,
+		       .opcode = IBV_WC_SEND);
+		gets(member, &pairs[0].a, id);
+		CHECK(quiet(pairs[(id + 1) % 2].b.rcq));
+	}
+	for (i = 0; i < 2; i++) {
+		CHECK_CALL(ibv_destroy_ah(ahs[i]), 0);
+		CHECK_CALL(ibv_detach_mcast(pairs[i].b.qp, &gids[i], 0), 0);
+	}
+	pair_down(&pairs[0]);
+	pair_down(&pairs[1]);
+}
+
+/* Programs such as mckey leave as soon as they have posted everything. */
+static void posted_and_gone(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	union ibv_gid gid = group(5);
+	const bool ah_first = arg;
+	const uint64_t n = 40;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND,
+		.wr.ud = { .remote_qpn = EVERYBODY, .remote_qkey = QKEY },
+	};
+	struct pair pair;
+	uint64_t id;
+
+	REQUIRE(pair_up(&pair, &options));
+	sge = piece(&pair.a, 0, LENGTH);
+	wr.wr.ud.ah = path_to_group(&pair.a, gid);
+	REQUIRE(CHECK(wr.wr.ud.ah));
+	CHECK_CALL(ibv_attach_mcast(pair.b.qp, &gid, 0), 0);
+	for (id = 1; id <= n; id++)
+		CHECK_CALL(post_recv(&pair.b, id, 8192, GRH + LENGTH), 0);
+	for (id = 1; id <= n; id++)
+		CHECK_CALL(post_one(&pair.a, &wr), 0);
+	if (ah_first)
+		CHECK_CALL(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	CHECK_CALL(ibv_destroy_qp(pair.a.qp), 0);
+	pair.a.qp = NULL;
+	for (id = 1; id <= n; id++)
+		EXPECT(pair.b.rcq, pair.b.qp, .wr_id = id,
+		       .opcode = IBV_WC_RECV, .length = GRH + LENGTH);
+	if (!ah_first)
+		CHECK_CALL(ibv_destroy_ah(wr.wr.ud.ah), 0);
+	CHECK_CALL(ibv_detach_mcast(pair.b.qp, &gid, 0), 0);
+	pair_down(&pair);
+}
+
+static void crowd(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	struct ibv_qp_init_attr init = { .qp_type = IBV_QPT_UD };
+	union ibv_gid gid = group(6);
+	struct ibv_device_attr attr;
+	struct ibv_qp *qps[1000];
+	struct pair pair;
+	int i, n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(ibv_query_device(pair.a.host->context, &attr), 0);
+	n = attr.max_mcast_qp_attach;
+	REQUIRE(CHECK(n > 1 && n < 1000));
+	init.send_cq = pair.a.scq;
+	init.recv_cq = pair.a.rcq;
+	for (i = 0; i <= n; i++) {
+		qps[i] = ibv_create_qp(pair.a.pd, &init);
+		REQUIRE(CHECK(qps[i]));
+		CHECK_CALL(ibv_attach_mcast(qps[i], &gid, 0),
+			   i < n ? 0 : ENOSPC);
+	}
+	/* There is room again; and in other groups. */
+	CHECK_CALL(ibv_detach_mcast(qps[0], &gid, 0), 0);
+	CHECK_CALL(ibv_attach_mcast(qps[n], &gid, 0), 0);
+	gid = group(7);
+	CHECK_CALL(ibv_attach_mcast(qps[0], &gid, 0), 0);
+	CHECK_CALL(ibv_detach_mcast(qps[0], &gid, 0), 0);
+	gid = group(6);
+	for (i = 0; i <= n; i++) {
+		if (i)
+			CHECK_CALL(ibv_detach_mcast(qps[i], &gid, 0), 0);
+		CHECK_CALL(ibv_destroy_qp(qps[i]), 0);
+	}
+	pair_down(&pair);
+}
+
+static union ibv_gid numbered(int number)
+{
+	union ibv_gid gid = group(number & 0xff);
+
+	gid.raw[14] = 16 + (number >> 8);
+	return gid;
+}
+
+/* Who joins all the groups that it may leaves some to others. */
+static void greedy(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	struct host own = hosts[0];
+	struct pair pair, other;
+	union ibv_gid gid;
+	int err = 0, n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (n = 0; n < 20000 && !err; n++) {
+		gid = numbered(n);
+		err = ibv_attach_mcast(pair.a.qp, &gid, 0);
+	}
+	CHECK_CALL(err, ENOSPC);
+	CHECK(n > 1000);
+	REQUIRE(host_open(&hosts[0], own.name, own.gid_index));
+	REQUIRE(pair_up(&other, &options));
+	CHECK_CALL(ibv_attach_mcast(other.a.qp, &gid, 0), 0);
+	CHECK_CALL(ibv_detach_mcast(other.a.qp, &gid, 0), 0);
+	pair_down(&other);
+	CHECK_CALL(ibv_close_device(hosts[0].context), 0);
+	hosts[0] = own;
+	for (n -= 2; n >= 0; n--) {
+		gid = numbered(n);
+		CHECK_CALL(ibv_detach_mcast(pair.a.qp, &gid, 0), 0);
+	}
+	pair_down(&pair);
+}
+
+static void bad_use(const void *arg)
+{
+	const struct options ud = { .type = IBV_QPT_UD };
+	union ibv_gid gid = group(4), unicast = hosts[0].gid;
+	struct pair pair, connected;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud) && pair_up(&connected, NULL));
+	CHECK_CALL(ibv_attach_mcast(pair.a.qp, &unicast, 0), EINVAL);
+	CHECK_CALL(ibv_attach_mcast(connected.a.qp, &gid, 0), EINVAL);
+	CHECK_CALL(ibv_detach_mcast(pair.a.qp, &gid, 0), EINVAL);
+	CHECK_CALL(ibv_attach_mcast(pair.a.qp, &gid, 0), 0);
+	/* Once more changes nothing; a QP that goes leaves its groups. */
+	CHECK_CALL(ibv_attach_mcast(pair.a.qp, &gid, 0), 0);
+	CHECK(works(&connected));
+	pair_down(&connected);
+	CHECK_CALL(ibv_detach_mcast(pair.a.qp, &gid, 0), 0);
+	pair_down(&pair);
+}
+
+GROUP(multicast)
+{
+	static const struct test tests[] = {
+		{ "multicast: several members", several },
+		{ "multicast: two groups", two_groups },
+		{ "multicast: posted, and the QP is gone", posted_and_gone },
+		{ "multicast: posted, and the address is gone, too",
+		  posted_and_gone, "" },
+		{ "multicast: no more QPs in a group than the device says", crowd },
+		{ "multicast: as many groups as one may have", greedy },
+		{ "multicast: bad use", bad_use },
+	};
+
+	run_tests(tests, ARRAY_SIZE(tests));
+}

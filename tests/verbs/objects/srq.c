@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Shared receive queues.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rdma/sroce-abi.h>
+
+#include "move.h"
+#include "resources.h"
+
+#define ENTRIES	16
+
+/* Side b's queue; a request's wr_id tells its buffer, 1 KiB each. */
+static int post(struct pair *pair, uint64_t id)
+{
+	return post_recv(&pair->b, id, id % ENTRIES * 1024, 1024);
+}
+
+static bool post_many(struct pair *pair, uint64_t first, int n)
+{
+	while (n--)
+		if (!CHECK_CALL(post(pair, first++), 0))
+			return false;
+	return true;
+}
+
+/* A message from a to b takes the request @id. */
+static void send_for(struct pair *pair, uint64_t id)
+{
+	uint32_t length = 100 + id % 900;
+
+	fill(pair->a.buf, length, id);
+	CHECK_CALL(post_send(&pair->a, ~id, 0, length, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair->b.rcq, pair->b.qp, .wr_id = id, .opcode = IBV_WC_RECV,
+	       .length = length);
+	EXPECT(pair->a.scq, pair->a.qp, .wr_id = ~id, .opcode = IBV_WC_SEND);
+	CHECK(filled(pair->b.buf + id % ENTRIES * 1024, length, id));
+}
+
+static void all_operations(const void *arg)
+{
+	const struct options options = {
+		.type = *(const enum ibv_qp_type *)arg, .srq = 64,
+	};
+	struct pair pair;
+
+	REQUIRE(pair_up(&pair, &options));
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
+#define GRH	40
+
+static void datagrams(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD, .srq = ENTRIES };
+	struct pair pair;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK(post_many(&pair, 1, ENTRIES));
+	for (id = 1; id <= ENTRIES; id++) {
+		fill(pair.a.buf, 700, id);
+		CHECK_CALL(post_datagram(&pair.a, &pair.b, id, 700), 0);
+		EXPECT(pair.b.rcq, pair.b.qp, .wr_id = id,
+		       .opcode = IBV_WC_RECV, .length = GRH + 700,
+		       .src_qp = pair.a.qp->qp_num);
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = id,
+		       .opcode = IBV_WC_SEND);
+		CHECK(filled(pair.b.buf + id % ENTRIES * 1024 + GRH, 700, id));
+	}
+	pair_down(&pair);
+}
+
+/* The keys in requests are those of the SRQ's protection domain. */
+static void several_qps(const void *arg)
+{
+	const struct options options = { .srq = ENTRIES };
+	struct options more;
+	struct pair pairs[3];
+	uint64_t id;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pairs[0], &options));
+	more = (struct options) { .srq_of = &pairs[0] };
+	REQUIRE(pair_up(&pairs[1], &more) && pair_up(&pairs[2], &more));
+	CHECK(post_many(&pairs[0], 1, 12));
+	for (id = 1; id <= 12; id++) {
+		struct pair *pair = &pairs[id % 3];
+
+		fill(pair->a.buf, 500, id);
+		CHECK_CALL(post_send(&pair->a, id, 0, 500, IBV_SEND_SIGNALED), 0);
+		EXPECT(pair->b.rcq, pair->b.qp, .wr_id = id,
+		       .opcode = IBV_WC_RECV, .length = 500);
+		EXPECT(pair->a.scq, pair->a.qp, .wr_id = id,
+		       .opcode = IBV_WC_SEND);
+		CHECK(filled(pairs[0].b.buf + id % ENTRIES * 1024, 500, id));
+	}
+	CHECK(quiet(pairs[2].b.rcq));
+	for (i = 2; i >= 0; i--)
+		pair_down(&pairs[i]);
+}
+
+/* The peer waits, and goes on when there is something to receive with. */
+static void empty(const void *arg)
+{
+	const struct options options = { .srq = ENTRIES };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	fill(pair.a.buf, 300, 9);
+	CHECK_CALL(post_send(&pair.a, 1, 0, 300, IBV_SEND_SIGNALED), 0);
+	CHECK(quiet(pair.b.rcq));
+	CHECK_CALL(post(&pair, 5), 0);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 5, .opcode = IBV_WC_RECV,
+	       .length = 300);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	pair_down(&pair);
+}
+
+static bool no_event(const struct side *side)
+{
+	struct ibv_async_event event;
+
+	if (!next_event(side->host->context, &event, QUIET_MS))
+		return true;
+	diag("%s", ibv_event_type_str(event.event_type));
+	ibv_ack_async_event(&event);
+	return false;
+}
+
+static uint32_t limit_of(const struct pair *pair)
+{
+	struct ibv_srq_attr attr = {};
+
+	CHECK_CALL(ibv_query_srq(pair->b.srq, &attr), 0);
+	return attr.srq_limit;
+}
+
+static void limit(const void *arg)
+{
+	const struct options options = { .srq = ENTRIES };
+	struct ibv_srq_attr attr = { .srq_limit = 4 };
+	struct pair pair;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	forget_events(pair.b.host->context);
+	CHECK(post_many(&pair, 1, 6));
+	CHECK_CALL(ibv_modify_srq(pair.b.srq, &attr, IBV_SRQ_LIMIT), 0);
+	CHECK(limit_of(&pair) == 4);
+	send_for(&pair, 1);
+	send_for(&pair, 2);
+	CHECK(no_event(&pair.b));
+	send_for(&pair, 3);
+	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_LIMIT_REACHED));
+	CHECK(limit_of(&pair) == 0);
+	for (id = 4; id <= 6; id++)
+		send_for(&pair, id);
+	CHECK(no_event(&pair.b));
+	/* Too few already: who sets a limit then is told at once. */
+	attr.srq_limit = 1;
+	CHECK_CALL(ibv_modify_srq(pair.b.srq, &attr, IBV_SRQ_LIMIT), 0);
+	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_LIMIT_REACHED));
+	pair_down(&pair);
+}
+
+static int resize(struct pair *pair, uint32_t max_wr)
+{
+	struct ibv_srq_attr attr = { .max_wr = max_wr };
+
+	return ibv_modify_srq(pair->b.srq, &attr, IBV_SRQ_MAX_WR);
+}
+
+static uint32_t size_of(const struct pair *pair)
+{
+	struct ibv_srq_attr attr = {};
+
+	CHECK_CALL(ibv_query_srq(pair->b.srq, &attr), 0);
+	return attr.max_wr;
+}
+
+static void resized(const void *arg)
+{
+	static const uint32_t sizes[] = { 128, 9, 4096, 8, 8, 65536, 16 };
+	const struct options options = { .srq = ENTRIES };
+	uint64_t first = 1, last = 0;
+	struct pair pair;
+	size_t i;
+	int n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		while (last - first + 1 < 8)
+			CHECK_CALL(post(&pair, ++last), 0);
+		CHECK_CALL(resize(&pair, sizes[i]), 0);
+		CHECK(size_of(&pair) >= sizes[i]);
+		for (n = 0; n < 5; n++)
+			send_for(&pair, first++);
+	}
+	/* Full, it takes no more; and it cannot shrink below what is in it. */
+	while (last - first + 1 < 16)
+		CHECK_CALL(post(&pair, ++last), 0);
+	CHECK_CALL(post(&pair, 99), ENOMEM);
+	CHECK_CALL(resize(&pair, 4), EINVAL);
+	CHECK(size_of(&pair) == 16);
+	while (first <= last)
+		send_for(&pair, first++);
+	pair_down(&pair);
+}
+
+static void last_reached(const void *arg)
+{
+	const struct options options = { .srq = ENTRIES };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK(post_many(&pair, 1, 3));
+	forget_events(pair.b.host->context);
+	send_for(&pair, 1);
+	CHECK_CALL(to_state(&pair.b, IBV_QPS_ERR), 0);
+	CHECK(wait_event(&pair.b, IBV_EVENT_QP_LAST_WQE_REACHED));
+	/* What waits is not the QP's: nothing is flushed, nothing lost. */
+	CHECK(quiet(pair.b.rcq));
+	CHECK(no_event(&pair.b));
+	REQUIRE(pair_again(&pair));
+	send_for(&pair, 2);
+	CHECK_CALL(to_state(&pair.b, IBV_QPS_ERR), 0);
+	CHECK(wait_event(&pair.b, IBV_EVENT_QP_LAST_WQE_REACHED));
+	pair_down(&pair);
+}
+
+static struct ibv_srq *create(struct ibv_pd *pd, uint32_t wr, uint32_t sge)
+{
+	struct ibv_srq_init_attr attr = {
+		.attr.max_wr = wr, .attr.max_sge = sge,
+	};
+
+	return ibv_create_srq(pd, &attr);
+}
+
+static void bad_use(const void *arg)
+{
+	const struct options options = { .srq = ENTRIES };
+	struct ibv_srq_attr attr = { .srq_limit = ENTRIES + 1 };
+	struct ibv_recv_wr wr = {}, *bad;
+	struct ibv_device_attr device;
+	struct ibv_sge sge[8] = {};
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(ibv_query_device(pair.b.host->context, &device), 0);
+	CHECK(!create(pair.b.pd, 0, 1) && errno == EINVAL);
+	CHECK(!create(pair.b.pd, device.max_srq_wr + 1, 1) && errno == EINVAL);
+	CHECK(!create(pair.b.pd, 1, device.max_srq_sge + 1) && errno == EINVAL);
+	CHECK_CALL(ibv_destroy_srq(pair.b.srq), EBUSY);
+	CHECK_CALL(ibv_post_recv(pair.b.qp, &wr, &bad), EINVAL);
+	wr.sg_list = sge;
+	wr.num_sge = 8;
+	CHECK_CALL(ibv_post_srq_recv(pair.b.srq, &wr, &bad), EINVAL);
+	CHECK_CALL(ibv_modify_srq(pair.b.srq, &attr, IBV_SRQ_LIMIT), EINVAL);
+	CHECK_CALL(resize(&pair, 0), EINVAL);
+	CHECK_CALL(resize(&pair, device.max_srq_wr + 1), EINVAL);
+	CHECK_CALL(ibv_modify_srq(pair.b.srq, &attr, 1 << 7), EINVAL);
+	CHECK(post_many(&pair, 1, 1));
+	send_for(&pair, 1);
+	pair_down(&pair);
+}
+
+static void basic_ex(const void *arg)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr.max_wr = 10, .attr.max_sge = 2,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD,
+		.srq_type = IBV_SRQT_BASIC,
+	};
+	struct ibv_srq *srq;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_create(&pair, NULL));
+	attr.pd = pair.a.pd;
+	srq = ibv_create_srq_ex(pair.a.host->context, &attr);
+	REQUIRE(CHECK(srq));
+	CHECK(attr.attr.max_wr >= 10 && attr.attr.max_sge >= 2);
+	CHECK_CALL(ibv_destroy_srq(srq), 0);
+	pair_down(&pair);
+}
+
+struct sroce_qp_slot *find_slot(uint32_t tail)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	struct sroce_qp_slot *slots, *found = NULL;
+	unsigned long from, to;
+	char line[512];
+	int i;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		if (!strstr(line, "uverbs") ||
+		    sscanf(line, "%lx-%lx", &from, &to) != 2 ||
+		    to - from != SROCE_SLOTS_PER_PAGE * SROCE_SLOT_SIZE)
+			continue;
+		slots = (struct sroce_qp_slot *)from;
+		for (i = 0; i < SROCE_SLOTS_PER_PAGE; i++)
+			if (slots[i].rq_tail == tail)
+				found = &slots[i];
+	}
+	if (file)
+		fclose(file);
+	return found;
+}
+
+/* An impossible count of requests costs its owner the queue, and no more. */
+static void bad_tail(const void *arg)
+{
+	const struct options options = { .srq = 256 };
+	struct sroce_qp_slot *slot;
+	struct pair pair, other;
+
+	(void)arg;
+	REQUIRE(pair_up(&other, NULL) && pair_up(&pair, &options));
+	CHECK(post_many(&pair, 1, 211));
+	slot = find_slot(211);
+	REQUIRE(CHECK(slot));
+	forget_events(pair.b.host->context);
+	slot->rq_tail = 0x40000000;
+	CHECK_CALL(post_send(&pair.a, 1, 0, 100, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .status = IBV_WC_REM_OP_ERR);
+	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_ERR));
+	CHECK(state_of(&pair.b) == IBV_QPS_ERR);
+	CHECK_CALL(resize(&pair, 512), EINVAL);
+	CHECK(works(&other));
+	pair_down(&pair);
+	pair_down(&other);
+}
+
+/* A stranger's datagram that finds that out completes nothing. */
+static void bad_tail_datagram(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD, .srq = 256 };
+	struct sroce_qp_slot *slot;
+	struct pair pair, other;
+
+	(void)arg;
+	REQUIRE(pair_up(&other, NULL) && pair_up(&pair, &options));
+	CHECK(post_many(&pair, 1, 217));
+	slot = find_slot(217);
+	REQUIRE(CHECK(slot));
+	forget_events(pair.b.host->context);
+	slot->rq_tail = 0x40000000;
+	CHECK_CALL(post_datagram(&pair.a, &pair.b, 1, 100), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_SEND);
+	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_ERR));
+	CHECK(wait_event(&pair.b, IBV_EVENT_QP_FATAL));
+	CHECK(state_of(&pair.b) == IBV_QPS_ERR);
+	CHECK(quiet(pair.b.rcq));
+	CHECK(works(&other));
+	pair_down(&pair);
+	pair_down(&other);
+}
+
+GROUP(srq)
+{
+	static const enum ibv_qp_type rc = IBV_QPT_RC, uc = IBV_QPT_UC;
+	static const struct test tests[] = {
+		{ "SRQ: RC, all operations", all_operations, &rc },
+		{ "SRQ: UC, all operations", all_operations, &uc },
+		{ "SRQ: UD", datagrams },
+		{ "SRQ: several QPs, each in a domain of its own", several_qps },
+		{ "SRQ: the peer waits while it is empty", empty },
+		{ "SRQ: event for the limit, once", limit },
+		{ "SRQ: resized, and nothing lost", resized },
+		{ "SRQ: QP in error, IBV_EVENT_QP_LAST_WQE_REACHED",
+		  last_reached },
+		{ "SRQ: bad use", bad_use },
+		{ "SRQ: ibv_create_srq_ex(), basic", basic_ex },
+		{ "SRQ: an impossible tail", bad_tail },
+		{ "SRQ: an impossible tail, UD", bad_tail_datagram },
+	};
+
+	run_tests(tests, ARRAY_SIZE(tests));
+}

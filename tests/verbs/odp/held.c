@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory on demand that is long in coming: HELD is a file that can be mapped and
+ * not be read (stuck.c).  Who waits for it keeps the process from mapping and
+ * unmapping anything: a test leaves what it has to the end of the process.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "paging.h"
+
+static struct ibv_mr *held_region(struct ibv_pd *pd)
+{
+	int fd = open(getenv("HELD") ?: "", O_RDONLY);
+	struct ibv_mr *mr = NULL;
+	void *at;
+
+	if (!CHECK(fd >= 0))
+		return NULL;
+	at = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, fd, 0);
+	close(fd);
+	if (CHECK(at != MAP_FAILED))
+		mr = ibv_reg_mr(pd, at, PAGE,
+				IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND);
+	CHECK(mr);
+	return mr;
+}
+
+/* In one list, so that they leave in one burst: a WRITE, a READ, another WRITE. */
+static int post_around(struct pair *pair, const struct ibv_mr *mr, bool more)
+{
+	struct ibv_sge sge = piece(&pair->a, 0, PAGE);
+	struct ibv_send_wr wrs[] = {
+		rdma_wr(&pair->b, IBV_WR_RDMA_WRITE, 1, &sge, 1, 0),
+		rdma_wr(&pair->b, IBV_WR_RDMA_READ, 2, &sge, 1, 0),
+		rdma_wr(&pair->b, IBV_WR_RDMA_WRITE, 3, &sge, 1, PAGE),
+	};
+
+	wrs[0].next = &wrs[1];
+	wrs[1].next = more ? &wrs[2] : NULL;
+	wrs[1].wr.rdma.remote_addr = (uintptr_t)mr->addr;
+	wrs[1].wr.rdma.rkey = mr->rkey;
+	return post_one(&pair->a, wrs);
+}
+
+/*
+ * The READ gives up; what was before it was done, and its sender is told so,
+ * whether something comes behind it or not.
+ */
+static void before_a_read(const void *arg)
+{
+	static const struct options options = { .size = 2 * PAGE };
+	bool more = arg;
+	struct ibv_mr *mr;
+	struct pair pair;
+
+	REQUIRE(pair_up(&pair, &options));
+	mr = held_region(pair.b.pd);
+	REQUIRE(mr);
+	CHECK_CALL(post_around(&pair, mr, more), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1,
+	       .opcode = IBV_WC_RDMA_WRITE);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2,
+	       .status = IBV_WC_RETRY_EXC_ERR);
+	if (more)
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = 3,
+		       .status = IBV_WC_WR_FLUSH_ERR);
+	CHECK(!memcmp(pair.a.buf, pair.b.buf, PAGE));
+}
+
+GROUP(held)
+{
+	if (getenv("HELD"))
+		run_test(before_a_read, NULL,
+			 "a WRITE before a READ that waits for memory is acknowledged");
+}
+
+GROUP(held_more)
+{
+	if (getenv("HELD"))
+		run_test(before_a_read, "more",
+			 "also if something comes behind the READ");
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef PAGING_H
+#define PAGING_H
+
+#include "move.h"
+
+#define PAGE		4096
+#define ON_DEMAND	(ALL_ACCESS | IBV_ACCESS_ON_DEMAND)
+
+/* A pair whose regions are on demand, @pages long. */
+bool paging_up(struct pair *pair, size_t pages);
+
+/* What the process sees has no pages any more; anonymous memory is zero. */
+void discard(void *at, size_t length);
+/* Nothing is there any more, not even an address. */
+void unmap(void *at, size_t length);
+/* New memory at the same place. */
+bool map_again(void *at, size_t length, int protection);
+
+/* WRITE or READ of a's whole buffer, or of @length bytes, to b's; the status. */
+enum ibv_wc_status transfer(struct pair *pair, enum ibv_wr_opcode opcode,
+			    uint32_t length);
+/* The same has to be successful. */
+bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length);
+
+#endif /* PAGING_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory on demand that is not there, or may not be had.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "paging.h"
+
+#define RW	(PROT_READ | PROT_WRITE)
+
+/* A page in the middle is not mapped. */
+#define HOLE	(8 * PAGE)
+
+static bool with_hole(struct pair *pair, bool local)
+{
+	if (!paging_up(pair, 16))
+		return false;
+	unmap((local ? pair->a.buf : pair->b.buf) + HOLE, PAGE);
+	return true;
+}
+
+/* The rest of the region is as good as ever. */
+static void fill_hole(struct pair *pair, bool local)
+{
+	CHECK(pair_again(pair));
+	forget_events(hosts[0].context);
+	forget_events(hosts[1].context);
+	CHECK(transferred(pair, IBV_WR_RDMA_WRITE, HOLE));
+	CHECK(map_again((local ? pair->a.buf : pair->b.buf) + HOLE, PAGE, RW));
+	CHECK(transferred(pair, IBV_WR_RDMA_WRITE, 16 * PAGE));
+	CHECK(works(pair));
+	pair_down(pair);
+}
+
+static const struct hole {
+	enum ibv_wr_opcode opcode;
+	bool local;
+	enum ibv_wc_status status;
+} holes[] = {
+	{ IBV_WR_RDMA_WRITE, true, IBV_WC_LOC_PROT_ERR },
+	{ IBV_WR_RDMA_WRITE, false, IBV_WC_REM_ACCESS_ERR },
+	{ IBV_WR_RDMA_READ, true, IBV_WC_LOC_PROT_ERR },
+	{ IBV_WR_RDMA_READ, false, IBV_WC_REM_ACCESS_ERR },
+};
+
+static void hole(const void *arg)
+{
+	const struct hole *h = arg;
+	struct pair pair;
+
+	REQUIRE(with_hole(&pair, h->local));
+	CHECK_CALL(transfer(&pair, h->opcode, 16 * PAGE), h->status);
+	fill_hole(&pair, h->local);
+}
+
+static void atomic_hole(const void *arg)
+{
+	bool local = arg;
+	struct pair pair;
+
+	REQUIRE(with_hole(&pair, local));
+	CHECK_CALL(post_atomic(&pair.a, &pair.b, false, 3, HOLE, HOLE, 1, 0), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 3,
+	       .status = local ? IBV_WC_LOC_PROT_ERR : IBV_WC_REM_ACCESS_ERR);
+	/* Nothing may have happened to the peer's memory. */
+	CHECK(!local || !pair.b.buf[HOLE]);
+	fill_hole(&pair, local);
+}
+
+/* The peer gave up before that was known; it does not count afterwards. */
+static void forgotten_hole(const void *arg)
+{
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(with_hole(&pair, false));
+	pair.options.no_rnr_retry = true;
+	CHECK(pair_again(&pair));
+	CHECK_CALL(post_atomic(&pair.a, &pair.b, false, 1, HOLE, HOLE, 1, 0), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1,
+	       .status = IBV_WC_RNR_RETRY_EXC_ERR);
+	CHECK(quiet(pair.a.scq));
+	CHECK(map_again(pair.b.buf + HOLE, PAGE, RW));
+	pair.options.no_rnr_retry = false;
+	CHECK(pair_again(&pair));
+	CHECK_CALL(post_atomic(&pair.a, &pair.b, false, 2, HOLE, HOLE, 1, 0), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_FETCH_ADD);
+	CHECK(pair.b.buf[HOLE] == 1);
+	pair_down(&pair);
+}
+
+static void receive_hole(const void *arg)
+{
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(with_hole(&pair, false));
+	CHECK_CALL(post_recv(&pair.b, 4, HOLE - 100, 3000), 0);
+	CHECK_CALL(post_send(&pair.a, 5, 0, 3000, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 4,
+	       .status = IBV_WC_LOC_PROT_ERR);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 5, .status = IBV_WC_REM_OP_ERR);
+	fill_hole(&pair, false);
+}
+
+static void datagram_hole(const void *arg)
+{
+	const struct options options = {
+		.type = IBV_QPT_UD,
+		.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND,
+	};
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	sge = piece(&pair.a, HOLE, 100);
+	wr = (struct ibv_send_wr) {
+		.wr_id = 6,
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = {
+			.ah = pair.a.ah,
+			.remote_qpn = pair.b.qp->qp_num,
+			.remote_qkey = QKEY,
+		},
+	};
+	unmap(pair.a.buf + HOLE, PAGE);
+	CHECK_CALL(post_one(&pair.a, &wr), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 6,
+	       .status = IBV_WC_LOC_PROT_ERR);
+	REQUIRE(map_again(pair.a.buf + HOLE, PAGE, RW));
+	pair_down(&pair);
+}
+
+/* What the kernel itself may not look at. */
+static void secret(const void *arg)
+{
+	struct pair pair;
+	void *at;
+	int fd;
+
+	(void)arg;
+	fd = syscall(SYS_memfd_secret, 0);
+	if (fd < 0) {
+		skip("no memfd_secret()");
+		return;
+	}
+	REQUIRE(paging_up(&pair, 4));
+	CHECK(!ftruncate(fd, 4 * PAGE));
+	at = mmap(pair.b.buf, 4 * PAGE, RW, MAP_SHARED | MAP_FIXED, fd, 0);
+	if (CHECK(at == pair.b.buf)) {
+		memset(at, 1, 4 * PAGE);
+		CHECK(transfer(&pair, IBV_WR_RDMA_READ, PAGE) ==
+		      IBV_WC_REM_ACCESS_ERR);
+		CHECK(pair_again(&pair));
+		CHECK(transfer(&pair, IBV_WR_RDMA_WRITE, PAGE) ==
+		      IBV_WC_REM_ACCESS_ERR);
+	}
+	close(fd);
+	pair_down(&pair);
+}
+
+static int try_register(struct ibv_pd *pd, uint64_t start, size_t length,
+			int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(pd, (void *)(uintptr_t)start, length,
+				       access);
+	int err = errno;
+
+	return mr ? ibv_dereg_mr(mr) : err;
+}
+
+static void registrations(const void *arg)
+{
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, 1));
+	CHECK_CALL(try_register(pair.b.pd, PAGE, 0, ON_DEMAND), EINVAL);
+	CHECK_CALL(try_register(pair.b.pd, -PAGE, 2 * PAGE, ON_DEMAND), EINVAL);
+	CHECK_CALL(try_register(pair.b.pd, PAGE, SIZE_MAX, ON_DEMAND), EINVAL);
+	CHECK_CALL(try_register(pair.b.pd, 0, PAGE,
+				IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ON_DEMAND),
+		   EINVAL);
+	/* Nothing need be there yet, or ever. */
+	CHECK_CALL(try_register(pair.b.pd, 0, PAGE, ON_DEMAND), 0);
+	CHECK_CALL(try_register(pair.b.pd, -2 * PAGE, PAGE, ON_DEMAND), 0);
+	CHECK_CALL(try_register(pair.b.pd, 0, SIZE_MAX, ON_DEMAND), 0);
+	pair_down(&pair);
+}
+
+/* Addresses that no process has, by a key for all of them. */
+static void nowhere(const void *arg)
+{
+	static const uint64_t places[] = {
+		0, PAGE, 1ull << 46, 1ull << 47, 1ull << 63, -PAGE,
+	};
+	struct pair pair;
+	struct ibv_mr *mr;
+	uint8_t *buf;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, 4));
+	buf = pair.b.buf;
+	CHECK_CALL(ibv_dereg_mr(pair.b.mr), 0);
+	mr = ibv_reg_mr(pair.b.pd, NULL, SIZE_MAX, ON_DEMAND);
+	pair.b.mr = mr;
+	REQUIRE(CHECK(mr));
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		pair.b.buf = (uint8_t *)(uintptr_t)places[i];
+		CHECK_CALL(transfer(&pair, IBV_WR_RDMA_WRITE, 3000),
+			   IBV_WC_REM_ACCESS_ERR);
+		CHECK(pair_again(&pair));
+		CHECK_CALL(transfer(&pair, IBV_WR_RDMA_READ, 3000),
+			   IBV_WC_REM_ACCESS_ERR);
+		CHECK(pair_again(&pair));
+		forget_events(hosts[0].context);
+		forget_events(hosts[1].context);
+	}
+	pair.b.buf = buf;
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
+GROUP(refusals)
+{
+	static const struct test tests[] = {
+		{ "WRITE from a hole", hole, &holes[0] },
+		{ "WRITE to a hole", hole, &holes[1] },
+		{ "READ to a hole", hole, &holes[2] },
+		{ "READ from a hole", hole, &holes[3] },
+		{ "atomic with its result in a hole", atomic_hole, "local" },
+		{ "atomic on a hole", atomic_hole },
+		{ "atomic on what was a hole before RESET", forgotten_hole },
+		{ "SEND to a hole", receive_hole },
+		{ "datagram from a hole", datagram_hole },
+		{ "memory that is secret", secret },
+		{ "registrations", registrations },
+		{ "addresses that are none", nowhere },
+	};
+
+	run_tests(tests, ARRAY_SIZE(tests));
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory whose owner never lets it be read.
+ *
+ *	stuck serve DIRECTORY		a file system of one file, which can be
+ *					opened and mapped; reads get no answer
+ *	stuck send FILE NUMBER		so many QPs of $D1 send from that file, and
+ *					wait for it
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <linux/fuse.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "tap.h"
+
+#define PAGE		4096
+#define FILE_BYTES	(64 << 20)
+#define FILE_NODE	2
+#define QKEY		0x11111111
+
+/* Serving */
+
+static void reply(int fd, const struct fuse_in_header *in, int error,
+		  void *data, size_t length)
+{
+	struct fuse_out_header out = {
+		.len = sizeof(out) + length,
+		.error = -error,
+		.unique = in->unique,
+	};
+	struct iovec iov[] = { { &out, sizeof(out) }, { data, length } };
+
+	/* A question that was taken back has no answer. */
+	if (writev(fd, iov, 2) < 0)
+		return;
+}
+
+static struct fuse_attr attributes(uint64_t node)
+{
+	return (struct fuse_attr) {
+		.ino = node,
+		.size = node == FILE_NODE ? FILE_BYTES : 0,
+		.mode = node == FILE_NODE ? S_IFREG | 0444 : S_IFDIR | 0555,
+		.nlink = 1,
+		.blksize = PAGE,
+	};
+}
+
+static void answer(int fd, const struct fuse_in_header *in)
+{
+	struct fuse_init_out init = {
+		.major = FUSE_KERNEL_VERSION,
+		.minor = FUSE_KERNEL_MINOR_VERSION,
+		.max_write = PAGE,
+	};
+	struct fuse_attr_out attr = {
+		.attr_valid = 1000,
+		.attr = attributes(in->nodeid),
+	};
+	struct fuse_entry_out entry = {
+		.nodeid = FILE_NODE,
+		.entry_valid = 1000,
+		.attr_valid = 1000,
+		.attr = attributes(FILE_NODE),
+	};
+	/* Else each one that opens it waits for the pages that never come. */
+	struct fuse_open_out open = { .open_flags = FOPEN_KEEP_CACHE };
+
+	switch (in->opcode) {
+	case FUSE_INIT:
+		reply(fd, in, 0, &init, sizeof(init));
+		break;
+	case FUSE_GETATTR:
+		reply(fd, in, 0, &attr, sizeof(attr));
+		break;
+	case FUSE_LOOKUP:
+		reply(fd, in, 0, &entry, sizeof(entry));
+		break;
+	case FUSE_OPEN:
+		reply(fd, in, 0, &open, sizeof(open));
+		break;
+	case FUSE_READ:
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+	case FUSE_INTERRUPT:
+		break;
+	default:
+		reply(fd, in, ENOSYS, NULL, 0);
+	}
+}
+
+static int serve(const char *directory)
+{
+	static char buf[1 << 17] __attribute__((aligned(8)));
+	char options[80];
+	int fd = open("/dev/fuse", O_RDWR);
+
+	snprintf(options, sizeof(options),
+		 "fd=%d,rootmode=40555,user_id=0,group_id=0,allow_other", fd);
+	if (fd < 0 || mount("stuck", directory, "fuse", 0, options)) {
+		perror("fuse");
+		return 1;
+	}
+	for (;;) {
+		if (read(fd, buf, sizeof(buf)) > 0)
+			answer(fd, (struct fuse_in_header *)buf);
+		else if (errno != EINTR && errno != EAGAIN && errno != ENOENT)
+			return 0;
+	}
+}
+
+/* Sending */
+
+static struct ibv_context *open_device(void)
+{
+	const char *name = getenv("D1") ?: "";
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	int i;
+
+	for (i = 0; list && list[i]; i++)
+		if (!strcmp(ibv_get_device_name(list[i]), name))
+			return ibv_open_device(list[i]);
+	return NULL;
+}
+
+static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_cq *cq)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_UD,
+	};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qkey = QKEY,
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+
+	if (!qp || ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				 IBV_QP_PORT | IBV_QP_QKEY))
+		return NULL;
+	attr.qp_state = IBV_QPS_RTR;
+	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
+		return NULL;
+	attr.qp_state = IBV_QPS_RTS;
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN) ? NULL :
+									qp;
+}
+
+static struct ibv_ah *create_ah(struct ibv_pd *pd)
+{
+	struct ibv_ah_attr attr = {
+		.is_global = 1,
+		.port_num = 1,
+		.grh = {
+			.sgid_index = atoi(getenv("G1") ?: "0"),
+			.hop_limit = 64,
+		},
+	};
+
+	if (ibv_query_gid(pd->context, 1, attr.grh.sgid_index, &attr.grh.dgid))
+		return NULL;
+	return ibv_create_ah(pd, &attr);
+}
+
+static int post(struct ibv_qp *qp, struct ibv_ah *ah, struct ibv_mr *mr,
+		unsigned long page)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)mr->addr + page * PAGE,
+		.length = 64,
+		.lkey = mr->lkey,
+	};
+	struct ibv_send_wr *bad, wr = {
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud = { ah, qp->qp_num, QKEY },
+	};
+
+	return ibv_post_send(qp, &wr, &bad);
+}
+
+static int send_all(const char *file, unsigned long number)
+{
+	int fd = open(file, O_RDONLY);
+	void *at = mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
+	struct ibv_context *context = open_device();
+	struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;
+	struct ibv_cq *cq = pd ? ibv_create_cq(context, number, NULL, NULL, 0) :
+				 NULL;
+	struct ibv_mr *mr = cq && at != MAP_FAILED ?
+			    ibv_reg_mr(pd, at, FILE_BYTES,
+				       IBV_ACCESS_ON_DEMAND) : NULL;
+	struct ibv_ah *ah = mr ? create_ah(pd) : NULL;
+	struct ibv_qp **qps = calloc(number, sizeof(*qps));
+	struct ibv_wc wc;
+	unsigned long i;
+	int n;
+
+	for (i = 0; ah && qps && i < number; i++) {
+		qps[i] = create_qp(pd, cq);
+		if (!qps[i])
+			break;
+	}
+	if (!ah || !qps || i < number) {
+		perror("a QP");
+		return 1;
+	}
+	/*
+	 * Who waits for a page of ours has our address space locked, so from
+	 * the first one on nothing here may map any more, as malloc() might.
+	 */
+	for (i = 0; i < number; i++)
+		if (post(qps[i], ah, mr, i))
+			return 1;
+	dprintf(1, "%lu wait\n", number);
+	/* Whatever becomes of one of them, it is not its success. */
+	do {
+		usleep(100000);
+		n = ibv_poll_cq(cq, 1, &wc);
+	} while (!n);
+	dprintf(1, "status %d\n", n < 0 ? n : (int)wc.status);
+	return n < 0 || wc.status == IBV_WC_SUCCESS;
+}
+
+COMMAND(stuck)
+{
+	if (argc == 3 && !strcmp(argv[1], "serve"))
+		return serve(argv[2]);
+	if (argc == 4 && !strcmp(argv[1], "send"))
+		return send_all(argv[2], strtoul(argv[3], NULL, 0));
+	return 2;
+}

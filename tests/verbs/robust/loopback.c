@@ -1,0 +1,329 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * All QPs of a device speak at once, to their neighbours on the same device: what
+ * waits for its delivery is more than a processor keeps.  Requests of growing
+ * length do not travel together.
+ */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <sched.h>
+#include <string.h>
+
+#include "move.h"
+
+#define TALKERS		64
+#define WORDS		32
+#define WORD(i)		(100 + 28 * (i))
+#define PLACE		1024
+#define GRH		40
+
+/**
+ * struct choir - QPs of a type
+ * @o: theirs
+ * @sides: all but the first have everything but the QP of the first
+ * @spoken: of each QP: requests that have their completions
+ * @heard: datagrams: what has come of each from its neighbour, a bit a word
+ */
+struct choir {
+	struct options o;
+	struct side sides[TALKERS];
+	unsigned int spoken[TALKERS];
+	uint64_t heard[TALKERS];
+};
+
+static bool choir_up(struct choir *c)
+{
+	unsigned int i;
+
+	c->o.wr = WORDS + 1;
+	c->o.sge = 1;
+	c->o.cqe = TALKERS * (WORDS + 1);
+	/* What they say is before where they put what they hear. */
+	c->o.size = (TALKERS * (WORDS + 1) + TALKERS) * (PLACE + GRH);
+	if (!side_create(&c->sides[0], &hosts[0], &c->o, false))
+		return false;
+	for (i = 1; i < TALKERS; i++) {
+		c->sides[i] = c->sides[0];
+		if (!side_qp(&c->sides[i], &c->o))
+			return false;
+	}
+	fill(c->sides[0].buf, TALKERS * PLACE, c->o.type);
+	return true;
+}
+
+static void choir_down(struct choir *c)
+{
+	unsigned int i;
+
+	for (i = 1; i < TALKERS; i++)
+		CHECK_CALL(ibv_destroy_qp(c->sides[i].qp), 0);
+	side_destroy(&c->sides[0]);
+}
+
+static unsigned int neighbour(unsigned int i)
+{
+	return i ^ 1;
+}
+
+static size_t said_at(unsigned int i, unsigned int word)
+{
+	return i * (PLACE - WORD(0)) / 2 + word * 29;
+}
+
+static size_t heard_at(unsigned int i, unsigned int word)
+{
+	return (TALKERS + i * (WORDS + 1) + word) * (PLACE + GRH);
+}
+
+static bool choir_meet(struct choir *c)
+{
+	unsigned int i, word;
+
+	for (i = 0; i < TALKERS; i++) {
+		/* The address is the same for all. */
+		c->sides[i].ah = c->sides[0].ah;
+		if (!side_connect(&c->sides[i], &c->sides[neighbour(i)], &c->o))
+			return false;
+		for (word = 0; c->sides[0].ah && word <= WORDS; word++)
+			if (!CHECK_CALL(post_recv(&c->sides[i],
+						  i * (WORDS + 1) + word,
+						  heard_at(i, word),
+						  PLACE + GRH), 0))
+				return false;
+	}
+	return true;
+}
+
+static struct ibv_send_wr word_wr(struct choir *c, unsigned int i,
+				  unsigned int word, struct ibv_sge *sge)
+{
+	const struct side *to = &c->sides[neighbour(i)];
+	struct ibv_send_wr wr;
+
+	*sge = piece(&c->sides[i], said_at(i, word), WORD(word));
+	wr = rdma_wr(to, IBV_WR_RDMA_WRITE, word, sge, 1,
+		     heard_at(neighbour(i), word));
+	if (!c->sides[i].ah)
+		return wr;
+	wr.opcode = IBV_WR_SEND_WITH_IMM;
+	wr.imm_data = htonl(i * (WORDS + 1) + word);
+	wr.wr.ud.ah = c->sides[i].ah;
+	wr.wr.ud.remote_qpn = to->qp->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
+	return wr;
+}
+
+/* From one word to before another, with one call */
+static bool say(struct choir *c, unsigned int i, unsigned int from,
+		unsigned int to)
+{
+	struct ibv_send_wr wrs[WORDS + 1], *bad;
+	struct ibv_sge sges[WORDS + 1];
+	unsigned int word;
+
+	for (word = from; word < to; word++) {
+		wrs[word] = word_wr(c, i, word, &sges[word]);
+		wrs[word].next = word + 1 < to ? &wrs[word + 1] : NULL;
+	}
+	return CHECK_CALL(ibv_post_send(c->sides[i].qp, &wrs[from], &bad), 0);
+}
+
+static unsigned int who(const struct choir *c, uint32_t qp_num)
+{
+	unsigned int i;
+
+	for (i = 0; i < TALKERS; i++)
+		if (c->sides[i].qp->qp_num == qp_num)
+			break;
+	return i;
+}
+
+/* Each QP's completions come in its own order. */
+static bool spoken(struct choir *c, unsigned int n)
+{
+	struct ibv_wc wc;
+	unsigned int i;
+
+	while (n--) {
+		if (!next_wc(c->sides[0].scq, &wc))
+			return false;
+		i = who(c, wc.qp_num);
+		if (!CHECK(i < TALKERS) || !CHECK_CALL(wc.status, 0) ||
+		    !CHECK_CALL(wc.wr_id, c->spoken[i]++))
+			return false;
+	}
+	return true;
+}
+
+static bool is_right(const struct choir *c, unsigned int i, unsigned int word,
+		     size_t at)
+{
+	return !memcmp(c->sides[0].buf + at,
+		       c->sides[0].buf + said_at(i, word), WORD(word));
+}
+
+static bool all_written(const struct choir *c)
+{
+	unsigned int i, word;
+
+	for (i = 0; i < TALKERS; i++)
+		for (word = 0; word < WORDS; word++)
+			if (!CHECK(is_right(c, i, word,
+					    heard_at(neighbour(i), word))))
+				return false;
+	return true;
+}
+
+/* A datagram is its neighbour's, comes once, and is whole. */
+static bool hear(struct choir *c, const struct ibv_wc *wc)
+{
+	unsigned int word = ntohl(wc->imm_data) % (WORDS + 1);
+	unsigned int i = ntohl(wc->imm_data) / (WORDS + 1);
+	unsigned int to = wc->wr_id / (WORDS + 1);
+
+	if (!CHECK_CALL(wc->status, 0) || !CHECK(i < TALKERS) ||
+	    !CHECK(to == neighbour(i)) ||
+	    !CHECK(wc->qp_num == c->sides[to].qp->qp_num) ||
+	    !CHECK(wc->src_qp == c->sides[i].qp->qp_num) ||
+	    !CHECK_CALL(wc->byte_len, GRH + WORD(word)) ||
+	    !CHECK(!(c->heard[to] >> word & 1)))
+		return false;
+	c->heard[to] |= 1ull << word;
+	return CHECK(is_right(c, i, word,
+			      heard_at(to, wc->wr_id % (WORDS + 1)) + GRH));
+}
+
+/* Until a second has passed in which nothing came: some may have been lost. */
+static bool hear_some(struct choir *c, unsigned int *n)
+{
+	uint64_t end = now_ms() + 1000;
+	struct ibv_wc wc;
+
+	while (*n < TALKERS * WORDS && now_ms() < end) {
+		if (!ibv_poll_cq(c->sides[0].rcq, 1, &wc))
+			continue;
+		if (!hear(c, &wc))
+			return false;
+		++*n;
+		end = now_ms() + 1000;
+	}
+	return true;
+}
+
+/* In peace each hears its neighbour's last word. */
+static bool hear_last(struct choir *c)
+{
+	struct ibv_wc wc;
+	unsigned int i;
+
+	for (i = 0; i < TALKERS; i++) {
+		if (!say(c, i, WORDS, WORDS + 1) || !spoken(c, 1))
+			return false;
+		while (!(c->heard[neighbour(i)] >> WORDS & 1))
+			if (!next_wc(c->sides[0].rcq, &wc) || !hear(c, &wc))
+				return false;
+	}
+	return true;
+}
+
+/*
+ * Two QPs that have so much to say that softirqs, too, are left to a thread: as
+ * threads that deliver what was sent, it does not get the processor before all
+ * have spoken.
+ */
+#define SPEECH		(1u << 20)
+#define SPEECHES	16
+
+static bool speakers_up(struct pair *p)
+{
+	p->options = (struct options) {
+		.wr = SPEECHES, .size = 2 * SPEECH, .type = IBV_QPT_RC,
+	};
+	if (!side_create(&p->a, &hosts[0], &p->options, false) ||
+	    !side_create(&p->b, &hosts[0], &p->options, false) ||
+	    !pair_connect(p))
+		return false;
+	fill(p->a.buf, SPEECH, 3);
+	fill(p->b.buf, SPEECH, 4);
+	return true;
+}
+
+static bool speak(struct side *from, const struct side *to)
+{
+	unsigned int i;
+
+	for (i = 0; i < SPEECHES; i++)
+		if (!CHECK_CALL(post_rdma(from, to, IBV_WR_RDMA_WRITE, i, 0,
+					  SPEECH, SPEECH, IBV_SEND_SIGNALED),
+				0))
+			return false;
+	return true;
+}
+
+static bool have_spoken(const struct pair *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < SPEECHES; i++)
+		if (!EXPECT(p->a.scq, p->a.qp, .wr_id = i,
+			    .opcode = IBV_WC_RDMA_WRITE) ||
+		    !EXPECT(p->b.scq, p->b.qp, .wr_id = i,
+			    .opcode = IBV_WC_RDMA_WRITE))
+			return false;
+	return CHECK(filled(p->b.buf + SPEECH, SPEECH, 3)) &&
+	       CHECK(filled(p->a.buf + SPEECH, SPEECH, 4));
+}
+
+static bool say_all(struct pair *speakers, struct choir *rc, struct choir *ud)
+{
+	struct sched_param urgent = { .sched_priority = 1 }, usual = {};
+	cpu_set_t one, all;
+	unsigned int i;
+	bool good;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	good = CHECK(!sched_getaffinity(0, sizeof(all), &all)) &&
+	       CHECK(!sched_setaffinity(0, sizeof(one), &one)) &&
+	       CHECK(!sched_setscheduler(0, SCHED_FIFO, &urgent)) &&
+	       speak(&speakers->a, &speakers->b) &&
+	       speak(&speakers->b, &speakers->a);
+	for (i = 0; good && i < TALKERS; i++)
+		good = say(ud, i, 0, WORDS);
+	for (i = 0; good && i < TALKERS; i++)
+		good = say(rc, i, 0, WORDS);
+	return CHECK(!sched_setscheduler(0, SCHED_OTHER, &usual)) &&
+	       CHECK(!sched_setaffinity(0, sizeof(all), &all)) && good;
+}
+
+static void all_at_once(const void *arg)
+{
+	static struct choir rc, ud;
+	struct pair speakers;
+	unsigned int n = 0;
+
+	(void)arg;
+	rc = (struct choir) { .o.type = IBV_QPT_RC };
+	ud = (struct choir) { .o.type = IBV_QPT_UD };
+	REQUIRE(choir_up(&rc) && choir_up(&ud) && speakers_up(&speakers));
+	REQUIRE(choir_meet(&rc) && choir_meet(&ud));
+	REQUIRE(say_all(&speakers, &rc, &ud));
+	REQUIRE(spoken(&rc, TALKERS * WORDS));
+	REQUIRE(all_written(&rc));
+	REQUIRE(have_spoken(&speakers));
+	REQUIRE(spoken(&ud, TALKERS * WORDS));
+	REQUIRE(hear_some(&ud, &n));
+	if (n < TALKERS * WORDS)
+		diag("%u of %u datagrams were lost", TALKERS * WORDS - n,
+		     TALKERS * WORDS);
+	REQUIRE(hear_last(&ud));
+	choir_down(&rc);
+	choir_down(&ud);
+	pair_down(&speakers);
+}
+
+GROUP(loopback)
+{
+	run_test(all_at_once, NULL, "%u QPs send to one another on one device",
+		 2 * TALKERS + 2);
+}
