@@ -7,10 +7,6 @@
 #include "../core/params.h"
 #include "cq.h"
 
-/* The numbers of the ABI are those of the kernel. */
-static_assert((int)IB_WC_RECV == 128 && (int)IB_WC_LOCAL_INV == 6);
-static_assert((int)IB_WC_GENERAL_ERR == 21);
-
 #define SUPPORTED_FLAGS	(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION |	\
 			 IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
 
