@@ -5,6 +5,8 @@
 #include "psn.h"
 #include "wire.h"
 
+struct sroce_av;
+
 /* Operation of a request: the numbers of enum ib_wr_opcode. */
 enum sroce_op {
 	SROCE_OP_WRITE		= 0,
@@ -42,9 +44,8 @@ enum sroce_op_flags {
  * @rkey: as @remote_addr
  * @srqn: XRC: the peer's SRQ
  * @bind: of a memory window, or what REG_MR registers
- * @ah: datagrams: number of the address handle
- * @remote_qpn: datagrams
- * @qkey: datagrams
+ * @ud: datagrams: @ah is the number of a process's address handle; a kernel
+ *	user has the address vector itself, @av, and for the GSI @pkey_index
  * @imm: immediate data, network order
  * @invalidate: in its place: the key to invalidate
  * @length: of the message, bytes
@@ -85,10 +86,12 @@ struct sroce_wr {
 			u32 access;
 		} bind;
 		struct {
+			struct sroce_av *av;
 			u32 ah;
 			u32 remote_qpn;
 			u32 qkey;
-		};
+			u16 pkey_index;
+		} ud;
 	};
 	union {
 		__be32 imm;

@@ -92,19 +92,31 @@ static u8 take_flush(struct sroce_wr *wr, const struct sroce_sqe *sqe)
 	return wr->length > SROCE_MAX_MSG ? SROCE_LOC_LEN_ERR : 0;
 }
 
-static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
-			const struct sroce_sqe *sqe)
+static u8 take_kernel_ud(struct sroce_wr *wr, struct sroce_sqe *sqe)
 {
-	if (!sroce_qp_connected(qp)) {
-		wr->ah = sqe->ud.ah;
-		wr->remote_qpn = sqe->ud.remote_qpn & SROCE_QPN_MASK;
-		wr->qkey = sqe->ud.remote_qkey;
-		if (!qp->user)		/* verbs/post.c: the address vector itself */
-			wr->compare_add = sqe->atomic.compare_add;
-		else if (!is_zero(sqe->ud.reserved, ARRAY_SIZE(sqe->ud.reserved)))
-			return SROCE_LOC_QP_OP_ERR;
-		return 0;
-	}
+	const struct sroce_kernel_ud *ud = sroce_kernel_ud(sqe);
+
+	wr->ud.av = ud->av;
+	wr->ud.remote_qpn = ud->remote_qpn & SROCE_QPN_MASK;
+	wr->ud.qkey = ud->remote_qkey;
+	wr->ud.pkey_index = ud->pkey_index;
+	return 0;
+}
+
+static u8 take_ud(struct sroce_wr *wr, const struct sroce_sqe *sqe)
+{
+	wr->ud.ah = sqe->ud.ah;
+	wr->ud.remote_qpn = sqe->ud.remote_qpn & SROCE_QPN_MASK;
+	wr->ud.qkey = sqe->ud.remote_qkey;
+	return is_zero(sqe->ud.reserved, ARRAY_SIZE(sqe->ud.reserved)) ?
+	       0 : SROCE_LOC_QP_OP_ERR;
+}
+
+static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
+			struct sroce_sqe *sqe)
+{
+	if (!sroce_qp_connected(qp))
+		return qp->user ? take_ud(wr, sqe) : take_kernel_ud(wr, sqe);
 	if (wr->opcode == SROCE_OP_BIND_MW || wr->opcode == SROCE_OP_REG_MR) {
 		wr->bind.addr = sqe->bind.addr;
 		wr->bind.bytes = sqe->bind.length;
@@ -200,7 +212,7 @@ static u8 wr_flags(const struct sroce_qp *qp)
 }
 
 static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
-		       const struct sroce_sqe *sqe,
+		       struct sroce_sqe *sqe,
 		       const struct sroce_sqe *entry, void *list)
 {
 	u8 status;

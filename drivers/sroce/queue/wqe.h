@@ -6,6 +6,32 @@
 #include "qp.h"
 
 /**
+ * struct sroce_kernel_ud - operands of a datagram that a kernel user posts
+ * @av: of its address handle, which it keeps until the completion
+ * @remote_qpn: destination
+ * @remote_qkey: destination
+ * @pkey_index: of the GSI QP
+ *
+ * In place of @ud of struct sroce_sqe, in rings that no process can map.
+ */
+struct sroce_kernel_ud {
+	struct sroce_av *av;
+	u32 remote_qpn;
+	u32 remote_qkey;
+	u16 pkey_index;
+};
+
+static_assert(sizeof(struct sroce_kernel_ud) <=
+	      sizeof_field(struct sroce_sqe, ud));
+static_assert(!(offsetof(struct sroce_sqe, ud) %
+		__alignof__(struct sroce_kernel_ud)));
+
+static inline struct sroce_kernel_ud *sroce_kernel_ud(struct sroce_sqe *sqe)
+{
+	return (struct sroce_kernel_ud *)&sqe->ud;
+}
+
+/**
  * struct sroce_recv_wqe - private copy of a receive request
  * @wr_id: the user's
  * @num_sge: entries of @sge

@@ -20,21 +20,18 @@
 
 static struct sroce_av *request_av(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
-	struct sroce_av *av;
-
 	if (qp->user)
-		return sroce_av_get(qp->dev, qp->pd, wr->ah);
-	/* From verbs/post.c; a kernel user keeps its handle until completion. */
-	av = (struct sroce_av *)(uintptr_t)wr->compare_add;
-	refcount_inc(&av->ref);
-	return av;
+		return sroce_av_get(qp->dev, qp->pd, wr->ud.ah);
+	/* A kernel user keeps its handle until completion. */
+	refcount_inc(&wr->ud.av->ref);
+	return wr->ud.av;
 }
 
-/* The GSI is of all partitions: a request says which (from verbs/post.c). */
+/* The GSI is of all partitions: a request says which. */
 static u16 request_pkey(const struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	if (qp->type == IB_QPT_GSI)
-		return READ_ONCE(qp->dev->pkeys[wr->ah]);
+		return READ_ONCE(qp->dev->pkeys[wr->ud.pkey_index]);
 	return READ_ONCE(*qp->pkey);
 }
 
@@ -83,10 +80,10 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		.solicited = wr->flags & SROCE_SOLICITED,
 		.pad = -wr->length & 3,
 		.pkey = request_pkey(qp, wr),
-		.qpn = wr->remote_qpn,
+		.qpn = wr->ud.remote_qpn,
 		.psn = qp->sq.req.psn,
 		.src_qpn = qp->qpn,
-		.qkey = wr->qkey & QKEY_OWN ? sroce_qp_qkey(qp) : wr->qkey,
+		.qkey = wr->ud.qkey & QKEY_OWN ? sroce_qp_qkey(qp) : wr->ud.qkey,
 		.imm = wr->imm,
 		.payload = wr->length,
 	};
@@ -117,7 +114,7 @@ static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
 
 	if (wr->status)
 		return wr->status;
-	if (qp->type == IB_QPT_GSI && wr->ah >= SROCE_PKEY_TABLE)
+	if (qp->type == IB_QPT_GSI && wr->ud.pkey_index >= SROCE_PKEY_TABLE)
 		return SROCE_LOC_QP_OP_ERR;
 	av = request_av(qp, wr);
 	if (!av)

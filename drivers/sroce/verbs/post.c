@@ -9,6 +9,7 @@
 #include "../net/ah.h"
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
+#include "../queue/wqe.h"
 #include "post.h"
 
 /* With interrupts off nothing can be sent, so use the work item. */
@@ -46,22 +47,16 @@ static int write_registration(struct sroce_sqe *sqe, const struct ib_reg_wr *wr)
 static int write_datagram(struct sroce_qp *qp, struct sroce_sqe *sqe,
 			  const struct ib_send_wr *wr)
 {
+	struct sroce_kernel_ud *to = sroce_kernel_ud(sqe);
 	const struct ib_ud_wr *ud = ud_wr(wr);
 
 	/* ib_drain_sq() posts a WRITE to be flushed on any type of QP. */
 	if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM)
 		return READ_ONCE(qp->state) == IB_QPS_ERR ? 0 : -EINVAL;
-	sqe->ud.remote_qpn = ud->remote_qpn;
-	sqe->ud.remote_qkey = ud->remote_qkey;
-	/*
-	 * P_Key index of the GSI QP; send/ud_send.c reads it from this field.
-	 */
-	sqe->ud.ah = ud->pkey_index;
-	/*
-	 * Address vector; queue/wqe.c reads it from this field, which a process
-	 * cannot reach.
-	 */
-	sqe->atomic.compare_add = (uintptr_t)sroce_ah(ud->ah)->av;
+	to->av = sroce_ah(ud->ah)->av;
+	to->remote_qpn = ud->remote_qpn;
+	to->remote_qkey = ud->remote_qkey;
+	to->pkey_index = ud->pkey_index;
 	return 0;
 }
 
