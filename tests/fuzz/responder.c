@@ -32,7 +32,7 @@ static void setup(struct fuzz *f, struct input *in)
 		.mtu = mtu,
 		.transport = byte & 8 ? SROCE_UC :
 			     (byte & 7) == 7 ? SROCE_XRC : SROCE_RC,
-		.permissions = (~(byte >> 4) & 7) | SROCE_MAY_FLUSH |
+		.permissions = (~(byte >> 4) & 7) << 1 | SROCE_MAY_FLUSH |
 			       SROCE_MAY_PERSIST,
 		.log = { .reads = f->reads, .mtu = mtu },
 	};

@@ -70,7 +70,7 @@ static enum sroce_ack_verdict check_data(const struct sroce_requester *r,
 	bool ends = pkt->op->place & SROCE_LAST;
 	u32 expected;
 
-	if (wr->opcode == SROCE_OP_FLUSH || wr->opcode == SROCE_OP_ATOMIC_WRITE)
+	if (!sroce_wr_fetches(wr))
 		return check_empty(pkt, a);
 	a->offset = at * r->mtu;
 	expected = last ? wr->length - a->offset : r->mtu;
@@ -87,10 +87,7 @@ static enum sroce_ack_verdict check_data(const struct sroce_requester *r,
  */
 static bool response_fits(const struct sroce_wr *wr, const struct sroce_pkt *pkt)
 {
-	if (!sroce_wr_reads(wr))
-		return false;
-	return sroce_wr_atomic(wr) ==
-	       (pkt->op->kind == SROCE_KIND_ATOMIC_ACK);
+	return sroce_wr_row(wr)->response == pkt->op->kind;
 }
 
 static enum sroce_ack_verdict check_response(const struct sroce_requester *r,

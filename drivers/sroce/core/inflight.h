@@ -2,29 +2,10 @@
 #ifndef SROCE_INFLIGHT_H
 #define SROCE_INFLIGHT_H
 
+#include "optable.h"
 #include "psn.h"
-#include "wire.h"
 
 struct sroce_av;
-
-/* Operation of a request: the numbers of enum ib_wr_opcode. */
-enum sroce_op {
-	SROCE_OP_WRITE		= 0,
-	SROCE_OP_WRITE_IMM	= 1,
-	SROCE_OP_SEND		= 2,
-	SROCE_OP_SEND_IMM	= 3,
-	SROCE_OP_READ		= 4,
-	SROCE_OP_CMP_SWP	= 5,
-	SROCE_OP_FETCH_ADD	= 6,
-	SROCE_OP_LOCAL_INV	= 7,
-	SROCE_OP_BIND_MW	= 8,
-	SROCE_OP_SEND_INV	= 9,
-	SROCE_OP_REG_MR		= 10,	/* a number of our own */
-	SROCE_OP_FLUSH		= 14,
-	SROCE_OP_ATOMIC_WRITE	= 15,
-};
-
-#define SROCE_OPS		16
 
 enum sroce_op_flags {
 	SROCE_FENCE		= 1 << 0,
@@ -52,7 +33,7 @@ enum sroce_op_flags {
  * @psn: its first PSN, once @started
  * @packets: the PSNs it takes: of its packets, or of a READ's answer; none if
  *	it is local.  One for FLUSH, whose @length is of the peer's memory
- * @opcode: enum sroce_op
+ * @opcode: enum sroce_op, nothing else
  * @flags: enum sroce_op_flags
  * @started: a packet of it has been sent, or it is local and done: @psn is
  *	valid
@@ -108,47 +89,35 @@ struct sroce_wr {
 	u16 num_sge;
 };
 
-/* Is it one of these, bits of enum sroce_op?  (What is none has failed.) */
-static inline bool sroce_wr_is(const struct sroce_wr *wr, u32 ops)
+static inline const struct sroce_op_row *sroce_wr_row(const struct sroce_wr *wr)
 {
-	return ops >> (wr->opcode & 31) & 1;
+	return &sroce_optable[wr->opcode];
 }
 
-/* Sets of operations, a bit each. */
-enum sroce_op_sets {
-	SROCE_OPS_FETCH	= 1 << SROCE_OP_READ | 1 << SROCE_OP_CMP_SWP |
-			  1 << SROCE_OP_FETCH_ADD,
-	SROCE_OPS_READ	= SROCE_OPS_FETCH | 1 << SROCE_OP_FLUSH |
-			  1 << SROCE_OP_ATOMIC_WRITE,
-};
-
-/* Does the answer bring data? */
+/* Does the response bring data? */
 static inline bool sroce_wr_fetches(const struct sroce_wr *wr)
 {
-	return sroce_wr_is(wr, SROCE_OPS_FETCH);
+	return sroce_wr_row(wr)->traits & SROCE_TRAIT_FETCHES;
 }
 
 /*
- * Does it have an answer of its own, for which the peer uses a resource?  So
+ * Does it have a response of its own, for which the peer uses a resource?  So
  * do atomic WRITEs and FLUSHes (annex A19): as if they read nothing.
  */
 static inline bool sroce_wr_reads(const struct sroce_wr *wr)
 {
-	return sroce_wr_is(wr, SROCE_OPS_READ);
+	return sroce_wr_row(wr)->response;
 }
 
 /* Done here, in its turn, without a packet. */
 static inline bool sroce_wr_local(const struct sroce_wr *wr)
 {
-	return wr->opcode == SROCE_OP_LOCAL_INV ||
-	       wr->opcode == SROCE_OP_BIND_MW ||
-	       wr->opcode == SROCE_OP_REG_MR;
+	return sroce_wr_row(wr)->traits & SROCE_TRAIT_LOCAL;
 }
 
 static inline bool sroce_wr_atomic(const struct sroce_wr *wr)
 {
-	return wr->opcode == SROCE_OP_CMP_SWP ||
-	       wr->opcode == SROCE_OP_FETCH_ADD;
+	return sroce_wr_row(wr)->response == SROCE_KIND_ATOMIC_ACK;
 }
 
 /**

@@ -95,6 +95,13 @@ enum sroce_malformed sroce_parse(struct sroce_pkt *pkt, const u8 *p,
  */
 u32 sroce_build(u8 *p, const struct sroce_pkt *pkt);
 
+/* The operation of a request; of a message's first packets without immediate */
+static inline const struct sroce_op_row *
+sroce_pkt_row(const struct sroce_pkt *pkt)
+{
+	return &sroce_optable[pkt->op->operation];
+}
+
 /* Does this BTH say @opcode and @psn, and nothing about pad or version? */
 static inline bool sroce_bth_is(const u8 *bth, u8 opcode, u32 psn)
 {

@@ -9,32 +9,6 @@
 #include "requester.h"
 #include "resp_res.h"
 
-/* The BTH operation of each place of a message. */
-struct operations {
-	u8 only;
-	u8 first;
-	u8 middle;
-	u8 last;
-};
-
-static const struct operations operations[SROCE_OPS] = {
-	[SROCE_OP_WRITE] = { SROCE_WRITE_ONLY, SROCE_WRITE_FIRST,
-			     SROCE_WRITE_MIDDLE, SROCE_WRITE_LAST },
-	[SROCE_OP_WRITE_IMM] = { SROCE_WRITE_ONLY_IMM, SROCE_WRITE_FIRST,
-				 SROCE_WRITE_MIDDLE, SROCE_WRITE_LAST_IMM },
-	[SROCE_OP_SEND] = { SROCE_SEND_ONLY, SROCE_SEND_FIRST,
-			    SROCE_SEND_MIDDLE, SROCE_SEND_LAST },
-	[SROCE_OP_SEND_IMM] = { SROCE_SEND_ONLY_IMM, SROCE_SEND_FIRST,
-				SROCE_SEND_MIDDLE, SROCE_SEND_LAST_IMM },
-	[SROCE_OP_SEND_INV] = { SROCE_SEND_ONLY_INV, SROCE_SEND_FIRST,
-				SROCE_SEND_MIDDLE, SROCE_SEND_LAST_INV },
-	[SROCE_OP_READ] = { .only = SROCE_READ_REQUEST },
-	[SROCE_OP_CMP_SWP] = { .only = SROCE_COMPARE_SWAP },
-	[SROCE_OP_FETCH_ADD] = { .only = SROCE_FETCH_ADD },
-	[SROCE_OP_FLUSH] = { .only = SROCE_FLUSH },
-	[SROCE_OP_ATOMIC_WRITE] = { .only = SROCE_ATOMIC_WRITE },
-};
-
 /* PSNs of the oldest request, a READ, that lie before @una. */
 static s32 set_response_psns(const struct sroce_requester *r)
 {
@@ -163,15 +137,6 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 	return SROCE_NEXT_PACKET;
 }
 
-static u8 wr_operation(const struct sroce_wr *wr, bool first, bool last)
-{
-	const struct operations *ops = &operations[wr->opcode];
-
-	if (first)
-		return last ? ops->only : ops->first;
-	return last ? ops->last : ops->middle;
-}
-
 /* A READ is one packet that asks for what is still missing, or a part. */
 static void fill_read(const struct sroce_requester *r,
 		      struct sroce_outgoing *out)
@@ -189,10 +154,12 @@ static void fill_read(const struct sroce_requester *r,
 /* What an atomic has instead of payload, and a FLUSH beside its range. */
 static void fill_operands(const struct sroce_wr *wr, struct sroce_pkt *pkt)
 {
-	if (wr->opcode == SROCE_OP_ATOMIC_WRITE)
+	u16 headers = sroce_opcodes[pkt->opcode].headers;
+
+	if (headers & SROCE_PAYLOAD)
 		return;
 	pkt->payload = 0;
-	if (wr->opcode == SROCE_OP_FLUSH) {
+	if (headers & SROCE_FETH) {
 		pkt->flush_type = wr->flush.type;
 		pkt->flush_level = wr->flush.level;
 		return;
@@ -202,26 +169,22 @@ static void fill_operands(const struct sroce_wr *wr, struct sroce_pkt *pkt)
 	pkt->compare = wr->compare_add;
 }
 
-/* The others have no receive request that could complete (9.2.3). */
-static bool sets_solicited(u8 op)
-{
-	return op == SROCE_OP_SEND || op == SROCE_OP_SEND_IMM ||
-	       op == SROCE_OP_SEND_INV || op == SROCE_OP_WRITE_IMM;
-}
-
 static void fill_packet(const struct sroce_requester *r, struct sroce_outgoing *out)
 {
 	const struct sroce_wr *wr = out->wr;
+	const struct sroce_op_row *op = sroce_wr_row(wr);
 	struct sroce_pkt *pkt = &out->pkt;
 	bool last = r->packet + 1 == wr->packets;
+	u8 place = (r->packet ? 0 : SROCE_FIRST) | (last ? SROCE_LAST : 0);
 
-	pkt->opcode = r->transport | wr_operation(wr, !r->packet, last);
-	pkt->solicited = last && (wr->flags & SROCE_SOLICITED) &&
-			 sets_solicited(wr->opcode);
+	pkt->opcode = r->transport | op->packets[place];
+	/* The others have no receive request that could complete (9.2.3). */
+	pkt->solicited = last && wr->flags & SROCE_SOLICITED &&
+			 op->traits & SROCE_TRAIT_RECEIVES;
 	pkt->va = wr->remote_addr;
 	pkt->dma_len = wr->length;
 	pkt->payload = last ? wr->length - out->offset : r->mtu;
-	if (sroce_wr_reads(wr))
+	if (op->response)
 		fill_operands(wr, pkt);
 }
 
@@ -235,10 +198,6 @@ static bool locals_wait(const struct sroce_requester *r)
 	       r->in.next - r->in.head >= r->cc.window + SROCE_LOCALS_BEHIND;
 }
 
-/*
- * A key that is invalidated may be needed to send again what came before it:
- * that must be acknowledged.
- */
 static enum sroce_next may_do(const struct sroce_requester *r,
 			      const struct sroce_wr *wr)
 {
@@ -248,7 +207,7 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 		return SROCE_NEXT_HOLD;
 	if ((wr->flags & SROCE_FENCE) && r->reads)
 		return SROCE_NEXT_FENCE;
-	if (wr->opcode == SROCE_OP_LOCAL_INV && r->una != r->psn)
+	if (sroce_wr_row(wr)->traits & SROCE_TRAIT_ALONE && r->una != r->psn)
 		return SROCE_NEXT_ALONE;
 	return locals_wait(r) ? SROCE_NEXT_WINDOW : SROCE_NEXT_LOCAL;
 }
@@ -289,8 +248,8 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	out->count = 1;
 	out->offset = r->packet * r->mtu;
 	out->pkt.psn = r->psn;
-	out->pkt.rkey = wr->opcode == SROCE_OP_SEND_INV ? wr->invalidate :
-							  wr->rkey;
+	out->pkt.rkey = sroce_wr_row(wr)->traits & SROCE_TRAIT_INVALIDATES ?
+			wr->invalidate : wr->rkey;
 	out->pkt.srqn = wr->srqn;
 	out->pkt.imm = wr->imm;
 	if (wr->opcode == SROCE_OP_READ)

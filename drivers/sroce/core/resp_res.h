@@ -105,7 +105,7 @@ struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *log,
 /**
  * sroce_resp_res_add() - note a request that has just been executed
  * @log: the log; sroce_resp_res_room() said yes
- * @pkt: of a kind from SROCE_KIND_WITH_RESPONSE on
+ * @pkt: a request that has a response
  * @original: the value an atomic found
  * @msn: message sequence number
  */

@@ -16,7 +16,7 @@ static bool continues_message(const struct sroce_responder *r,
 }
 
 /* Placement types are enabled one by one; reserved ones not at all. */
-static u8 flush_permission(const struct sroce_pkt *pkt)
+static u16 flush_rights(const struct sroce_pkt *pkt)
 {
 	const u8 known = SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT;
 	u8 type = pkt->flush_type;
@@ -25,23 +25,6 @@ static u8 flush_permission(const struct sroce_pkt *pkt)
 		return SROCE_MAY_NEVER;
 	return (type & SROCE_FLUSH_GLOBAL ? SROCE_MAY_FLUSH : 0) |
 	       (type & SROCE_FLUSH_PERSISTENT ? SROCE_MAY_PERSIST : 0);
-}
-
-static u8 permission_needed(const struct sroce_pkt *pkt)
-{
-	switch (pkt->op->kind) {
-	case SROCE_KIND_WRITE:
-	case SROCE_KIND_ATOMIC_WRITE:
-		return SROCE_MAY_WRITE;
-	case SROCE_KIND_READ:
-		return SROCE_MAY_READ;
-	case SROCE_KIND_ATOMIC:
-		return SROCE_MAY_ATOMIC;
-	case SROCE_KIND_FLUSH:
-		return flush_permission(pkt);
-	default:
-		return 0;
-	}
 }
 
 /* 9.7.4.1.6: all but the last packet are as long as the path MTU. */
@@ -95,7 +78,7 @@ static u8 check_read(const struct sroce_responder *r,
 
 static u8 check_word(const struct sroce_pkt *pkt)
 {
-	if (pkt->op->kind == SROCE_KIND_ATOMIC_WRITE &&
+	if (pkt->op->headers & SROCE_PAYLOAD &&
 	    (pkt->dma_len != sizeof(u64) || pkt->payload != sizeof(u64)))
 		return SROCE_BAD_LENGTH;
 	return pkt->va & 7 ? SROCE_MISALIGNED : SROCE_NO_ERROR;
@@ -118,25 +101,23 @@ static u8 check_answered(const struct sroce_responder *r,
 	req->va = pkt->va;
 	if (!sroce_resp_res_room(&r->log))
 		return SROCE_TOO_MANY_READS;
-	switch (pkt->op->kind) {
-	case SROCE_KIND_READ:
-		return check_read(r, pkt);
-	case SROCE_KIND_FLUSH:
-		return check_flush(pkt);
-	default:
+	if (sroce_pkt_row(pkt)->traits & SROCE_TRAIT_WORD)
 		return check_word(pkt);
-	}
+	return pkt->op->headers & SROCE_FETH ? check_flush(pkt) :
+					       check_read(r, pkt);
 }
 
 static u8 check_operation(const struct sroce_responder *r,
 			  const struct sroce_pkt *pkt,
 			  struct sroce_request *req)
 {
-	u8 needed = permission_needed(pkt);
+	const struct sroce_op_row *op = sroce_pkt_row(pkt);
 
 	if (!continues_message(r, pkt))
 		return SROCE_OUT_OF_PLACE;
-	if (needed & ~r->permissions)
+	req->rights = pkt->op->headers & SROCE_FETH ? flush_rights(pkt) :
+						      op->rights;
+	if (req->rights & ~r->permissions)
 		return SROCE_NOT_ENABLED;
 	if (!length_fits(r, pkt))
 		return SROCE_BAD_LENGTH;
@@ -145,9 +126,7 @@ static u8 check_operation(const struct sroce_responder *r,
 	req->completes = pkt->op->place & SROCE_LAST;
 	req->offset = req->begins ? 0 : r->done;
 	req->take = false;
-	req->receives = req->completes &&
-			(pkt->op->kind == SROCE_KIND_SEND ||
-			 pkt->op->headers & SROCE_IMMDT);
+	req->receives = req->completes && op->traits & SROCE_TRAIT_RECEIVES;
 	switch (pkt->op->kind) {
 	case SROCE_KIND_WRITE:
 		return check_write(r, pkt, req);
@@ -169,7 +148,7 @@ static enum sroce_request_verdict check_kind(const struct sroce_responder *r,
 static enum sroce_request_verdict duplicate(struct sroce_responder *r,
 					    const struct sroce_pkt *pkt)
 {
-	if (pkt->op->kind >= SROCE_KIND_WITH_RESPONSE)
+	if (sroce_pkt_row(pkt)->response)
 		return sroce_resp_res_repeat(&r->log, pkt) ? SROCE_RESEND_RESPONSE :
 							  SROCE_IGNORE;
 	return SROCE_RESEND_ACK;
@@ -257,7 +236,7 @@ void sroce_responder_done(struct sroce_responder *r,
 	r->nak_sent = false;
 	if (req->completes)
 		r->msn = (r->msn + 1) & SROCE_MSN_MASK;
-	if (pkt->op->kind >= SROCE_KIND_WITH_RESPONSE) {
+	if (sroce_pkt_row(pkt)->response) {
 		sroce_resp_res_add(&r->log, pkt, original, r->msn);
 		r->epsn = sroce_psn_add(r->epsn,
 					pkt->op->kind == SROCE_KIND_READ ?

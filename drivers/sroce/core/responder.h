@@ -5,23 +5,13 @@
 #include "errors.h"
 #include "resp_res.h"
 
-/* What a connection lets its peer do. */
-enum sroce_permission {
-	SROCE_MAY_WRITE		= 1 << 0,
-	SROCE_MAY_READ		= 1 << 1,
-	SROCE_MAY_ATOMIC	= 1 << 2,
-	SROCE_MAY_FLUSH		= 1 << 3,
-	SROCE_MAY_PERSIST	= 1 << 4,
-	SROCE_MAY_NEVER		= 1 << 7,	/* no connection has it */
-};
-
 /**
  * struct sroce_responder - receiving side of a connected QP
  * @epsn: PSN expected next
  * @last: PSN of the last packet executed that has no answer but an ACK
  * @msn: messages completed
  * @mtu: path MTU, bytes
- * @permissions: enum sroce_permission
+ * @permissions: enum sroce_permission: what the connection lets its peer do
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @kind: of the message in progress, SROCE_KIND_NONE between messages
  * @nak_sent: the peer was told that @epsn is missing; silence until it comes
@@ -39,7 +29,7 @@ struct sroce_responder {
 	u32 last;
 	u32 msn;
 	u32 mtu;
-	u8 permissions;
+	u16 permissions;
 	u8 transport;
 	u8 kind;
 	bool nak_sent;
@@ -76,6 +66,7 @@ enum sroce_request_verdict {
  * @begins: first packet of its message
  * @completes: last packet of its message
  * @receives: the message completes a receive request
+ * @rights: enum sroce_permission that the memory has to have, too
  * @rkey: key of the memory to access, but for SEND
  * @va: address of this packet's payload
  * @offset: of this packet's payload in the message, bytes
@@ -86,6 +77,7 @@ struct sroce_request {
 	bool begins;
 	bool completes;
 	bool receives;
+	u16 rights;
 	u32 rkey;
 	u64 va;
 	u32 offset;

@@ -237,17 +237,9 @@ static void run_lock(struct run *run, const struct sroce_rx *rx)
 static bool transport_matches(const struct sroce_qp *qp,
 			      const struct sroce_rx *rx)
 {
-	static const u8 transports[] = {
-		[IB_QPT_GSI] = SROCE_UD,
-		[IB_QPT_RC] = SROCE_RC,
-		[IB_QPT_UC] = SROCE_UC,
-		[IB_QPT_UD] = SROCE_UD,
-		[IB_QPT_XRC_INI] = SROCE_XRC,
-		[IB_QPT_XRC_TGT] = SROCE_XRC,
-	};
 	u8 transport = rx->pkt.opcode & SROCE_TRANSPORT_MASK;
 
-	if (transport != transports[qp->type])
+	if (transport != sroce_qp_transport(qp))
 		return false;
 	/* An XRC QP has only a requester or only a responder. */
 	return transport != SROCE_XRC ||

@@ -4,6 +4,7 @@
 #include <rdma/ib_user_ioctl_verbs.h>
 #include "../base/sroce.h"
 #include "../base/udata.h"
+#include "../core/optable.h"
 #include "../core/params.h"
 #include "cq.h"
 
@@ -515,7 +516,7 @@ static void cq_read(struct ib_wc *wc, const struct sroce_cqe *cqe)
 	memset(wc, 0, sizeof(*wc));
 	wc->wr_id = cqe->wr_id;
 	wc->status = cqe->status;
-	wc->opcode = cqe->opcode;
+	wc->opcode = cqe->opcode == SROCE_WC_REG_MR ? IB_WC_REG_MR : cqe->opcode;
 	wc->vendor_err = cqe->vendor_err;
 	wc->byte_len = cqe->byte_len;
 	wc->qp = (struct ib_qp *)(uintptr_t)cqe->cookie;

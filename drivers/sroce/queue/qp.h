@@ -367,6 +367,21 @@ static inline bool sroce_qp_reliable(const struct sroce_qp *qp)
 				BIT(IB_QPT_XRC_TGT));
 }
 
+/* Upper bits of the opcodes of its packets: enum sroce_transport. */
+static inline u8 sroce_qp_transport(const struct sroce_qp *qp)
+{
+	static const u8 transports[] = {
+		[IB_QPT_GSI] = SROCE_UD,
+		[IB_QPT_RC] = SROCE_RC,
+		[IB_QPT_UC] = SROCE_UC,
+		[IB_QPT_UD] = SROCE_UD,
+		[IB_QPT_XRC_INI] = SROCE_XRC,
+		[IB_QPT_XRC_TGT] = SROCE_XRC,
+	};
+
+	return transports[qp->type];
+}
+
 /* Of XRC: its SRQ, CQ and protection domain are those that a request names. */
 static inline bool sroce_qp_target(const struct sroce_qp *qp)
 {

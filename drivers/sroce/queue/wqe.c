@@ -44,26 +44,11 @@ void sroce_wqe_free(struct sroce_qp *qp)
 	qp->sq.ring.lists = NULL;
 }
 
-/* What a QP can send: bits of enum sroce_op.  Only the kernel registers. */
-static u32 may_operations(const struct sroce_qp *qp)
+/* Only the kernel registers. */
+static bool may_post(const struct sroce_qp *qp, const struct sroce_op_row *op)
 {
-	const u32 send = BIT(SROCE_OP_SEND) | BIT(SROCE_OP_SEND_IMM);
-	const u32 write = BIT(SROCE_OP_WRITE) | BIT(SROCE_OP_WRITE_IMM);
-	const u32 local = BIT(SROCE_OP_LOCAL_INV) | BIT(SROCE_OP_BIND_MW) |
-			  (qp->user ? 0 : BIT(SROCE_OP_REG_MR));
-
-	switch (qp->type) {
-	case IB_QPT_RC:
-	case IB_QPT_XRC_INI:
-		return send | write | local | BIT(SROCE_OP_READ) |
-		       BIT(SROCE_OP_CMP_SWP) | BIT(SROCE_OP_FETCH_ADD) |
-		       BIT(SROCE_OP_SEND_INV) | BIT(SROCE_OP_FLUSH) |
-		       BIT(SROCE_OP_ATOMIC_WRITE);
-	case IB_QPT_UC:
-		return send | write | local;
-	default:
-		return send;
-	}
+	return op->transports & sroce_transport_bit(sroce_qp_transport(qp)) &&
+	       !(qp->user && op->traits & SROCE_TRAIT_KERNEL_ONLY);
 }
 
 /* For so few words memchr_inv() takes twice as long. */
@@ -112,39 +97,56 @@ static u8 take_ud(struct sroce_wr *wr, const struct sroce_sqe *sqe)
 	       0 : SROCE_LOC_QP_OP_ERR;
 }
 
-static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
-			struct sroce_sqe *sqe)
+static u8 take_bind(struct sroce_wr *wr, const struct sroce_sqe *sqe)
 {
-	if (!sroce_qp_connected(qp))
-		return qp->user ? take_ud(wr, sqe) : take_kernel_ud(wr, sqe);
-	if (wr->opcode == SROCE_OP_BIND_MW || wr->opcode == SROCE_OP_REG_MR) {
-		wr->bind.addr = sqe->bind.addr;
-		wr->bind.bytes = sqe->bind.length;
-		wr->bind.lkey = sqe->bind.lkey;
-		wr->bind.key = sqe->bind.rkey;
-		wr->bind.access = sqe->bind.access;
-		return sqe->bind.reserved ? SROCE_LOC_QP_OP_ERR : 0;
-	}
+	wr->bind.addr = sqe->bind.addr;
+	wr->bind.bytes = sqe->bind.length;
+	wr->bind.lkey = sqe->bind.lkey;
+	wr->bind.key = sqe->bind.rkey;
+	wr->bind.access = sqe->bind.access;
+	return sqe->bind.reserved ? SROCE_LOC_QP_OP_ERR : 0;
+}
+
+static u8 take_remote(const struct sroce_qp *qp, struct sroce_wr *wr,
+		      const struct sroce_sqe *sqe)
+{
 	wr->remote_addr = sqe->rdma.remote_addr;
 	wr->rkey = sqe->rdma.rkey;
 	wr->srqn = sqe->rdma.srqn;
 	if (wr->srqn &&
 	    (qp->type != IB_QPT_XRC_INI || wr->srqn > SROCE_SRQN_MASK))
 		return SROCE_LOC_QP_OP_ERR;
-	if (wr->opcode == SROCE_OP_FLUSH)
+	switch (sroce_wr_row(wr)->operands) {
+	case SROCE_OPERANDS_FLUSH:
 		return take_flush(wr, sqe);
-	if (wr->opcode == SROCE_OP_CMP_SWP || wr->opcode == SROCE_OP_FETCH_ADD) {
+	case SROCE_OPERANDS_ATOMIC:
 		wr->compare_add = sqe->atomic.compare_add;
 		wr->swap = sqe->atomic.swap;
 		return 0;
+	default:
+		return is_zero(sqe->rdma.reserved,
+			       ARRAY_SIZE(sqe->rdma.reserved)) ?
+		       0 : SROCE_LOC_QP_OP_ERR;
 	}
-	return is_zero(sqe->rdma.reserved, ARRAY_SIZE(sqe->rdma.reserved)) ?
-	       0 : SROCE_LOC_QP_OP_ERR;
+}
+
+static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
+			struct sroce_sqe *sqe)
+{
+	if (!sroce_qp_connected(qp))
+		return qp->user ? take_ud(wr, sqe) : take_kernel_ud(wr, sqe);
+	switch (sroce_wr_row(wr)->operands) {
+	case SROCE_OPERANDS_BIND:
+	case SROCE_OPERANDS_REG:
+		return take_bind(wr, sqe);
+	default:
+		return take_remote(qp, wr, sqe);
+	}
 }
 
 static bool is_word(const struct sroce_wr *wr)
 {
-	return sroce_wr_atomic(wr) || wr->opcode == SROCE_OP_ATOMIC_WRITE;
+	return sroce_wr_row(wr)->traits & SROCE_TRAIT_WORD;
 }
 
 /* @entry is in the ring: what is read here, is read here only. */
@@ -179,10 +181,11 @@ static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
 	return 0;
 }
 
-/* One packet names it, however long it is. */
-static bool is_range(const struct sroce_wr *wr)
+/* A response without data is one packet, however long the request's range is. */
+static bool is_one_packet(const struct sroce_qp *qp, const struct sroce_wr *wr)
 {
-	return wr->opcode == SROCE_OP_FLUSH;
+	return wr->length <= qp->sq.req.mtu ||
+	       (sroce_wr_reads(wr) && !sroce_wr_fetches(wr));
 }
 
 static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
@@ -201,7 +204,7 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 	if (sroce_wr_local(wr))
 		wr->packets = 0;
 	else
-		wr->packets = wr->length <= req->mtu || is_range(wr) ? 1 :
+		wr->packets = is_one_packet(qp, wr) ? 1 :
 			      sroce_packets(wr->length, req->mtu);
 	return wr->packets > SROCE_MAX_PACKETS ? SROCE_LOC_LEN_ERR : 0;
 }
@@ -215,15 +218,15 @@ static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 		       struct sroce_sqe *sqe,
 		       const struct sroce_sqe *entry, void *list)
 {
+	const struct sroce_op_row *op = sroce_wr_row(wr);
 	u8 status;
 
-	if (wr->opcode >= SROCE_OPS || !(may_operations(qp) & BIT(wr->opcode)) ||
-	    wr->flags & ~wr_flags(qp))
+	if (!may_post(qp, op) || wr->flags & ~wr_flags(qp))
 		return SROCE_LOC_QP_OP_ERR;
 	status = take_operands(qp, wr, sqe);
 	if (!status && wr->flags & SROCE_INLINE)
 		status = take_inline(qp, wr, entry, list);
-	else if (!status && wr->opcode != SROCE_OP_FLUSH)
+	else if (!status && op->operands != SROCE_OPERANDS_FLUSH)
 		status = take_list(qp, wr, entry, list);
 	return status ?: check_size(qp, wr);
 }
@@ -240,7 +243,7 @@ static void take_head(struct sroce_wr *wr, struct sroce_sqe *head,
 	memcpy(head, entry, sizeof(*head));
 	barrier_data(head);
 	wr->wr_id = head->wr_id;
-	wr->opcode = head->opcode;
+	wr->opcode = min_t(u8, head->opcode, SROCE_OP_NONE);
 	wr->flags = head->flags;
 	wr->num_sge = head->num_sge;
 	wr->imm = head->imm_data;

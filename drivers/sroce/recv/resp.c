@@ -18,9 +18,8 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 			     const struct sroce_request *req)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
-	bool write = pkt->op->kind == SROCE_KIND_WRITE;
 	struct sroce_cqe cqe = {
-		.opcode = write ? IB_WC_RECV_RDMA_WITH_IMM : IB_WC_RECV,
+		.opcode = sroce_pkt_row(pkt)->recv_wc,
 		.byte_len = req->offset + pkt->payload,
 		.src_qp = qp->dest_qpn,
 	};
@@ -67,7 +66,7 @@ static noinline enum sroce_resp_error
 absent_write(struct sroce_qp *qp, const struct sroce_request *req, u32 length)
 {
 	SROCE_REMOTE_SGL(to, qp, req->va, length, req->rkey,
-			 IB_ACCESS_REMOTE_WRITE);
+			 req->rights);
 
 	return sroce_rq_page_in(qp, &to, 0, length, SROCE_RKEY_REFUSED);
 }
@@ -82,7 +81,7 @@ static enum sroce_resp_error store_write(struct sroce_qp *qp,
 	int err;
 
 	SROCE_REMOTE_SGL(to, qp, req->va, rx->pkt.payload, req->rkey,
-			 IB_ACCESS_REMOTE_WRITE);
+			 req->rights);
 
 	/*
 	 * Check the bounds of the whole message before its first byte is
@@ -90,7 +89,7 @@ static enum sroce_resp_error store_write(struct sroce_qp *qp,
 	 */
 	if (req->begins && length > rx->pkt.payload) {
 		mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va,
-				  length, IB_ACCESS_REMOTE_WRITE);
+				  length, req->rights);
 		if (!mr)
 			return SROCE_RKEY_REFUSED;
 		sroce_mr_cache_set(cache, mr);
@@ -121,7 +120,7 @@ static enum sroce_resp_error accept_read(struct sroce_qp *qp,
 	if (!length)
 		return SROCE_NO_ERROR;
 	mr = sroce_mr_get(qp->rq.pd, qp->qpn, req->rkey, req->va, length,
-			  IB_ACCESS_REMOTE_READ);
+			  req->rights);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
 	sroce_mr_cache_set(cache, mr);
@@ -134,11 +133,11 @@ static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, struct sroce_mr
 					    u64 *original)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
-	bool swap = (pkt->opcode & ~SROCE_TRANSPORT_MASK) == SROCE_COMPARE_SWAP;
+	bool swap = pkt->op->operation == SROCE_OP_CMP_SWP;
 	int err;
 
 	SROCE_REMOTE_SGL(on, qp, req->va, sizeof(u64), req->rkey,
-			 IB_ACCESS_REMOTE_ATOMIC);
+			 req->rights);
 
 	err = sroce_sgl_atomic(cache, &on, swap ? &pkt->compare : NULL,
 			       pkt->swap_add, original);
@@ -158,7 +157,7 @@ static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
 	int err;
 
 	SROCE_REMOTE_SGL(to, qp, req->va, sizeof(u64), req->rkey,
-			 IB_ACCESS_REMOTE_WRITE);
+			 req->rights);
 
 	if (!sroce_reader_copy(rx->payload, &value, sizeof(value)))
 		return SROCE_PACKET_TOO_SHORT;
@@ -173,20 +172,17 @@ static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
  * CPUs have stored everything that this peer wrote, so it is visible once the
  * stores are done.  No region can be flushed to persistence.
  */
-static enum sroce_resp_error execute_flush(struct sroce_qp *qp, const struct sroce_pkt *pkt)
+static enum sroce_resp_error execute_flush(struct sroce_qp *qp,
+					   const struct sroce_pkt *pkt,
+					   const struct sroce_request *req)
 {
-	int access =
-		(pkt->flush_type & SROCE_FLUSH_GLOBAL ?
-		 IB_ACCESS_FLUSH_GLOBAL : 0) |
-		(pkt->flush_type & SROCE_FLUSH_PERSISTENT ?
-		 IB_ACCESS_FLUSH_PERSISTENT : 0);
 	struct sroce_mr *mr;
 
 	if (pkt->flush_level == SROCE_FLUSH_REGION)
-		mr = sroce_mr_get_whole(qp->rq.pd, qp->qpn, pkt->rkey, access);
+		mr = sroce_mr_get_whole(qp->rq.pd, qp->qpn, pkt->rkey, req->rights);
 	else
 		mr = sroce_mr_get(qp->rq.pd, qp->qpn, pkt->rkey, pkt->va,
-				  pkt->dma_len, access);
+				  pkt->dma_len, req->rights);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
 	sroce_mr_put(mr);
@@ -211,18 +207,24 @@ static enum sroce_resp_error execute_with_response(struct sroce_qp *qp,
 	case SROCE_KIND_ATOMIC_WRITE:
 		return execute_atomic_write(qp, cache, rx, req);
 	case SROCE_KIND_FLUSH:
-		return execute_flush(qp, &rx->pkt);
+		return execute_flush(qp, &rx->pkt, req);
 	default:
 		return SROCE_NO_ERROR;
 	}
 }
 
-static void count_with_response(struct sroce_qp *qp, enum sroce_kind kind)
+/* Once for each message; the other kinds have no counter. */
+static void count_request(struct sroce_qp *qp, enum sroce_kind kind)
 {
-	if (kind == SROCE_KIND_READ)
-		sroce_count(qp, SROCE_RX_READ_REQUESTS);
-	else if (kind != SROCE_KIND_FLUSH)
-		sroce_count(qp, SROCE_RX_ATOMIC_REQUESTS);
+	static const u8 counters[SROCE_KIND_RESPONSES] = {
+		[SROCE_KIND_WRITE] = SROCE_RX_WRITE_REQUESTS,
+		[SROCE_KIND_READ] = SROCE_RX_READ_REQUESTS,
+		[SROCE_KIND_ATOMIC] = SROCE_RX_ATOMIC_REQUESTS,
+		[SROCE_KIND_ATOMIC_WRITE] = SROCE_RX_ATOMIC_REQUESTS,
+	};
+
+	if (counters[kind])
+		sroce_count(qp, counters[kind]);
 }
 
 static enum sroce_resp_error execute(struct sroce_qp *qp, const struct sroce_rx *rx,
@@ -241,14 +243,12 @@ static enum sroce_resp_error execute(struct sroce_qp *qp, const struct sroce_rx 
 	case SROCE_KIND_WRITE:
 		if (rx->pkt.payload)
 			reason = store_write(qp, cache, rx, req);
-		if (req->begins && !reason)
-			sroce_count(qp, SROCE_RX_WRITE_REQUESTS);
 		break;
 	default:
 		reason = execute_with_response(qp, rx, req, original);
-		if (!reason)
-			count_with_response(qp, rx->pkt.op->kind);
 	}
+	if (req->begins && !reason)
+		count_request(qp, rx->pkt.op->kind);
 	return reason;
 }
 
@@ -352,7 +352,7 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (req->receives)
 		complete_message(qp, rx, req);
 	sroce_responder_done(r, &rx->pkt, req, original);
-	if (rx->pkt.ack_req && rx->pkt.op->kind < SROCE_KIND_WITH_RESPONSE)
+	if (rx->pkt.ack_req && !sroce_pkt_row(&rx->pkt)->response)
 		qp->rq.ack = true;
 }
 

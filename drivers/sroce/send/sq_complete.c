@@ -10,27 +10,6 @@
 #include "sq.h"
 #include "sq_complete.h"
 
-static u8 completion_opcode(u8 op)
-{
-	static const u8 opcodes[SROCE_OPS] = {
-		[SROCE_OP_WRITE] = IB_WC_RDMA_WRITE,
-		[SROCE_OP_WRITE_IMM] = IB_WC_RDMA_WRITE,
-		[SROCE_OP_SEND] = IB_WC_SEND,
-		[SROCE_OP_SEND_IMM] = IB_WC_SEND,
-		[SROCE_OP_SEND_INV] = IB_WC_SEND,
-		[SROCE_OP_READ] = IB_WC_RDMA_READ,
-		[SROCE_OP_CMP_SWP] = IB_WC_COMP_SWAP,
-		[SROCE_OP_FETCH_ADD] = IB_WC_FETCH_ADD,
-		[SROCE_OP_BIND_MW] = IB_UVERBS_WC_BIND_MW,
-		[SROCE_OP_LOCAL_INV] = IB_WC_LOCAL_INV,
-		[SROCE_OP_REG_MR] = IB_WC_REG_MR,
-		[SROCE_OP_FLUSH] = IB_UVERBS_WC_FLUSH,
-		[SROCE_OP_ATOMIC_WRITE] = IB_UVERBS_WC_ATOMIC_WRITE,
-	};
-
-	return op < SROCE_OPS ? opcodes[op] : 0;
-}
-
 static void count_sq_error(struct sroce_qp *qp, u8 status)
 {
 	sroce_count(qp, SROCE_REQ_CQE_ERROR);
@@ -45,7 +24,7 @@ static void write_cqe(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
 		.byte_len = wr->length,
 		.qp_num = qp->qpn,
 		.status = status,
-		.opcode = completion_opcode(wr->opcode),
+		.opcode = sroce_wr_row(wr)->wc,
 		.cookie = qp->user ? 0 : (uintptr_t)qp->ib,
 	};
 

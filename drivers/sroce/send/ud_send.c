@@ -73,10 +73,8 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		.sge = list,
 		.num_sge = wr->num_sge,
 	};
-	bool imm = wr->opcode == SROCE_OP_SEND_IMM;
 	struct sroce_pkt pkt = {
-		.opcode = SROCE_UD |
-			  (imm ? SROCE_SEND_ONLY_IMM : SROCE_SEND_ONLY),
+		.opcode = SROCE_UD | sroce_wr_row(wr)->packets[SROCE_ONLY],
 		.solicited = wr->flags & SROCE_SOLICITED,
 		.pad = -wr->length & 3,
 		.pkey = request_pkey(qp, wr),

@@ -10,6 +10,7 @@
 #include <rdma/sroce-abi.h>
 #include "../core/errors.h"
 #include "../core/inflight.h"
+#include "../core/optable.h"
 
 /* They are of different enums. */
 #define SAME(a, b) static_assert((int)(a) == (int)(b), #a " == " #b)
@@ -34,6 +35,11 @@ SAME_OP(SEND_WITH_INV, SEND_INV, SEND_WITH_INV);
 SAME_OP(FLUSH, FLUSH, FLUSH);
 SAME_OP(ATOMIC_WRITE, ATOMIC_WRITE, ATOMIC_WRITE);
 
+/* No number of the ABI or of the kernel is that of a row of the core's own. */
+static_assert((int)SROCE_OP_REG_MR > (int)IB_WR_ATOMIC_WRITE &&
+	      (int)SROCE_OP_REG_MR > (int)IB_WR_MASKED_ATOMIC_FETCH_AND_ADD &&
+	      (int)SROCE_OPS <= (int)IB_WR_REG_MR);
+
 /* Flags of work requests */
 #define SAME_FLAG(name) \
 	ALL_SAME(SROCE_WR_##name, IB_SEND_##name, SROCE_##name)
@@ -50,6 +56,26 @@ SAME(SROCE_WR_FLUSH_GLOBAL, SROCE_FLUSH_GLOBAL);
 SAME(SROCE_WR_FLUSH_PERSISTENT, SROCE_FLUSH_PERSISTENT);
 SAME(SROCE_WR_FLUSH_RANGE, SROCE_FLUSH_RANGE);
 SAME(SROCE_WR_FLUSH_REGION, SROCE_FLUSH_REGION);
+
+/* Access rights that a peer needs */
+SAME(IB_ACCESS_REMOTE_WRITE, SROCE_MAY_WRITE);
+SAME(IB_ACCESS_REMOTE_READ, SROCE_MAY_READ);
+SAME(IB_ACCESS_REMOTE_ATOMIC, SROCE_MAY_ATOMIC);
+SAME(IB_ACCESS_FLUSH_GLOBAL, SROCE_MAY_FLUSH);
+SAME(IB_ACCESS_FLUSH_PERSISTENT, SROCE_MAY_PERSIST);
+
+/* Completion opcodes; queue/cq.c converts that of REG_MR. */
+SAME(IB_WC_SEND, SROCE_WC_SEND);
+SAME(IB_WC_RDMA_WRITE, SROCE_WC_RDMA_WRITE);
+SAME(IB_WC_RDMA_READ, SROCE_WC_RDMA_READ);
+SAME(IB_WC_COMP_SWAP, SROCE_WC_COMP_SWAP);
+SAME(IB_WC_FETCH_ADD, SROCE_WC_FETCH_ADD);
+SAME(IB_UVERBS_WC_BIND_MW, SROCE_WC_BIND_MW);
+SAME(IB_WC_LOCAL_INV, SROCE_WC_LOCAL_INV);
+SAME(IB_UVERBS_WC_FLUSH, SROCE_WC_FLUSH);
+SAME(IB_UVERBS_WC_ATOMIC_WRITE, SROCE_WC_ATOMIC_WRITE);
+SAME(IB_WC_RECV, SROCE_WC_RECV);
+SAME(IB_WC_RECV_RDMA_WITH_IMM, SROCE_WC_RECV_RDMA_WITH_IMM);
 
 /* Completion status */
 #define SAME_STATUS(name) SAME(IB_WC_##name, SROCE_##name)

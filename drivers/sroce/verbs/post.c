@@ -63,32 +63,26 @@ static int write_datagram(struct sroce_qp *qp, struct sroce_sqe *sqe,
 static int write_operands(struct sroce_qp *qp, struct sroce_sqe *sqe,
 			  const struct ib_send_wr *wr)
 {
+	const struct sroce_op_row *op = &sroce_optable[sqe->opcode];
+
 	if (!sroce_qp_connected(qp))
 		return write_datagram(qp, sqe, wr);
-	switch ((int)wr->opcode) {
-	case IB_WR_RDMA_WRITE:
-	case IB_WR_RDMA_WRITE_WITH_IMM:
-	case IB_WR_RDMA_READ:
-	case IB_WR_RDMA_READ_WITH_INV:
-	case IB_WR_ATOMIC_WRITE:
+	switch (op->operands) {
+	case SROCE_OPERANDS_NONE:
+		return op->transports ? 0 : -EOPNOTSUPP;
+	case SROCE_OPERANDS_RDMA:
 		sqe->rdma.remote_addr = rdma_wr(wr)->remote_addr;
 		sqe->rdma.rkey = rdma_wr(wr)->rkey;
 		return 0;
-	case IB_WR_ATOMIC_CMP_AND_SWP:
-	case IB_WR_ATOMIC_FETCH_AND_ADD:
+	case SROCE_OPERANDS_ATOMIC:
 		sqe->atomic.remote_addr = atomic_wr(wr)->remote_addr;
 		sqe->atomic.rkey = atomic_wr(wr)->rkey;
 		sqe->atomic.compare_add = atomic_wr(wr)->compare_add;
 		sqe->atomic.swap = atomic_wr(wr)->swap;
 		return 0;
-	case IB_WR_SEND:
-	case IB_WR_SEND_WITH_IMM:
-	case IB_WR_SEND_WITH_INV:
-	case IB_WR_LOCAL_INV:
-		return 0;
-	case IB_WR_REG_MR:
+	case SROCE_OPERANDS_REG:
 		return write_registration(sqe, reg_wr(wr));
-	default:
+	default:		/* the kernel's API cannot describe it */
 		return -EOPNOTSUPP;
 	}
 }
@@ -122,7 +116,7 @@ static void write_list(struct sroce_sge *to, const struct ib_sge *from, int n)
 	}
 }
 
-/* Some opcodes have no number in the ABI, because processes do not use them. */
+/* Processes have no use for REG_MR and READ_WITH_INV: the ABI has neither. */
 static u8 wr_opcode(const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -131,17 +125,15 @@ static u8 wr_opcode(const struct ib_send_wr *wr)
 	case IB_WR_RDMA_READ_WITH_INV:
 		return SROCE_OP_READ;
 	default:
-		return wr->opcode;
+		return (int)wr->opcode < SROCE_OP_REG_MR ? (int)wr->opcode :
+							   SROCE_OP_NONE;
 	}
 }
 
 static u8 send_flags(const struct ib_send_wr *wr)
 {
 	return (wr->opcode == IB_WR_RDMA_READ_WITH_INV ? SROCE_INVALIDATE : 0) |
-	       (wr->send_flags & IB_SEND_FENCE ? SROCE_WR_FENCE : 0) |
-	       (wr->send_flags & IB_SEND_SIGNALED ? SROCE_WR_SIGNALED : 0) |
-	       (wr->send_flags & IB_SEND_SOLICITED ? SROCE_WR_SOLICITED : 0) |
-	       (wr->send_flags & IB_SEND_INLINE ? SROCE_WR_INLINE : 0);
+	       (wr->send_flags & SROCE_WR_ALL_FLAGS);
 }
 
 static int write_send(struct sroce_qp *qp, u32 tail,
@@ -156,11 +148,11 @@ static int write_send(struct sroce_qp *qp, u32 tail,
 	if (wr->num_sge > qp->sq.ring.max_sge)
 		return -EINVAL;
 	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = wr_opcode(wr);
 	err = write_operands(qp, sqe, wr);
 	if (err)
 		return err;
 	sqe->wr_id = wr->wr_id;
-	sqe->opcode = wr_opcode(wr);
 	sqe->flags = send_flags(wr);
 	sqe->num_sge = wr->num_sge;
 	sqe->imm_data = wr->ex.imm_data;

@@ -158,22 +158,13 @@ static void free_change(struct change *change)
 	kfree(change->reads);
 }
 
-static u8 permissions(int access)
-{
-	return (access & IB_ACCESS_REMOTE_WRITE ? SROCE_MAY_WRITE : 0) |
-	       (access & IB_ACCESS_REMOTE_READ ? SROCE_MAY_READ : 0) |
-	       (access & IB_ACCESS_REMOTE_ATOMIC ? SROCE_MAY_ATOMIC : 0) |
-	       (access & IB_ACCESS_FLUSH_GLOBAL ? SROCE_MAY_FLUSH : 0) |
-	       (access & IB_ACCESS_FLUSH_PERSISTENT ? SROCE_MAY_PERSIST : 0);
-}
-
 static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 			  int mask, struct change *change)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
 	if (mask & IB_QP_ACCESS_FLAGS)
-		r->permissions = permissions(attr->qp_access_flags);
+		r->permissions = attr->qp_access_flags & SROCE_MAY_ALL;
 	if (mask & IB_QP_RQ_PSN)
 		sroce_responder_expect(r, attr->rq_psn & SROCE_PSN_MASK);
 	if (mask & IB_QP_MIN_RNR_TIMER)
@@ -245,24 +236,11 @@ static void enter_reset(struct sroce_qp *qp)
 	qp->seen = false;
 }
 
-static u8 opcode_transport(const struct sroce_qp *qp)
-{
-	switch (qp->type) {
-	case IB_QPT_RC:
-		return SROCE_RC;
-	case IB_QPT_XRC_INI:
-	case IB_QPT_XRC_TGT:
-		return SROCE_XRC;
-	default:
-		return SROCE_UC;
-	}
-}
-
 static void enter_rtr(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
 
-	req->transport = opcode_transport(qp);
+	req->transport = sroce_qp_transport(qp);
 	sroce_cc_init(&req->cc, SROCE_WINDOW);
 	qp->rq.resp.transport = req->transport;
 	qp->rq.resp.log.transport = req->transport;

@@ -291,7 +291,7 @@ TEST(responder, atomic_writes_are_of_one_aligned_word)
 		pkt.dma_len = i;
 		refused(pkt, SROCE_BAD_LENGTH);
 	}
-	r.permissions = 0xff & ~SROCE_MAY_WRITE;
+	r.permissions = SROCE_MAY_ALL & ~SROCE_MAY_WRITE;
 	refused(atomic_write(0, 0x100), SROCE_NOT_ENABLED);
 	r.permissions = SROCE_MAY_WRITE;
 	execute(atomic_write(0, 0x100));
@@ -315,12 +315,12 @@ TEST(responder, flush_needs_the_right_to_its_placement)
 				continue;
 			}
 			setup(true, 0);
-			r.permissions = type << 3;
+			r.permissions = type << 8;
 			execute(flush(0, type, level));
 			EQUAL(r.epsn, 1);
 			EQUAL(r.log.waiting, 1);
 			setup(true, 0);
-			r.permissions = ~(type << 3);
+			r.permissions = SROCE_MAY_ALL & ~(type << 8);
 			refused(flush(0, type, level), SROCE_NOT_ENABLED);
 		}
 	}
