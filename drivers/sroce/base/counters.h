@@ -6,59 +6,64 @@
 #include <rdma/ib_verbs.h>
 
 /*
- * hw_counters of the port; verbs/hw_stats.c has their names in this order.
+ * hw_counters of the port, in this order: each row is a constant and its name.
  * Counters that mlx5 has, too, use its names, because dashboards know them.
  */
+#define SROCE_FOR_EACH_COUNTER(X)					\
+	X(TX_PACKETS, tx_packets)					\
+	X(TX_BYTES, tx_bytes)						\
+	X(TX_BURSTS, tx_bursts)						\
+	X(RX_PACKETS, rx_packets)					\
+	X(RX_BYTES, rx_bytes)						\
+	X(RX_BURSTS, rx_bursts)						\
+	X(TX_ACKS, tx_acks)						\
+	X(RX_ACKS, rx_acks)						\
+	X(RX_WRITE_REQUESTS, rx_write_requests)	/* messages */		\
+	X(RX_READ_REQUESTS, rx_read_requests)				\
+	X(RX_ATOMIC_REQUESTS, rx_atomic_requests)			\
+	X(TX_NAK_SEQUENCE, tx_nak_sequence)	/* gaps seen by the responder */	\
+	X(TX_NAK_RNR, tx_nak_rnr)					\
+	X(TX_NAK_INVALID, tx_nak_invalid)				\
+	X(TX_NAK_OPERATION, tx_nak_operation)				\
+	X(RESP_REMOTE_ACCESS_ERRORS, resp_remote_access_errors)		\
+	X(RESP_LOCAL_LENGTH_ERROR, resp_local_length_error)		\
+	X(DUPLICATE_REQUEST, duplicate_request)				\
+	X(OUT_OF_SEQUENCE, out_of_sequence)	/* packets, all of them */	\
+	X(OUT_OF_BUFFER, out_of_buffer)	/* no receive WQE */		\
+	X(PACKET_SEQ_ERR, packet_seq_err)	/* NAKs that caused a retransmission */	\
+	X(IMPLIED_NAK_SEQ_ERR, implied_nak_seq_err)	/* likewise for gaps in responses */	\
+	X(RNR_NAK_RETRY_ERR, rnr_nak_retry_err)				\
+	X(LOCAL_ACK_TIMEOUT_ERR, local_ack_timeout_err)			\
+	X(REQ_TRANSPORT_RETRIES_EXCEEDED, req_transport_retries_exceeded)	\
+	X(REQ_RNR_RETRIES_EXCEEDED, req_rnr_retries_exceeded)		\
+	X(REQ_REMOTE_INVALID_REQUEST, req_remote_invalid_request)	\
+	X(REQ_REMOTE_ACCESS_ERRORS, req_remote_access_errors)		\
+	X(REQ_REMOTE_OPERATION_ERRORS, req_remote_operation_errors)	\
+	X(REQ_CQE_ERROR, req_cqe_error)	/* completions with an error */	\
+	X(REQ_CQE_FLUSH_ERROR, req_cqe_flush_error)	/* the flushed ones among them */	\
+	X(RESP_CQE_ERROR, resp_cqe_error)				\
+	X(RESP_CQE_FLUSH_ERROR, resp_cqe_flush_error)			\
+	X(TX_RETRANSMITS, tx_retransmits)	/* retransmissions of a requester */	\
+	X(TX_PROBES, tx_probes)	/* probes for a lost tail */		\
+	X(TX_LOCAL_DROPS, tx_local_drops)	/* dropped by this host's transmit queue */	\
+	X(RX_ICRC_ENCAPSULATED, rx_icrc_encapsulated)			\
+	X(RX_MALFORMED, rx_malformed)					\
+	X(RX_BAD_QPN, rx_bad_qpn)					\
+	X(RX_BAD_ADDRESS, rx_bad_address)				\
+	X(RX_BAD_PKEY, rx_bad_pkey)					\
+	X(RX_BAD_QKEY, rx_bad_qkey)					\
+	X(RX_BAD_TRANSPORT, rx_bad_transport)				\
+	X(RX_BAD_STATE, rx_bad_state)					\
+	X(RX_PAGED_OUT, rx_paged_out)	/* deferred or dropped to page in memory */	\
+	X(RX_IGNORED, rx_ignored)	/* responses and requests without effect */	\
+	X(CQ_OVERFLOWS, cq_overflows)					\
+	X(BAD_WQES, bad_wqes)						\
+	X(KICKS, kicks)
+
 enum sroce_counter {
-	SROCE_TX_PACKETS,
-	SROCE_TX_BYTES,
-	SROCE_TX_BURSTS,
-	SROCE_RX_PACKETS,
-	SROCE_RX_BYTES,
-	SROCE_RX_BURSTS,
-	SROCE_TX_ACKS,
-	SROCE_RX_ACKS,
-	SROCE_RX_WRITE_REQUESTS,	/* messages */
-	SROCE_RX_READ_REQUESTS,
-	SROCE_RX_ATOMIC_REQUESTS,
-	SROCE_TX_NAK_SEQUENCE,		/* gaps seen by the responder */
-	SROCE_TX_NAK_RNR,
-	SROCE_TX_NAK_INVALID,
-	SROCE_TX_NAK_OPERATION,
-	SROCE_RESP_REMOTE_ACCESS_ERRORS,
-	SROCE_RESP_LOCAL_LENGTH_ERROR,
-	SROCE_DUPLICATE_REQUEST,
-	SROCE_OUT_OF_SEQUENCE,		/* packets, all of them */
-	SROCE_OUT_OF_BUFFER,		/* no receive WQE */
-	SROCE_PACKET_SEQ_ERR,		/* NAKs that caused a retransmission */
-	SROCE_IMPLIED_NAK_SEQ_ERR,	/* likewise for gaps in responses */
-	SROCE_RNR_NAK_RETRY_ERR,
-	SROCE_LOCAL_ACK_TIMEOUT_ERR,
-	SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED,
-	SROCE_REQ_RNR_RETRIES_EXCEEDED,
-	SROCE_REQ_REMOTE_INVALID_REQUEST,
-	SROCE_REQ_REMOTE_ACCESS_ERRORS,
-	SROCE_REQ_REMOTE_OPERATION_ERRORS,
-	SROCE_REQ_CQE_ERROR,		/* completions with an error */
-	SROCE_REQ_CQE_FLUSH_ERROR,	/* the flushed ones among them */
-	SROCE_RESP_CQE_ERROR,
-	SROCE_RESP_CQE_FLUSH_ERROR,
-	SROCE_TX_RETRANSMITS,		/* retransmissions of a requester */
-	SROCE_TX_PROBES,		/* probes for a lost tail */
-	SROCE_TX_LOCAL_DROPS,		/* dropped by this host's transmit queue */
-	SROCE_RX_ICRC_ENCAPSULATED,
-	SROCE_RX_MALFORMED,
-	SROCE_RX_BAD_QPN,
-	SROCE_RX_BAD_ADDRESS,
-	SROCE_RX_BAD_PKEY,
-	SROCE_RX_BAD_QKEY,
-	SROCE_RX_BAD_TRANSPORT,
-	SROCE_RX_BAD_STATE,
-	SROCE_RX_PAGED_OUT,		/* deferred or dropped to page in memory */
-	SROCE_RX_IGNORED,		/* responses and requests without effect */
-	SROCE_CQ_OVERFLOWS,
-	SROCE_BAD_WQES,
-	SROCE_KICKS,
+#define SROCE_COUNTER(constant, name) SROCE_##constant,
+	SROCE_FOR_EACH_COUNTER(SROCE_COUNTER)
+#undef SROCE_COUNTER
 	SROCE_COUNTERS,
 };
 
