@@ -68,6 +68,7 @@ static inline void sroce_ref_drain_atomic(struct sroce_ref *ref)
 static inline void sroce_ref_revive(struct sroce_ref *ref)
 {
 	reinit_completion(&ref->idle);
+	/* Before @users: lookups read the object after they have got it. */
 	smp_wmb();
 	refcount_set(&ref->users, 1);
 }

@@ -96,7 +96,7 @@
 #define SROCE_UD_TX_LIMIT	2048
 /* ns that datagrams wait for earlier ones.  Suite plugged. */
 #define SROCE_UD_HOLD_NS	10000000
-/* ns between attempts of UC to go on on another CPU.  Suite order. */
+/* ns between attempts of UC to transmit on another CPU.  Suite verbs. */
 #define SROCE_ORDER_NS		1000000
 /* ns of delay that a rate limit makes up for.  Suite states. */
 #define SROCE_RATE_SLACK_NS	10000000

@@ -296,7 +296,8 @@ static bool may_transmit(struct sroce_qp *qp)
  * so does a packet that is lost without one.
  */
 static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
-		      const struct sroce_pkt *pkt, u32 *first, u32 *budget)
+			    const struct sroce_pkt *pkt, u32 *first,
+			    u32 *budget)
 {
 	if (!sroce_burst_fits(burst, pkt)) {
 		if (!flush_burst(qp, burst, *first, *budget > 1))

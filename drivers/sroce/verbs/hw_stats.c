@@ -4,9 +4,9 @@
 #include "hw_stats.h"
 
 static const struct rdma_stat_desc names[] = {
-#define COUNTER(constant, text) [SROCE_##constant] = { .name = #text },
-	SROCE_FOR_EACH_COUNTER(COUNTER)
-#undef COUNTER
+#define SROCE_COUNTER(constant, text) { .name = #text },
+#include "../base/counter_list.h"
+#undef SROCE_COUNTER
 };
 
 static_assert(ARRAY_SIZE(names) == SROCE_COUNTERS);

@@ -99,7 +99,7 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 }
 
 static int check_qp_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr,
-			int mask, u8 now)
+			 int mask, u8 now)
 {
 	enum ib_qp_state next = mask & IB_QP_STATE ? attr->qp_state : now;
 

@@ -240,8 +240,8 @@ err_free:
 /* Modifying */
 
 static int check_srq_attr(const struct sroce_srq *srq,
-			const struct ib_srq_attr *attr, int mask,
-			struct ib_udata *udata)
+			  const struct ib_srq_attr *attr, int mask,
+			  struct ib_udata *udata)
 {
 	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->recv.entries;
 
