@@ -1,6 +1,6 @@
 #!/bin/bash
 # A host whose own queue is full, or whose own firewall drops: what it sends is paced or sent again, nothing is lost for good,
-# nothing spins. In tests/verbs/data/pressed.c every byte is compared.
+# nothing spins. In tests/verbs/data/heavy_load.c every byte is compared.
 # timeout: 300
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -9,7 +9,7 @@
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-pressed() { run_program "$1: " 200 "$PROGRAMS/data" pressed; }
+pressed() { run_program "$1: " 200 "$PROGRAMS/data" heavy_load; }
 
 # queue HOST TBF-OPTIONS...
 queue() { on "$1" tc qdisc replace dev eth0 root tbf "${@:2}"; }
@@ -45,7 +45,7 @@ done
 # It is never empty, and holds bursts as they are, like a NIC that segments them.
 if [ "$(nproc)" -gt 1 ]; then
 	queue h1 rate 200mbit burst 128kb limit 8mb
-	run_program "queue of h1 never empty: " 120 "$PROGRAMS/data" halves
+	run_program "queue of h1 never empty: " 120 "$PROGRAMS/data" duplex_order
 	no_queue h1
 else
 	skip "queue of h1 never empty" "this takes two processors"

@@ -64,7 +64,7 @@ on h1 ip link delete vx0
 on h2 ip link delete vx0
 
 # Not "sizes": without reliability, what veth's ring of 256 packets does not hold is lost.
-run_program "joined: " 200 "$PROGRAMS/data" ops order datagram place
+run_program "joined: " 200 "$PROGRAMS/data" ops order datagram atomic_write
 for device in $D1 $D2; do
 	is "nothing was damaged on the way to $device" "$(counter $device rx_icrc_encapsulated)" 0
 done
@@ -75,8 +75,8 @@ export MAC1 MAC2
 # Our peer sees its packets one by one.
 on h1 ethtool -K eth0 gro off
 patience h2 eth0
-cases "joined: " joining a_sanity addressing malformed rc_order rc_duplicates rc_lengths storms uc ud
-cases "joined: " --ipv6 joining rc_order
+cases "joined: " gro a_sanity addressing malformed rc_order rc_duplicates rc_lengths ack_storms uc ud
+cases "joined: " --ipv6 gro rc_order
 impatience h2 eth0
 hosts_down
 

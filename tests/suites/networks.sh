@@ -1,6 +1,6 @@
 #!/bin/bash
 # Bad networks: packets that are lost, late, twice, damaged, in the wrong order, or too many for a queue. All arrives, what is
-# lost is noticed early, and who loses much sends less at a time. In tests/verbs/data/pressed.c every byte is compared.
+# lost is noticed early, and who loses much sends less at a time. In tests/verbs/data/heavy_load.c every byte is compared.
 # timeout: 400
 # lanes: debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -29,7 +29,7 @@ moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
 # bad WHAT OPTIONS...
 bad() {
 	network "${@:2}"
-	run_program "$1: " 200 "$PROGRAMS/data" pressed
+	run_program "$1: " 200 "$PROGRAMS/data" heavy_load
 }
 
 bad "0.1 % lost" limit 10000 loss 0.1%

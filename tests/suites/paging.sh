@@ -9,7 +9,7 @@ hosts_up 4400 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
 run_program "" 250 "$PROGRAMS/odp"
-D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/odp" present changes
+D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/odp" odp_ops odp_invalidate
 
 # perftest
 pair_run "ib_write_bw --odp" 'ib_write_bw -F -d $D2 -x $G2 -p $PORT --odp -n 300' 'ib_write_bw -F -d $D1 -x $G1 -p $PORT --odp -n 300 $IP2'
@@ -30,7 +30,7 @@ EACH=66
 WAITING=$((USERS * EACH))
 has_mount() { mountpoint -q "$1"; }
 said() { [ "$(cat "$OUTPUT".stuck.* | grep -c "^$EACH wait")" = $USERS ]; }
-stuck_qps() { rdma resource show qp >"$OUTPUT.qps" && grep -c "comm stuck" "$OUTPUT.qps"; }
+stuck_qps() { rdma resource show qp >"$OUTPUT.qps" && grep -c "comm odp" "$OUTPUT.qps"; }
 no_stuck_qps() { [ "$(stuck_qps)" = 0 ]; }
 others() {
 	pair_run "$1" "$2ibv_rc_pingpong -d \$D2 -g \$G2 -p \$PORT -n 50 -c -s 70000 -o" \
@@ -45,15 +45,15 @@ if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 		echo 0 >$hung
 	fi
 	at_exit rmdir "$AT"
-	"$PROGRAMS/odp" stuck serve "$AT" &
+	"$PROGRAMS/odp" fuse_server serve "$AT" &
 	server=$!
 	at_exit umount -l "$AT"
 	at_exit stop $server
 	ok "a file that cannot be read" wait_for 10 has_mount "$AT"
-	for held in held held_more; do HELD=$AT/file run_program "" 60 "$PROGRAMS/odp" $held; done
+	for held in odp_stall odp_stall_more; do HELD=$AT/file run_program "" 60 "$PROGRAMS/odp" $held; done
 	hostile=()
 	for ((i = 0; i < USERS; i++)); do
-		(exec_on h1 setpriv --reuid $((1001 + i)) --clear-groups "$PROGRAMS/odp" stuck send "$AT/file" $EACH) >"$OUTPUT.stuck.$i" 2>&1 &
+		(exec_on h1 setpriv --reuid $((1001 + i)) --clear-groups "$PROGRAMS/odp" fuse_server send "$AT/file" $EACH) >"$OUTPUT.stuck.$i" 2>&1 &
 		hostile+=($!)
 		at_exit stop $!
 	done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A hostile process at its rings, doorbells, mappings and kick file; nobody else notices: tests/verbs.
-# SEED and ROUNDS are for the processes that scribble over all they have; more of these: ROUNDS=1000 abi scribble.
+# SEED and ROUNDS are for the processes that scribble over all they have; more of these: ROUNDS=1000 abi ring_fuzz.
 # timeout: 500
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"

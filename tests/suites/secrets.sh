@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Numbers and keys that nobody can guess, memory with nothing of others in it: tests/verbs/robust/secrets.c. PSNs are for whoever
+# Numbers and keys that nobody can guess, memory with nothing of others in it: tests/verbs/robust/info_leak.c. PSNs are for whoever
 # connects QPs to choose: those of rdma_cm, as they are in its requests and replies.
 # timeout: 180
 # lanes: vm debug smoke
@@ -10,7 +10,7 @@
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-run_program "" 100 "$PROGRAMS/robust" secrets
+run_program "" 100 "$PROGRAMS/robust" info_leak
 
 FILE=/out/secrets.pcap
 at_exit rm -f "$OUTPUT.psns"
@@ -27,4 +27,4 @@ wait $CAPTURE
 # Each once: a request is repeated if its answer is late.
 tshark -n -r "$FILE" -Y 'infiniband.cm.req or infiniband.cm.rep' -T fields -e infiniband.mad.transactionid \
 	-e infiniband.cm.req.startpsn -e infiniband.cm.rep.startpsn 2>/dev/null | awk '!seen[$0]++ { print $2 }' >"$OUTPUT.psns"
-run_program "PSNs of 300 connections: " 20 "$PROGRAMS/robust" secrets psns "$OUTPUT.psns"
+run_program "PSNs of 300 connections: " 20 "$PROGRAMS/robust" info_leak psns "$OUTPUT.psns"

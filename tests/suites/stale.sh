@@ -15,7 +15,7 @@ initial | sed 's/^/# /'
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-run_program "" 100 "$PROGRAMS/robust" secrets
+run_program "" 100 "$PROGRAMS/robust" info_leak
 
 # On the wire: pads of odd messages, ACKs, datagrams of management and of UD. None of these programs sends a run of such bytes.
 FILE=/out/stale.pcap

@@ -23,7 +23,7 @@ import constants as e
 import roce
 from peer import Peer
 from pyverbs.device import Context
-from victim import Memory, Target, Victim
+from target import Memory, Target, Victim
 
 CASES = []
 PATIENCE = 120

@@ -5,7 +5,7 @@ import os
 
 from bench import expect
 from pyverbs.device import Context
-from victim import Victim
+from target import Victim
 
 
 class Pair:

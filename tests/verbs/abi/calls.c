@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "chance.h"
-#include "move.h"
+#include "transfer.h"
 #include "record.h"
 
 #define ARENA		(256u << 10)

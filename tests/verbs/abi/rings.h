@@ -8,7 +8,7 @@
 
 #include <rdma/sroce-abi.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define ENTRIES		128	/* of each ring of the abuser's QP */
 #define STRIDE		128	/* of an entry with up to 4 SGEs */

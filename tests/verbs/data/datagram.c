@@ -7,7 +7,7 @@
 #include <netinet/ip6.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define GRH	40
 

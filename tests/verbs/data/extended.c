@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "move.h"
+#include "transfer.h"
 
 static const struct options extended = {
 	.extended = true, .inline_data = 200, .sge = 8,

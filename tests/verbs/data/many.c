@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 /* Sixteen pairs share one completion queue at each end. */
 

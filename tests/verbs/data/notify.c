@@ -7,7 +7,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 static bool event_within(const struct side *side, int ms)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 static const struct {
 	enum ibv_wr_opcode opcode;

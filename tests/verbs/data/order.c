@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define ROUNDS	20
 

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define KBPS		8000u		/* 1,000 bytes in a millisecond */
 #define PIECE		32768

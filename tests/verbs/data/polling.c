@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define SIZE	(1 << 18)
 #define PLACE	4096	/* of the memory that is polled, in the buffer */

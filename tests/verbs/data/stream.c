@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define ROUNDS	1000
 #define WINDOW	64

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define SENDS		512
 /* With 655 ms per wait fewer are enough. */

@@ -2,7 +2,7 @@
 #ifndef ERRORS_H
 #define ERRORS_H
 
-#include "move.h"
+#include "transfer.h"
 
 /* Moves data all the time; what goes wrong elsewhere may not touch it. */
 extern struct pair bystander;

@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-#include "move.h"
+#include "transfer.h"
 
 /* A row: @call has to return @want, which is the name of an errno or status. */
 #define REFUSED(verb, what, want, call)					\

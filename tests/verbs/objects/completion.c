@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 static bool write_signaled(struct pair *pair, uint64_t id, uint32_t length)

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define LENGTH	20000

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "exporters.h"
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define LENGTH	20000

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define LENGTH	3000

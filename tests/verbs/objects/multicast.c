@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define GRH		40

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define HUGE	(2ul << 20)

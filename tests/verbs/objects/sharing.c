@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define SIZE	65536

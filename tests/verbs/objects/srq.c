@@ -8,7 +8,7 @@
 
 #include <rdma/sroce-abi.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define ENTRIES	16

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define LENGTH	3000

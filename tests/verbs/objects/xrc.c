@@ -13,7 +13,7 @@
 
 #include <rdma/sroce-abi.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 static const struct options xrc = { .type = IBV_QPT_XRC_SEND };

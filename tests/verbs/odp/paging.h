@@ -2,7 +2,7 @@
 #ifndef PAGING_H
 #define PAGING_H
 
-#include "move.h"
+#include "transfer.h"
 
 #define PAGE		4096
 #define ON_DEMAND	(ALL_ACCESS | IBV_ACCESS_ON_DEMAND)

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define RECEIVES	16
 #define TEXT		100

@@ -23,7 +23,7 @@
 #include "chance.h"
 #include "exporters.h"
 #include "faulty.h"
-#include "move.h"
+#include "transfer.h"
 
 /* More than any call needs. */
 #define MOST	3000

@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "chance.h"
-#include "move.h"
+#include "transfer.h"
 
 static uint64_t seed;
 static unsigned long rounds;

@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define TALKERS		64
 #define WORDS		32

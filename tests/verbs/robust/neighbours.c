@@ -5,8 +5,8 @@
  *	SEED, ROUNDS
  *
  * usage: neighbours			tests
- *	  neighbours killed ...		a process of killed.c
- *	  neighbours neglect		that of neglect.c
+ *	  neighbours killed ...		a process of sigkill.c
+ *	  neighbours neglect		that of no_poll.c
  */
 #define _GNU_SOURCE
 #include <signal.h>

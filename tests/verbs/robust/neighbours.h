@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include "move.h"
+#include "transfer.h"
 
 /* Moves data beside what the neighbours do, and must not notice. */
 extern struct pair victim;
@@ -17,10 +17,10 @@ pid_t start_neighbour(char *const argv[], int *fd);
 /* Kills it; true if it had lived up to then. */
 bool kill_neighbour(pid_t pid);
 
-/* killed.c: processes are killed with QPs of every type in every state */
+/* sigkill.c: processes are killed with QPs of every type in every state */
 void test_killed(void);
 int killed_neighbour(char **argv);
-/* neglect.c: a process that never polls and never posts receive requests */
+/* no_poll.c: a process that never polls and never posts receive requests */
 void test_neglect(void);
 int neglectful_neighbour(void);
 

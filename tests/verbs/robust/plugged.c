@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define LENGTH	65536
 

@@ -7,7 +7,7 @@
 #define TARGETS_H
 
 #include "chance.h"
-#include "move.h"
+#include "transfer.h"
 
 #define NUM_TARGETS	16
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define ALL	(2 * IBV_QP_DEST_QPN - 1)
 #define ANY	IBV_QP_CUR_STATE

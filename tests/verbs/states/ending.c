@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define REQUESTS	256
 #define BEACON		0xbeac07

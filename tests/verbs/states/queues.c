@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 /* Posting where it is refused */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define STATES	(IBV_QPS_ERR + 1)
 

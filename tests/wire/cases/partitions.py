@@ -8,7 +8,7 @@ from bench import Failure, case, expect
 from mad import CLASS_PORT_INFO, GET, ask
 from pyverbs.addr import AH
 from pyverbs.base import PyverbsRDMAError
-from victim import address_vector
+from target import address_vector
 
 EINVAL = 22
 DEFAULT, FULL, LIMITED = 0xFFFF, 0x8123, 0x0456

@@ -11,7 +11,7 @@ import roce
 from bench import case, expect
 from pyverbs.addr import AH
 from pyverbs.base import PyverbsRDMAError
-from victim import address_vector, gid_text
+from target import address_vector, gid_text
 
 ROUTE = {"traffic_class": 0xB8 | 3, "flow_label": 0x9ABCD}
 DEFAULT_HOP_LIMIT = 64

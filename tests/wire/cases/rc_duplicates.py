@@ -7,7 +7,7 @@ import struct
 
 import roce
 from bench import TX_LIMIT, case, expect
-from victim import READS
+from target import READS
 
 MTU = 1024
 

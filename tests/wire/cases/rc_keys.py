@@ -7,7 +7,7 @@ import pyverbs.enums as e
 import roce
 from bench import PATIENCE, TX_LIMIT, case, expect
 from pyverbs.pd import PD
-from victim import Memory
+from target import Memory
 
 MTU = 1024
 ACCESSES = (("RC_WRITE_ONLY", b"12345678"), ("RC_READ_REQUEST", b""), ("RC_COMPARE_SWAP", b""), ("RC_FETCH_ADD", b""),

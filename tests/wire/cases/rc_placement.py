@@ -7,7 +7,7 @@ import os
 import pyverbs.enums as e
 import roce
 from bench import case, expect
-from victim import ALL, READS
+from target import ALL, READS
 
 PSN = 500
 GLOBAL, PERSISTENT = 1, 2

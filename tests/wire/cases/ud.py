@@ -6,7 +6,7 @@ import os
 
 import roce
 from bench import case, expect
-from victim import QKEY
+from target import QKEY
 
 GSI_QKEY = 0x80010000
 

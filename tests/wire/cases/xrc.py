@@ -7,7 +7,7 @@ import os
 import roce
 from bench import case, expect
 from pair import Pair
-from victim import Queue
+from target import Queue
 
 MTU = 1024
 REQUESTS = [name for _, (name, headers) in roce.OPCODES.items() if name.startswith("XRC_") and "xrceth" in headers]

@@ -6,7 +6,7 @@ import pyverbs.enums as e
 import roce
 from bench import case
 from pair import Pair
-from victim import QKEY
+from target import QKEY
 
 ROUNDS = 2000
 

@@ -137,7 +137,7 @@ static void out_of_sqe(const void *arg)
 	poster_down(&poster);
 }
 
-GROUP(endless)
+GROUP(sq_flood)
 {
 	static const struct test tests[] = {
 		{ "posting without end into a QP in error", in_error },

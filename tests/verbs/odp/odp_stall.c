@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory on demand that is long in coming: HELD is a file that can be mapped and
- * not be read (stuck.c).  Who waits for it keeps the process from mapping and
+ * not be read (fuse_server.c).  Who waits for it keeps the process from mapping and
  * unmapping anything: a test leaves what it has to the end of the process.
  */
 #include <fcntl.h>
@@ -71,14 +71,14 @@ static void before_a_read(const void *arg)
 	CHECK(!memcmp(pair.a.buf, pair.b.buf, PAGE));
 }
 
-GROUP(held)
+GROUP(odp_stall)
 {
 	if (getenv("HELD"))
 		run_test(before_a_read, NULL,
 			 "a WRITE before a READ that waits for memory is acknowledged");
 }
 
-GROUP(held_more)
+GROUP(odp_stall_more)
 {
 	if (getenv("HELD"))
 		run_test(before_a_read, "more",

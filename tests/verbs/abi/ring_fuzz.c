@@ -311,7 +311,7 @@ static void scribblers(const void *arg)
 	victim_works();
 }
 
-GROUP(scribble)
+GROUP(ring_fuzz)
 {
 	const char *number = getenv("ROUNDS");
 	unsigned long n = number ? strtoul(number, NULL, 0) : 4;

@@ -232,7 +232,7 @@ static void nowhere(const void *arg)
 	pair_down(&pair);
 }
 
-GROUP(refusals)
+GROUP(odp_errors)
 {
 	static const struct test tests[] = {
 		{ "WRITE from a hole", hole, &holes[0] },

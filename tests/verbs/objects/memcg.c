@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 #include "resources.h"
 
 #define ROOT	"/sys/fs/cgroup"
@@ -222,7 +222,7 @@ static void no_group(const void *arg)
 	skip(arg);
 }
 
-GROUP(charge)
+GROUP(memcg)
 {
 	static const struct test memory[] = {
 		{ "a queue is charged to the memory cgroup", charged },

@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define PIECE	65536
 #define DEPTH	32
@@ -82,7 +82,7 @@ static void answers_leave(const void *arg)
 	pair_down(&pair);
 }
 
-COMMAND(halves)
+COMMAND(duplex_order)
 {
 	static const struct test tests[] = {
 		{ "answers leave while requests stream", answers_leave },

@@ -4,7 +4,7 @@
  * What is used of them works, and all is given back, also by a process that is
  * killed.
  *
- *	crowds [GROUP...]
+ *	robust [GROUP...]
  *
  *	CONTEXTS, QPS (how many)
  */
@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 static unsigned int number(const char *name, unsigned int usual)
 {

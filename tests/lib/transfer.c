@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define GUARD	0xa5
 

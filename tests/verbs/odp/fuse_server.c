@@ -2,9 +2,9 @@
 /*
  * Memory whose owner never lets it be read.
  *
- *	stuck serve DIRECTORY		a file system of one file, which can be
+ *	fuse_server serve DIRECTORY		a file system of one file, which can be
  *					opened and mapped; reads get no answer
- *	stuck send FILE NUMBER		so many QPs of $D1 send from that file, and
+ *	fuse_server send FILE NUMBER		so many QPs of $D1 send from that file, and
  *					wait for it
  */
 #include <errno.h>
@@ -237,7 +237,7 @@ static int send_all(const char *file, unsigned long number)
 	return n < 0 || wc.status == IBV_WC_SUCCESS;
 }
 
-COMMAND(stuck)
+COMMAND(fuse_server)
 {
 	if (argc == 3 && !strcmp(argv[1], "serve"))
 		return serve(argv[2]);

@@ -345,7 +345,7 @@ static void windows(const void *arg)
 	pair_down(&pair);
 }
 
-GROUP(present)
+GROUP(odp_ops)
 {
 	static const struct test tests[] = {
 		{ "capabilities", capabilities },

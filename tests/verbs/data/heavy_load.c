@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define REQUESTS	16
 #define LENGTH		(64u << 10)
@@ -98,7 +98,7 @@ static const struct test tests[] = {
 	{ "16 SENDs of 64 KiB to a peer that is late", late_receives, NULL },
 };
 
-COMMAND(pressed)
+COMMAND(heavy_load)
 {
 	fabric_open();
 	run_tests(tests, ARRAY_SIZE(tests));

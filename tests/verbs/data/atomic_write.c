@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define ROUNDS	300
 
@@ -362,7 +362,7 @@ static void unreliable(const void *arg)
 	pair_down(&pair);
 }
 
-GROUP(place)
+GROUP(atomic_write)
 {
 	static const enum ibv_qp_type rc = IBV_QPT_RC, uc = IBV_QPT_UC,
 				      xrc = IBV_QPT_XRC_SEND;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "move.h"
+#include "transfer.h"
 
 #define MOST	3000
 
@@ -335,7 +335,7 @@ static void clean_device_memory(const void *arg)
 	}
 }
 
-COMMAND(secrets)
+COMMAND(info_leak)
 {
 	static const struct series all[] = {
 		{ "QP numbers", 24, 1500, 0, make_qp, drop_qp },

@@ -8,7 +8,7 @@ import struct
 
 import roce
 from bench import case, expect
-from victim import MTU, READS
+from target import MTU, READS
 
 PACKETS, SIZE = 12, 300  # the last one shorter
 

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fabric.h"
+#include "qp_pair.h"
 
 #define OR(value, other) ((value) ? (value) : (other))
 

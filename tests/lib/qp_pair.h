@@ -5,8 +5,8 @@
  *	D1, D2		names of the devices (sroce1, sroce2); may be the same
  *	G1, G2		GID indices
  */
-#ifndef FABRIC_H
-#define FABRIC_H
+#ifndef QP_PAIR_H
+#define QP_PAIR_H
 
 #include <infiniband/verbs.h>
 #include <stdint.h>
@@ -190,4 +190,4 @@ long long counter(const struct host *host, const char *name);
 /* Waits until it is not @value any more; false if it stays. */
 bool counter_leaves(const struct host *host, const char *name, long long value);
 
-#endif /* FABRIC_H */
+#endif /* QP_PAIR_H */

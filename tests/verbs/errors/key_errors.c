@@ -336,7 +336,7 @@ static void by_the_peer(const void *arg)
 	free(copy);
 }
 
-GROUP(keys)
+GROUP(key_errors)
 {
 	struct taken t;
 	size_t i;

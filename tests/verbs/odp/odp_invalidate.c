@@ -423,7 +423,7 @@ static void killed(const void *arg)
 	pair_down(&pair);
 }
 
-GROUP(changes)
+GROUP(odp_invalidate)
 {
 	static const struct test tests[] = {
 		{ "discarded between transfers", discarded },

@@ -2,10 +2,10 @@
 /*
  * Posting, completions, and moving data with every byte compared.
  */
-#ifndef MOVE_H
-#define MOVE_H
+#ifndef TRANSFER_H
+#define TRANSFER_H
 
-#include "fabric.h"
+#include "qp_pair.h"
 
 #define MAX_PIECES	32
 
@@ -103,4 +103,4 @@ bool move(struct pair *pair, const struct move *m);
 /* A few of all kinds, both ways: does this pair work? */
 bool works(struct pair *pair);
 
-#endif /* MOVE_H */
+#endif /* TRANSFER_H */
