@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fabric.h"
+#include "qp_pair.h"
 
 #define PORT		20700
 #define RESOLVE_MS	5000

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "fabric.h"
+#include "qp_pair.h"
 
 #define MIB		(1ul << 20)
 #define ONE_USER	65534
