@@ -19,6 +19,7 @@ HEADERS = {
     "atomicack": (">Q", ("original",)),
     "immdt": (">I", ("imm",)),
     "ieth": (">I", ("rkey",)),
+    "cnprsv": (">QQ", ("reserved1", "reserved2")),
 }
 
 OPERATIONS = {
@@ -66,7 +67,7 @@ def _opcodes():
     return table
 
 
-OPCODES = _opcodes()
+OPCODES = _opcodes() | {0x81: ("CNP", ("cnprsv",))}
 CODE = {name: code for code, (name, _) in OPCODES.items()}
 
 # AETH syndromes

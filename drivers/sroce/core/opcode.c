@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * One line per opcode: kind, place, headers (IBTA vol. 1, table 38; annexes
- * A14 and A19), and the row of optable.c.  The first packets of a message do
+ * A14, A17 and A19), and the row of optable.c.  The first packets of a message do
  * not tell if immediate data or a key will follow.  All lengths follow from the
  * headers.
  */
@@ -12,7 +12,8 @@
 #define LENGTH(h) (SROCE_BTH_BYTES + HAS(h, DETH) +	\
 		   HAS(h, XRCETH) + HAS(h, FETH) + HAS(h, RETH) +	\
 		   HAS(h, ATOMICETH) + HAS(h, AETH) +			\
-		   HAS(h, ATOMICACK) + HAS(h, IMMDT) + HAS(h, IETH))
+		   HAS(h, ATOMICACK) + HAS(h, IMMDT) + HAS(h, IETH) +	\
+		   HAS(h, CNPRSV))
 
 #define OPCODE(transport, code, k, p, h, op)				\
 	[SROCE_##transport | SROCE_##code] = {				\
@@ -33,6 +34,7 @@
 #define ATOMICACK SROCE_ATOMICACK
 #define IMMDT SROCE_IMMDT
 #define IETH SROCE_IETH
+#define CNPRSV SROCE_CNPRSV
 
 const struct sroce_opcode sroce_opcodes[256] = {
 	OPCODE(RC, SEND_FIRST, SEND, FIRST, PAYLOAD, SEND),
@@ -121,4 +123,6 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OPCODE(XRC, FLUSH, FLUSH, ONLY, XRCETH | FETH | RETH, FLUSH),
 	OPCODE(XRC, ATOMIC_WRITE, ATOMIC_WRITE, ONLY,
 	       XRCETH | RETH | PAYLOAD, ATOMIC_WRITE),
+
+	OPCODE(ANY, CNP, CNP, ONLY, CNPRSV, NONE),
 };

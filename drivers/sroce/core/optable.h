@@ -36,9 +36,10 @@ enum sroce_kind {
 	SROCE_KIND_READ_RESPONSE,
 	SROCE_KIND_ACK,
 	SROCE_KIND_ATOMIC_ACK,
+	SROCE_KIND_CNP,
 };
 
-/* The first kind that answers a request: it is for our requester. */
+/* The first kind that is for our requester: responses and CNPs. */
 #define SROCE_KIND_RESPONSES	SROCE_KIND_READ_RESPONSE
 
 enum sroce_pkt_pos {

@@ -9,6 +9,8 @@ static void parse_bth(struct sroce_pkt *pkt, const u8 *p)
 	pkt->solicited = p[1] & SROCE_BTH_SE;
 	pkt->pad = (p[1] >> SROCE_BTH_PAD_SHIFT) & SROCE_BTH_PAD_MASK;
 	pkt->pkey = get_unaligned_be16(p + 2);
+	pkt->fecn = p[4] & SROCE_BTH_FECN;
+	pkt->becn = p[4] & SROCE_BTH_BECN;
 	pkt->qpn = get_unaligned_be32(p + 4) & SROCE_QPN_MASK;
 	pkt->ack_req = p[8] & SROCE_BTH_ACKREQ;
 	pkt->psn = get_unaligned_be32(p + 8) & SROCE_PSN_MASK;
@@ -177,6 +179,12 @@ static u8 *build_aeth(u8 *p, const struct sroce_pkt *pkt)
 	return p + SROCE_AETH_BYTES;
 }
 
+static void build_cnp(u8 *p)
+{
+	p[4] |= SROCE_BTH_BECN;
+	memset(p + SROCE_BTH_BYTES, 0, SROCE_CNPRSV_BYTES);
+}
+
 /* What packets of RC have but rarely. */
 static u8 *build_first(u8 *p, const struct sroce_pkt *pkt, u16 headers)
 {
@@ -196,6 +204,11 @@ u32 sroce_build(u8 *p, const struct sroce_pkt *pkt)
 	const struct sroce_opcode *op = &sroce_opcodes[pkt->opcode];
 	u16 headers = op->headers;
 
+	if (headers & SROCE_CNPRSV) {
+		build_bth(p, pkt);
+		build_cnp(p);
+		return op->length;
+	}
 	p = build_bth(p, pkt);
 	if (headers & (SROCE_DETH | SROCE_XRCETH | SROCE_FETH))
 		p = build_first(p, pkt, headers);

@@ -11,6 +11,8 @@
  * @opcode: BTH opcode
  * @solicited: BTH solicited event
  * @ack_req: BTH acknowledge request
+ * @fecn: BTH forward congestion notification; not built
+ * @becn: BTH backward congestion notification; what is built has it if it is a CNP
  * @pad: 0 to 3 bytes between payload and ICRC
  * @syndrome: AETH syndrome
  * @flush_type: FETH placement type, enum sroce_flush_type
@@ -38,6 +40,8 @@ struct sroce_pkt {
 	u8 opcode;
 	bool solicited;
 	bool ack_req;
+	bool fecn;
+	bool becn;
 	u8 pad;
 	u8 syndrome;
 	u8 flush_type;

@@ -39,6 +39,7 @@ enum sroce_header {
 	SROCE_IMMDT	= 1 << 7,
 	SROCE_IETH	= 1 << 8,
 	SROCE_PAYLOAD	= 1 << 9,
+	SROCE_CNPRSV	= 1 << 10,	/* CNP: reserved bytes */
 };
 
 #define SROCE_DETH_BYTES	8
@@ -50,6 +51,7 @@ enum sroce_header {
 #define SROCE_ATOMICACK_BYTES	8
 #define SROCE_IMMDT_BYTES	4
 #define SROCE_IETH_BYTES	4
+#define SROCE_CNPRSV_BYTES	16
 
 /* BTH, byte 1 */
 #define SROCE_BTH_SE		0x80
@@ -57,6 +59,9 @@ enum sroce_header {
 #define SROCE_BTH_PAD_SHIFT	4
 #define SROCE_BTH_PAD_MASK	0x3
 #define SROCE_BTH_TVER_MASK	0x0f
+/* BTH, byte 4 */
+#define SROCE_BTH_FECN		0x80
+#define SROCE_BTH_BECN		0x40
 /* BTH, byte 8 */
 #define SROCE_BTH_ACKREQ	0x80
 
@@ -81,6 +86,7 @@ enum sroce_transport {
 	SROCE_RC	= 0x00,
 	SROCE_UC	= 0x20,
 	SROCE_UD	= 0x60,
+	SROCE_ANY	= 0x80,		/* CNP: of every transport (A17.9.3) */
 	SROCE_XRC	= 0xa0,
 };
 
@@ -90,6 +96,7 @@ enum sroce_transport {
 enum sroce_operation {
 	SROCE_SEND_FIRST		= 0x00,
 	SROCE_SEND_MIDDLE		= 0x01,
+	SROCE_CNP			= 0x01,	/* with SROCE_ANY */
 	SROCE_SEND_LAST			= 0x02,
 	SROCE_SEND_LAST_IMM		= 0x03,
 	SROCE_SEND_ONLY			= 0x04,

@@ -239,6 +239,9 @@ static bool transport_matches(const struct sroce_qp *qp,
 {
 	u8 transport = rx->pkt.opcode & SROCE_TRANSPORT_MASK;
 
+	/* The sender of a CNP reacts to packets of this QP, not of a group. */
+	if (rx->pkt.op->kind == SROCE_KIND_CNP)
+		return rx->pkt.qpn != SROCE_QPN_MULTICAST;
 	if (transport != sroce_qp_transport(qp))
 		return false;
 	/* An XRC QP has only a requester or only a responder. */
@@ -318,6 +321,8 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 		rx->vlan_id = gid_vlan(qp->dev, rx);
 	if (!run->accepted)
 		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
+	else if (unlikely(rx->pkt.op->kind == SROCE_KIND_CNP))
+		sroce_count(qp, SROCE_RP_CNP_HANDLED);
 	else if (run->responses)
 		sroce_req_response(qp, rx);
 	else

@@ -122,3 +122,32 @@ TEST(build, parses_back_for_every_opcode)
 				round_trip(opcode, payload);
 	}
 }
+
+TEST(build, cnp_is_a_bth_with_becn_and_16_zeros)
+{
+	static const u8 want[28] = { 0x81, 0x40, 0xff, 0xff, 0x40, 1, 2, 3 };
+	const struct sroce_pkt from = {
+		.opcode = SROCE_ANY | SROCE_CNP,
+		.pkey = 0xffff,
+		.qpn = 0x010203,
+	};
+	struct sroce_pkt pkt = {};
+	u8 p[SROCE_MAX_HEADER];
+
+	memset(p, 0xee, sizeof(p));
+	EQUAL(sroce_build(p, &from), 28);
+	CHECK(!memcmp(p, want, sizeof(want)));
+	EQUAL(sroce_parse(&pkt, p, 32, 32), SROCE_WELL_FORMED);
+	EQUAL(pkt.op->kind, SROCE_KIND_CNP);
+	CHECK(pkt.becn && !pkt.fecn);
+	EQUAL(pkt.qpn, 0x010203);
+	EQUAL(pkt.payload, 0);
+	/* Neither less nor more than the 16 bytes */
+	EQUAL(sroce_parse(&pkt, p, 28, 28), SROCE_TOO_SHORT);
+	EQUAL(sroce_parse(&pkt, p, 36, 36), SROCE_BAD_PAYLOAD);
+	/* The bits are of every packet. */
+	p[0] = SROCE_SEND_ONLY;
+	p[4] = SROCE_BTH_FECN;
+	EQUAL(sroce_parse(&pkt, p, 32, 32), SROCE_WELL_FORMED);
+	CHECK(pkt.fecn && !pkt.becn);
+}

@@ -49,6 +49,7 @@ static const struct {
 	{ 0x2b, 32, SROCE_KIND_WRITE, SROCE_ONLY, true },
 	{ 0x64, 20, SROCE_KIND_SEND, SROCE_ONLY, true },
 	{ 0x65, 24, SROCE_KIND_SEND, SROCE_ONLY, true },
+	{ 0x81, 28, SROCE_KIND_CNP, SROCE_ONLY, false },
 	{ 0xa0, 16, SROCE_KIND_SEND, SROCE_FIRST, true },
 	{ 0xa1, 16, SROCE_KIND_SEND, SROCE_MIDDLE, true },
 	{ 0xa2, 16, SROCE_KIND_SEND, SROCE_LAST, true },

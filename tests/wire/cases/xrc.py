@@ -148,7 +148,7 @@ def order(b):
 def other_transports(b):
     target = b.qp("XRC")
     target.post_recv()
-    foreign = [name for _, (name, _) in roce.OPCODES.items() if not name.startswith("XRC")]
+    foreign = [name for _, (name, _) in roce.OPCODES.items() if not name.startswith(("XRC", "CNP"))]
     with b.counts("rx_bad_transport", len(foreign)):
         for name in foreign:
             b.send(target, name, **({"qkey": 0x11111111} if name.startswith("UD") else {}))
