@@ -17,8 +17,8 @@ static struct sroce_wmem **owner(struct sk_buff *skb)
 	return (struct sroce_wmem **)skb->cb;
 }
 
-static void count_burst(const struct sroce_loopback *loop, struct sk_buff *skb,
-			int more)
+static void count_looped(const struct sroce_loopback *loop, struct sk_buff *skb,
+			 int more)
 {
 	struct sroce_wmem *user = *owner(skb);
 	u32 *looped;
@@ -44,7 +44,7 @@ static struct sk_buff *pop(struct sroce_loopback *loop, u32 *budget)
 		skb = __skb_dequeue(&loop->queue);
 	if (skb) {
 		--*budget;
-		count_burst(loop, skb, -1);
+		count_looped(loop, skb, -1);
 	} else {
 		loop->running = false;
 	}
@@ -102,7 +102,7 @@ bool sroce_loopback_push(struct sk_buff *skb, struct sroce_wmem *w)
 	room = !sroce_loopback_exceeds(loop, w, 2 * SROCE_LOOPBACK_LIMIT);
 	if (room) {
 		*owner(skb) = sroce_wmem_owner(w);
-		count_burst(loop, skb, 1);
+		count_looped(loop, skb, 1);
 		__skb_queue_tail(&loop->queue, skb);
 	}
 	spin_unlock(&loop->queue.lock);
