@@ -178,7 +178,7 @@ static void handle_timeout(struct sroce_qp *qp)
 	}
 }
 
-static void deadline_passed(struct sroce_qp *qp, u64 turn)
+static void deadline_passed(struct sroce_qp *qp, u64 budget)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
@@ -189,7 +189,7 @@ static void deadline_passed(struct sroce_qp *qp, u64 turn)
 	/* One deadline serves both: the later of two waits has set it. */
 	sq->blocked = SROCE_SQ_OPEN;
 	sq->req.rnr_wait = false;
-	if (turn)
+	if (budget)
 		sroce_req_run(qp);
 	else
 		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
@@ -198,44 +198,44 @@ static void deadline_passed(struct sroce_qp *qp, u64 turn)
 enum hrtimer_restart sroce_rtx_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.timer.hrtimer);
-	u64 turn = sroce_timer_budget_get(qp);
+	u64 budget = sroce_timer_budget_get(qp);
 
 	sroce_sq_begin(qp);
 	if (sroce_rtx_timer_due(qp))
-		deadline_passed(qp, turn);
+		deadline_passed(qp, budget);
 	sroce_sq_end(qp);
-	sroce_timer_budget_put(turn);
+	sroce_timer_budget_put(budget);
 	return HRTIMER_NORESTART;
 }
 
 enum hrtimer_restart sroce_batch_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, sq.batch.timer);
-	u64 turn = sroce_timer_budget_get(qp);
+	u64 budget = sroce_timer_budget_get(qp);
 
 	sroce_sq_begin(qp);
 	sroce_batch_ended(qp);
-	if (turn)
+	if (budget)
 		sroce_batch_run(qp);
 	else
 		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 	sroce_sq_end(qp);
-	sroce_timer_budget_put(turn);
+	sroce_timer_budget_put(budget);
 	return HRTIMER_NORESTART;
 }
 
 enum hrtimer_restart sroce_resp_timer_fired(struct hrtimer *timer)
 {
 	struct sroce_qp *qp = container_of(timer, struct sroce_qp, rq.pause);
-	u64 turn = sroce_timer_budget_get(qp);
+	u64 budget = sroce_timer_budget_get(qp);
 
-	if (turn) {
+	if (budget) {
 		sroce_rq_begin(qp);
 		sroce_resp_send(qp);
 		sroce_rq_end(qp);
 	} else {
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 	}
-	sroce_timer_budget_put(turn);
+	sroce_timer_budget_put(budget);
 	return HRTIMER_NORESTART;
 }
