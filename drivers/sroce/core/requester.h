@@ -6,42 +6,42 @@
 #include "inflight.h"
 #include "packet.h"
 
-/* More unacknowledged PSNs than this cannot be told from old ones. */
+/* With more PSNs outstanding, a new PSN would look like an old one. */
 #define SROCE_PSN_WINDOW	((1u << 23) - 1)
 
-/* A part of a READ may be cut into smaller ones so many times. */
+/* READs: at most this many ends of partial READ requests are remembered. */
 #define SROCE_PARTS		8
 
 /**
  * struct sroce_requester - sending side of a connected QP
  * @in: requests in flight
- * @psn: of the next packet to send
+ * @psn: PSN of the next packet to send
  * @una: oldest PSN that is not acknowledged
  * @sent: one past the highest PSN ever sent
  * @packet: next packet within the request @in.next
  * @mtu: path MTU, bytes
- * @cc: congestion control.  The responses of READs count for its window to
- *	READs, and after losses to all requests
+ * @cc: congestion control.  READ responses use the window of READs; after
+ *	losses they use the window of all requests
  * @flight: unacknowledged packets when the last one was sent
- * @read_packets: PSNs of the requests in @reads
- * @ends: where parts of READs end that have been asked for and are not
- *	answered: each before the one before it in the array
- * @refused: PSN of the request that the peer refuses, if there is @refusal
+ * @read_packets: sum of the PSNs of the requests that @reads counts
+ * @ends: PSNs at which outstanding partial READ requests end, descending
+ * @refused: PSN of the request that the peer refused; valid if @refusal is set
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @parts: entries of @ends
  * @reads: requests started and not completed for which sroce_wr_reads() holds
  * @max_reads: max_rd_atomic; with 0 such requests fail
  * @retry_count: attribute of the QP
- * @retry_left: retries left without progress
- * @rnr_retry: attribute of the QP, 7 is without limit
- * @rnr_left: retries left without progress
- * @rnr_waits: RNR NAKs without progress, as far as sroce_rnr_wait() cares
- * @refusal: enum sroce_status, or 0: the peer has failed by that, and answers
- *	no more; but a READ or atomic before @refused lacks its answer
- * @rnr_wait: an RNR NAK's time runs
- * @rewound: sent back by a NAK or gap, and no progress since: more of these
- *	are echoes of the same loss
- * @hold: SQD: start no request
+ * @retry_left: retries left until the next progress
+ * @rnr_retry: attribute of the QP; 7 means no limit
+ * @rnr_left: RNR retries left until the next progress
+ * @rnr_waits: RNR NAKs since the last progress; stops at 255
+ * @refusal: enum sroce_status, or 0.  If set, the peer has sent a fatal NAK
+ *	and sends no further responses, but the response to a READ or atomic
+ *	before @refused is missing
+ * @rnr_wait: the delay of an RNR NAK has not elapsed
+ * @rewound: rewound after a loss, without progress since; further NAKs and
+ *	gaps report the same loss
+ * @hold: QP is in SQD: start no request
  */
 struct sroce_requester {
 	struct sroce_inflight in;
@@ -71,26 +71,26 @@ struct sroce_requester {
 };
 
 enum sroce_next {
-	SROCE_NEXT_PACKET,	/* here is one */
+	SROCE_NEXT_PACKET,	/* send @pkt of struct sroce_outgoing */
 	SROCE_NEXT_NOTHING,	/* no request is waiting */
 	SROCE_NEXT_WINDOW,	/* wait for acknowledgments */
-	SROCE_NEXT_FENCE,	/* wait for READs and atomics before */
+	SROCE_NEXT_FENCE,	/* wait for earlier READs and atomics */
 	SROCE_NEXT_READS,	/* max_rd_atomic reached */
-	SROCE_NEXT_RNR,		/* wait for the timer */
+	SROCE_NEXT_RNR,		/* wait for the RNR timer */
 	SROCE_NEXT_HOLD,	/* the queue is drained */
-	SROCE_NEXT_FAULT,	/* the request has a status: it cannot be sent */
-	SROCE_NEXT_LOCAL,	/* no packet: do it, unless it has started */
-	SROCE_NEXT_ALONE,	/* wait until all before is acknowledged */
+	SROCE_NEXT_FAULT,	/* cannot be sent: the request has a status */
+	SROCE_NEXT_LOCAL,	/* execute it here, unless it is @started */
+	SROCE_NEXT_ALONE,	/* wait until all packets are acknowledged */
 };
 
 /**
  * struct sroce_outgoing - a packet to be built
- * @pkt: its headers, but for destination, P_Key and acknowledge request
- * @wr: the request it belongs to
- * @index: of that request
- * @offset: of the payload in the message, bytes
- * @count: packets that were built: this one, and so many middle packets of the
- *	same message behind it; of a READ, those asked for
+ * @pkt: headers, except destination QP, P_Key and acknowledge request
+ * @wr: request that the packet belongs to
+ * @index: index of @wr
+ * @offset: offset of the payload in the message, bytes
+ * @count: packets built: this one and the middle packets of the same message
+ *	that follow it.  READ: response packets requested
  */
 struct sroce_outgoing {
 	struct sroce_pkt pkt;
@@ -102,49 +102,47 @@ struct sroce_outgoing {
 
 /**
  * sroce_requester_next() - decide what to send
- * @r: state; of it only the status of a request that may not start any more
- *	changes
- * @out: the packet, for SROCE_NEXT_PACKET; its @wr, for SROCE_NEXT_LOCAL
- *
- * Return: enum sroce_next.
+ * @r: state; not changed, but a request that may no longer start gets a status
+ * @out: filled in for SROCE_NEXT_PACKET; only @wr for SROCE_NEXT_LOCAL
  */
 enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 				     struct sroce_outgoing *out);
 
 /**
  * sroce_requester_more() - how many packets like this one may follow it?
- * @r: state, not changed
- * @out: what sroce_requester_next() returned
+ * @r: state
+ * @out: from sroce_requester_next()
  *
- * Return: how many middle packets of the message, whose headers differ from
- * those of @out in the PSN alone, can be sent right behind it.
+ * Return: number of further middle packets that the window allows.  Their
+ * headers differ from @out only in the PSN.
  */
 u32 sroce_requester_more(const struct sroce_requester *r,
 			 const struct sroce_outgoing *out);
 
 /**
- * sroce_requester_sent() - the packet has been built, go on behind it
+ * sroce_requester_sent() - advance past packets that have been built
  * @r: state
- * @out: what sroce_requester_next() returned; @count is 1, or more if
- *	sroce_requester_more() said so
+ * @out: from sroce_requester_next().  The caller may add to @count, at most
+ *	what sroce_requester_more() returned
  */
 void sroce_requester_sent(struct sroce_requester *r,
 			  const struct sroce_outgoing *out);
 
 /**
- * sroce_requester_done() - the local request is done, go on behind it
+ * sroce_requester_done() - advance past a local request
  * @r: state
  *
- * After a rewind it comes by again, but is not to be done again.
+ * After a rewind sroce_requester_next() returns the request again; it must not
+ * be executed twice.
  */
 void sroce_requester_done(struct sroce_requester *r);
 
 /**
- * sroce_requester_acknowledge() - note that the peer has everything before @psn
+ * sroce_requester_acknowledge() - all packets before @psn are acknowledged
  * @r: state
- * @psn: between @r->una and @r->sent, both included
+ * @psn: from @r->una to @r->sent, inclusive
  *
- * The driver then completes requests as long as sroce_requester_finished().
+ * The driver then completes requests while sroce_requester_finished() is true.
  */
 void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn);
 
@@ -152,18 +150,18 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn);
  * sroce_requester_finished() - is the oldest request done?
  * @r: state
  *
- * Return: true if all its packets were sent and acknowledged; the driver
- * writes its completion and calls sroce_requester_retire().
+ * Return: true if all its packets were sent and acknowledged.  The driver then
+ * writes the completion and calls sroce_requester_retire().
  */
 bool sroce_requester_finished(const struct sroce_requester *r);
 
 /**
- * sroce_requester_retire() - forget the oldest request
+ * sroce_requester_retire() - remove the oldest request
  * @r: state
  */
 void sroce_requester_retire(struct sroce_requester *r);
 
-/* Something was lost.  @r: state, before the rewind. */
+/* Reduce the window after a loss.  Call it before the rewind. */
 static inline void sroce_requester_lost(struct sroce_requester *r)
 {
 	sroce_cc_lost(&r->cc, r->flight);
@@ -176,23 +174,21 @@ static inline void sroce_requester_lost(struct sroce_requester *r)
 void sroce_requester_rewind(struct sroce_requester *r);
 
 /**
- * sroce_requester_resume() - go back to a packet that never left this host
+ * sroce_requester_resume() - continue at a given packet
  * @r: state
- * @psn: between @r->una and @r->psn
+ * @psn: from @r->una on; before @r->psn if this host dropped the packets from
+ *	there on, or to send a probe
  */
 void sroce_requester_resume(struct sroce_requester *r, u32 psn);
 
-/*
- * Has the packet been made before?  Context: before sroce_requester_sent() is
- * told of it.
- */
+/* Is it a retransmission?  Call it before sroce_requester_sent(). */
 static inline bool sroce_requester_again(const struct sroce_requester *r,
 					 const struct sroce_outgoing *out)
 {
 	return sroce_psn_before(out->pkt.psn, r->sent);
 }
 
-/* Is anything sent that the peer has to acknowledge? */
+/* Is any packet unacknowledged? */
 static inline bool sroce_requester_waits(const struct sroce_requester *r)
 {
 	return r->una != r->sent;
