@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What to send next: IBTA vol. 1, 9.7.3 and 9.7.5.  Losing a packet rewinds
- * the requester to it (go-back-N); PSNs that a request got when it started
- * stay with it.
+ * Requester: selects the next packet to send (IBTA vol. 1, 9.7.3 and 9.7.5).
+ * A loss rewinds to the lost packet (go-back-N).  A request keeps its PSNs.
  */
 #include "errors.h"
 #include "params.h"
 #include "requester.h"
 #include "resp_res.h"
 
-/* PSNs of the oldest request, a READ, that lie before @una. */
+/* Number of response packets received for the oldest request, a READ. */
 static s32 set_response_psns(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
@@ -20,10 +19,10 @@ static s32 set_response_psns(const struct sroce_requester *r)
 }
 
 /*
- * What the window limits.  A READ waits for everything: the answers of all that
- * a peer may be asked for would be a flood, in which requests drown.  What is
- * sent waits for answers only after losses.  Of a READ that is partly answered
- * only the rest is between @una and @psn.
+ * Packets that count against the window.  For a READ these are requests and
+ * responses: without a limit, the responses to max_rd_atomic READs would crowd
+ * out requests.  For other requests, responses count only after losses.
+ * @read_packets includes responses that were received; these lie before @una.
  */
 static s32 outstanding(const struct sroce_requester *r,
 		       const struct sroce_wr *wr)
@@ -34,13 +33,13 @@ static s32 outstanding(const struct sroce_requester *r,
 	       flight : flight + set_response_psns(r) - (s32)r->read_packets;
 }
 
-/* To a peer that was not ready one packet is enough to find out if it is. */
+/* After an RNR NAK one packet is enough to find out if the peer is ready. */
 static s32 window(const struct sroce_requester *r)
 {
 	return r->rnr_waits ? 1 : r->cc.window;
 }
 
-/* Parts that the cursor has left behind do not count any more. */
+/* Number of entries of @ends that @psn has not reached. */
 static u32 parts_ahead(const struct sroce_requester *r)
 {
 	u32 n = r->parts;
@@ -51,9 +50,9 @@ static u32 parts_ahead(const struct sroce_requester *r)
 }
 
 /*
- * The peer may know a part of a READ as a request of its own, and a duplicate
- * must not go beyond what it repeats.  So what is asked for ends where a part
- * ends that has been asked for before, or earlier.
+ * The responder sees a partial READ as a separate request, and a duplicate must
+ * not extend beyond the original.  Therefore a repeated request ends at the end
+ * of an earlier partial request, or before it.
  */
 static u32 read_limit(const struct sroce_requester *r,
 		      const struct sroce_wr *wr)
@@ -67,14 +66,20 @@ static u32 read_limit(const struct sroce_requester *r,
 	return min(part, rest);
 }
 
-/* A window that has been stretched is a large part already. */
+/*
+ * Several windows.  For a distant peer the window is larger, and one window is
+ * enough.
+ */
 static u32 large_part(const struct sroce_requester *r)
 {
 	return max(SROCE_READ_WINDOWS * min(r->cc.max_window, SROCE_WINDOW),
 		   r->cc.max_window);
 }
 
-/* How many packets of a READ to ask for. */
+/*
+ * Number of response packets to request.  A long READ is issued as several READ
+ * requests in sequence, after losses each of the open window only.
+ */
 static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 {
 	u32 limit = read_limit(r, wr);
@@ -88,7 +93,7 @@ static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 	return min(part, limit);
 }
 
-/* Each part has been answered before the next is asked for. */
+/* A partial READ is sent only after the response to the previous one. */
 static bool part_waits(const struct sroce_requester *r,
 		       const struct sroce_wr *wr)
 {
@@ -107,9 +112,9 @@ static void note_part(struct sroce_requester *r, struct sroce_wr *wr, u32 n)
 }
 
 /*
- * Requests are found by their PSNs, counted from the first one of the oldest:
- * of a READ that is partly answered it lies behind @una.  Nobody looks for one
- * that is finished, as each of UC is when it has been sent.
+ * First PSN of the oldest request; sroce_inflight_find() depends on it.  For a
+ * READ with a partial response it lies before @una.  A finished request is not
+ * searched for; on UC every request is finished once it has been sent.
  */
 static u32 oldest_psn(const struct sroce_requester *r)
 {
@@ -122,7 +127,7 @@ static u32 oldest_psn(const struct sroce_requester *r)
 static enum sroce_next may_start(const struct sroce_requester *r,
 				 const struct sroce_wr *wr)
 {
-	/* What has started once met these conditions and keeps its place. */
+	/* A request that has started met these conditions before. */
 	if (wr->started)
 		return SROCE_NEXT_PACKET;
 	if (r->hold)
@@ -137,7 +142,7 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 	return SROCE_NEXT_PACKET;
 }
 
-/* A READ is one packet that asks for what is still missing, or a part. */
+/* One READ request packet: for all missing data, or for a part of it. */
 static void fill_read(const struct sroce_requester *r,
 		      struct sroce_outgoing *out)
 {
@@ -151,7 +156,7 @@ static void fill_read(const struct sroce_requester *r,
 	pkt->payload = 0;
 }
 
-/* What an atomic has instead of payload, and a FLUSH beside its range. */
+/* Operands of atomics and FLUSH, which have no payload. */
 static void fill_operands(const struct sroce_wr *wr, struct sroce_pkt *pkt)
 {
 	u16 headers = sroce_opcodes[pkt->opcode].headers;
@@ -178,7 +183,7 @@ static void fill_packet(const struct sroce_requester *r, struct sroce_outgoing *
 	u8 place = (r->packet ? 0 : SROCE_FIRST) | (last ? SROCE_LAST : 0);
 
 	pkt->opcode = r->transport | op->packets[place];
-	/* The others have no receive request that could complete (9.2.3). */
+	/* Only a message that completes a receive WQE may set SE (9.2.3). */
 	pkt->solicited = last && wr->flags & SROCE_SOLICITED &&
 			 op->traits & SROCE_TRAIT_RECEIVES;
 	pkt->va = wr->remote_addr;
@@ -189,8 +194,8 @@ static void fill_packet(const struct sroce_requester *r, struct sroce_outgoing *
 }
 
 /*
- * What is done while a request before it is under way ends with that one, in
- * one go: there is an end to it.
+ * Local operations that were executed behind an outstanding request complete
+ * together with it, in one lock section.  Limit their number.
  */
 static bool locals_wait(const struct sroce_requester *r)
 {
@@ -212,7 +217,7 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 	return locals_wait(r) ? SROCE_NEXT_WINDOW : SROCE_NEXT_LOCAL;
 }
 
-/* It met the limit when it was posted, and then that became 0 (SQD). */
+/* max_rd_atomic was changed to 0, in SQD, after the request was posted. */
 static bool is_forbidden(const struct sroce_requester *r, const struct sroce_wr *wr)
 {
 	return sroce_wr_reads(wr) && !wr->started && !r->max_reads;
@@ -311,7 +316,7 @@ void sroce_requester_done(struct sroce_requester *r)
 	r->in.next++;
 }
 
-/* Let the cursor stand at @psn, in the request that covers it. */
+/* Continue at @psn, in the request that covers it. */
 static void seek_psn(struct sroce_requester *r, u32 psn)
 {
 	struct sroce_wr *wr;
@@ -334,7 +339,7 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 	r->rnr_waits = 0;
 	r->rnr_wait = false;
 	r->rewound = false;
-	/* The answer may be to what was sent before a rewind. */
+	/* The response may be to packets sent before a rewind. */
 	if (sroce_psn_before(r->psn, psn))
 		seek_psn(r, psn);
 }
@@ -351,12 +356,12 @@ void sroce_requester_retire(struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
-	/* One that failed or is flushed may not have started. */
+	/* A request that failed or was flushed may not have started. */
 	if (wr->started && sroce_wr_reads(wr)) {
 		r->reads--;
 		r->read_packets -= wr->packets;
 	}
-	/* It failed half sent: the next request begins at its first packet. */
+	/* It failed before all of it was sent: skip the rest. */
 	if (r->in.head == r->in.next) {
 		r->in.next++;
 		r->packet = 0;
