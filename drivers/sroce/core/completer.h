@@ -6,26 +6,26 @@
 #include "requester.h"
 
 enum sroce_ack_verdict {
-	SROCE_RESP_IGNORE,	/* old, impossible or an echo */
-	SROCE_RESP_ACK,	/* acknowledge, no more */
+	SROCE_RESP_IGNORE,	/* old, or matches no outstanding request */
+	SROCE_RESP_ACK,		/* acknowledge @up_to only */
 	SROCE_RESP_DATA,	/* store the payload, acknowledge @psn */
 	SROCE_RESP_ATOMIC,	/* store the original value, acknowledge @psn */
 	SROCE_RESP_RETRY,	/* rewind, if retries are left */
-	SROCE_RESP_RNR,	/* wait, then rewind, if retries are left */
+	SROCE_RESP_RNR,		/* wait, then rewind, if retries are left */
 	SROCE_RESP_FAIL,	/* the request at @up_to fails with @status */
 };
 
 /**
- * struct sroce_ack_result - what a response or acknowledgment means
- * @up_to: the peer has everything before this PSN: acknowledge that first,
- *	whatever the verdict but SROCE_RESP_IGNORE
- * @psn: one past the PSN that this response answers
- * @index: request whose buffer gets the data
- * @offset: of the payload in that buffer, bytes
- * @status: enum sroce_status of a failure.  With SROCE_RESP_RETRY and _ACK, if
- *	not 0: the peer refuses the request at the packet's PSN, but a READ or
- *	atomic before it lacks its answer; the driver keeps it in @refusal and
- *	@refused of struct sroce_requester
+ * struct sroce_ack_result - meaning of a response packet
+ * @up_to: all packets before this PSN are acknowledged; handle this first, for
+ *	each verdict except SROCE_RESP_IGNORE
+ * @psn: one past the PSN of this response
+ * @index: request whose buffer receives the data
+ * @offset: offset of the payload in that buffer, bytes
+ * @status: enum sroce_status of a failure.  Not 0 with SROCE_RESP_RETRY or
+ *	SROCE_RESP_ACK: the peer refuses the request at the packet's PSN, but
+ *	the response to an earlier READ or atomic is missing.  The driver
+ *	stores both in @refusal and @refused of struct sroce_requester
  * @rnr_timer: code for sroce_rnr_delay()
  */
 struct sroce_ack_result {
@@ -38,61 +38,62 @@ struct sroce_ack_result {
 };
 
 /**
- * sroce_completer_check() - judge one response packet of an RC or XRC QP
- * @r: state, not changed
- * @pkt: a packet that sroce_parse() accepted, of a kind from
- *	SROCE_KIND_RESPONSES on
+ * sroce_completer_check() - check one response packet of an RC or XRC QP
+ * @r: state
+ * @pkt: packet that sroce_parse() accepted; its kind is SROCE_KIND_RESPONSES
+ *	or above
  * @a: result
- *
- * Return: enum sroce_ack_verdict.
  */
 enum sroce_ack_verdict sroce_completer_check(const struct sroce_requester *r,
 					     const struct sroce_pkt *pkt,
 					     struct sroce_ack_result *a);
 
 /**
- * sroce_completer_refused() - has all before a refused request been answered?
- * @r: state, not changed
+ * sroce_completer_refused() - can the refused request fail now?
+ * @r: state
  * @a: result: @up_to and @status
  *
- * A refusal may overtake the answer to a READ before it, or that may be lost;
- * the peer will not say it again.
+ * A fatal NAK may overtake the response to an earlier READ, or that response
+ * may be lost.  The peer sends the NAK only once.
  *
- * Return: true if the request at @r->refused fails with @a->status, once
- * everything before @a->up_to is acknowledged.
+ * Return: true if all responses before @r->refused have arrived.  The caller
+ * acknowledges everything before @a->up_to; then the request at @r->refused
+ * fails with @a->status.
  */
 bool sroce_completer_refused(const struct sroce_requester *r,
 			     struct sroce_ack_result *a);
 
 /**
- * sroce_completer_predicts() - is this the READ data that comes next?
+ * sroce_completer_predicts() - is this the next packet of READ data?
  * @r: state
- * @bth: base transport header, of the QP's own packets
+ * @bth: base transport header of a packet for this QP
  * @payload: bytes
- * @offset: of the payload in the oldest request, bytes
+ * @offset: result: offset of the payload in the oldest request, bytes
  *
  * See sroce_responder_predicts().  The driver stores the payload and calls
- * sroce_requester_acknowledge() for the PSN behind @r->una.
+ * sroce_requester_acknowledge() for the PSN after @r->una.
  *
- * Return: true for a middle packet of the answer to the oldest request.
+ * Return: true if it is the expected middle packet of the response to the
+ * oldest request.
  */
 bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
 			      u32 payload, u32 *offset);
 
 /**
- * sroce_completer_retry() - may the requester try again?
- * @r: state; on true one retry fewer is left
+ * sroce_completer_retry() - use one retry and rewind
+ * @r: state
  *
- * Return: false if the retries are used up: the request at @r->una fails with
+ * Return: false if no retry is left: the request at @r->una fails with
  * SROCE_RETRY_EXC_ERR.
  */
 bool sroce_completer_retry(struct sroce_requester *r);
 
 /**
- * sroce_completer_rnr() - the same after an RNR NAK
+ * sroce_completer_rnr() - use one RNR retry, rewind, and begin to wait
  * @r: state
  *
- * Return: false: the request at @r->una fails with SROCE_RNR_RETRY_EXC_ERR.
+ * Return: false if no RNR retry is left: the request at @r->una fails with
+ * SROCE_RNR_RETRY_EXC_ERR.
  */
 bool sroce_completer_rnr(struct sroce_requester *r);
 
