@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What an answer means: IBTA vol. 1, 9.7.5.1 and 9.7.6.  Acknowledgments
- * are cumulative, but they do not stand for the data of a READ or atomic:
- * one that reaches past an unanswered READ tells that its answer was lost.
+ * Checks of response packets (IBTA vol. 1, 9.7.5.1 and 9.7.6).  ACKs are
+ * cumulative, except for READs and atomics: an ACK for a later PSN implies that
+ * the response was lost.
  */
 #include "aeth.h"
 #include "completer.h"
 
 /*
- * Everything before @psn is acknowledged, up to the first READ, atomic and so on
- * that still lacks its answer.  Returns false if there is one in between.
+ * All packets before @psn are acknowledged, up to the first request whose own
+ * response (sroce_wr_reads()) is missing.  Returns false if one is missing.
  */
 static bool implied_nak(const struct sroce_requester *r, u32 psn,
 			struct sroce_ack_result *a)
@@ -34,8 +34,8 @@ static bool implied_nak(const struct sroce_requester *r, u32 psn,
 }
 
 /*
- * A gap: a request, or the answer to a READ or atomic, was lost.  After a
- * rewind it may be an echo of the same loss, unless there has been progress.
+ * A request, or the response to a READ or atomic, was lost.  After a rewind
+ * without progress the report may be about the same loss.
  */
 static enum sroce_ack_verdict is_gap(const struct sroce_requester *r,
 				     const struct sroce_ack_result *a)
@@ -50,7 +50,7 @@ static enum sroce_ack_verdict bad_response(struct sroce_ack_result *a)
 	return SROCE_RESP_FAIL;
 }
 
-/* Of an atomic WRITE or FLUSH: it acknowledges, no more. */
+/* The response to an atomic WRITE or FLUSH: it only acknowledges. */
 static enum sroce_ack_verdict check_empty(const struct sroce_pkt *pkt,
 					  struct sroce_ack_result *a)
 {
@@ -74,16 +74,16 @@ static enum sroce_ack_verdict check_data(const struct sroce_requester *r,
 		return check_empty(pkt, a);
 	a->offset = at * r->mtu;
 	expected = last ? wr->length - a->offset : r->mtu;
-	/* The answer to a part ends where nothing else does. */
+	/* A partial READ may end (LAST/ONLY) before the message does. */
 	if (pkt->payload != expected || (ends != last && (last || !wr->parts)))
 		return bad_response(a);
 	return SROCE_RESP_DATA;
 }
 
 /*
- * Does a response of this kind answer that request?  Looks at these two alone: a
- * peer may repeat a meaningless response for ever, and each must not cost a walk
- * over all requests in flight.
+ * Is the response of the kind that the request expects?  This check comes
+ * before implied_nak(): a peer may repeat a meaningless response forever, and
+ * each one must not cost a walk over all requests in flight.
  */
 static bool response_fits(const struct sroce_wr *wr, const struct sroce_pkt *pkt)
 {
@@ -107,7 +107,10 @@ static enum sroce_ack_verdict check_response(const struct sroce_requester *r,
 	       check_data(r, pkt, a) : SROCE_RESP_ATOMIC;
 }
 
-/* After these the peer's QP has failed: enum sroce_status, or 0. */
+/*
+ * Status (enum sroce_status) of a fatal NAK, after which the peer's QP is in
+ * the error state; 0 for all other syndromes.
+ */
 static u8 refusal(u8 syndrome)
 {
 	switch (syndrome) {
@@ -148,7 +151,7 @@ static enum sroce_ack_verdict check_ack(const struct sroce_requester *r,
 		a->rnr_timer = sroce_aeth_value(pkt->syndrome);
 		return SROCE_RESP_RNR;
 	case SROCE_AETH_NAK:
-		/* A reserved code; see response_fits(). */
+		/* Reserved code.  Check it first, as in response_fits(). */
 		if (pkt->syndrome != SROCE_NAK_SEQUENCE &&
 		    !refusal(pkt->syndrome))
 			return SROCE_RESP_IGNORE;
@@ -162,8 +165,8 @@ static enum sroce_ack_verdict check_ack(const struct sroce_requester *r,
 }
 
 /*
- * A READ that was asked for once more, too early, may be refused at a packet
- * that has come in the meantime.  The peer says that only once.
+ * If a READ was repeated too early, the peer may refuse the duplicate at a PSN
+ * whose response has arrived in the meantime.  It sends this NAK only once.
  */
 static bool late_refusal(const struct sroce_requester *r,
 			 const struct sroce_pkt *pkt)
