@@ -8,19 +8,19 @@
 /**
  * struct sroce_responder - receiving side of a connected QP
  * @epsn: PSN expected next
- * @last: PSN of the last packet executed that has no answer but an ACK
- * @msn: messages completed
+ * @last: PSN of the last packet executed whose only response is an ACK
+ * @msn: message sequence number: messages completed, modulo 2^24
  * @mtu: path MTU, bytes
- * @permissions: enum sroce_permission: what the connection lets its peer do
+ * @permissions: enum sroce_permission that the peer has on this connection
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
- * @kind: of the message in progress, SROCE_KIND_NONE between messages
- * @nak_sent: the peer was told that @epsn is missing; silence until it comes
- * @rnr_sent: if @nak_sent, it was not lost, but no receive request was there
- * @taken: the message in progress has taken a receive request
- * @rkey: of the WRITE in progress
- * @va: where the next payload of the WRITE in progress goes
- * @left: bytes the WRITE in progress still has to bring
- * @srqn: XRC: the SRQ that the message in progress names
+ * @kind: kind of the message in progress; SROCE_KIND_NONE between messages
+ * @nak_sent: a NAK for @epsn was sent; send no more until @epsn arrives
+ * @rnr_sent: valid if @nak_sent: the NAK was an RNR NAK
+ * @taken: a receive WQE was taken; kept if UC loses the message
+ * @rkey: rkey of the WRITE in progress
+ * @va: address of the next payload of the WRITE in progress
+ * @left: bytes of the WRITE in progress that have not arrived
+ * @srqn: XRC: SRQ number of the message in progress
  * @done: bytes of the message in progress that have arrived
  * @log: READ, atomic, atomic WRITE and FLUSH requests (RC, XRC)
  */
@@ -43,33 +43,33 @@ struct sroce_responder {
 	struct sroce_resp_res log;
 };
 
-/* Are its packets acknowledged, and sent again if they are not? */
+/* RC and XRC: does the peer expect ACKs, and retransmit? */
 static inline bool sroce_responder_reliable(const struct sroce_responder *r)
 {
 	return r->transport != SROCE_UC;
 }
 
 enum sroce_request_verdict {
-	SROCE_EXECUTE,		/* in order: do it, then sroce_responder_done() */
+	SROCE_EXECUTE,		/* execute it, then sroce_responder_done() */
 	SROCE_RESEND_ACK,	/* duplicate SEND or WRITE */
-	SROCE_RESEND_RESPONSE,	/* duplicate of one in the log, to be answered */
+	SROCE_RESEND_RESPONSE,	/* duplicate of a request in @log */
 	SROCE_IGNORE,
-	SROCE_NAK_SEQ,	/* NAK-sequence, once per gap */
-	SROCE_DROP_OOO,	/* the gap has been reported: silence */
-	SROCE_REFUSE,		/* the request is wrong: see the reason */
+	SROCE_NAK_SEQ,		/* send a sequence NAK, once per gap */
+	SROCE_DROP_OOO,		/* out of order, the NAK has been sent */
+	SROCE_REFUSE,		/* invalid, see @reason */
 };
 
 /**
- * struct sroce_request - what a request packet asks for
- * @reason: enum sroce_resp_error if refused
- * @take: the next receive request has to be taken for it
+ * struct sroce_request - result of the check of a request packet
+ * @reason: enum sroce_resp_error, for SROCE_REFUSE
+ * @take: take the next receive WQE
  * @begins: first packet of its message
  * @completes: last packet of its message
- * @receives: the message completes a receive request
- * @rights: enum sroce_permission that the memory has to have, too
- * @rkey: key of the memory to access, but for SEND
- * @va: address of this packet's payload
- * @offset: of this packet's payload in the message, bytes
+ * @receives: complete the receive WQE
+ * @rights: enum sroce_permission that the memory must grant
+ * @rkey: key of the memory to access; not valid for SEND
+ * @va: address of this packet's payload; not valid for SEND
+ * @offset: offset of this packet's payload in the message, bytes
  */
 struct sroce_request {
 	u8 reason;
@@ -84,14 +84,11 @@ struct sroce_request {
 };
 
 /**
- * sroce_responder_check() - judge one request packet
- * @r: state; of it change @nak_sent, @rnr_sent and the log's cursors, of UC @kind
- *	and @epsn
- * @pkt: a packet that sroce_parse() accepted, of the QP's transport, of a
- *	kind below SROCE_KIND_RESPONSES
+ * sroce_responder_check() - check one request packet
+ * @r: state; changes @nak_sent, @rnr_sent and @log, for UC @kind and @epsn
+ * @pkt: packet that sroce_parse() accepted, of the QP's transport; its kind is
+ *	below SROCE_KIND_RESPONSES
  * @req: result
- *
- * Return: enum sroce_request_verdict.
  */
 enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
 						 const struct sroce_pkt *pkt,
@@ -101,30 +98,31 @@ enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
  * sroce_responder_done() - the packet has been executed
  * @r: state
  * @pkt: the packet
- * @req: what sroce_responder_check() said
- * @original: for an atomic, what it found in memory
+ * @req: from sroce_responder_check()
+ * @original: atomics: the value before the operation
  */
 void sroce_responder_done(struct sroce_responder *r,
 			  const struct sroce_pkt *pkt,
 			  const struct sroce_request *req, u64 original);
 
 /**
- * sroce_responder_predicts() - is this the middle packet that comes next?
+ * sroce_responder_predicts() - is this the expected middle packet?
  * @r: state
- * @bth: base transport header, of the QP's own packets; behind it that of XRC
+ * @bth: base transport header of a packet for this QP; for XRC the XRCETH
+ *	follows
  * @payload: bytes
  *
- * Most packets of long messages are, and need no parsing and judging (Van
- * Jacobson's header prediction): the driver stores the payload at @r->va, or
- * @r->done bytes into the receive request, and calls sroce_responder_advance().
- * For everything else, or if that fails, there is sroce_responder_check().
+ * Most packets of long messages are middle packets and need no parsing (Van
+ * Jacobson's header prediction).  The driver stores the payload at @r->va, or
+ * @r->done bytes into the receive buffer, and calls sroce_responder_advance().
+ * In all other cases, and if the store fails, it calls sroce_responder_check().
  *
- * Return: true if it is, and all its checks would pass.
+ * Return: true if it is, and all checks would pass.
  */
 bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 			      u32 payload);
 
-/* The predicted packet has been stored. */
+/* Call after the payload of a predicted packet has been stored. */
 static inline void sroce_responder_advance(struct sroce_responder *r,
 					   u32 payload)
 {
@@ -136,7 +134,7 @@ static inline void sroce_responder_advance(struct sroce_responder *r,
 	r->left -= payload;
 }
 
-/* The first packet will have this PSN. */
+/* Set the PSN of the first packet. */
 static inline void sroce_responder_expect(struct sroce_responder *r, u32 psn)
 {
 	r->epsn = psn;
@@ -144,25 +142,24 @@ static inline void sroce_responder_expect(struct sroce_responder *r, u32 psn)
 }
 
 /**
- * sroce_responder_acked() - the PSN that an ACK names
+ * sroce_responder_acked() - PSN to put into an ACK
  * @r: state
  *
- * Not that of a READ, atomic and so on: their answers stand for them.  A peer
- * that has lost such an answer must not take an ACK for it, as rxe does, which
- * completes the request without the data.
+ * Never the PSN of a request with its own response.  If the response is lost,
+ * rxe accepts an ACK in its place and completes the request without the data.
  */
 static inline u32 sroce_responder_acked(const struct sroce_responder *r)
 {
-	/* What is as far behind as PSNs can tell is of nothing outstanding. */
+	/* If @last is half the PSN space old, it appears to be ahead. */
 	return sroce_psn_before(r->last, r->epsn) ? r->last :
 						    sroce_psn_add(r->epsn, -1);
 }
 
 /**
- * sroce_responder_rnr() - no receive request to take: RNR NAK
+ * sroce_responder_rnr() - note an RNR NAK: no receive WQE is available
  * @r: state
  *
- * Later packets are met with silence until the peer comes back to this one.
+ * Later packets are ignored until the peer sends this one again.
  */
 static inline void sroce_responder_rnr(struct sroce_responder *r)
 {
