@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The responder's rules: IBTA vol. 1, 9.7.4 (RC) and 9.8.2 (UC).  XRC (annex
- * A14) is RC, but that each request names the SRQ it is about.  The order
- * of the checks is that of figure "Inbound Request Packet Validation".
+ * Responder: checks of request packets (IBTA vol. 1, 9.7.4 for RC, 9.8.2 for
+ * UC).  XRC (annex A14) is RC, except that each request contains an SRQ number.
+ * The order of the checks is that of figure "Inbound Request Packet Validation".
  */
 #include "responder.h"
 
@@ -15,7 +15,7 @@ static bool continues_message(const struct sroce_responder *r,
 	       (r->transport != SROCE_XRC || pkt->srqn == r->srqn);
 }
 
-/* Placement types are enabled one by one; reserved ones not at all. */
+/* Each placement type has its own right; reserved types are refused. */
 static u16 flush_rights(const struct sroce_pkt *pkt)
 {
 	const u8 known = SROCE_FLUSH_GLOBAL | SROCE_FLUSH_PERSISTENT;
@@ -27,7 +27,7 @@ static u16 flush_rights(const struct sroce_pkt *pkt)
 	       (type & SROCE_FLUSH_PERSISTENT ? SROCE_MAY_PERSIST : 0);
 }
 
-/* 9.7.4.1.6: all but the last packet are as long as the path MTU. */
+/* 9.7.4.1.6: the payload of each packet but the last is one path MTU. */
 static bool length_fits(const struct sroce_responder *r,
 			const struct sroce_pkt *pkt)
 {
@@ -40,7 +40,7 @@ static bool length_fits(const struct sroce_responder *r,
 	return pkt->payload <= r->mtu;
 }
 
-/* Does the payload agree with the length that the RETH announced? */
+/* Does the payload agree with the DMA length of the RETH? */
 static u8 check_write(const struct sroce_responder *r,
 		      const struct sroce_pkt *pkt, struct sroce_request *req)
 {
@@ -84,7 +84,7 @@ static u8 check_word(const struct sroce_pkt *pkt)
 	return pkt->va & 7 ? SROCE_MISALIGNED : SROCE_NO_ERROR;
 }
 
-/* Of a whole region the length says nothing. */
+/* The length is not valid for a FLUSH of a whole region. */
 static u8 check_flush(const struct sroce_pkt *pkt)
 {
 	return pkt->flush_level == SROCE_FLUSH_RANGE &&
@@ -92,7 +92,7 @@ static u8 check_flush(const struct sroce_pkt *pkt)
 					      SROCE_NO_ERROR;
 }
 
-/* What has an answer of its own. */
+/* Requests that have their own response. */
 static u8 check_answered(const struct sroce_responder *r,
 			 const struct sroce_pkt *pkt,
 			 struct sroce_request *req)
@@ -154,7 +154,7 @@ static enum sroce_request_verdict duplicate(struct sroce_responder *r,
 	return SROCE_RESEND_ACK;
 }
 
-/* RC and XRC, 9.7.4.1.2 */
+/* RC and XRC (9.7.4.1.2). */
 static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 						 const struct sroce_pkt *pkt,
 						 struct sroce_request *req)
@@ -174,9 +174,9 @@ static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 }
 
 /*
- * UC, 9.8.2: a lost packet costs its message.  The next one that begins a
- * message is welcome whatever its PSN; a receive request that was taken
- * stays for it.
+ * UC (9.8.2): if a packet is lost, its message is dropped.  The next packet that
+ * begins a message is accepted with any PSN, and uses the receive WQE that the
+ * dropped message has taken.
  */
 static enum sroce_request_verdict check_unreliable(struct sroce_responder *r,
 						   const struct sroce_pkt *pkt,
@@ -204,7 +204,7 @@ enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
 					     check_unreliable(r, pkt, req);
 }
 
-/* XRC: does a packet that continues the message name its SRQ? */
+/* XRC: is the SRQ that of the message in progress? */
 static bool same_srq(const struct sroce_responder *r, const u8 *bth)
 {
 	return r->transport != SROCE_XRC ||
