@@ -5,11 +5,11 @@
 #include "packet.h"
 #include "psn.h"
 
-/* The PSNs of one message; half of what psn.h can order. */
+/* Packets of one message: half of the range that psn.h can order. */
 #define SROCE_MAX_PACKETS	0x400000u
 
 /**
- * sroce_packets() - packets that a message takes
+ * sroce_packets() - number of packets of a message
  * @length: bytes
  * @mtu: path MTU, a power of two, bytes
  */
@@ -19,23 +19,25 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
 }
 
 /**
- * struct sroce_resource - a request with an answer of its own that was executed
- * @va: RETH address
- * @original: what an atomic found in memory
- * @rkey: RETH key
- * @length: of the data that a READ asked for, bytes
- * @psn: first PSN of the answer
- * @packets: PSNs of the answer
- * @msn: message sequence number after it
- * @srqn: XRC: the SRQ that it named
- * @from: packet that the answer begins with; not 0 only for a duplicate
- * @next: next packet of the answer to send
- * @end: packet to stop before: @packets when nothing is left to send
- * @stop: bytes of the message to send; less than @length only for a duplicate
- *	that asked for less
+ * struct sroce_resource - responder resource: an executed request and its
+ *	response
+ * @va: RETH or AtomicETH address
+ * @original: atomics: the value before the operation
+ * @rkey: RETH or AtomicETH key
+ * @length: READ: bytes requested; otherwise 0
+ * @psn: first PSN of the response
+ * @packets: packets of the response
+ * @msn: message sequence number after the request
+ * @srqn: XRC: SRQ number of the request
+ * @from: first packet of the response; not 0 only for a duplicate
+ * @next: next packet of the response to send; @end if none is left
+ * @end: one past the last packet to send; less than @packets only for a
+ *	duplicate that requests less
+ * @stop: offset in the message at which the response ends, bytes; less than
+ *	@length only for a duplicate that requests less
  * @kind: SROCE_KIND_READ, ATOMIC, ATOMIC_WRITE or FLUSH
- * @again: an answer to a duplicate
- * @told: the end of the answer has been sent
+ * @again: the response is to a duplicate
+ * @told: the last packet of the response has been sent at least once
  */
 struct sroce_resource {
 	u64 va;
@@ -56,18 +58,18 @@ struct sroce_resource {
 };
 
 /**
- * struct sroce_resp_res - the latest of these requests, oldest first
+ * struct sroce_resp_res - log of the latest requests, oldest first
  * @reads: ring of @size entries
  * @size: max_dest_rd_atomic
- * @first: place of the oldest
+ * @first: index of the oldest entry
  * @count: entries in use
- * @waiting: entries whose answer is not sent completely
- * @settled: so many of the oldest entries are known to be answered
+ * @waiting: entries whose response is not completely sent
+ * @settled: number of oldest entries known to be completely sent
  * @mtu: path MTU, bytes
- * @transport: of the answers: SROCE_RC or SROCE_XRC
+ * @transport: SROCE_RC or SROCE_XRC
  *
- * They are answered in order, and kept for duplicates until the place is
- * needed (9.7.5.2).  Caller's lock.
+ * Responses are sent in order.  An entry is kept for duplicates until its place
+ * is needed (9.7.5.2).  The caller serializes access.
  */
 struct sroce_resp_res {
 	struct sroce_resource *reads;
@@ -81,7 +83,7 @@ struct sroce_resp_res {
 };
 
 /**
- * sroce_resp_res_room() - is there a place for one more request?
+ * sroce_resp_res_room() - is there room for one more request?
  * @log: the log
  *
  * Return: false if the peer has more requests outstanding than the QP's
@@ -90,68 +92,69 @@ struct sroce_resp_res {
 bool sroce_resp_res_room(const struct sroce_resp_res *log);
 
 /**
- * sroce_resp_res_move() - change the number of places
+ * sroce_resp_res_move() - resize the log
  * @log: the log
- * @reads: its places from now on
- * @size: how many; of what is noted the newest so many stay
+ * @reads: the new ring
+ * @size: entries of @reads; keeps the newest @size entries
  *
- * A QP may change this in SQD, while its peer goes on.
+ * A QP may change max_dest_rd_atomic in SQD, while its peer sends requests.
  *
- * Return: the places that it had.
+ * Return: the old ring, which the caller frees.
  */
 struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *log,
 					   struct sroce_resource *reads, u32 size);
 
 /**
- * sroce_resp_res_add() - note a request that has just been executed
- * @log: the log; sroce_resp_res_room() said yes
- * @pkt: a request that has a response
- * @original: the value an atomic found
- * @msn: message sequence number
+ * sroce_resp_res_add() - record an executed request
+ * @log: the log; sroce_resp_res_room() is true
+ * @pkt: request with its own response
+ * @original: atomics: the value before the operation
+ * @msn: message sequence number after the request
  */
 void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
 			u64 original, u32 msn);
 
 /**
- * sroce_resp_res_repeat() - answer a duplicate request again
+ * sroce_resp_res_repeat() - schedule the response to a duplicate request
  * @log: the log
- * @pkt: such a request, with a PSN before the expected one
+ * @pkt: request with a PSN before the expected one
  *
- * The rest of an answer to a later request is dropped: the peer, which starts
- * over from here (go-back-N), would take that for another loss, and asks for it
- * again.  So are all such answers if the peer asks but for a part.  But the
- * network may have made the duplicate, and then nobody asks for what has not
- * been answered at all: that stays.
+ * A partly sent response to a later request is dropped: the peer starts over
+ * from here (go-back-N), would treat the rest as another loss, and requests it
+ * again.  If the duplicate does not reach the end of the original, all pending
+ * responses to later requests are dropped.  Otherwise responses that have not
+ * begun stay, because the network may have duplicated the packet.  In that case
+ * the peer does not request them again.
  *
- * Return: false if no such request is on record; it is ignored then.
+ * Return: false if the log does not contain the request: ignore the duplicate.
  */
 bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *pkt);
 
 /**
- * sroce_resp_res_pending() - the request whose answer is to be sent next
+ * sroce_resp_res_pending() - the request whose response is sent next
  * @log: the log
  *
- * Return: NULL if all are answered.
+ * Return: NULL if all responses have been sent.
  */
 struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *log);
 
 /**
- * sroce_resp_res_covers() - is it the PSN of one in the log?
+ * sroce_resp_res_covers() - does @psn belong to a request in the log?
  * @log: the log
  * @psn: the PSN
  */
 bool sroce_resp_res_covers(const struct sroce_resp_res *log, u32 psn);
 
 /**
- * sroce_resp_res_next() - headers of the next packet of an answer
+ * sroce_resp_res_next() - fill in the next packet of a response
  * @log: the log
  * @read: from sroce_resp_res_pending()
- * @pkt: filled in, but for the destination: opcode, PSN, pad, AETH, payload
- *	and atomic value
+ * @pkt: result: opcode, PSN, pad, AETH, payload and atomic value, but not the
+ *	destination
  *
- * sroce_resp_res_sent() moves on.
+ * Does not advance; see sroce_resp_res_sent().
  *
- * Return: offset of the payload in the request's memory, bytes.
+ * Return: offset of the payload in the memory of the request, bytes.
  */
 u32 sroce_resp_res_next(const struct sroce_resp_res *log,
 			const struct sroce_resource *read, struct sroce_pkt *pkt);
@@ -160,16 +163,16 @@ u32 sroce_resp_res_next(const struct sroce_resp_res *log,
  * sroce_resp_res_more() - how many packets like the next one follow it?
  * @read: from sroce_resp_res_pending()
  *
- * Return: how many middle packets are behind the one that is next, if that is
- * a middle packet, too: their headers differ in the PSN alone.
+ * Return: number of middle packets after the next one, whose headers differ
+ * only in the PSN; 0 if the next one is not a middle packet.
  */
 u32 sroce_resp_res_more(const struct sroce_resource *read);
 
 /**
- * sroce_resp_res_sent() - the packet of sroce_resp_res_next() is on its way
+ * sroce_resp_res_sent() - advance past packets of sroce_resp_res_next()
  * @log: the log
  * @read: from sroce_resp_res_pending()
- * @count: 1, or more packets, if sroce_resp_res_more() said so
+ * @count: packets; or all that are left, if the response is dropped
  */
 void sroce_resp_res_sent(struct sroce_resp_res *log, struct sroce_resource *read,
 			 u32 count);
