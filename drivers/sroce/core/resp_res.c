@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Responder resources: requests with their own response, kept to send the
+ * responses and to repeat them for duplicates (IBTA vol. 1, 9.7.5.2).
+ */
 #include "aeth.h"
 #include "resp_res.h"
 
@@ -19,8 +23,8 @@ bool sroce_resp_res_room(const struct sroce_resp_res *log)
 	if (log->count < log->size)
 		return true;
 	/*
-	 * A peer that sends a new request has the first answer to the oldest;
-	 * a duplicate of that, late on the way, must not stand against it.
+	 * A peer that sends a new request has received the response to the
+	 * oldest one.  A late duplicate of the oldest must not block it.
 	 */
 	return log->size && (is_answered(log_entry(log, 0)) || log_entry(log, 0)->again);
 }
@@ -95,7 +99,7 @@ bool sroce_resp_res_covers(const struct sroce_resp_res *log, u32 psn)
 	return false;
 }
 
-/* A duplicate READ may start late and end early, but not go elsewhere. */
+/* A duplicate READ may request any part of the original, but nothing else. */
 static bool same_read(const struct sroce_resource *read,
 		      const struct sroce_pkt *pkt, u64 skipped)
 {
@@ -126,7 +130,7 @@ static bool repeat_entry(const struct sroce_resp_res *log, struct sroce_resource
 	return true;
 }
 
-/* Can what waits of @later come right behind the answer to the duplicate? */
+/* Can the response to @later directly follow the response to the duplicate? */
 static bool entry_follows(const struct sroce_resource *read, const struct sroce_resource *later)
 {
 	return read->end == read->packets && later->next == later->from;
@@ -136,7 +140,7 @@ bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *p
 {
 	u32 i, j;
 
-	/* Newest first: the PSNs of very old ones come round again. */
+	/* Newest first: PSNs wrap, so a very old entry may match as well. */
 	for (i = log->count; i > 0; i--)
 		if (entry_covers(log_entry(log, i - 1), pkt->psn))
 			break;
@@ -181,7 +185,7 @@ static u8 response_opcode(const struct sroce_resource *read)
 {
 	bool last = read->next + 1 == read->end;
 
-	/* A repeated answer is a message of its own and begins with FIRST. */
+	/* A repeated response begins with FIRST, wherever it starts. */
 	if (read->next == read->from)
 		return last ? SROCE_READ_RESPONSE_ONLY :
 			      SROCE_READ_RESPONSE_FIRST;
@@ -196,7 +200,7 @@ u32 sroce_resp_res_next(const struct sroce_resp_res *log,
 	pkt->psn = sroce_psn_add(read->psn, read->next);
 	pkt->syndrome = SROCE_ACK_CREDITS_INVALID;
 	pkt->msn = read->msn;
-	/* To atomic WRITEs and FLUSHes, too, a READ response, of no bytes. */
+	/* Atomic WRITE and FLUSH: the response is a READ response of 0 bytes. */
 	if (read->kind == SROCE_KIND_ATOMIC) {
 		pkt->opcode = log->transport | SROCE_ATOMIC_ACKNOWLEDGE;
 		pkt->original = read->original;
