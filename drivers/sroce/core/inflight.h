@@ -12,36 +12,36 @@ enum sroce_op_flags {
 	SROCE_SIGNALED		= 1 << 1,
 	SROCE_SOLICITED		= 1 << 2,
 	SROCE_INLINE		= 1 << 3,
-	SROCE_INVALIDATE	= 1 << 4,	/* READ: a key, when it is done */
+	SROCE_INVALIDATE	= 1 << 4,	/* READ: key, on completion */
 };
 
 /**
- * struct sroce_wr - private copy of a send request that is in flight
- * @wr_id: the user's
- * @remote_addr: all that name the peer's memory
- * @swap: atomic: swap value
+ * struct sroce_wr - private copy of a send WQE that is in flight
+ * @wr_id: wr_id of the user
+ * @remote_addr: operations on the peer's memory: address
+ * @swap: atomics: swap value
  * @flush: FLUSH: enum sroce_flush_type and enum sroce_flush_level
- * @compare_add: atomic: compare value, or addend
- * @rkey: as @remote_addr
+ * @compare_add: atomics: compare value, or addend
+ * @rkey: operations on the peer's memory: key
  * @srqn: XRC: the peer's SRQ
- * @bind: of a memory window, or what REG_MR registers
- * @ud: datagrams: @ah is the number of a process's address handle; a kernel
- *	user has the address vector itself, @av, and for the GSI @pkey_index
- * @imm: immediate data, network order
- * @invalidate: in its place: the key to invalidate
- * @length: of the message, bytes
- * @psn: its first PSN, once @started
- * @packets: the PSNs it takes: of its packets, or of a READ's answer; none if
- *	it is local.  One for FLUSH, whose @length is of the peer's memory
- * @opcode: enum sroce_op, nothing else
+ * @bind: operands of a memory window bind or of REG_MR
+ * @ud: datagrams.  @ah is the number of a process's address handle.  A kernel
+ *	user passes the address vector @av instead, and for the GSI @pkey_index
+ * @imm: immediate data, network byte order
+ * @invalidate: key to invalidate, instead of @imm
+ * @length: length of the message, bytes.  FLUSH: length of the range of the
+ *	peer's memory
+ * @psn: first PSN; valid once @started
+ * @packets: number of PSNs used: of request packets, or for a READ of response
+ *	packets; 1 for FLUSH, 0 for local operations
+ * @opcode: enum sroce_op; the copy ensures that no other value occurs
  * @flags: enum sroce_op_flags
- * @started: a packet of it has been sent, or it is local and done: @psn is
- *	valid
- * @parts: a READ of which a part has been asked for, not all that was missing
- * @status: not 0 (enum sroce_status) if it cannot be sent: it fails with this
- *	as soon as it is the oldest
- * @num_sge: entries of its SGE list, or bytes with SROCE_INLINE; the driver
- *	keeps the list beside this structure
+ * @started: a packet was sent, or the local operation was executed
+ * @parts: READ: a request for a part of the missing data was sent
+ * @status: enum sroce_status.  If not 0, the request cannot be sent, and fails
+ *	with this status once it is the oldest
+ * @num_sge: number of SGEs, or of bytes with SROCE_INLINE.  The driver keeps
+ *	the SGEs next to this structure
  */
 struct sroce_wr {
 	u64 wr_id;
@@ -94,22 +94,22 @@ static inline const struct sroce_op_row *sroce_wr_row(const struct sroce_wr *wr)
 	return &sroce_optable[wr->opcode];
 }
 
-/* Does the response bring data? */
+/* Does the response contain data? */
 static inline bool sroce_wr_fetches(const struct sroce_wr *wr)
 {
 	return sroce_wr_row(wr)->traits & SROCE_TRAIT_FETCHES;
 }
 
 /*
- * Does it have a response of its own, for which the peer uses a resource?  So
- * do atomic WRITEs and FLUSHes (annex A19): as if they read nothing.
+ * Does it have its own response, which takes a responder resource?  This
+ * includes atomic WRITE and FLUSH (annex A19): READ responses without data.
  */
 static inline bool sroce_wr_reads(const struct sroce_wr *wr)
 {
 	return sroce_wr_row(wr)->response;
 }
 
-/* Done here, in its turn, without a packet. */
+/* Executed by this host, in order, without a packet. */
 static inline bool sroce_wr_local(const struct sroce_wr *wr)
 {
 	return sroce_wr_row(wr)->traits & SROCE_TRAIT_LOCAL;
@@ -121,14 +121,14 @@ static inline bool sroce_wr_atomic(const struct sroce_wr *wr)
 }
 
 /**
- * struct sroce_inflight - requests copied from the ring and not completed
- * @wrs: ring of @mask + 1 records
- * @mask: size - 1, the size being a power of two
- * @head: the oldest that is not completed
- * @next: the one to send from
- * @tail: one past the newest
+ * struct sroce_inflight - requests copied from the send ring, not completed
+ * @wrs: ring of @mask + 1 entries, a power of two
+ * @mask: number of entries - 1
+ * @head: index of the oldest request
+ * @next: index of the request to send from
+ * @tail: one past the index of the newest request
  *
- * Counts run freely: @head <= @next <= @tail.
+ * Indices are not reduced by @mask and may wrap: @head <= @next <= @tail.
  */
 struct sroce_inflight {
 	struct sroce_wr *wrs;
@@ -145,12 +145,12 @@ static inline struct sroce_wr *sroce_inflight_wr(const struct sroce_inflight *f,
 }
 
 /**
- * sroce_inflight_find() - the request that a PSN belongs to
- * @f: the records
- * @psn: sequence number, at or after the first one of the oldest request
+ * sroce_inflight_find() - find the request that a PSN belongs to
+ * @f: the requests
+ * @psn: PSN; not before the first PSN of the oldest request
  *
- * Return: index of the started request that covers @psn; @f->tail, or the
- * index of the first request that has not started, if none does.
+ * Return: index of the started request that covers @psn; otherwise that of the
+ * first request that has not started, or @f->tail.
  */
 u32 sroce_inflight_find(const struct sroce_inflight *f, u32 psn);
 
