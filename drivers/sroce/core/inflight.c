@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Requests in flight: search by PSN. */
 #include "inflight.h"
 
-/* Does the request end at or before @psn?  One not started ends nowhere. */
+/* Are all PSNs of the request before @psn?  False if it has not started. */
 static bool ends_before(const struct sroce_wr *wr, u32 psn)
 {
 	return wr->started &&
@@ -9,8 +10,8 @@ static bool ends_before(const struct sroce_wr *wr, u32 psn)
 }
 
 /*
- * Answers are for the oldest requests nearly always, so look there first;
- * PSNs ascend with the index, so bisect after that.
+ * Nearly all responses are for the oldest request, so check that first.  PSNs
+ * ascend with the index, so bisect after that.
  */
 u32 sroce_inflight_find(const struct sroce_inflight *f, u32 psn)
 {
