@@ -2,7 +2,7 @@
 /*
  * Responder: checks of request packets (IBTA vol. 1, 9.7.4 for RC, 9.8.2 for
  * UC).  XRC (annex A14) is RC, except that each request contains an SRQ number.
- * The order of the checks is that of figure "Inbound Request Packet Validation".
+ * Checks are in the order of figure "Inbound Request Packet Validation".
  */
 #include "responder.h"
 
@@ -174,9 +174,9 @@ static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 }
 
 /*
- * UC (9.8.2): if a packet is lost, its message is dropped.  The next packet that
- * begins a message is accepted with any PSN, and uses the receive WQE that the
- * dropped message has taken.
+ * UC (9.8.2): if a packet is lost, its message is dropped.  The next packet
+ * that begins a message is accepted with any PSN, and uses the receive WQE that
+ * the dropped message has taken.
  */
 static enum sroce_request_verdict check_unreliable(struct sroce_responder *r,
 						   const struct sroce_pkt *pkt,
