@@ -4,7 +4,7 @@
 
 #include "env.h"
 
-/* Syndrome of the AETH: class in bits 5 and 6, value below (9.7.5.1.1). */
+/* AETH syndrome (9.7.5.1.1): class in bits 5 and 6, value in bits 0 to 4. */
 enum sroce_syndrome {
 	SROCE_ACK_CREDITS_INVALID = 0x1f,
 	SROCE_RNR_NAK		= 0x20,
@@ -31,7 +31,7 @@ static inline u8 sroce_aeth_value(u8 syndrome)
 }
 
 /**
- * sroce_rnr_delay() - how long an RNR NAK asks to wait
+ * sroce_rnr_delay() - delay that an RNR NAK requests
  * @timer: 5 bit code of the RNR NAK timer field
  *
  * Return: microseconds (IBTA vol. 1, table 46).
@@ -39,13 +39,13 @@ static inline u8 sroce_aeth_value(u8 syndrome)
 u32 sroce_rnr_delay(u8 timer);
 
 /**
- * sroce_rnr_wait() - how long to wait after an RNR NAK
+ * sroce_rnr_wait() - time to wait after an RNR NAK
  * @timer: 5 bit code of the RNR NAK timer field
- * @naks: how many there have been without progress, this one included
+ * @naks: number of RNR NAKs since the last progress, this one included
  *
- * What the NAK asks for is the least (9.7.5.2.8).  A peer that stays without a
- * receive request is asked less and less often: at 10 us, and for ever, the
- * questions would be all that a slow processor has time for.
+ * The NAK contains the minimum (9.7.5.2.8).  The wait doubles with each further
+ * NAK, up to SROCE_RNR_BACKOFF_US: retransmissions every 10 us, without end,
+ * would use up a slow CPU.
  *
  * Return: microseconds.
  */
@@ -55,7 +55,7 @@ u32 sroce_rnr_wait(u8 timer, u8 naks);
  * sroce_ack_timeout() - time to wait for an acknowledgment
  * @timeout: 5 bit code of the QP attribute
  *
- * Return: nanoseconds, 4.096 us * 2^timeout; 0 stands for no limit.
+ * Return: nanoseconds, 4.096 us * 2^timeout; 0 means no limit.
  */
 u64 sroce_ack_timeout(u8 timeout);
 
