@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Times of RNR NAKs and of the ACK timeout: codes to microseconds and ns. */
 #include "aeth.h"
 #include "params.h"
 
