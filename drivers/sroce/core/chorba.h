@@ -4,19 +4,19 @@
 
 #include "env.h"
 
-/* What sroce_chorba() needs at least. */
+/* Minimum length, bytes. */
 #define SROCE_CHORBA_BYTES	40
 
 /**
  * sroce_chorba() - CRC-32 of IEEE 802.3 by shifts and additions
- * @head: what the message begins with
- * @p: how it goes on
- * @len: bytes at @p, a multiple of 8, SROCE_CHORBA_BYTES at least
+ * @head: first part of the message
+ * @p: rest of the message
+ * @len: bytes at @p, a multiple of 8, at least SROCE_CHORBA_BYTES
  * @n: bytes at @head, a multiple of 8
  *
- * Only 40 bytes are left to sroce_crc32().
+ * Only the last 40 bytes pass through sroce_crc32().
  *
- * Return: the CRC, reflected, that began as zero.
+ * Return: the CRC, reflected, with initial value 0.
  */
 u32 sroce_chorba(const void *head, const void *p, size_t len, size_t n);
 
