@@ -2,30 +2,30 @@
 /*
  * CRC-32 of IEEE 802.3 by shifts and additions.
  *
- * One multiple of the CRC's polynomial has five terms only and is of a low
- * degree (S. Russell, "Chorba: A novel CRC32 implementation",
- * arXiv:2412.16398):
+ * The CRC's polynomial has a multiple of low degree with only five terms
+ * (S. Russell, "Chorba: A novel CRC32 implementation", arXiv:2412.16398):
  *
  *	x^300 + x^155 + x^117 + x^89 + 1
  *
- * So the remainder stays the same if a bit of the message is taken away and
- * added 145, 183, 211 and 300 bits further on instead.  Done with all words but
- * the last five, that leaves five words to compute the CRC of.  The nearest of
- * the four places is two words away, so neighbours do not wait for each other.
+ * Therefore the remainder does not change if a bit of the message is cleared
+ * and added 145, 183, 211 and 300 bits later.  After this is done to all words
+ * except the last five, the CRC of five words is left to compute.  The nearest
+ * target is two words away, so adjacent words do not depend on each other.
  *
- * The first bit of the message is the lowest of a word: further on is left.
+ * The first bit of the message is the least significant bit of a word, so a
+ * later bit is to the left.
  */
 #include "chorba.h"
 #include "params.h"
 
 #define WORD	sizeof(u64)
 /*
- * Words that something has been added to: the next ones.  The sixth, which a
- * word's last bits go to, takes the place of that word.
+ * Sums for the next five words.  The last bits of a word go to the sixth word,
+ * whose sum takes the place of the sum for the word just processed.
  */
 #define WORDS	(SROCE_CHORBA_BYTES / WORD)
 
-/* Move the first word, and what has been added to it, to the others. */
+/* Add the first word and its sum to the later sums. */
 static __always_inline void shift_step(const u8 *p, u64 *first, u64 *third,
 				       u64 *fourth, u64 *fifth)
 {
@@ -35,11 +35,11 @@ static __always_inline void shift_step(const u8 *p, u64 *first, u64 *third,
 	*fourth ^= word >> (192 - 145) ^ word >> (192 - 183) ^
 		   word << (211 - 192);
 	*fifth ^= word >> (256 - 211) ^ word << (300 - 256);
-	/* The sixth, nothing was added to that before. */
+	/* The sixth word; its sum was zero. */
 	*first = word >> (320 - 300);
 }
 
-/* What has to be added to the five words after the @n bytes at @p. */
+/* Update the sums for the five words that follow the @n bytes at @p. */
 static __always_inline void shift_all(u64 *sum, const u8 *p, size_t n)
 {
 	u64 a = sum[0], b = sum[1], c = sum[2], d = sum[3], e = sum[4], sixth;
