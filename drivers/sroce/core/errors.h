@@ -4,7 +4,7 @@
 
 #include "env.h"
 
-/* Completion status: the numbers of enum ib_wc_status. */
+/* Completion status; the values are those of enum ib_wc_status. */
 enum sroce_status {
 	SROCE_SUCCESS		= 0,
 	SROCE_LOC_LEN_ERR	= 1,
@@ -21,28 +21,29 @@ enum sroce_status {
 };
 
 /*
- * What can be wrong with a request, as the responder sees it.  Processes are
- * told as vendor_err, so a number never changes.
+ * Errors in a request that the responder detects.  Processes see the values as
+ * vendor_err, so the values must not change.
  */
 enum sroce_resp_error {
 	SROCE_NO_ERROR		= 0,
 	SROCE_OUT_OF_PLACE	= 1,	/* opcode does not continue the message */
 	SROCE_NOT_ENABLED	= 2,	/* operation not enabled on this QP */
-	SROCE_BAD_LENGTH	= 3,	/* against path MTU or RETH */
+	SROCE_BAD_LENGTH	= 3,	/* conflicts with path MTU or RETH */
 	SROCE_MISALIGNED	= 4,	/* atomic address */
 	SROCE_TOO_MANY_READS	= 5,	/* more than max_dest_rd_atomic */
 	SROCE_RKEY_REFUSED	= 6,	/* key, PD, access rights or bounds */
 	SROCE_INVALIDATE_REFUSED = 7,
-	SROCE_RECV_TOO_SMALL	= 8,	/* message longer than its receive */
+	SROCE_RECV_TOO_SMALL	= 8,	/* message exceeds the receive buffer */
 	SROCE_RECV_LKEY_REFUSED	= 9,
-	SROCE_BAD_RQE		= 10,	/* receive entry or its index is malformed */
-	SROCE_NO_SRQ		= 11,	/* XRC: no such SRQ in the QP's domain */
+	SROCE_BAD_RQE		= 10,	/* malformed receive WQE or index */
+	SROCE_NO_SRQ		= 11,	/* XRC: no such SRQ in the domain */
 	SROCE_RESP_ERRORS,
-	SROCE_PAGED_OUT,	/* nothing: memory is being paged in */
-	SROCE_PACKET_TOO_SHORT,		/* nothing: the packet is shorter than it says */
+	/* Not errors of the request: */
+	SROCE_PAGED_OUT,		/* memory is being paged in */
+	SROCE_PACKET_TOO_SHORT,		/* packet ends before its payload */
 };
 
-/* Asynchronous event of a failure for which no receive completes. */
+/* Asynchronous event if no receive WQE completes with the error. */
 enum sroce_failure_event {
 	SROCE_EVENT_REQ_ERR,
 	SROCE_EVENT_ACCESS_ERR,
@@ -50,12 +51,12 @@ enum sroce_failure_event {
 };
 
 /**
- * struct sroce_failure - consequences of a reason (IBTA vol. 1, table 61)
+ * struct sroce_failure - effects of an error (IBTA vol. 1, table 61)
  * @syndrome: AETH syndrome of the NAK (RC)
- * @status: of the receive request that the message has taken, if any
- * @event: if it has taken none
- * @local: our own fault: an unreliable connection fails, too, instead of
- *	dropping the message
+ * @status: enum sroce_status of the receive WQE, if the message has taken one
+ * @event: enum sroce_failure_event, if it has not
+ * @local: the error is on this host: a UC QP also goes to the error state,
+ *	instead of dropping the message
  */
 struct sroce_failure {
 	u8 syndrome;
