@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Effects of errors that the responder detects (IBTA vol. 1, table 61). */
 #include "aeth.h"
 #include "errors.h"
 
