@@ -5,8 +5,8 @@
 #include "wire.h"
 
 /*
- * The CRC starts as ones and first goes over SROCE_ICRC_LRH_BYTES bytes of ones,
- * in place of InfiniBand's LRH: after them it is always this.
+ * State after the masked LRH: the initial value is all ones, and the first
+ * SROCE_ICRC_LRH_BYTES bytes are 0xff, in place of InfiniBand's LRH.
  */
 #define SROCE_ICRC_AFTER_LRH	0xdebb20e3u
 #define SROCE_ICRC_LRH_BYTES	8
@@ -14,23 +14,23 @@
 #define SROCE_ICRC_IPV6_BYTES	40
 #define SROCE_ICRC_UDP_BYTES	8
 
-/* Ones and zeros for a CRC in steps of so many bytes. */
+/* A CRC engine may take this many bytes at a time. */
 #define SROCE_ICRC_STEP		16
-/* Where the parts of struct sroce_icrc's @head begin and end, from its end. */
+/* Offsets in @head of struct sroce_icrc: end of BTH, BTH, UDP header. */
 #define SROCE_ICRC_END		(SROCE_ICRC_STEP + 64)
 #define SROCE_ICRC_BTH		(SROCE_ICRC_END - SROCE_BTH_BYTES)
 #define SROCE_ICRC_UDP		(SROCE_ICRC_BTH - SROCE_ICRC_UDP_BYTES)
 
 /**
- * struct sroce_icrc - what the invariant CRC of a packet begins with
- * @head: masked headers up to the BTH, which ends at SROCE_ICRC_END; room for
- *	SROCE_ICRC_STEP bytes more behind it; in front of it the LRH.  That has
- *	zeros instead of its first 4 bytes, and more zeros before: so a CRC may
- *	start as zero at any of these instead of as ones at the LRH
- * @ip: where the IP header begins
+ * struct sroce_icrc - masked headers, the first bytes that the ICRC covers
+ * @head: LRH and masked headers up to the BTH, which ends at SROCE_ICRC_END,
+ *	and SROCE_ICRC_STEP bytes of room.  The first 4 bytes of the LRH, and
+ *	all bytes before it, are zero.  A CRC with initial value 0 that starts
+ *	at any of these zeros equals one with initial value ones at the LRH
+ * @ip: offset of the IP header in @head
  * @id: IPv4 identification of the first packet of the burst
- * @id_step: how much it grows from packet to packet
- * @ipv4: else IPv6
+ * @id_step: increment of the identification per packet
+ * @ipv4: IPv4, otherwise IPv6
  */
 struct sroce_icrc {
 	u8 head[SROCE_ICRC_END + SROCE_ICRC_STEP];
@@ -41,24 +41,24 @@ struct sroce_icrc {
 };
 
 /**
- * sroce_icrc_begin() - prepare for the packets of a burst
- * @icrc: to be used by sroce_icrc_head()
- * @ip: IPv4 header without options, or IPv6 header, followed by the UDP
- *	header; lengths and IPv4 header checksum in it are not looked at
- * @id_step: 1 as of segmentation, which numbers IPv4 packets from that of the
- *	first on; 0 if all packets have the identification of the first
+ * sroce_icrc_begin() - prepare the masked headers of a burst
+ * @icrc: result
+ * @ip: IPv4 header without options, or IPv6 header, and the UDP header after
+ *	it; lengths and the IPv4 header checksum are not used
+ * @id_step: 1 if the IPv4 identification counts up, as segmentation does; 0 if
+ *	it is the same in all packets
  */
 void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip, u16 id_step);
 
 /**
- * sroce_icrc_head() - the masked headers of a packet
+ * sroce_icrc_head() - complete the masked headers for one packet
  * @icrc: burst
- * @index: of the packet in the burst
+ * @index: index of the packet in the burst
  * @bth: base transport header
  * @udp_len: UDP length of this packet alone, bytes
  *
- * Fills @icrc->head: the CRC goes from SROCE_ICRC_AFTER_LRH over it from
- * @icrc->ip on, and then over everything between BTH and ICRC.
+ * Fills @icrc->head.  The CRC continues from SROCE_ICRC_AFTER_LRH over @head
+ * from @icrc->ip on, and then over everything between BTH and ICRC.
  */
 static __always_inline void sroce_icrc_head(struct sroce_icrc *icrc, u32 index,
 					    const u8 *bth, u16 udp_len)
@@ -78,22 +78,26 @@ static __always_inline void sroce_icrc_head(struct sroce_icrc *icrc, u32 index,
 }
 
 /**
- * sroce_icrc_start() - where a CRC in steps of SROCE_ICRC_STEP bytes begins
+ * sroce_icrc_start() - start of a CRC in steps of SROCE_ICRC_STEP bytes
  * @icrc: headers
- * @more: bytes behind the headers that belong to them, less than a step
+ * @more: bytes after SROCE_ICRC_END that belong to the headers, less than a
+ *	step
  *
- * Return: where in @icrc->head; the state is zero there.
+ * Return: offset in @icrc->head.  The CRC starts there with initial value 0.
  */
 static inline u32 sroce_icrc_start(const struct sroce_icrc *icrc, u32 more)
 {
 	u32 lrh = icrc->ip - SROCE_ICRC_LRH_BYTES + 4;
 
-	/* A multiple, as the end is: at or before the first of the zeros. */
+	/*
+	 * SROCE_ICRC_END is a multiple of the step.  Round down to a multiple
+	 * before the first byte that is not zero.
+	 */
 	return (lrh & ~(SROCE_ICRC_STEP - 1)) -
 	       (more ? SROCE_ICRC_STEP - more : 0);
 }
 
-/* The trailer as it is on the wire. */
+/* The ICRC as it is on the wire. */
 static inline __le32 sroce_icrc_final(u32 state)
 {
 	return cpu_to_le32(~state);
