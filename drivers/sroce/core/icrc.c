@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The invariant CRC of RoCEv2 (annex A17.3.3): CRC-32 of IEEE 802.3 over a
- * pseudo header of eight 0xff (the place of InfiniBand's LRH), the IP, UDP and
- * BTH headers with every field that may change on the way replaced by ones,
- * and all that follows.  The specification draws the CRC as a polynomial with
- * the first transmitted bit as highest coefficient; computed in the reflected
- * form that CPUs and the kernel use, the result lies on the wire with its
- * least significant byte first, just as the frame check sequence of Ethernet.
+ * Masked headers for the invariant CRC of RoCEv2 (annex A17.3.3).
+ *
+ * The ICRC is the CRC-32 of IEEE 802.3 over eight bytes of 0xff (in place of
+ * InfiniBand's LRH), the IP, UDP and BTH headers, and everything that follows.
+ * Header fields that may change on the way are replaced by ones.
+ *
+ * In the specification the first transmitted bit is the highest coefficient of
+ * a polynomial.  CPUs and the kernel use the reflected form.  Its result is
+ * transmitted least significant byte first, like Ethernet's frame check
+ * sequence.
  */
 #include "icrc.h"
 
@@ -38,7 +41,7 @@ void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip, u16 id_step)
 
 	icrc->ipv4 = ip_bytes == SROCE_ICRC_IPV4_BYTES;
 	icrc->ip = to - icrc->head;
-	/* Of IPv6 it is too much, but of a length that the compiler knows. */
+	/* More than IPv6 needs, but the length is a compile-time constant. */
 	memset(icrc->head, 0, SROCE_ICRC_UDP - SROCE_ICRC_IPV4_BYTES);
 	memset(to - 4, 0xff, 4);
 	if (icrc->ipv4) {
