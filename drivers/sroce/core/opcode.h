@@ -5,12 +5,13 @@
 #include "optable.h"
 
 /**
- * struct sroce_opcode - what an opcode of the BTH means
- * @headers: enum sroce_header, SROCE_PAYLOAD if bytes may follow
- * @kind: enum sroce_kind; SROCE_KIND_NONE for an opcode that is not known
+ * struct sroce_opcode - properties of a BTH opcode
+ * @headers: enum sroce_header; SROCE_PAYLOAD if a payload may follow
+ * @kind: enum sroce_kind; SROCE_KIND_NONE for an unknown opcode
  * @place: enum sroce_pkt_pos
  * @length: BTH and extended headers, bytes
- * @operation: row of sroce_optable that the responder asks: of a request
+ * @operation: requests: row of sroce_optable that the responder uses; for all
+ *	other packets SROCE_OP_NONE
  */
 struct sroce_opcode {
 	u16 headers;
