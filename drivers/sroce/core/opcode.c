@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * One line per opcode: kind, place, headers (IBTA vol. 1, table 38; annexes
- * A14, A17 and A19), and the row of optable.c.  The first packets of a message do
- * not tell if immediate data or a key will follow.  All lengths follow from the
- * headers.
+ * Opcode table: kind, place and headers of each BTH opcode (IBTA vol. 1, table
+ * 38; annexes A14, A17 and A19), and its row of optable.c.
+ *
+ * Only the last packet of a message shows if it contains immediate data or a
+ * key to invalidate; the earlier ones name the row without.
  */
 #include "opcode.h"
 
@@ -86,7 +87,7 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OPCODE(UD, SEND_ONLY, SEND, ONLY, DETH | PAYLOAD, SEND),
 	OPCODE(UD, SEND_ONLY_IMM, SEND, ONLY, DETH | IMMDT | PAYLOAD, SEND_IMM),
 
-	/* Annex A14: requests name the SRQ, answers need not. */
+	/* Annex A14: requests contain the SRQ number, responses do not. */
 	OPCODE(XRC, SEND_FIRST, SEND, FIRST, XRCETH | PAYLOAD, SEND),
 	OPCODE(XRC, SEND_MIDDLE, SEND, MIDDLE, XRCETH | PAYLOAD, SEND),
 	OPCODE(XRC, SEND_LAST, SEND, LAST, XRCETH | PAYLOAD, SEND),
