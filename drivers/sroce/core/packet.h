@@ -6,13 +6,14 @@
 #include "psn.h"
 
 /**
- * struct sroce_pkt - the headers of one packet as values, host byte order
- * @op: line of the opcode table
+ * struct sroce_pkt - headers of one packet as values in host byte order
+ * @op: row of sroce_opcodes; not used by sroce_build()
  * @opcode: BTH opcode
  * @solicited: BTH solicited event
  * @ack_req: BTH acknowledge request
- * @fecn: BTH forward congestion notification; not built
- * @becn: BTH backward congestion notification; what is built has it if it is a CNP
+ * @fecn: BTH forward congestion notification; not used by sroce_build()
+ * @becn: BTH backward congestion notification; not used by sroce_build(), which
+ *	sets the bit in each CNP
  * @pad: 0 to 3 bytes between payload and ICRC
  * @syndrome: AETH syndrome
  * @flush_type: FETH placement type, enum sroce_flush_type
@@ -24,16 +25,16 @@
  * @srqn: XRCETH shared receive queue
  * @qkey: DETH Q_Key
  * @va: RETH or AtomicETH virtual address
- * @rkey: RETH or AtomicETH key; the key of IETH, too
+ * @rkey: RETH, AtomicETH or IETH key
  * @dma_len: RETH length
  * @msn: AETH message sequence number
  * @swap_add: AtomicETH swap value or addend
  * @compare: AtomicETH compare value
  * @original: AtomicAckETH value
- * @imm: ImmDt as it is on the wire (network order)
+ * @imm: ImmDt, network byte order
  * @payload: bytes of payload, without pad
  *
- * Members whose header the opcode does not have are left as they were.
+ * sroce_parse() does not set members whose header the opcode does not have.
  */
 struct sroce_pkt {
 	const struct sroce_opcode *op;
@@ -63,7 +64,7 @@ struct sroce_pkt {
 	u32 payload;
 };
 
-/* Why a packet is none; all count as rx_malformed. */
+/* Why a packet is malformed; all are counted as rx_malformed. */
 enum sroce_malformed {
 	SROCE_WELL_FORMED,
 	SROCE_TOO_SHORT,
@@ -74,39 +75,41 @@ enum sroce_malformed {
 };
 
 /**
- * sroce_parse() - bytes to values
+ * sroce_parse() - parse and check the headers of a packet
  * @pkt: result
- * @p: from the BTH on
- * @linear: how many bytes @p has in one piece
- * @len: length of the packet from the BTH to the ICRC, both included; not
- *	less than @linear
+ * @p: packet from the BTH on
+ * @linear: contiguous bytes at @p
+ * @len: length of the packet from the BTH to the ICRC, inclusive; not less than
+ *	@linear
  *
- * Checks everything that can be told from the packet alone: the opcode is
- * known, headers, pad and ICRC fit, payload is there only where the opcode
- * has one.
+ * Checks everything that needs no other state: the opcode is known, headers,
+ * pad and ICRC fit, and there is a payload only if the opcode allows one.
  *
- * Return: SROCE_WELL_FORMED, or what is wrong.
+ * Return: SROCE_WELL_FORMED, or the error.
  */
 enum sroce_malformed sroce_parse(struct sroce_pkt *pkt, const u8 *p,
 				 u32 linear, u32 len);
 
 /**
- * sroce_build() - values to bytes
+ * sroce_build() - build the headers of a packet
  * @p: room for SROCE_MAX_HEADER bytes
- * @pkt: values; @op is found from the opcode
+ * @pkt: values
  *
  * Return: length of the headers, bytes.
  */
 u32 sroce_build(u8 *p, const struct sroce_pkt *pkt);
 
-/* The operation of a request; of a message's first packets without immediate */
+/*
+ * The operation of a request.  For all but the last packet of a message it is
+ * the one without immediate data or invalidation.
+ */
 static inline const struct sroce_op_row *
 sroce_pkt_row(const struct sroce_pkt *pkt)
 {
 	return &sroce_optable[pkt->op->operation];
 }
 
-/* Does this BTH say @opcode and @psn, and nothing about pad or version? */
+/* Does the BTH contain @opcode and @psn, with zero pad count and version? */
 static inline bool sroce_bth_is(const u8 *bth, u8 opcode, u32 psn)
 {
 	return bth[0] == opcode &&
@@ -115,7 +118,7 @@ static inline bool sroce_bth_is(const u8 *bth, u8 opcode, u32 psn)
 	       (get_unaligned_be32(bth + 8) & SROCE_PSN_MASK) == psn;
 }
 
-/* UDP payload that a packet will have, bytes. */
+/* Length of the UDP payload of a packet, bytes. */
 static inline u32 sroce_pkt_bytes(const struct sroce_pkt *pkt)
 {
 	return sroce_opcodes[pkt->opcode].length + pkt->payload + pkt->pad +
