@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/*
- * Headers of a packet: bytes to struct sroce_pkt and back.
- */
+/* Parser and builder of packet headers. */
 #include "packet.h"
 
 static void parse_bth(struct sroce_pkt *pkt, const u8 *p)
@@ -57,7 +55,7 @@ static const u8 *parse_aeth(struct sroce_pkt *pkt, const u8 *p)
 	return p + SROCE_AETH_BYTES;
 }
 
-/* What packets of RC have but rarely. */
+/* Headers that are rare in RC packets. */
 static const u8 *parse_first(struct sroce_pkt *pkt, const u8 *p)
 {
 	u16 headers = pkt->op->headers;
@@ -116,7 +114,7 @@ enum sroce_malformed sroce_parse(struct sroce_pkt *pkt, const u8 *p,
 
 	parse_bth(pkt, p);
 	rest = len - pkt->op->length - SROCE_ICRC_BYTES;
-	/* Pad rounds the payload up to four bytes (9.2.3), no more. */
+	/* The pad rounds the payload up to a multiple of four bytes (9.2.3). */
 	if (pkt->pad > rest || rest & 3)
 		return SROCE_BAD_PAD;
 	pkt->payload = rest - pkt->pad;
@@ -185,7 +183,7 @@ static void build_cnp(u8 *p)
 	memset(p + SROCE_BTH_BYTES, 0, SROCE_CNPRSV_BYTES);
 }
 
-/* What packets of RC have but rarely. */
+/* Headers that are rare in RC packets. */
 static u8 *build_first(u8 *p, const struct sroce_pkt *pkt, u16 headers)
 {
 	if (headers & SROCE_DETH)
