@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Packet sequence numbers count modulo 2^24 (IBTA vol. 1, 9.7.1).  Half of
- * the space lies ahead of any number and half behind it, so two numbers can
- * be ordered as long as fewer than 2^23 packets are unacknowledged.
+ * Packet sequence numbers are modulo 2^24 (IBTA vol. 1, 9.7.1).  Half of the
+ * space is ahead of any PSN and half behind it.  Two PSNs can be ordered as
+ * long as fewer than 2^23 packets are unacknowledged.
  */
 #ifndef SROCE_PSN_H
 #define SROCE_PSN_H
@@ -16,7 +16,7 @@ static inline u32 sroce_psn_add(u32 psn, u32 n)
 	return (psn + n) & SROCE_PSN_MASK;
 }
 
-/* How far @a is ahead of @b: negative if it is behind. */
+/* Distance of @a from @b; negative if @a is behind. */
 static inline s32 sroce_psn_diff(u32 a, u32 b)
 {
 	return (s32)((a - b) << 8) >> 8;
