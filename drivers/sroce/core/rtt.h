@@ -5,11 +5,12 @@
 #include "env.h"
 
 /**
- * struct sroce_rtt - how long answers take
- * @smooth: moving average, nanoseconds; 0 before the first sample
- * @deviation: from that, moving average, nanoseconds
- * @least: of all samples: how far away the peer is, without queues
- * @last: the latest sample
+ * struct sroce_rtt - round trip time (RFC 6298)
+ * @smooth: moving average (SRTT), nanoseconds; 0 before the first sample
+ * @deviation: moving average of the deviation from @smooth (RTTVAR),
+ *	nanoseconds
+ * @least: smallest sample, nanoseconds: the distance without queueing delay
+ * @last: latest sample, nanoseconds
  */
 struct sroce_rtt {
 	u32 smooth;
@@ -19,19 +20,17 @@ struct sroce_rtt {
 };
 
 /**
- * sroce_rtt_add() - an answer came
+ * sroce_rtt_add() - add a sample (RFC 6298)
  * @rtt: state
- * @ns: after so many nanoseconds; what is longer than a second counts as one
- *
- * The moving averages of RFC 6298.
+ * @ns: sample, nanoseconds; limited to SROCE_RTT_MAX_NS
  */
 void sroce_rtt_add(struct sroce_rtt *rtt, s64 ns);
 
 /**
- * sroce_rtt_probe() - when has an answer become unlikely?
+ * sroce_rtt_probe() - time without a response after which to send a probe
  * @rtt: state
  *
- * Return: nanoseconds without a sign of life; a guess if nothing is known yet.
+ * Return: nanoseconds; SROCE_FIRST_PROBE_NS before the first sample.
  */
 u64 sroce_rtt_probe(const struct sroce_rtt *rtt);
 
