@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Estimate of the round trip time (RFC 6298). */
 #include "params.h"
 #include "rtt.h"
 
