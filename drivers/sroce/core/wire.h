@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What a RoCEv2 packet looks like: IP, UDP to port 4791, BTH, extended
- * headers in the order of enum sroce_header, payload, pad, ICRC
- * (IBTA vol. 1, chapter 9; annex A17).
+ * Format of a RoCEv2 packet: IP, UDP to port 4791, BTH, extended headers in the
+ * order of enum sroce_header, payload, pad, ICRC (IBTA vol. 1, chapter 9; annex
+ * A17).
  */
 #ifndef SROCE_WIRE_H
 #define SROCE_WIRE_H
@@ -13,7 +13,7 @@
 
 #define SROCE_BTH_BYTES		12
 #define SROCE_ICRC_BYTES	4
-/* The longest chain, BTH, XRCETH, AtomicETH, has 44; the rest is to spare. */
+/* The longest headers, BTH, XRCETH and AtomicETH, take 44 bytes. */
 #define SROCE_MAX_HEADER	64
 #define SROCE_GRH_BYTES		40
 
@@ -27,7 +27,7 @@
 #define SROCE_PKEY_DEFAULT	0xffff
 #define SROCE_PKEY_FULL		0x8000
 
-/* Extended headers, in their order on the wire. */
+/* Extended headers, in wire order; CNPRSV directly follows the BTH. */
 enum sroce_header {
 	SROCE_DETH	= 1 << 0,
 	SROCE_XRCETH	= 1 << 1,
@@ -65,13 +65,13 @@ enum sroce_header {
 /* BTH, byte 8 */
 #define SROCE_BTH_ACKREQ	0x80
 
-/* FETH, annex A19: where the data is to be, a mask, */
+/* FETH placement type (annex A19), a bit mask. */
 enum sroce_flush_type {
-	SROCE_FLUSH_GLOBAL	= 1 << 0,	/* visible to all there */
+	SROCE_FLUSH_GLOBAL	= 1 << 0,	/* global visibility */
 	SROCE_FLUSH_PERSISTENT	= 1 << 1,
 };
 
-/* and which data. */
+/* FETH selectivity level (annex A19). */
 enum sroce_flush_level {
 	SROCE_FLUSH_RANGE	= 0,
 	SROCE_FLUSH_REGION	= 1,
@@ -81,18 +81,18 @@ enum sroce_flush_level {
 #define SROCE_FETH_LEVEL_SHIFT	4
 #define SROCE_FETH_LEVEL_MASK	0x3
 
-/* Transport, the upper three bits of the opcode. */
+/* Transport: bits 5 to 7 of the opcode. */
 enum sroce_transport {
 	SROCE_RC	= 0x00,
 	SROCE_UC	= 0x20,
 	SROCE_UD	= 0x60,
-	SROCE_ANY	= 0x80,		/* CNP: of every transport (A17.9.3) */
+	SROCE_ANY	= 0x80,		/* CNP, for each transport (A17.9.3) */
 	SROCE_XRC	= 0xa0,
 };
 
 #define SROCE_TRANSPORT_MASK	0xe0
 
-/* Operation, the lower five bits of the opcode. */
+/* Operation: bits 0 to 4 of the opcode. */
 enum sroce_operation {
 	SROCE_SEND_FIRST		= 0x00,
 	SROCE_SEND_MIDDLE		= 0x01,
@@ -122,7 +122,7 @@ enum sroce_operation {
 	SROCE_ATOMIC_WRITE		= 0x1d,
 };
 
-/* By the version, in the first byte of either IP header */
+/* The version is in the first byte of IPv4 and IPv6 headers. */
 static inline bool sroce_ip_is_v4(const u8 *ip)
 {
 	return ip[0] >> 4 == 4;
