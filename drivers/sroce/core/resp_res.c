@@ -200,7 +200,7 @@ u32 sroce_resp_res_next(const struct sroce_resp_res *log,
 	pkt->psn = sroce_psn_add(read->psn, read->next);
 	pkt->syndrome = SROCE_ACK_CREDITS_INVALID;
 	pkt->msn = read->msn;
-	/* The response to atomic WRITE and FLUSH is a READ response, 0 bytes. */
+	/* Response to atomic WRITE and FLUSH: a READ response of 0 bytes. */
 	if (read->kind == SROCE_KIND_ATOMIC) {
 		pkt->opcode = log->transport | SROCE_ATOMIC_ACKNOWLEDGE;
 		pkt->original = read->original;
