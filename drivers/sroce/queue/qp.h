@@ -24,14 +24,14 @@ struct sroce_recv_wqe;
 struct sroce_srq;
 
 /**
- * struct sroce_path - a half's way to the peer; that half's lock
+ * struct sroce_path - route of one side of a QP; protected by that side's lock
  * @dst: cached route, or NULL
- * @net: the namespace that it belongs to, and must not outlive; only compared
- * @cookie: to notice that an IPv6 route has become stale
+ * @net: network namespace of @dst, which must not outlive it; only compared
+ * @cookie: detects that an IPv6 route is stale
  * @ip_id: identification of the next IPv4 packet
- * @cpu: who transmitted last, see sroce_tx_in_order()
- * @bursts: in qdisc, driver and the peer's backlog, or in net/loopback.c's queue;
- *	without a lock
+ * @cpu: CPU that transmitted last; see sroce_tx_in_order()
+ * @bursts: bursts in the qdisc, the driver and the peer's backlog, or in the
+ *	queue of net/loopback.c; not protected by the lock
  */
 struct sroce_path {
 	struct dst_entry *dst;
@@ -43,15 +43,15 @@ struct sroce_path {
 };
 
 /**
- * struct sroce_send_ring - send requests of a QP, and private copies of them
+ * struct sroce_send_ring - send WQEs of a QP, and private copies of their data
  * @mem: entries as user space or verbs/post.c writes them; NULL without a ring
- * @stride: bytes of an entry
+ * @stride: bytes per entry
  * @entries: a power of two
- * @max_sge: longest SGE list of an entry
- * @max_inline: longest inline payload of an entry, bytes
- * @broken: user space has written an impossible tail; look at it no more
- * @lists: SGE list or inline data of each request that was copied
- * @list_size: bytes of each of them
+ * @max_sge: maximum number of SGEs in an entry
+ * @max_inline: maximum inline payload of an entry, bytes
+ * @broken: user space has written an impossible tail; do not read it again
+ * @lists: private copy of the SGE list or inline data of each WQE
+ * @list_size: bytes per copy in @lists
  */
 struct sroce_send_ring {
 	void *mem;
@@ -65,10 +65,11 @@ struct sroce_send_ring {
 };
 
 /**
- * struct sroce_sq_timer - fires at &sroce_rtx.deadline, or later
- * @hrtimer: keeps running when the deadline moves away, and checks it then
+ * struct sroce_sq_timer - timer for &sroce_rtx.deadline
+ * @hrtimer: not restarted when the deadline moves into the future; the callback
+ *	checks the deadline
  * @running: @hrtimer is queued
- * @slack: by how much it may fire after the deadline, ns
+ * @slack: maximum delay after the deadline, ns
  */
 struct sroce_sq_timer {
 	struct hrtimer hrtimer;
@@ -77,13 +78,13 @@ struct sroce_sq_timer {
 };
 
 /**
- * struct sroce_batch - posts without a kick, see sroce_doorbell_rung()
+ * struct sroce_batch - coalesced doorbells; see sroce_doorbell_rung()
  * @timer: runs while @active
- * @active: the process need not kick
- * @start: requests that had been copied when @timer was started
- * @polled: completions that the process had taken at its last kick
- * @unpolled: kicks since then
- * @idle: times in a row that @timer found next to nothing
+ * @active: posts are collected, and few of them need a kick
+ * @start: number of WQEs that had been copied when @timer was started
+ * @polled: number of completions that the process had polled at its last kick
+ * @unpolled: kicks since @polled changed, at most SROCE_STREAM_KICKS
+ * @idle: consecutive intervals that brought fewer posts than SROCE_BATCH_WORTH
  */
 struct sroce_batch {
 	struct hrtimer timer;
@@ -95,10 +96,10 @@ struct sroce_batch {
 };
 
 /**
- * struct sroce_ud - datagrams
- * @av: destination of &sroce_sendq.path, referenced
- * @held_up: datagrams wait for earlier ones in this host's queues,
- * @held_until: but not longer than this
+ * struct sroce_ud - state of UD and GSI QPs
+ * @av: address vector that &sroce_sendq.path leads to, referenced
+ * @held_up: datagrams wait for earlier ones in this host's queues
+ * @held_until: end of that wait
  */
 struct sroce_ud {
 	struct sroce_av *av;
@@ -108,8 +109,8 @@ struct sroce_ud {
 
 /**
  * struct sroce_rate - rate limit
- * @kbps: kilobits per second; 0 is none
- * @free_at: when the next burst may be sent
+ * @kbps: kilobits per second; 0 for no limit
+ * @free_at: time at which the next burst may be sent
  */
 struct sroce_rate {
 	u32 kbps;
@@ -117,10 +118,10 @@ struct sroce_rate {
 };
 
 /**
- * struct sroce_sq_paging - memory on demand that is not present
- * @fault: what is being paged in
- * @refetch: responses were dropped; they are requested again when it is present
- * @waits: times that the next request was held back for it
+ * struct sroce_sq_paging - page-in of memory on demand
+ * @fault: page-in in progress
+ * @refetch: responses were dropped; request them again after the page-in
+ * @waits: times that the next WQE has waited for the memory of its response
  */
 struct sroce_sq_paging {
 	struct sroce_fault fault;
@@ -128,36 +129,36 @@ struct sroce_sq_paging {
 	u8 waits;
 };
 
-/* Why nothing is sent until &sroce_rtx.deadline. */
+/* Reason why nothing is transmitted until &sroce_rtx.deadline. */
 enum sroce_sq_blocked {
-	SROCE_SQ_OPEN,		/* it is */
-	SROCE_SQ_LOCAL_DROP,	/* the host's queue refused it, or memory is short */
-	SROCE_SQ_CPU_ORDER,	/* bursts of another CPU are under way */
-	SROCE_SQ_RATE,		/* the rate limit */
+	SROCE_SQ_OPEN,		/* not blocked */
+	SROCE_SQ_LOCAL_DROP,	/* this host's queue is full, or no memory */
+	SROCE_SQ_CPU_ORDER,	/* bursts of another CPU are in flight */
+	SROCE_SQ_RATE,		/* rate limit */
 };
 
 /**
- * struct sroce_sendq - the requester's half of a QP
- * @lock: protects all below and the slot's sq_head and kick; taken with _bh.
- *	Nested inside struct sroce_recvq.lock by state changes only
- * @ring: requests
+ * struct sroce_sendq - requester side of a QP
+ * @lock: protects all members below, and sq_head and kick of the slot; taken
+ *	with _bh.  Only state changes nest it inside struct sroce_recvq.lock
+ * @ring: send WQEs
  * @req: protocol state; its records are allocated on first use
  * @rtx: retransmission state
- * @cq: completions go here
- * @cache: memory region used last under the lock
+ * @cq: CQ for completions
+ * @cache: memory region used last; dropped before the lock is
  * @path: route
- * @ud: of UD and GSI QPs
- * @timer: of @rtx and of @blocked
+ * @ud: UD and GSI QPs only
+ * @timer: timer for @rtx and @blocked
  * @batch: coalesced doorbells
  * @rate: rate limit
  * @paging: memory on demand
  * @blocked: enum sroce_sq_blocked
- * @pauses: local drops in a row
- * @progress: something was acknowledged since the deadline was set
- * @ask_drained: SQD: raise the event when nothing is outstanding
- * @signal_all: every request completes with a CQE
- * @unasked: packets since one that asked for an acknowledgment
- * @flush_end: in error: the tail up to which requests are to be flushed
+ * @pauses: consecutive local drops
+ * @progress: packets were acknowledged since the deadline was set
+ * @ask_drained: SQD: raise IB_EVENT_SQ_DRAINED when nothing is outstanding
+ * @signal_all: every WQE generates a completion
+ * @unasked: packets since the last one that requested an ACK
+ * @flush_end: error states: tail up to which WQEs are flushed
  */
 struct sroce_sendq {
 	spinlock_t lock;	/* see above */
@@ -182,30 +183,30 @@ struct sroce_sendq {
 };
 
 /**
- * struct sroce_recvq - the half of a QP that answers
- * @lock: protects all below; taken with _bh
- * @ring: the QP's own receive requests; none with an SRQ
+ * struct sroce_recvq - responder side of a QP
+ * @lock: protects all members below; taken with _bh
+ * @ring: receive WQEs of the QP; unused with an SRQ
  * @resp: protocol state
- * @wqe: the receive request that the message in progress has taken; its SGE
- *	list is private
- * @wqe_held: datagrams: @wqe is waiting for its datagram
- * @flushing: in error: requests in @ring that are to be flushed
- * @taken_from: XRC: the SRQ (its serial number) that @wqe is of
- * @cq: completions go here; of an XRC target, those of @srq's requests
- * @pd: of the memory that requests name: the QP's, or of an XRC target @srq's
- * @cache: memory region used last under the lock
+ * @wqe: private copy of the receive WQE that the message in progress has taken
+ * @wqe_held: UD: @wqe has been taken, but no datagram has completed it
+ * @flushing: error state: number of WQEs in @ring to flush
+ * @taken_from: XRC: serial number of the SRQ that @wqe was taken from
+ * @cq: CQ for completions.  XRC target: CQ of &sroce_qp.srq, or NULL
+ * @pd: PD of the memory that requests name: that of the QP.  XRC target: that
+ *	of &sroce_qp.srq, or NULL
+ * @cache: memory region used last; dropped before the lock is
  * @path: route
- * @qkey: of datagrams
- * @syndrome: of the NAK to send, or 0
- * @nak_psn: the packet it is about
- * @pauses: local drops in a row
- * @ack: an acknowledgment is to be sent
- * @ack_again: of what the peer has repeated
- * @budget: what is left for answers under this hold of @lock, see recv/rq.h
- * @pause: runs after a local drop of an answer
- * @min_rnr_timer: code for RNR NAKs
- * @last_told: in error: there has been the event for the last receive request
- * @fault: memory that was not present
+ * @qkey: Q_Key of datagrams
+ * @syndrome: syndrome of the pending NAK, or 0
+ * @nak_psn: PSN of the pending NAK
+ * @pauses: consecutive local drops
+ * @ack: an ACK is pending
+ * @ack_again: an ACK for duplicate requests is pending
+ * @budget: rest of SROCE_RESP_BUDGET in this lock section; see sroce_rq_begin()
+ * @pause: timer that resumes responses after a local drop
+ * @min_rnr_timer: timer code in RNR NAKs
+ * @last_told: error state: IB_EVENT_QP_LAST_WQE_REACHED has been raised
+ * @fault: page-in of memory on demand
  */
 struct sroce_recvq {
 	spinlock_t lock;	/* see above */
@@ -232,68 +233,71 @@ struct sroce_recvq {
 	struct sroce_fault fault;
 };
 
-/* What the work item, or an run_list, has to do: bits of struct sroce_qp.todo. */
+/* Deferred work of a QP: bits of struct sroce_qp.todo. */
 enum sroce_qp_todo {
-	SROCE_TODO_SEND,	/* the requester can go on */
-	SROCE_TODO_RESPOND,	/* the responder can go on */
-	SROCE_TODO_FLUSH,	/* the QP is in an error state: look, and flush */
-	SROCE_TODO_FLUSH_REST,	/* go on with that, and look no more */
-	SROCE_TODO_FATAL,	/* events to raise: IB_EVENT_QP_FATAL, */
-	SROCE_TODO_REQ_ERR,	/* IB_EVENT_QP_REQ_ERR, */
-	SROCE_TODO_ACCESS_ERR,	/* IB_EVENT_QP_ACCESS_ERR, */
-	SROCE_TODO_DRAINED,	/* IB_EVENT_SQ_DRAINED, */
-	SROCE_TODO_ESTABLISHED,	/* IB_EVENT_COMM_EST, */
-	SROCE_TODO_LAST_RECV,	/* IB_EVENT_QP_LAST_WQE_REACHED; of its SRQ */
-	SROCE_TODO_SRQ_LIMIT,	/* IB_EVENT_SRQ_LIMIT_REACHED, */
+	SROCE_TODO_SEND,	/* resume the requester */
+	SROCE_TODO_RESPOND,	/* resume the responder */
+	SROCE_TODO_FLUSH,	/* error states: read the tails, then flush */
+	SROCE_TODO_FLUSH_REST,	/* continue without reading the tails again */
+	/* Events of the QP to raise. */
+	SROCE_TODO_FATAL,	/* IB_EVENT_QP_FATAL */
+	SROCE_TODO_REQ_ERR,	/* IB_EVENT_QP_REQ_ERR */
+	SROCE_TODO_ACCESS_ERR,	/* IB_EVENT_QP_ACCESS_ERR */
+	SROCE_TODO_DRAINED,	/* IB_EVENT_SQ_DRAINED */
+	SROCE_TODO_ESTABLISHED,	/* IB_EVENT_COMM_EST */
+	SROCE_TODO_LAST_RECV,	/* IB_EVENT_QP_LAST_WQE_REACHED */
+	/* Events of its SRQ to raise. */
+	SROCE_TODO_SRQ_LIMIT,	/* IB_EVENT_SRQ_LIMIT_REACHED */
 	SROCE_TODO_SRQ_ERR,	/* IB_EVENT_SRQ_ERR */
 };
 
 /**
  * struct sroce_qp - queue pair
- * @node: in the table, by @qpn
- * @qpn: its number, random, unique in the module; 1 for the GSI
+ * @node: entry in the QP table, by @qpn
+ * @qpn: QP number, random, unique in the module; 1 for a GSI QP
  * @dev: device
- * @counters: its device's, or those of the QPs that it is counted with
- * @ib: what the RDMA core sees and frees; valid while @ref is not 0
+ * @counters: counters of the device, or of the rdma_counter it is bound to
+ * @ib: the RDMA core's part, which the core frees; valid while @ref is not 0
  * @pd: protection domain
- * @srq: where receive requests come from, or NULL: its own ring.  Of an XRC
- *	target the one that the request in hand names, referenced; rq.lock
- * @xrcd: an XRC target's domain
+ * @srq: SRQ, or NULL if the QP uses its own ring.  XRC target: SRQ that the
+ *	current request names, referenced, protected by rq.lock
+ * @xrcd: XRC target: XRC domain
  * @type: IB_QPT_RC, UC, UD, GSI, XRC_INI or XRC_TGT
- * @state: enum ib_qp_state.  Written with both locks held, but for the step
- *	into an error state, which takes either; read under either lock
- * @user: a process owns it, or an XRC domain
- * @ctx: that process's context
+ * @state: enum ib_qp_state.  Written with both locks held, except that one lock
+ *	suffices to enter an error state; read under either lock
+ * @user: owned by a process or an XRC domain
+ * @ctx: context of the process, or NULL
  * @slot: doorbell words
- * @place: where the slot is in the context
- * @kernel_slot: @slot of a kernel user
- * @ring: memory behind both rings
- * @av: path to the peer of a connected QP; changed with both locks held
- * @dest_qpn: its number
- * @pkey: P_Key in packets: its entry of the device's table
- * @attr: attributes as they were set, for query; @mutex
- * @mutex: one modify_qp() at a time; outside of the locks
- * @gsi: in the list of GSI QPs; RCU
- * @net_cookie: of a GSI QP: its device's namespace
- * @sq: sending half
- * @rq: answering half
- * @work: what the fast path hands over
- * @todo: enum sroce_qp_todo
- * @on_run_list: bit 0: it is on a processor's run_list (queue/qp_run.c)
- * @next: on that run_list
- * @turn: when its timers last took part in a processor's turn (queue/qp_run.c)
- * @post_lock: kernel users' posting; taken with interrupts off
- * @tx_done_at: UC: when the stack released the last burst, jiffies
- * @tx_full: somebody waits for the bursts of a path, or of both, to be less
- * @wmem: of a process: what its packets are charged to
- * @wmem_wait: it waits for room there
- * @seen: a packet has arrived since RTR (communication established)
- * @ref: one for being there, one per user of the data path
- * @mem: one for @ref being above 0, one per skb in flight
- * @rcu: lookups may still look at it
+ * @place: location of @slot in the context
+ * @kernel_slot: memory of @slot for a kernel user
+ * @ring: memory of both rings
+ * @av: address vector of a connected QP; changed with both locks held
+ * @dest_qpn: QP number of the peer
+ * @pkey: P_Key for packets: an entry of the device's table
+ * @attr: attributes for query_qp(), as they were set; protected by @mutex
+ * @mutex: serializes modify_qp(); taken before the locks
+ * @gsi: entry in the list of GSI QPs; RCU
+ * @net_cookie: GSI: cookie of the device's network namespace
+ * @sq: requester side
+ * @rq: responder side
+ * @work: work item for deferred work
+ * @todo: bits of enum sroce_qp_todo
+ * @on_run_list: bit 0: the QP is on a CPU's run list (queue/qp_run.c)
+ * @next: next QP on that list
+ * @turn: start of the last period in which a CPU's timer budget counted the QP
+ *	(queue/qp_run.c)
+ * @post_lock: serializes posts of kernel users; taken with interrupts off
+ * @tx_done_at: UC: jiffies at which the stack released the last burst
+ * @tx_full: wake the QP when the bursts of one path, or of both, have decreased
+ * @wmem: QP of a process: account to which packets are charged
+ * @wmem_wait: waits for room in @wmem
+ * @seen: a packet has arrived since RTR, so IB_EVENT_COMM_EST is not due
+ * @ref: one for the QP's existence, one per user of the data path
+ * @mem: one for the QP's existence, one per skb in flight, one per page-in
+ * @rcu: RCU readers may still access the QP
  *
- * The structure is not the ib_qp itself, which the RDMA core frees as soon as
- * destroy_qp() returns: packets in flight and RCU readers outlive that.
+ * The ib_qp is a separate structure, because the RDMA core frees it as soon as
+ * destroy_qp() returns.  Packets in flight and RCU readers outlive that.
  */
 struct sroce_qp {
 	struct rhash_head node;
@@ -340,9 +344,9 @@ struct sroce_qp {
 };
 
 /**
- * struct sroce_ib_qp - what the RDMA core allocates for a QP
- * @ib: what it sees; first
- * @qp: the QP, which may outlive it
+ * struct sroce_ib_qp - memory that the RDMA core allocates for a QP
+ * @ib: the RDMA core's part; first member
+ * @qp: the QP, which may outlive this structure
  */
 struct sroce_ib_qp {
 	struct ib_qp ib;
@@ -360,14 +364,14 @@ static inline bool sroce_qp_connected(const struct sroce_qp *qp)
 				BIT(IB_QPT_XRC_INI) | BIT(IB_QPT_XRC_TGT));
 }
 
-/* Are its packets acknowledged? */
+/* True if its packets are acknowledged. */
 static inline bool sroce_qp_reliable(const struct sroce_qp *qp)
 {
 	return BIT(qp->type) & (BIT(IB_QPT_RC) | BIT(IB_QPT_XRC_INI) |
 				BIT(IB_QPT_XRC_TGT));
 }
 
-/* Upper bits of the opcodes of its packets: enum sroce_transport. */
+/* enum sroce_transport: upper bits of the opcodes of its packets. */
 static inline u8 sroce_qp_transport(const struct sroce_qp *qp)
 {
 	static const u8 transports[] = {
@@ -382,13 +386,15 @@ static inline u8 sroce_qp_transport(const struct sroce_qp *qp)
 	return transports[qp->type];
 }
 
-/* Of XRC: its SRQ, CQ and protection domain are those that a request names. */
+/*
+ * XRC target: each request names an SRQ, which determines the CQ and the PD.
+ */
 static inline bool sroce_qp_target(const struct sroce_qp *qp)
 {
 	return qp->type == IB_QPT_XRC_TGT;
 }
 
-/* The Q_Key of its datagrams.  Context: either lock held. */
+/* Q_Key of its datagrams.  Context: either lock held. */
 static inline u32 sroce_qp_qkey(const struct sroce_qp *qp)
 {
 	return qp->type == IB_QPT_GSI ? SROCE_QKEY_GSI : qp->rq.qkey;
@@ -400,25 +406,25 @@ void sroce_qp_table_exit(void);
 
 /**
  * sroce_qp_lookup() - find the QP of a packet
- * @qpn: destination number, not that of the GSI
+ * @qpn: destination QP number, not 1 (GSI)
  *
  * Context: RCU read side.  Return: a QP with a reference, or NULL.
  */
 struct sroce_qp *sroce_qp_lookup(u32 qpn);
 
 /**
- * sroce_qp_hold() - the QP behind what the RDMA core knows
- * @ibqp: not freed, but on kernels without rdma_restrack_begin_del() netlink
- *	asks also for one that has been destroyed
+ * sroce_qp_hold() - take a reference to the QP of an ib_qp
+ * @ibqp: not freed, but possibly destroyed: on kernels without
+ *	rdma_restrack_begin_del() netlink can ask for such a QP
  *
- * Context: process.  Return: a QP with a reference, or NULL if it has gone.
+ * Context: process.  Return: a QP with a reference, or NULL if it is destroyed.
  */
 struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp);
 
 /**
- * sroce_qp_find_gsi() - find the GSI QP that a packet is for
- * @matches: called for each of them
- * @arg: for @matches
+ * sroce_qp_find_gsi() - find the first GSI QP that matches
+ * @matches: called with a reference to the QP held
+ * @arg: argument of @matches
  *
  * Context: RCU read side.  Return: a QP with a reference, or NULL.
  */
@@ -426,14 +432,14 @@ struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
 						   void *arg), void *arg);
 
 /*
- * Count a packet of @bytes that belongs to no QP at a device of its namespace.
- * It has been received, too: strangers may read how many were (verbs/pma.c), and must
- * not learn from that which QPs exist.
+ * Count a packet that belongs to no QP, at one device of its namespace.  It
+ * also counts as received: strangers can read the number of received packets
+ * (verbs/pma.c), which must not reveal which QPs exist.
  */
 void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
 			  u32 bytes);
 
-/* Pin a QP found under RCU; false if it is going away. */
+/* Return: false if the QP is going away. */
 static inline bool sroce_qp_get(struct sroce_qp *qp)
 {
 	return sroce_ref_get(&qp->ref);
@@ -444,18 +450,21 @@ static inline void sroce_qp_put(struct sroce_qp *qp)
 	sroce_ref_put(&qp->ref);
 }
 
-/* For skb destructors: the structure alone, not what it points to. */
+/* Release function of @mem: frees the structure and drops its account. */
 void sroce_qp_free(struct kref *mem);
 
-/* Let packets find a new QP; draws its number.  Return: 0 or an errno. */
+/*
+ * Choose the number of a new QP, and make lookups find the QP.  Context:
+ * process, may sleep.  Return: 0 or an errno.
+ */
 int sroce_qp_publish(struct sroce_qp *qp);
-/* No packet finds it any more.  Context: process. */
+/* Lookups no longer find the QP.  Context: process. */
 void sroce_qp_unpublish(struct sroce_qp *qp);
 
 /**
  * sroce_qp_for_each() - visit all QPs of the module
- * @visit: called under RCU, perhaps twice for the same QP
- * @arg: for @visit
+ * @visit: called under RCU, possibly twice for the same QP
+ * @arg: argument of @visit
  *
  * Context: process, may sleep.
  */
