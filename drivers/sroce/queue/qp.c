@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Queue pairs: the table in which packets find them, and their references.
+ * Queue pairs: the table that packet lookups use, and references.
  */
 #include <linux/random.h>
 #include <linux/rculist.h>
@@ -63,7 +63,10 @@ struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp)
 	struct sroce_qp *qp;
 
 	rcu_read_lock();
-	/* The core makes and ends these itself; they have no number. */
+	/*
+	 * GSI QPs have no number of their own.  Only the RDMA core creates and
+	 * destroys them.
+	 */
 	qp = ibqp->qp_type == IB_QPT_GSI ? sroce_qp_find_gsi(is_behind, ibqp) :
 					   sroce_qp_lookup(ibqp->qp_num);
 	rcu_read_unlock();
@@ -79,7 +82,10 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
 	struct sroce_qp *qp;
 
 	rcu_read_lock();
-	/* Anybody can have us do this often: others' devices are but looked at. */
+	/*
+	 * Strangers can trigger this at a high rate, so only read the QPs of
+	 * other namespaces.
+	 */
 	list_for_each_entry_rcu(qp, &gsis, gsi) {
 		if (qp->net_cookie != net->net_cookie || !sroce_qp_get(qp))
 			continue;
@@ -106,7 +112,7 @@ void sroce_qp_for_each(void (*visit)(struct sroce_qp *qp, const void *arg),
 	rhashtable_walk_enter(&table, &iter);
 	do {
 		rhashtable_walk_start(&iter);
-		/* EAGAIN: the table has grown, and the walk begins again. */
+		/* EAGAIN: the table was resized, and the walk restarts. */
 		while ((qp = rhashtable_walk_next(&iter)) && !IS_ERR(qp))
 			visit(qp, arg);
 		rhashtable_walk_stop(&iter);
@@ -116,8 +122,8 @@ void sroce_qp_for_each(void (*visit)(struct sroce_qp *qp, const void *arg),
 }
 
 /*
- * QP numbers 0 and 1 have their meaning; the last one is multicast.  Drawing one
- * takes long only if there are many devices, full of QPs.
+ * QP numbers 0 and 1 are special, and the last one means multicast.  The loop
+ * takes long only if many devices are full of QPs.
  */
 int sroce_qp_publish(struct sroce_qp *qp)
 {
@@ -125,7 +131,7 @@ int sroce_qp_publish(struct sroce_qp *qp)
 
 	if (qp->type == IB_QPT_GSI) {
 		qp->qpn = SROCE_QPN_GSI;
-		/* The netdev's namespace may be going. */
+		/* The netdev's namespace may be going away. */
 		rcu_read_lock();
 		qp->net_cookie = dev_net(qp->dev->ndev)->net_cookie;
 		rcu_read_unlock();
@@ -142,7 +148,7 @@ int sroce_qp_publish(struct sroce_qp *qp)
 		else
 			err = rhashtable_lookup_insert_fast(&table, &qp->node,
 							    table_params);
-		/* Busy: the table is growing. */
+		/* EBUSY: the table is being resized. */
 	} while ((err == -EEXIST || err == -EBUSY) &&
 		 !fatal_signal_pending(current));
 	return err;
