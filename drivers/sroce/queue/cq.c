@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Completion queues: writing completions, raising events, resizing, and polling
+ * by kernel users.
+ */
 #include <linux/ktime.h>
 #include <linux/log2.h>
 #include <rdma/ib_user_ioctl_verbs.h>
@@ -17,8 +21,8 @@ static bool cq_of_kernel(const struct sroce_cq *cq)
 }
 
 /*
- * Is there room for one more?  An impossible head counts as none: the process
- * has only its own CQ to lose.
+ * True if there is room for one more completion.  An impossible head counts as
+ * a full CQ: the process harms only its own CQ.
  */
 static bool cq_has_room(struct sroce_cq *cq)
 {
@@ -46,11 +50,11 @@ static void cq_write(struct sroce_cq *cq, const struct sroce_cqe *from)
 
 	lockdep_assert_held(&cq->lock);
 	cqe.timestamp = cq->stamped ? ktime_get_raw_ns() : 0;
-	/* A kernel pointer, not for the eyes of a process. */
+	/* A kernel pointer: do not disclose it to a process. */
 	if (!cq_of_kernel(cq))
 		cqe.cookie = 0;
 	cqe.reserved2 = 0;
-	/* A process that writes here, too, has only its own CQ to lose. */
+	/* A process that writes here as well harms only its own CQ. */
 	data_race(memcpy(to, &cqe, offsetof(struct sroce_cqe, phase)));
 	sroce_store_release(&to->phase,				/* (G) */
 			    sroce_cqe_phase(cq->tail, cq->entries));
@@ -66,7 +70,7 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe)
 	room = cq_has_room(cq);
 	if (likely(room))
 		cq_write(cq, cqe);
-	/* Who sleeps on a dead CQ is woken, too. */
+	/* Also wake users that sleep on a CQ that has overflowed. */
 	if (!room || cqe->status || cqe->flags & SROCE_CQE_SOLICITED)
 		cq->fresh_solicited = true;
 	WRITE_ONCE(cq->fresh, true);
@@ -74,7 +78,7 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe)
 	return room || cq->lenient;
 }
 
-/* The event is put off until there are more completions, or time is up. */
+/* Delay the event until there are more completions, or the period ends. */
 static void cq_wait(struct sroce_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
@@ -96,22 +100,23 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
 }
 
 /*
- * Is an event due?  All QPs of the CQ share the two flags: whoever comes first
- * answers for every completion pushed so far, its own and other CPUs' (their
- * stores came to us with the lock, so (L) orders them as well).  Four cases:
+ * True if an event is due.  All QPs of the CQ share the two flags.  The first
+ * caller handles all completions pushed so far, including those of other CPUs:
+ * the lock has made their stores visible here, so (L) orders them as well.
+ * Four cases:
  *
- * - we find the CQ armed: the event is raised, whoever pushed;
- * - we do not: then by (K) and (L) the user, who arms later, finds all those
- *   completions when it polls once more, or reminds us of them (cq_remind()),
- *   so that the flags can be cleared;
- * - it is armed for solicited ones and there was none: it stays armed, since
- *   @served does not change;
- * - there have been too few for one (modify_cq()): it stays armed, too, and the
- *   timer raises the event.
+ * - The CQ is armed.  Raise the event, no matter which CPU pushed.
+ * - The CQ is not armed.  By (K) and (L) a user that arms it later finds all
+ *   these completions when it polls again, or requests the event with
+ *   cq_remind().  Therefore the flags can be cleared.
+ * - The CQ is armed for solicited completions, and there was none.  It stays
+ *   armed, because @served does not change.
+ * - There are fewer completions than modify_cq() requires for an event.  The CQ
+ *   stays armed, and the timer raises the event.
  *
- * A completion pushed before the arming, but not yet notified, gives an event
- * that finds nothing new.  That is harmless: a completion taken between arming
- * and polling once more does the same.
+ * A completion that was pushed before the CQ was armed, but not yet notified,
+ * causes an event that finds nothing new.  This is harmless: a completion that
+ * is polled between arming and the second poll causes one as well.
  */
 static bool cq_event_due(struct sroce_cq *cq)
 {
@@ -134,7 +139,7 @@ static bool cq_event_due(struct sroce_cq *cq)
 	return true;
 }
 
-/* The batch may have been full, and told, before its time was up. */
+/* A full batch may have raised its event before the period ended. */
 static bool cq_batch_due(struct sroce_cq *cq)
 {
 	u32 arm = sroce_load(&cq->slot->arm);
@@ -167,10 +172,10 @@ static void cq_call(struct sroce_cq *cq, unsigned long calls)
 		cq_raise_error(cq);
 }
 
-/* Only by the timer or the tasklet that it counts. */
+/* Only the timer or tasklet that @runs counts calls this. */
 static void count_handler_run(u32 *runs)
 {
-	/* What the run did is over: pairs with runs_since(). */
+	/* Orders the work of the run before the count; see runs_since(). */
 	smp_store_release(runs, *runs + 1);
 }
 
@@ -189,9 +194,9 @@ static void cq_call_kernel(struct tasklet_struct *caller)
 }
 
 /*
- * A kernel user's handlers may not be called from within its own call of a
- * verb, whose locks it may hold, and one at a time only (the kernel's
- * Documentation/infiniband/core_locking.rst).
+ * Handlers of a kernel user must not run within the user's call of a verb,
+ * because the user may hold locks.  They must not run concurrently either.
+ * These are rules of the kernel's Documentation/infiniband/core_locking.rst.
  */
 static void cq_raise(struct sroce_cq *cq, unsigned long calls)
 {
@@ -224,7 +229,7 @@ void sroce_cq_notify(struct sroce_cq *cq)
 {
 	unsigned long flags, calls = 0;
 
-	/* Clear: somebody else has notified what we pushed. */
+	/* Another CPU has already handled the completions pushed here. */
 	if (!READ_ONCE(cq->fresh))
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
@@ -249,7 +254,6 @@ static int cq_check(const struct ib_cq *ibcq,
 	return 0;
 }
 
-/* Tell a process where its ring is. */
 static int cq_respond(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
 		      u32 entries, struct ib_udata *udata)
 {
@@ -264,7 +268,7 @@ static int cq_respond(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
 	return sroce_udata_respond(udata, &resp, sizeof(resp));
 }
 
-/* The doorbell slot of a process, and the answer that tells it everything. */
+/* Allocate the doorbell slot of a process, and write the response. */
 static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 {
 	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
@@ -318,9 +322,10 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 }
 
 /*
- * What was under way when the QP went is over as soon as there is nothing, or
- * the timer has run twice, and then the tasklet: either may have been past it
- * when it was queued again.
+ * Handlers running when the QP was destroyed have finished once timer and
+ * tasklet are idle or have each run twice.  One run is not enough: it may have
+ * been in progress, past the QP's event, when it was queued again.  The timer
+ * goes first, because it schedules the tasklet.
  */
 void sroce_cq_drain_handlers(struct sroce_cq *cq)
 {
@@ -333,11 +338,17 @@ void sroce_cq_drain_handlers(struct sroce_cq *cq)
 	while (READ_ONCE(cq->caller.state) &&
 	       runs_since(&cq->called, called) < 2)
 		usleep_range(10, 100);
-	/* Idle: what the tasklet did before it cleared its state is over. */
+	/*
+	 * If idle: order the caller's later accesses after the work that the
+	 * tasklet did before it cleared its state.
+	 */
 	smp_rmb();
 }
 
-/* The timer raises events, and the tasklet calls for those of kernel users. */
+/*
+ * The timer goes first, because it schedules the tasklet, which calls the
+ * handlers of kernel users.
+ */
 int sroce_pre_destroy_cq(struct ib_cq *ibcq)
 {
 	struct sroce_cq *cq = sroce_cq(ibcq);
@@ -363,7 +374,7 @@ int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	return 0;
 }
 
-/* Changing it */
+/* Moderation and resizing */
 
 int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
@@ -371,7 +382,7 @@ int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	/* Without a limit of time the last completions would never be told. */
+	/* Without a period the last completions would never raise an event. */
 	cq->batch = period ? count : 0;
 	cq->batch_ns = (u64)period * NSEC_PER_USEC;
 	spin_unlock_irqrestore(&cq->lock, flags);
@@ -379,12 +390,12 @@ int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 }
 
 /**
- * struct move - completions on their way to another ring
- * @ring: it
- * @cqes: its entries
- * @entries: how many
- * @base: index in the old ring of what is to be index 0 in the new one
- * @done: index in the old ring of what is to be copied next
+ * struct move - copying of completions to a new ring
+ * @ring: new ring
+ * @cqes: entries of @ring
+ * @entries: number of entries in @ring
+ * @base: old index of the completion that gets index 0 in the new ring
+ * @done: old index of the next completion to copy
  */
 struct move {
 	struct sroce_queue_mem *ring;
@@ -395,8 +406,9 @@ struct move {
 };
 
 /*
- * To the new ring, with the phase that they have there.  Old entries of a
- * process's ring it may have changed meanwhile: they are nothing to us.
+ * Copy completions up to @end, with the phase for the new ring.  A process may
+ * have changed entries of its old ring.  The kernel does not use them, so this
+ * is harmless.
  */
 static void copy_until(const struct sroce_cq *cq, struct move *m, u32 end)
 {
@@ -409,13 +421,16 @@ static void copy_until(const struct sroce_cq *cq, struct move *m, u32 end)
 	}
 }
 
-/* The first that has not been taken; a process takes none meanwhile. */
+/*
+ * Index of the first completion that is not polled.  A process does not poll
+ * during a resize.
+ */
 static u32 copy_head(const struct sroce_cq *cq, const struct move *m)
 {
 	return cq_of_kernel(cq) ? cq->head : m->base;
 }
 
-/* The rest, and then the new ring takes the old one's place. */
+/* Copy the rest, and replace the old ring. */
 static void copy_finish(struct sroce_cq *cq, struct move *m)
 {
 	u32 head = copy_head(cq, m) - m->base;
@@ -434,7 +449,10 @@ static void copy_finish(struct sroce_cq *cq, struct move *m)
 	cq->ib.cqe = m->entries;
 }
 
-/* Returns 0 when it is done, EINVAL, or EAGAIN when there is more to copy. */
+/*
+ * Returns 0 when done, and EAGAIN if completions up to @tail are still to be
+ * copied.  EINVAL: the new ring is too small, or the CQ has overflowed.
+ */
 static int copy_step(struct sroce_cq *cq, struct move *m, u32 *tail)
 {
 	u32 used;
@@ -450,7 +468,10 @@ static int copy_step(struct sroce_cq *cq, struct move *m, u32 *tail)
 	return 0;
 }
 
-/* Completions may come, and a kernel user take some, while most are copied. */
+/*
+ * Most completions are copied without the lock.  Meanwhile new ones may be
+ * pushed, and a kernel user may poll.
+ */
 static int copy_cqes(struct sroce_cq *cq, struct move *m)
 {
 	unsigned long flags;
@@ -484,7 +505,7 @@ static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 		err = cq_respond(cq, m.ring, entries, udata);
 	if (!err)
 		err = copy_cqes(cq, &m);
-	/* The new one, if that failed. */
+	/* The old ring, or after a failure the new one. */
 	sroce_queue_mem_free(m.ring);
 	return err;
 }
@@ -543,7 +564,7 @@ static void cq_read(struct ib_wc *wc, const struct sroce_cqe *cqe)
 	}
 }
 
-/* A process polls by itself; the RDMA core comes here for kernel users only. */
+/* Kernel users only; a process polls in user space. */
 int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 {
 	struct sroce_cq *cq = sroce_cq(ibcq);
@@ -563,9 +584,10 @@ int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 }
 
 /*
- * A process that has armed has found completions that no event was raised for:
- * by (K) and (L) nobody else raises it.  Without any there is none: the RDMA
- * core keeps events for as long as they are not read.
+ * A process has armed the CQ and then found completions without an event.  By
+ * (K) and (L) it is possible that no other code raises it.  Without such
+ * completions raise none: the RDMA core keeps events in memory until they are
+ * read.
  */
 static int cq_remind(struct sroce_cq *cq)
 {
