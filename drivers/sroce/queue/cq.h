@@ -10,7 +10,7 @@
 #include "doorbell.h"
 #include "queue_mem.h"
 
-/* What to call: the handler of completions, that of events. */
+/* Bits of &sroce_cq.calls: which handlers of a kernel user to call. */
 enum sroce_cq_call {
 	SROCE_CQ_COMPLETION,
 	SROCE_CQ_ERROR,
@@ -18,35 +18,36 @@ enum sroce_cq_call {
 
 /**
  * struct sroce_cq - completion queue
- * @ib: what the RDMA core sees; first
- * @lock: taken with interrupts off: kernel users poll in any context;
- *	protects all below
- * @ring: memory behind @cqes
- * @cqes: ring of @entries
+ * @ib: the RDMA core's part; first member
+ * @lock: protects all members below; taken with interrupts off, because kernel
+ *	users poll in any context
+ * @ring: memory of @cqes
+ * @cqes: completions; @entries of them
  * @entries: a power of two
- * @tail: completions written
- * @limit: @tail may go up to here before the user's head is read again
- * @head: completions taken by a kernel user
- * @slot: user's words; @kernel_slot of a kernel user
- * @place: where the slot is in the context
- * @served: the arm word that got its event
+ * @tail: number of completions written
+ * @limit: value of @tail at which the user's head must be read again
+ * @head: number of completions polled by a kernel user
+ * @slot: doorbell words; @kernel_slot for a kernel user
+ * @place: location of @slot in the context
+ * @served: arm word for which the last event was raised
  * @stamped: completions carry a timestamp
- * @lenient: a completion that does not fit is dropped in silence
- * @fresh: a completion was written since the last sroce_cq_notify()
- * @fresh_solicited: one of them was solicited or an error
- * @overflowed: a completion did not fit; the CQ is dead
- * @overflow_reported: the event has been raised
- * @batch: completions that an event may wait for, 0 or 1 for none
- * @batch_ns: and for how long
+ * @lenient: silently drop completions that do not fit
+ *	(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+ * @fresh: a completion was pushed since the last sroce_cq_notify()
+ * @fresh_solicited: one of these was solicited or an error
+ * @overflowed: a completion did not fit; the CQ accepts no more
+ * @overflow_reported: IB_EVENT_CQ_ERR has been raised
+ * @batch: completions before an event is raised; 0 or 1 for no moderation
+ * @batch_ns: maximum delay of an event by moderation, ns
  * @told: @tail at the last event
- * @timer: runs while an event waits
- * @late_solicited: of the completions since, one is solicited or an error
+ * @timer: runs while an event is delayed
+ * @late_solicited: a completion since the last event was solicited or an error
  * @waiting: @timer is queued
- * @waits: how often it has run; its alone, without @lock
- * @caller: calls a kernel user's handlers
- * @calls: which, bits of enum sroce_cq_call
- * @called: how often @caller has run; its alone, without @lock
- * @resize: one resize_cq() at a time; outside of @lock
+ * @waits: number of runs of @timer; written by its callback without @lock
+ * @caller: tasklet that calls a kernel user's handlers
+ * @calls: handlers for @caller to call, bits of enum sroce_cq_call; atomic
+ * @called: number of runs of @caller; written by it without @lock
+ * @resize: serializes resize_cq(); taken before @lock
  * @kernel_slot: see @slot
  */
 struct sroce_cq {
@@ -89,29 +90,31 @@ static inline struct sroce_cq *sroce_cq(struct ib_cq *ibcq)
 /**
  * sroce_cq_push() - write a completion
  * @cq: the queue
- * @cqe: all of it but timestamp, phase and, in a user's ring, cookie
+ * @cqe: completion; timestamp and phase are set here, and the cookie is removed
+ *	for a process
  *
- * Context: any.  The caller calls sroce_cq_notify() once it has dropped its
- * own locks.
+ * Context: any.  The caller calls sroce_cq_notify() after it has released its
+ * locks.
  * Return: false if the queue has overflowed.
  */
 bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe);
 
 /**
- * sroce_cq_notify() - raise the events that the pushed completions call for
+ * sroce_cq_notify() - raise the events that are due after sroce_cq_push()
  * @cq: the queue
  *
- * Context: any but hard interrupt; no lock held that a completion handler
- * could want (it may post and poll).
+ * Context: any except hard interrupt.  The caller holds no lock that a
+ * completion handler may take; handlers may post and poll.
  */
 void sroce_cq_notify(struct sroce_cq *cq);
 
 /**
- * sroce_cq_drain_handlers() - wait for the events of a QP that has gone
- * @cq: of a kernel user
+ * sroce_cq_drain_handlers() - wait for the events of a QP that was destroyed
+ * @cq: CQ of a kernel user
  *
- * ib_free_cq() takes it that there are none without QPs, and may free what the
- * handler uses at once.  Events of other QPs, however many, are not waited for.
+ * ib_free_cq() assumes that a CQ without QPs has no events, and may free the
+ * handler's data at once.  This does not wait for the events of other QPs,
+ * however many there are.
  *
  * Context: process, may sleep.
  */
