@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Doorbell pages: each queue of a process has a slot in one of them, for the
- * words that process and module share.
+ * Doorbell pages.  Each queue of a process has a slot in such a page, with the
+ * words that the process and the module share.
  */
 #include <linux/slab.h>
 #include "doorbell.h"
@@ -10,7 +10,7 @@
 #define MAX_PAGES	((1 << 20) / SROCE_SLOTS_PER_PAGE)
 #define HAS_FREE_SLOT	XA_MARK_1
 
-/* A doorbell page; bit n of @used is its slot n. */
+/* A doorbell page; bit n of @used is set if slot n is in use. */
 struct doorbell_page {
 	struct sroce_queue_mem *ring;
 	u32 used;

@@ -9,8 +9,8 @@ struct sroce_qp;
 
 /**
  * struct sroce_doorbell - a doorbell slot
- * @mem: its 128 bytes, zeroed: struct sroce_qp_slot or sroce_cq_slot
- * @number: in the context
+ * @mem: 128 bytes, zeroed: struct sroce_qp_slot or struct sroce_cq_slot
+ * @number: slot number, unique in the context
  * @page_offset: mmap offset of its page
  */
 struct sroce_doorbell {
@@ -21,23 +21,26 @@ struct sroce_doorbell {
 
 /**
  * sroce_doorbell_alloc() - take a free doorbell slot of a context
- * @ctx: the context
+ * @ctx: context of the process
  * @slot: result
  *
  * Context: process, may sleep.  Return: 0 or an errno.
  */
 int sroce_doorbell_alloc(struct sroce_ucontext *ctx, struct sroce_doorbell *slot);
 
-/* Give it back; nothing in the kernel may look at it any more. */
+/* Free a slot.  The kernel must not access it any more.  May sleep. */
 void sroce_doorbell_free(struct sroce_ucontext *ctx, struct sroce_doorbell *slot);
 
-/* Let kicks of @slot find @qp, or (NULL) nobody.  May sleep. */
+/*
+ * Set the QP that kicks of @slot find; NULL for none.  May sleep.  Return: 0 or
+ * an errno.
+ */
 int sroce_doorbell_set_qp(struct sroce_ucontext *ctx, struct sroce_doorbell *slot,
 			  struct sroce_qp *qp);
 
 /* Prepare a new context for sroce_doorbell_alloc(). */
 void sroce_doorbells_init(struct sroce_ucontext *ctx);
-/* Free the pages.  No slot is in use any more. */
+/* Free the pages.  No slot may be in use. */
 void sroce_doorbells_exit(struct sroce_ucontext *ctx);
 
 #endif /* SROCE_DOORBELL_H */

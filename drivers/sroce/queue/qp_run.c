@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a QP has to do, and who does it: the receive softirq that runs now, or
- * the QP's work item.
+ * Scheduling of deferred QP work: by the current receive softirq, or by the
+ * QP's work item.
  */
 #include <linux/ktime.h>
 #include <linux/workqueue.h>
@@ -10,8 +10,8 @@
 #include "trace.h"
 
 /*
- * What processes have to be done has no more right to a processor than they:
- * the threads of high priority are for the kernel's own users.
+ * Work for processes must not have a higher priority than the processes.  Only
+ * kernel users get the high-priority workqueue.
  */
 static struct workqueue_struct *queue, *kernel_queue;
 
@@ -34,7 +34,9 @@ void sroce_qp_run_exit(void)
 	destroy_workqueue(queue);
 }
 
-/* QPs to go on with at sroce_softirq_end(); the processor's own, softirqs. */
+/*
+ * QPs that sroce_softirq_end() resumes.  Per CPU; only softirqs access it.
+ */
 struct run_list {
 	struct sroce_qp *first;
 	struct sroce_qp **last;
@@ -43,7 +45,10 @@ struct run_list {
 
 static DEFINE_PER_CPU(struct run_list, run_list);
 
-/* @qp's reference becomes the run_list's or the work item's: one is enough. */
+/*
+ * Consumes the caller's reference: the list or the work item takes it over, or
+ * it is dropped if the QP is queued there already.
+ */
 static void run_list_add(struct sroce_qp *qp, bool soon)
 {
 	struct run_list *a;
@@ -61,7 +66,7 @@ static void run_list_add(struct sroce_qp *qp, bool soon)
 
 void sroce_qp_wake(struct sroce_qp *qp, unsigned long todo)
 {
-	/* Only the softirq that has it open adds to it. */
+	/* Only the softirq that has opened the list may add to it. */
 	bool soon = this_cpu_read(run_list.open) && in_softirq() &&
 		    !in_hardirq() && !(todo & ~SROCE_TODO_SOFTIRQ);
 
@@ -94,7 +99,7 @@ struct sroce_qp *sroce_softirq_next(void)
 	a->first = qp->next;
 	if (!a->first)
 		a->last = &a->first;
-	/* From here on it may be entered again, by another processor, too. */
+	/* From here on any CPU may queue the QP again. */
 	clear_bit_unlock(0, &qp->on_run_list);
 	return qp;
 }
@@ -108,7 +113,13 @@ void sroce_softirq_close(void)
 		run_list_add(qp, false);
 }
 
-/* @qps: of which timers have fired @since; their &sroce_qp.turn is the same */
+/**
+ * struct timer_budget - a CPU's budget for transmission by timers
+ * @since: start of the current period, ns
+ * @spent: time that timers have used in this period, ns
+ * @qps: number of QPs whose timers have fired in this period; their
+ *	&sroce_qp.turn equals @since
+ */
 struct timer_budget {
 	u64 since;
 	u64 spent;
@@ -128,7 +139,7 @@ u64 sroce_timer_budget_get(struct sroce_qp *qp)
 		t->spent = 0;
 		t->qps = 0;
 	}
-	/* Its timers may fire on two processors: it counts there and here. */
+	/* If its timers fire on two CPUs, both may count the QP. */
 	if (READ_ONCE(qp->turn) != t->since) {
 		WRITE_ONCE(qp->turn, t->since);
 		t->qps++;
@@ -150,7 +161,10 @@ void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_qp_todo event)
 		       lockdep_is_held(&qp->rq.lock));
 	if (now == IB_QPS_ERR || now < IB_QPS_RTR)
 		return;
-	/* The other half may be failing, too: ERR is not left for SQE. */
+	/*
+	 * The other side may be failing at the same time: never change ERR to
+	 * SQE.
+	 */
 	if (state == IB_QPS_ERR)
 		WRITE_ONCE(qp->state, state);
 	else if ((now != IB_QPS_RTS && now != IB_QPS_SQD) ||

@@ -4,67 +4,75 @@
 
 #include "qp.h"
 
-/* What a softirq does as well as the work item */
+/* Work that a softirq may do instead of the work item. */
 #define SROCE_TODO_SOFTIRQ	(BIT(SROCE_TODO_SEND) | BIT(SROCE_TODO_RESPOND))
 
 /* Context: loading the module.  Return: 0 or an errno. */
 int sroce_qp_run_init(void);
-/* Waits for work items.  Context: unloading the module; no QP is left. */
+/* Wait for work items.  Context: unloading the module; no QP is left. */
 void sroce_qp_run_exit(void);
 
 /**
- * sroce_qp_wake() - hand something over to the QP's work item
- * @qp: the QP; nothing happens if it is going away
+ * sroce_qp_wake() - schedule deferred work of a QP
+ * @qp: the QP; no effect if it is going away
  * @todo: bits of enum sroce_qp_todo
  *
- * What can go on in a softirq does, if one of ours is running here: see
- * sroce_softirq_begin().
+ * The work item does the work.  If @todo contains only SROCE_TODO_SOFTIRQ bits,
+ * and a softirq on this CPU has called sroce_softirq_begin(), that softirq does
+ * it instead.
  *
  * Context: any.
  */
 void sroce_qp_wake(struct sroce_qp *qp, unsigned long todo);
 
 /**
- * sroce_qp_error() - something went wrong: stop, flush, tell
+ * sroce_qp_error() - move a QP to an error state, flush it, and raise an event
  * @qp: the QP
- * @state: IB_QPS_ERR, or IB_QPS_SQE if only the send queue is concerned
- * @event: SROCE_TODO_FATAL and so on, or SROCE_TODO_FLUSH for none
+ * @state: IB_QPS_ERR, or IB_QPS_SQE if only the send queue is affected
+ * @event: SROCE_TODO_FATAL or another event, or SROCE_TODO_FLUSH for no event
  *
- * Context: @qp->sq.lock or @qp->rq.lock held.  The work item does the rest.
+ * The work item flushes and raises the event.
+ *
+ * Context: @qp->sq.lock or @qp->rq.lock held.
  */
 void sroce_qp_error(struct sroce_qp *qp, u8 state, enum sroce_qp_todo event);
 
 /**
- * sroce_softirq_begin() - what wakes a QP on this processor will be done soon
+ * sroce_softirq_begin() - open this CPU's list of QPs to resume
  *
- * Between this and sroce_softirq_end() sending and answering are not handed to
- * work items, but done at the end: a long answer goes on where its packets
- * are consumed, without a thread.
+ * Until sroce_softirq_end(), sroce_qp_wake() queues SROCE_TODO_SOFTIRQ work on
+ * this list instead of the workqueue, and sroce_softirq_end() does it.  So a
+ * long response continues on the CPU that consumes its packets, without a
+ * thread.
  *
- * Context: bottom halves off until sroce_softirq_end().
- * Return: false if it has begun already, and somebody else will end it.
+ * Context: softirq, or bottom halves off, until sroce_softirq_end().
+ * Return: false if the list is open already; then a caller further up the stack
+ * calls sroce_softirq_end().
  */
 bool sroce_softirq_begin(void);
 
 /*
- * The next QP that waits for sroce_softirq_end(), whose reference becomes the
- * caller's, or NULL.  Context: as there.
+ * Remove the next QP from the list.  Context: as sroce_softirq_begin().
+ * Return: the QP, whose reference the caller takes over, or NULL.
  */
 struct sroce_qp *sroce_softirq_next(void);
 
-/* It has ended: what still waits is left to work items.  Context: as there. */
+/*
+ * Close the list, and leave the remaining QPs to their work items.  Context: as
+ * sroce_softirq_begin().
+ */
 void sroce_softirq_close(void);
 
 /**
- * sroce_timer_budget_get() - may this timer send?
- * @qp: whose timer it is
+ * sroce_timer_budget_get() - may a timer callback transmit?
+ * @qp: QP of the timer
  *
- * If not, the timers of this processor have sent for long enough, and the QP is
- * to be woken instead.
+ * Once timers of more than SROCE_TIMER_QPS QPs have fired in a period on this
+ * CPU, timers may transmit for at most SROCE_TIMER_SHARE_NS of it.
  *
- * Context: a timer's callback, softirq.
- * Return: what sroce_timer_budget_put() takes, which ends the callback; 0: it may
- * not.
+ * Context: timer callback, softirq.
+ * Return: value for sroce_timer_budget_put(), which is called at the end of the
+ * callback; 0 if the callback must call sroce_qp_wake() instead.
  */
 u64 sroce_timer_budget_get(struct sroce_qp *qp);
 void sroce_timer_budget_put(u64 began);

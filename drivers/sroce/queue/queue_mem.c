@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Memory of rings and doorbell pages, which processes can map. */
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/sizes.h>
@@ -6,7 +7,7 @@
 #include <linux/vmalloc.h>
 #include "queue_mem.h"
 
-/* Far more than the largest queue that is ever created. */
+/* Far larger than any queue that can be created. */
 #define MAX_SIZE SZ_1G
 
 static struct sroce_queue_mem *to_ring(struct sroce_mmap_entry *mapping)
@@ -35,8 +36,9 @@ static void free_pages_of(struct page **pages, u32 count)
 }
 
 /*
- * Charged to the memory cgroup of the process, unlike those of vmalloc_user().
- * A size that the group does not allow is an error, no reason to kill anybody.
+ * The pages are charged to the memory cgroup of the process, unlike those of
+ * vmalloc_user().  A size over the cgroup's limit is an error and must not invoke
+ * the OOM killer.
  */
 static struct page **alloc_pages_of(u32 count)
 {
@@ -61,7 +63,7 @@ err_pages:
 	return NULL;
 }
 
-/* Zeroed memory that vfree() takes back and remap_vmalloc_range() takes. */
+/* Zeroed memory, suitable for remap_vmalloc_range(); vfree() frees it. */
 static void *alloc_mem(u32 size)
 {
 	u32 count = size >> PAGE_SHIFT;

@@ -7,13 +7,13 @@
 #include "../mem/mmap.h"
 
 /**
- * struct sroce_queue_mem - memory behind a ring or a doorbell page
- * @mapping: how a process maps it; unused if the kernel is the user
- * @ucontext: the process's context, or NULL
- * @mem: vfree() takes it back
+ * struct sroce_queue_mem - memory of a ring or a doorbell page
+ * @mapping: entry for mmap(); not inserted for a kernel user
+ * @ucontext: context of the process, or NULL
+ * @mem: the memory, from vmap() or vzalloc(); vfree() frees it
  * @size: bytes, whole pages
  *
- * Outlives its owner while a mmap() of it is under way.
+ * Outlives its owner while an mmap() of it is in progress.
  */
 struct sroce_queue_mem {
 	struct sroce_mmap_entry mapping;
@@ -23,14 +23,14 @@ struct sroce_queue_mem {
 };
 
 /**
- * struct sroce_recv_ring - receive requests of a QP or an SRQ; its lock
+ * struct sroce_recv_ring - receive WQEs of a QP or an SRQ; protected by its lock
  * @mem: entries as user space or verbs/post.c writes them; NULL without a ring
- * @slot: doorbell words, of which this is the receive half
- * @stride: bytes of an entry
+ * @slot: doorbell words; the ring uses the receive words
+ * @stride: bytes per entry
  * @entries: a power of two; 0 without a ring
- * @head: entries taken
- * @max_sge: longest SGE list of an entry
- * @broken: the tail has been impossible; look at it no more
+ * @head: number of entries taken
+ * @max_sge: maximum number of SGEs in an entry
+ * @broken: user space has written an impossible tail; take no more entries
  */
 struct sroce_recv_ring {
 	void *mem;
@@ -42,19 +42,19 @@ struct sroce_recv_ring {
 	bool broken;
 };
 
-/* What comes of taking the next one */
+/* Result of taking the next entry. */
 enum sroce_fetched {
 	SROCE_FETCHED,
 	SROCE_FETCHED_NONE,
-	SROCE_FETCHED_BAD,	/* malformed; its wr_id is valid */
-	SROCE_FETCHED_BROKEN,	/* the tail is impossible: there is none */
+	SROCE_FETCHED_BAD,	/* malformed, but wr_id is valid */
+	SROCE_FETCHED_BROKEN,	/* impossible tail; no entry taken */
 };
 
-/* Entries for @max_wr requests of @max_sge pieces each; @max_wr may be 0. */
+/* Set the ring's dimensions.  No effect if @max_wr is 0. */
 void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr,
 			  u32 max_sge);
 
-/* Place of an entry, whatever its index. */
+/* Address of an entry; @index may exceed the ring. */
 static inline void *sroce_recv_ring_at(const struct sroce_recv_ring *ring,
 				       u32 index)
 {
@@ -63,23 +63,23 @@ static inline void *sroce_recv_ring_at(const struct sroce_recv_ring *ring,
 
 /**
  * sroce_queue_mem_alloc() - allocate memory for a ring
- * @ucontext: whose process may map it; NULL for a kernel user
+ * @ucontext: context of the process that may map it; NULL for a kernel user
  * @size: bytes, rounded up to pages
  *
  * Context: process, may sleep.
- * Return: the ring or an ERR_PTR().
+ * Return: the memory or an ERR_PTR().
  */
 struct sroce_queue_mem *sroce_queue_mem_alloc(struct ib_ucontext *ucontext, size_t size);
 
 /**
- * sroce_queue_mem_free() - the owner is done with it
+ * sroce_queue_mem_free() - free memory of a ring
  * @ring: may be NULL
  *
- * Mappings that processes have keep their pages.
+ * Pages that a process has mapped stay until it unmaps them.
  */
 void sroce_queue_mem_free(struct sroce_queue_mem *ring);
 
-/* The offset for mmap(); 0 for a kernel user. */
+/* Offset for mmap(); 0 for a kernel user. */
 u64 sroce_queue_mem_offset(struct sroce_queue_mem *ring);
 
 #endif /* SROCE_QUEUE_MEM_H */

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Shared receive queues: requests that are taken, and their events.
+ * Shared receive queues: taking WQEs, and raising events.
  */
 #include "qp.h"
 #include "srq.h"
 #include "wqe.h"
 
-/* Requests that wait to be taken; more than @recv.entries with a bad tail. */
+/* Number of posted WQEs; exceeds @recv.entries if the tail is impossible. */
 static u32 waiting(const struct sroce_srq *srq)
 {
 	return sroce_load_acquire(&srq->recv.slot->rq_tail) - srq->recv.head;
 }
 
-/* There is one event for each limit that is set. */
 bool sroce_srq_limit_reached(struct sroce_srq *srq)
 {
 	lockdep_assert_held(&srq->lock);

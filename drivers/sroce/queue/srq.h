@@ -13,20 +13,21 @@ struct sroce_xrc_entry;
 
 /**
  * struct sroce_srq - shared receive queue
- * @ib: what the RDMA core sees; first
+ * @ib: the RDMA core's part; first member
  * @lock: protects @recv and @limit; taken with _bh, nested inside rq.lock of
- *	the QPs that take from it
- * @recv: receive requests
- * @limit: with fewer of them there is an event, once; 0 for none
- * @mutex: one modify_srq() at a time
- * @memory: behind @recv.mem
- * @ctx: the process's context, or NULL
- * @place: where the slot is in the context
- * @post_lock: kernel users' posting; taken with interrupts off
+ *	the QPs that use the SRQ
+ * @recv: receive WQEs
+ * @limit: raise IB_EVENT_SRQ_LIMIT_REACHED once when fewer WQEs are left; 0 for
+ *	no event
+ * @mutex: serializes modify_srq()
+ * @memory: memory of @recv.mem
+ * @ctx: context of the process, or NULL
+ * @place: location of the doorbell slot in the context
+ * @post_lock: serializes posts of kernel users; taken with interrupts off
  * @kernel_slot: doorbell words of a kernel user
- * @number: XRC: random, unique in the module; else 0
- * @serial: XRC: as @number, but no later queue will have it again
- * @entry: XRC: its place in the table of recv/xrc.c
+ * @number: XRC: SRQ number, random, unique in the module; otherwise 0
+ * @serial: XRC: identifies the SRQ; unlike @number it is never reused
+ * @entry: XRC: entry in the table of recv/xrc.c
  */
 struct sroce_srq {
 	struct ib_srq ib;
@@ -50,10 +51,10 @@ static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
 }
 
 /**
- * sroce_srq_take() - take the next receive request
+ * sroce_srq_take() - take the next receive WQE
  * @srq: the queue
- * @wqe: result, with room for @srq->recv.max_sge pieces
- * @todo: bits of enum sroce_qp_todo: events that are due
+ * @wqe: result, with room for @srq->recv.max_sge SGEs
+ * @todo: bits of enum sroce_qp_todo; the bits of due events are added
  *
  * Context: bottom halves off.  Return: enum sroce_fetched.
  */
@@ -61,12 +62,18 @@ enum sroce_fetched sroce_srq_take(struct sroce_srq *srq,
 				  struct sroce_recv_wqe *wqe,
 				  unsigned long *todo);
 
-/* Tell its owner.  Context: no lock held that an event handler could want. */
+/* Raise an event.  Context: no lock held that an event handler may take. */
 void sroce_srq_raise(struct sroce_srq *srq, enum ib_event_type type);
-/* The same for what sroce_srq_take() has put in @todo; other bits may be set. */
+/*
+ * Raise the events that sroce_srq_take() has added to @todo; other bits are
+ * ignored.  Context: as sroce_srq_raise().
+ */
 void sroce_srq_raise_due(struct sroce_srq *srq, unsigned long todo);
 
-/* Is an event due?  There is one for each limit.  Context: its lock held. */
+/*
+ * True if the limit event is due.  Each limit that is set causes one event, so
+ * this clears it.  Context: @lock held.
+ */
 bool sroce_srq_limit_reached(struct sroce_srq *srq);
 
 #endif /* SROCE_SRQ_H */

@@ -8,7 +8,7 @@
 #include <linux/tracepoint.h>
 #include "qp.h"
 
-/* @bytes are of UDP payload; @psn is a packet's own. */
+/* @bytes: UDP payload.  @psn: PSN of the packet. */
 DECLARE_EVENT_CLASS(sroce_packet,
 	TP_PROTO(const struct sroce_qp *qp, u8 opcode, u32 psn, u32 bytes),
 	TP_ARGS(qp, opcode, psn, bytes),
@@ -31,7 +31,7 @@ DECLARE_EVENT_CLASS(sroce_packet,
 		  __entry->qpn, __entry->opcode, __entry->psn, __entry->bytes)
 );
 
-/* A packet with headers that make sense has come for a QP. */
+/* A packet with valid headers has arrived for a QP. */
 DEFINE_EVENT(sroce_packet, sroce_packet_in,
 	TP_PROTO(const struct sroce_qp *qp, u8 opcode, u32 psn, u32 bytes),
 	TP_ARGS(qp, opcode, psn, bytes));
@@ -41,7 +41,7 @@ DEFINE_EVENT(sroce_packet, sroce_packet_out,
 	TP_PROTO(const struct sroce_qp *qp, u8 opcode, u32 psn, u32 bytes),
 	TP_ARGS(qp, opcode, psn, bytes));
 
-/* Everything from @psn on will be sent again. */
+/* All packets from @psn on will be retransmitted. */
 TRACE_EVENT(sroce_retransmit,
 	TP_PROTO(const struct sroce_qp *qp, u32 psn, u8 left),
 	TP_ARGS(qp, psn, left),
@@ -62,7 +62,7 @@ TRACE_EVENT(sroce_retransmit,
 		  __entry->qpn, __entry->psn, __entry->left)
 );
 
-/* Numbers are those of enum ibv_wc_opcode and ibv_wc_status. */
+/* opcode is an enum ibv_wc_opcode, status an enum ibv_wc_status. */
 TRACE_EVENT(sroce_complete,
 	TP_PROTO(const struct sroce_qp *qp, const struct sroce_cqe *cqe),
 	TP_ARGS(qp, cqe),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Requests come from memory that a hostile process may write to at any time:
- * each is copied once and only the copy is looked at.
+ * Copying and checking of WQEs.  A hostile process may write to the rings at any
+ * time, so each WQE is copied once, and only the copy is used.
  */
 #include <linux/mm.h>
 #include "../core/errors.h"
@@ -44,14 +44,14 @@ void sroce_wqe_free(struct sroce_qp *qp)
 	qp->sq.ring.lists = NULL;
 }
 
-/* Only the kernel registers. */
+/* Some operations, such as REG_MR, are for kernel users only. */
 static bool may_post(const struct sroce_qp *qp, const struct sroce_op_row *op)
 {
 	return op->transports & sroce_transport_bit(sroce_qp_transport(qp)) &&
 	       !(qp->user && op->traits & SROCE_TRAIT_KERNEL_ONLY);
 }
 
-/* For so few words memchr_inv() takes twice as long. */
+/* Faster than memchr_inv(), which takes twice as long for a few words. */
 static bool is_zero(const u32 *words, u32 n)
 {
 	u32 sum = 0;
@@ -61,7 +61,7 @@ static bool is_zero(const u32 *words, u32 n)
 	return !sum;
 }
 
-/* It has no list: the length is of the peer's memory. */
+/* A FLUSH has no SGE list; its length is that of the peer's memory. */
 static u8 take_flush(struct sroce_wr *wr, const struct sroce_sqe *sqe)
 {
 	const u8 types = SROCE_WR_FLUSH_GLOBAL | SROCE_WR_FLUSH_PERSISTENT;
@@ -149,7 +149,10 @@ static bool is_word(const struct sroce_wr *wr)
 	return sroce_wr_row(wr)->traits & SROCE_TRAIT_WORD;
 }
 
-/* @entry is in the ring: what is read here, is read here only. */
+/*
+ * @entry is in the ring, which the process may change: the payload is read only
+ * here.
+ */
 static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
 		      const struct sroce_sqe *entry, void *list)
 {
@@ -181,7 +184,10 @@ static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
 	return 0;
 }
 
-/* A response without data is one packet, however long the request's range is. */
+/*
+ * A response without data is one packet, regardless of the length that the
+ * request names.
+ */
 static bool is_one_packet(const struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	return wr->length <= qp->sq.req.mtu ||
@@ -196,7 +202,7 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 		wr->packets = 1;
 		return wr->length > req->mtu ? SROCE_LOC_LEN_ERR : 0;
 	}
-	/* From INIT to ERR: never connected, and only to be flushed. */
+	/* The QP went from INIT to ERR, never connected: only flush. */
 	if (!req->mtu)
 		return SROCE_WR_FLUSH_ERR;
 	if (sroce_wr_reads(wr) && !req->max_reads)

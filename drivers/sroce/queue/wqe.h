@@ -6,13 +6,14 @@
 #include "qp.h"
 
 /**
- * struct sroce_kernel_ud - operands of a datagram that a kernel user posts
- * @av: of its address handle, which it keeps until the completion
- * @remote_qpn: destination
- * @remote_qkey: destination
- * @pkey_index: of the GSI QP
+ * struct sroce_kernel_ud - operands of a datagram from a kernel user
+ * @av: address vector of the address handle, which the user keeps until the
+ *	completion
+ * @remote_qpn: destination QP number
+ * @remote_qkey: destination Q_Key
+ * @pkey_index: P_Key index; GSI QPs only
  *
- * In place of @ud of struct sroce_sqe, in rings that no process can map.
+ * Replaces @ud of struct sroce_sqe in rings that no process can map.
  */
 struct sroce_kernel_ud {
 	struct sroce_av *av;
@@ -33,9 +34,9 @@ static inline struct sroce_kernel_ud *sroce_kernel_ud(struct sroce_sqe *sqe)
 
 /**
  * struct sroce_recv_wqe - private copy of a receive request
- * @wr_id: the user's
- * @num_sge: entries of @sge
- * @sge: where the data goes
+ * @wr_id: wr_id of the work request
+ * @num_sge: number of entries in @sge
+ * @sge: buffers for the data
  */
 struct sroce_recv_wqe {
 	u64 wr_id;
@@ -44,48 +45,49 @@ struct sroce_recv_wqe {
 };
 
 /**
- * sroce_wqe_alloc() - memory for the private copies of send requests
- * @qp: the QP; nothing happens if it has it
+ * sroce_wqe_alloc() - allocate memory for private copies of send WQEs
+ * @qp: the QP; no effect if the memory exists or there is no send ring
  *
  * Context: process, may sleep.  Return: 0 or ENOMEM.
  */
 int sroce_wqe_alloc(struct sroce_qp *qp);
-/* Undoes that, if there is anything.  Context: process; nobody uses the QP. */
+/* Undo sroce_wqe_alloc().  Context: process; the QP is not in use. */
 void sroce_wqe_free(struct sroce_qp *qp);
 
 /**
  * sroce_wqe_fetch_send() - copy new entries out of the send ring
  * @qp: the QP, sq.lock held
- * @most: so many of them
+ * @most: maximum number of entries to copy
  *
- * An entry that makes no sense is copied as a request that fails with the
- * status for it.
+ * The copy of a malformed entry carries the error status with which it
+ * completes.
  *
- * Return: false if the tail is impossible: the QP must fail.
+ * Return: false if the tail is impossible, so that the QP must fail.
  */
 bool sroce_wqe_fetch_send(struct sroce_qp *qp, u32 most);
 
 /**
- * sroce_wqe_end() - how far the send ring is filled now
+ * sroce_wqe_end() - read the tail of the send ring
  * @qp: the QP, sq.lock held
  *
- * Return: the tail, or, if that is impossible, how far it has been copied.
+ * Return: the tail.  If it is impossible, the index up to which entries have
+ * been copied.
  */
 u32 sroce_wqe_end(struct sroce_qp *qp);
 
-/* Copy entries up to @end, that of sroce_wqe_end(), but only so many. */
+/* Copy at most @most entries up to @end, a result of sroce_wqe_end(). */
 void sroce_wqe_fetch_until(struct sroce_qp *qp, u32 end, u32 most);
 
 /**
- * sroce_wqe_header() - what an entry says of itself, unchecked
+ * sroce_wqe_header() - copy the header of an entry without checks
  * @qp: the QP, sq.lock held
- * @index: of the entry, before sroce_wqe_end()
- * @wr: result: all but operands and status
+ * @index: index of the entry, before sroce_wqe_end()
+ * @wr: result, without operands and status
  */
 void sroce_wqe_header(const struct sroce_qp *qp, u32 index,
 		      struct sroce_wr *wr);
 
-/* SGE list or inline data of a request in flight */
+/* SGE list or inline data of a copied WQE. */
 static inline void *sroce_wqe_list(const struct sroce_qp *qp, u32 index)
 {
 	return qp->sq.ring.lists +
@@ -94,9 +96,9 @@ static inline void *sroce_wqe_list(const struct sroce_qp *qp, u32 index)
 
 /**
  * sroce_wqe_fetch_recv() - take the next entry out of a receive ring
- * @dev: whose counters to use
- * @ring: of a QP or an SRQ; its lock held
- * @wqe: result, with room for @ring->max_sge pieces
+ * @dev: device whose counters are used
+ * @ring: ring of a QP or an SRQ; the lock of its owner held
+ * @wqe: result, with room for @ring->max_sge SGEs
  *
  * Return: enum sroce_fetched.
  */
