@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Coalesced doorbells: while a process posts in a stream, a timer collects its
- * posts, and it needs to kick less often.
+ * Coalesced doorbells: while a process posts a stream of WQEs, a timer collects
+ * them, so the process kicks less often.
  */
 #include "../core/params.h"
 #include "../queue/doorbell.h"
@@ -10,10 +10,11 @@
 #include "sq.h"
 
 /*
- * A process that waits for each answer has one or two requests under way and
- * has taken all completions when it kicks.  One that posts a stream leaves
- * some of either lying, or (if its requests are not signalled) kicks again and
- * again without taking any.  The words are the process's: a lie costs itself.
+ * A process that waits for each response has one or two requests outstanding,
+ * and has polled all completions when it kicks.  A stream leaves more than
+ * SROCE_STREAM_REQUESTS requests and completions.  If its requests are not
+ * signalled, it kicks SROCE_STREAM_KICKS times without polling any completion.
+ * The process can write wrong values to its slots, which affects only itself.
  */
 static bool posts_stream(struct sroce_qp *qp)
 {
@@ -33,15 +34,18 @@ static bool posts_stream(struct sroce_qp *qp)
 }
 
 /*
- * Nothing is fetched without a queue, nor before somebody ends those, who looks
- * at the tail, too.
+ * In these states no WQE is fetched.  The end of each of them calls
+ * sroce_req_run(), which reads the tail, so no batch timer is needed.
  */
 static bool cannot_send(const struct sroce_sendq *sq)
 {
 	return !sq->req.in.wrs || sq->blocked || sq->paging.refetch;
 }
 
-/* Addresses of datagrams are looked up when they are sent. */
+/*
+ * The AH of a datagram is looked up when the datagram is sent.  The mark lets
+ * sroce_destroy_user_ah() find the QPs that have to send before that.
+ */
 static bool needs_mark(const struct sroce_qp *qp)
 {
 	return qp->ctx && !sroce_qp_connected(qp);
@@ -52,7 +56,10 @@ static void mark(const struct sroce_qp *qp)
 	if (!needs_mark(qp))
 		return;
 	xa_set_mark(&qp->ctx->kicked->qps, qp->place.number, SROCE_SLOT_BATCHING);
-	/* Before the process sees that it need not kick; see send_batched(). */
+	/*
+	 * Set the mark before the process sees that it need not kick; see
+	 * send_batched().
+	 */
 	smp_mb();
 }
 
@@ -65,7 +72,7 @@ static void unmark(const struct sroce_qp *qp)
 
 static void batch_start(struct sroce_qp *qp)
 {
-	/* Not hrtimer_active(): that is true until the callback returns. */
+	/* Not hrtimer_active(), which is true until the callback returns. */
 	if (qp->sq.batch.active || !sroce_sq_active(qp) || cannot_send(&qp->sq))
 		return;
 	qp->sq.batch.active = true;
@@ -93,7 +100,11 @@ void sroce_batch_ended(struct sroce_qp *qp)
 	lockdep_assert_held(&sq->lock);
 	sq->batch.active = false;
 	sq->batch.idle = posts < SROCE_BATCH_WORTH ? sq->batch.idle + 1 : 0;
-	/* As long as it pays, it goes on, and hardly anybody kicks. */
+	/*
+	 * Re-armed until SROCE_BATCH_IDLE intervals in a row each collected
+	 * fewer than SROCE_BATCH_WORTH WQEs.  The process rarely kicks
+	 * meanwhile.
+	 */
 	if (sq->batch.idle < SROCE_BATCH_IDLE)
 		batch_start(qp);
 }
@@ -102,7 +113,7 @@ void sroce_batch_run(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	sroce_req_run(qp);
-	/* Not before it is sent. */
+	/* Clear the mark only after the WQEs are sent. */
 	if (!qp->sq.batch.active)
 		unmark(qp);
 }
