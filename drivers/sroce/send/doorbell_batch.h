@@ -5,29 +5,29 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_doorbell_rung() - somebody has posted
+ * sroce_doorbell_rung() - send WQEs after a doorbell
  * @qp: any type; sq.lock held
  *
- * Sends.  If the process posts in a stream, what it posts next is batch_start for
- * a moment, and fewer kicks are asked for.
+ * If the process posts a stream, later WQEs are collected for SROCE_BATCH_NS,
+ * and the process is asked to kick less often.
  */
 void sroce_doorbell_rung(struct sroce_qp *qp);
 
-/* Send what was batch_start up to now.  @qp: referenced.  Context: process. */
+/* Send the WQEs collected so far.  @qp: referenced.  Context: process. */
 void sroce_batch_send(struct sroce_qp *qp);
 
-/* Nothing is batch_start any more.  @qp: in RESET.  Context: process. */
+/* Stop collecting.  @qp: in RESET.  Context: process. */
 void sroce_batch_cancel(struct sroce_qp *qp);
 
 /**
- * sroce_batch_ended() - the time to gather is over
- * @qp: the QP, sq.lock held; sroce_batch_run() follows
+ * sroce_batch_ended() - handle expiry of the batch timer
+ * @qp: the QP, sq.lock held; sroce_batch_run() or the work item must follow
  *
- * Gathers again if it has been worth it.
+ * Starts the timer again if recent intervals collected enough WQEs.
  */
 void sroce_batch_ended(struct sroce_qp *qp);
 
-/* Send what was batch_start.  @qp: the QP, sq.lock held. */
+/* Send the collected WQEs.  @qp: the QP, sq.lock held. */
 void sroce_batch_run(struct sroce_qp *qp);
 
 #endif /* SROCE_DOORBELL_BATCH_H */
