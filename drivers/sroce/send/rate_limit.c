@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rate limit of a QP: after each burst a pause as long as its packets take.
+ * Rate limit of a QP: each burst is followed by a pause, as long as its packets
+ * take at that rate.
  */
 #include "../core/params.h"
 #include "rate_limit.h"
@@ -12,8 +13,8 @@ void sroce_rate_set(struct sroce_qp *qp, u32 rate)
 	qp->sq.rate.kbps = rate;
 	qp->sq.rate.free_at = ktime_get();
 	/*
-	 * It may have been waiting for long by the old one; but an RNR NAK that
-	 * came meanwhile has a deadline of its own.
+	 * End the wait for the old limit, which may be long.  If an RNR NAK
+	 * arrived meanwhile, the deadline is that of the RNR wait and stays.
 	 */
 	if (qp->sq.blocked && !qp->sq.req.rnr_wait)
 		qp->sq.rtx.armed = false;
@@ -34,8 +35,8 @@ bool sroce_rate_wait(struct sroce_qp *qp)
 }
 
 /*
- * What is late because of a timer is made up for, so that the rate holds on
- * average; what was not sent for want of requests is not.
+ * Timer delay is made up for, up to SROCE_RATE_SLACK_NS, so that the rate holds
+ * on average.  Longer times without requests are not.
  */
 void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 {
@@ -52,7 +53,7 @@ void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 	oldest = ktime_sub_ns(ktime_get(), SROCE_RATE_SLACK_NS);
 	if (ktime_before(sq->rate.free_at, oldest))
 		sq->rate.free_at = oldest;
-	/* Bits by kilobits per second are milliseconds. */
+	/* Bits divided by kbit/s are milliseconds. */
 	sq->rate.free_at = ktime_add_ns(sq->rate.free_at,
 					div_u64(bits * NSEC_PER_MSEC,
 						sq->rate.kbps));
