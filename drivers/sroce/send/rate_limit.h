@@ -5,16 +5,16 @@
 #include "../net/burst.h"
 #include "../queue/qp.h"
 
-/* sroce_rate_held() of a QP that has a limit. */
+/* Slow path of sroce_rate_held(): the QP has a limit. */
 bool sroce_rate_wait(struct sroce_qp *qp);
-/* sroce_rate_charge() of a QP that has one. */
+/* Slow path of sroce_rate_charge(): the QP has a limit. */
 void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst);
 
 /**
- * sroce_rate_held() - does the QP's rate limit keep it from sending now?
- * @qp: the QP; its send lock is held
+ * sroce_rate_held() - test whether the rate limit delays the QP
+ * @qp: the QP, sq.lock held
  *
- * Return: true if it is paused, and will go on by itself.
+ * Return: true if the QP must wait; the timer resumes it.
  */
 static inline bool sroce_rate_held(struct sroce_qp *qp)
 {
@@ -22,9 +22,9 @@ static inline bool sroce_rate_held(struct sroce_qp *qp)
 }
 
 /**
- * sroce_rate_charge() - a burst goes out and costs its time
- * @qp: the QP; its send lock is held
- * @burst: before sroce_burst_send(); may be empty
+ * sroce_rate_charge() - charge a burst to the rate limit
+ * @qp: the QP, sq.lock held
+ * @burst: the burst, before sroce_burst_send(); may be empty
  */
 static inline void sroce_rate_charge(struct sroce_qp *qp,
 				     const struct sroce_burst *burst)
@@ -33,7 +33,10 @@ static inline void sroce_rate_charge(struct sroce_qp *qp,
 		sroce_rate_add(qp, burst);
 }
 
-/* A new limit, kilobits per second, or 0 for none; takes effect at once. */
+/*
+ * Set the limit, effective at once.  @qp: the QP, sq.lock held.  @rate: kbit/s,
+ * or 0 for none.
+ */
 void sroce_rate_set(struct sroce_qp *qp, u32 rate);
 
 #endif /* SROCE_RATE_LIMIT_H */
