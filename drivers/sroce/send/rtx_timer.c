@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The timer of the send queue: retransmissions and probes that core/rtx.c asks
- * for, and the end of other waits.
+ * Timer of the send queue: retransmissions and probes as core/rtx.c decides,
+ * and the end of other waits.
  */
 #include "../core/completer.h"
 #include "../core/params.h"
@@ -13,15 +13,15 @@
 static void timer_start(struct sroce_sendq *sq)
 {
 	sq->timer.running = true;
-	/* One interrupt serves the timers of many QPs. */
+	/* With slack, one interrupt serves the timers of many QPs. */
 	hrtimer_start_range_ns(&sq->timer.hrtimer,
 			       ns_to_ktime(sq->rtx.deadline), sq->timer.slack,
 			       HRTIMER_MODE_ABS_PINNED_SOFT);
 }
 
 /*
- * The timer keeps running when the deadline moves away, and checks it when it
- * fires: progress costs a store, not a timer operation.
+ * A later deadline leaves the timer unchanged; the callback checks the deadline.
+ * So progress costs a store, not a timer operation.
  */
 static void timer_follow(struct sroce_sendq *sq)
 {
@@ -81,7 +81,7 @@ void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 	trace_sroce_retransmit(qp, sq->req.una, sq->req.retry_left);
 }
 
-/* The slack at most doubles a timeout. */
+/* The slack never exceeds the timeout, so it at most doubles the wait. */
 static u32 next_slack(const struct sroce_sendq *sq)
 {
 	u64 most = SROCE_MAX_TIMER_SLACK_NS;
