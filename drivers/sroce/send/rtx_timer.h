@@ -5,39 +5,40 @@
 #include "../queue/qp.h"
 
 /**
- * sroce_rtx_timer_arm() - set a deadline
- * @qp: the QP; sq.lock held
- * @ns: from now
+ * sroce_rtx_timer_arm() - set a deadline, without slack
+ * @qp: the QP, sq.lock held
+ * @ns: time from now, ns
  */
 void sroce_rtx_timer_arm(struct sroce_qp *qp, u64 ns);
 
 /**
- * sroce_rtx_timer_progress() - packets were acknowledged, or the first one sent
- * @qp: connected; sq.lock held
+ * sroce_rtx_timer_progress() - update the deadline after an acknowledgment, or
+ *	after the first packet was sent
+ * @qp: connected QP, sq.lock held
  *
- * Sets the deadline that core/rtx.c asks for, or none.
+ * Sets or clears the deadline as core/rtx.c decides.
  */
 void sroce_rtx_timer_progress(struct sroce_qp *qp);
 
 /**
- * sroce_rtx_timer_retry() - a packet was lost: go back, or fail
- * @qp: connected; sq.lock held; sroce_req_run() follows
- * @why: the counter of a retry; an exceeded retry count has its own
+ * sroce_rtx_timer_retry() - go back to a lost packet, or fail the QP
+ * @qp: connected QP, sq.lock held; sroce_req_run() must follow
+ * @why: counter of a retry; an exceeded retry count has its own counter
  */
 void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why);
 
 /**
  * sroce_rtx_timer_probe() - ask the peer what it has received
- * @qp: connected; sq.lock held; sroce_req_run() follows
+ * @qp: connected QP, sq.lock held; sroce_req_run() must follow
  */
 void sroce_rtx_timer_probe(struct sroce_qp *qp);
 
 /**
- * sroce_rtx_timer_due() - the timer has fired
- * @qp: the QP; sq.lock held
+ * sroce_rtx_timer_due() - handle expiry of the timer
+ * @qp: the QP, sq.lock held
  *
- * Return: true if the deadline has passed.  If not, the timer runs again, as
- * long as there is a deadline.
+ * Return: true if the deadline has passed.  Otherwise the timer is started
+ * again if there is a deadline.
  */
 bool sroce_rtx_timer_due(struct sroce_qp *qp);
 
