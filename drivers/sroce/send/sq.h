@@ -15,7 +15,10 @@ static inline void sroce_sq_begin(struct sroce_qp *qp)
 	spin_lock_bh(&qp->sq.lock);
 }
 
-/* Completion handlers may post, peers answer: after the lock is gone. */
+/*
+ * Completion handlers and loopback delivery run without the lock: a handler may
+ * post, and a peer on this device may respond.
+ */
 static inline void sroce_sq_end(struct sroce_qp *qp)
 {
 	sroce_mr_cache_drop(&qp->sq.cache);
