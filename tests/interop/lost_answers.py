@@ -11,7 +11,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../wire"))
 import constants as e  # noqa: E402  pylint: disable=wrong-import-position
 from pyverbs.device import Context  # noqa: E402  pylint: disable=wrong-import-position
-from victim import Victim  # noqa: E402  pylint: disable=wrong-import-position
+from target import Victim  # noqa: E402  pylint: disable=wrong-import-position
 
 DATA = b"the data"
 
