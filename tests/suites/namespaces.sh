@@ -107,7 +107,7 @@ TRACING=/sys/kernel/tracing
 watch_walks() {
 	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
 	[ -e $TRACING/kprobe_events ] || return
-	echo "p:sroce_test/walk sroce:sroce_qp_forget_routes" >>$TRACING/kprobe_events
+	echo "p:sroce_test/walk sroce:sroce_qp_for_each" >>$TRACING/kprobe_events
 	echo 1 >$TRACING/events/sroce_test/walk/enable
 	at_exit forget_walks
 } 2>/dev/null
