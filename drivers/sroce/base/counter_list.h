@@ -55,8 +55,9 @@ SROCE_COUNTER(RX_BAD_TRANSPORT, rx_bad_transport)
 SROCE_COUNTER(RX_BAD_STATE, rx_bad_state)
 /* deferred or dropped to page in memory */
 SROCE_COUNTER(RX_PAGED_OUT, rx_paged_out)
-/* responses and requests without effect */
+/* CNPs that name a connected or UD QP */
 SROCE_COUNTER(RP_CNP_HANDLED, rp_cnp_handled)
+/* responses and requests without effect */
 SROCE_COUNTER(RX_IGNORED, rx_ignored)
 SROCE_COUNTER(CQ_OVERFLOWS, cq_overflows)
 SROCE_COUNTER(BAD_WQES, bad_wqes)

@@ -24,7 +24,7 @@ enum sroce_op {
 	SROCE_OPS,
 };
 
-/* What a packet is about; what its place in the message is comes beside it. */
+/* Kind of a packet.  Its position in the message is enum sroce_pkt_pos. */
 enum sroce_kind {
 	SROCE_KIND_NONE,
 	SROCE_KIND_SEND,
@@ -39,7 +39,7 @@ enum sroce_kind {
 	SROCE_KIND_CNP,
 };
 
-/* The first kind that is for our requester: responses and CNPs. */
+/* The requester handles this kind and all that follow: responses and CNPs. */
 #define SROCE_KIND_RESPONSES	SROCE_KIND_READ_RESPONSE
 
 enum sroce_pkt_pos {
@@ -79,7 +79,7 @@ enum sroce_wc_opcode {
 	SROCE_WC_RECV_RDMA_WITH_IMM	= 129,
 };
 
-/* Which part of the WQE has the operands */
+/* Layout of the operands in a WQE */
 enum sroce_operands {
 	SROCE_OPERANDS_NONE,	/* a list and the immediate data are all */
 	SROCE_OPERANDS_RDMA,

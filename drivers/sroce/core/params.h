@@ -69,8 +69,8 @@
 /* Requests flushed in a lock section.  Suite ending. */
 #define SROCE_FLUSH_BUDGET	256
 /*
- * Packets.  With so many unacknowledged, an ACK is sure to arrive soon and makes
- * the requester read the ring: no kick is needed.  Row "WRITE 2 B rate".
+ * Unacknowledged packets from which on the process need not kick: an ACK will
+ * arrive soon, and the requester then reads the ring.  Row "WRITE 2 B rate".
  */
 #define SROCE_NO_KICK_PACKETS	32
 /* Packets of a stream between two that ask for an ACK.  Row "WRITE 64 KiB". */
@@ -124,8 +124,8 @@
 /* Posts that are collected before the next kick.  Row "WRITE 2 B rate". */
 #define SROCE_BATCH_POSTS	32
 /*
- * Collecting ends when so many intervals in a row brought fewer posts than
- * SROCE_BATCH_WORTH.  Row "CPU time, SEND 64 KiB, events".
+ * The batch timer stops after SROCE_BATCH_IDLE intervals in a row that each
+ * collected fewer than SROCE_BATCH_WORTH WQEs.  Row "CPU time, SEND 64 KiB, events".
  */
 #define SROCE_BATCH_IDLE	16
 #define SROCE_BATCH_WORTH	3

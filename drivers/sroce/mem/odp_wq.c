@@ -18,7 +18,7 @@
  * @node: in @user_wqs
  * @uid: the user
  * @users: number of address spaces
- * @close: frees the user_wq some time after the last of them
+ * @close: frees the user_wq some time after its last address space
  */
 struct user_wq {
 	struct sroce_odp_wq queues;
@@ -28,7 +28,7 @@ struct user_wq {
 	struct delayed_work close;
 };
 
-/* Protects all user_wqs, the table and leaving. */
+/* Protects each user_wq, @user_wqs and @leaving. */
 static DEFINE_MUTEX(user_wqs_lock);
 static DEFINE_HASHTABLE(user_wqs, 8);
 static bool leaving;
@@ -39,7 +39,7 @@ static struct workqueue_struct *cleanup_wq;
 
 int sroce_odp_wq_init(void)
 {
-	cleanup_wq = alloc_workqueue("sroce_pager", WQ_UNBOUND, 0);
+	cleanup_wq = alloc_workqueue("sroce_odp_cleanup", WQ_UNBOUND, 0);
 	return cleanup_wq ? 0 : -ENOMEM;
 }
 

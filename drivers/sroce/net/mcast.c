@@ -46,7 +46,10 @@ struct member {
 	struct rcu_head rcu;
 };
 
-/* Members of all groups of all devices; readers use RCU, writers the lock. */
+/*
+ * Members of all groups of all devices.  Receivers read under RCU.  A writer
+ * holds rtnl and members_lock, so holding one of the two is enough to walk.
+ */
 static DEFINE_HASHTABLE(members, 8);
 static DEFINE_SPINLOCK(members_lock);
 
@@ -142,6 +145,7 @@ static int join_by(struct member *m, struct net_device *ndev)
 	struct joined *j = kzalloc_obj(*j, GFP_KERNEL_ACCOUNT);
 	int err;
 
+	ASSERT_RTNL();
 	if (!j)
 		return -ENOMEM;
 	if (ipv6_addr_v4mapped(&m->group))
@@ -342,6 +346,7 @@ static int publish_member(struct member *m)
 {
 	int err = 0;
 
+	ASSERT_RTNL();
 	spin_lock(&members_lock);
 	if (find_member(m->qp, &m->group))
 		err = -EEXIST;
@@ -391,6 +396,7 @@ static struct member *unpublish_member(struct sroce_qp *qp,
 {
 	struct member *m;
 
+	ASSERT_RTNL();
 	spin_lock(&members_lock);
 	m = find_member(qp, group);
 	if (m) {

@@ -126,7 +126,9 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
 
 /*
  * A QP that is being destroyed releases its routes before its last reference is
- * dropped, and is found until then.
+ * dropped, and is found until then.  The lock order is that of
+ * sroce_qp_lock_both().  Nothing is posted or completed here, so the plain locks
+ * are enough.
  */
 static void forget_routes(struct sroce_qp *qp, const void *net)
 {

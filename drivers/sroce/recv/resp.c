@@ -334,7 +334,7 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (req->begins) {
 		/*
 		 * A program that sees a byte of this message in memory must see
-		 * all earlier messages (vol.  1, 9.5): some programs poll a
+		 * all earlier messages (vol. 1, 9.5): some programs poll a
 		 * flag that is written after the data.
 		 */
 		smp_wmb();

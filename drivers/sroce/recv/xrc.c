@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Extended reliable connections (IBTA vol.  1, annex A14): SRQ numbers, and the
+ * Extended reliable connections (IBTA vol. 1, annex A14): SRQ numbers, and the
  * current SRQ of an XRC target QP.
  */
 

@@ -20,8 +20,8 @@ static bool posts_stream(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u32 polled = sroce_load(&sq->cq->slot->head);
-	u32 lying = READ_ONCE(sq->cq->tail) - polled +
-		    sroce_load(&qp->slot->sq_tail) - sq->req.in.head;
+	u32 outstanding = READ_ONCE(sq->cq->tail) - polled +
+			  sroce_load(&qp->slot->sq_tail) - sq->req.in.head;
 
 	polled += sroce_load(&qp->rq.cq->slot->head);
 	if (polled != sq->batch.polled) {
@@ -30,7 +30,8 @@ static bool posts_stream(struct sroce_qp *qp)
 	} else if (sq->batch.unpolled < SROCE_STREAM_KICKS) {
 		sq->batch.unpolled++;
 	}
-	return lying > SROCE_STREAM_REQUESTS || sq->batch.unpolled == SROCE_STREAM_KICKS;
+	return outstanding > SROCE_STREAM_REQUESTS ||
+	       sq->batch.unpolled == SROCE_STREAM_KICKS;
 }
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The sending half of connected QPs: asks core/requester.c what to send and
- * core/completer.c what the answers mean, and does it.
+ * Requester of connected QPs.  core/requester.c decides which packet is next, and
+ * core/completer.c the effect of a response; this file carries it out.
  */
 #include "../core/aeth.h"
 #include "../core/completer.h"
@@ -57,7 +57,7 @@ void sroce_req_reset(struct sroce_qp *qp)
 
 /* Sending */
 
-/* The memory of a request whose answer brings data. */
+/* The memory that the response to a READ or an atomic is stored to. */
 static struct sroce_sgl local_sgl(struct sroce_qp *qp, u32 index)
 {
 	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
@@ -71,8 +71,9 @@ static struct sroce_sgl local_sgl(struct sroce_qp *qp, u32 index)
 }
 
 /*
- * An atomic whose result has no place may not do anything at the peer.  Memory
- * on demand is best present before its data comes: EAGAIN.
+ * Check the memory before the request is sent: an atomic must not change the
+ * peer's memory if its result cannot be stored.  Returns EAGAIN for memory on
+ * demand that is not present.
  */
 static int may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
 		     const struct sroce_sge *sge)
@@ -100,7 +101,7 @@ static int may_store(struct sroce_qp *qp, const struct sroce_wr *wr,
 	return err;
 }
 
-/* @alone: not with those that follow it in its message */
+/* @alone: add this packet only, not the rest of its message */
 static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		       struct sroce_outgoing *out, bool alone)
 {
@@ -130,9 +131,9 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		return sroce_burst_add(burst, &out->pkt, NULL, 0,
 				       list + out->offset, true);
 	/*
-	 * UC completes now and leaves the buffer to its owner.  What is sent
-	 * again is copied, too: if the owner of the memory keeps changing it,
-	 * the first attempt may have failed its ICRC for that.
+	 * UC completes at once, and its user may then reuse the buffer.
+	 * Retransmissions are copied, too: if the user keeps changing the
+	 * buffer, the first attempt may have failed its ICRC check.
 	 */
 	err = sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL, copy);
 	if (!err && !alone)
@@ -142,7 +143,7 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	return err;
 }
 
-/* Returns false if there have been too many of them. */
+/* Returns false after SROCE_MAX_PAUSES pauses in a row. */
 static bool pause_requests(struct sroce_qp *qp)
 {
 	if (qp->sq.pauses == SROCE_MAX_PAUSES)
@@ -166,7 +167,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
-	/* No answer tells UC that its packets go out again. */
+	/* UC has no responses that end the row of pauses. */
 	if (!reliable && burst->packets)
 		qp->sq.pauses = 0;
 	if (!sroce_burst_send(burst) || !reliable || !pause_requests(qp))
@@ -175,7 +176,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	return false;
 }
 
-/* The requester goes on when the memory of the request is present. */
+/* Once the memory of the request is present, the requester resumes. */
 static int page_in_request(struct sroce_qp *qp,
 			   const struct sroce_outgoing *out)
 {
@@ -187,7 +188,7 @@ static int page_in_request(struct sroce_qp *qp,
 				 out->wr->length - out->offset);
 }
 
-/* Returns false if the packet could not be made for want of memory. */
+/* Returns false if the packet has to wait for memory. */
 static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 			struct sroce_outgoing *out, bool alone)
 {
@@ -205,7 +206,7 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 		out->wr->status = SROCE_LOC_PROT_ERR;
 		return true;
 	case -ENETUNREACH:
-		/* Lost like on any other host; nobody asks UC for the rest. */
+		/* The packet is lost.  UC drops the rest of its message, too. */
 		if (!sroce_qp_reliable(qp))
 			out->count = out->wr->packets - qp->sq.req.packet;
 		break;
@@ -217,7 +218,10 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 static u8 execute_local(struct sroce_qp *qp, struct sroce_burst *burst,
 			const struct sroce_wr *wr)
 {
-	/* Who may wait for others to drop their grips has none itself. */
+	/*
+	 * Invalidation waits until all references to the MR are dropped, so
+	 * drop those of this QP first.
+	 */
 	sroce_mr_cache_drop(&burst->cache);
 	sroce_mr_cache_drop(&qp->sq.cache);
 	switch (wr->opcode) {
@@ -230,7 +234,7 @@ static u8 execute_local(struct sroce_qp *qp, struct sroce_burst *burst,
 	}
 }
 
-/* A request that fails is found by sroce_requester_next() once more. */
+/* If it fails, sroce_requester_next() returns it again, with its status. */
 static void do_local(struct sroce_qp *qp, struct sroce_burst *burst,
 		     struct sroce_wr *wr)
 {
@@ -243,8 +247,8 @@ static void do_local(struct sroce_qp *qp, struct sroce_burst *burst,
 }
 
 /*
- * The last burst left without asking, since more was to follow, and now
- * nothing can; or there has been no answer for long.
+ * Must a packet be sent to request an ACK?  Yes if the last burst did not request
+ * one because more was to follow, and now nothing can.  Also for a probe.
  */
 static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
 {
@@ -257,8 +261,8 @@ static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
 }
 
 /*
- * The last packet goes out once more, and asks for what is missing before it,
- * or the oldest one.  Not one of a failed request.
+ * Send the last packet again, or the oldest one, to get an ACK or a NAK.  Packets
+ * of a failed request are left out.
  */
 static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst,
 		      enum sroce_next next)
@@ -292,8 +296,8 @@ static bool may_transmit(struct sroce_qp *qp)
 }
 
 /*
- * Room for @pkt: a burst that is full has left.  Each takes of the budget, and
- * so does a packet that is lost without one.
+ * Make room for @pkt: send the burst if it is full.  Each burst uses up a unit of
+ * the budget, and so does each packet that is lost before it is in a burst.
  */
 static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
 			    const struct sroce_pkt *pkt, u32 *first,
@@ -354,7 +358,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	return next;
 }
 
-/* SQD: everything that was started is acknowledged. */
+/* SQD: raise the event once all started requests are acknowledged. */
 static void check_drained(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
@@ -366,7 +370,10 @@ static void check_drained(struct sroce_qp *qp)
 	sroce_qp_wake(qp, BIT(SROCE_TODO_DRAINED));
 }
 
-/* Without a timer a lost answer would leave new requests lying. */
+/*
+ * Without a running timer, nothing would make the requester read the ring after a
+ * response is lost.
+ */
 static bool needs_kick(const struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->sq.req;
@@ -400,8 +407,8 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 }
 
 /*
- * Answers have been dropped since their place was not present: once it is, ask
- * for them again.  That is no retry, as nothing was lost on the way.
+ * Responses were dropped because their memory was not present.  Once it is, send
+ * the requests again.  This is not counted as a retry, as no packet was lost.
  */
 static bool refetch(struct sroce_qp *qp)
 {
@@ -430,7 +437,7 @@ void sroce_req_run(struct sroce_qp *qp)
 		return;
 	while (sroce_sq_active(qp) && !qp->sq.blocked) {
 		sroce_ring_busy(qp->slot);
-		/* A process that posts as fast as we send must not hold us. */
+		/* A process may post as fast as this loop sends. */
 		if (!rounds--) {
 			sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 			break;
@@ -456,10 +463,10 @@ void sroce_req_run(struct sroce_qp *qp)
 	}
 }
 
-/* Answers */
+/* Responses */
 
-static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
-			 const struct sroce_ack_result *a, bool atomic)
+static void store_response(struct sroce_qp *qp, const struct sroce_rx *rx,
+			   const struct sroce_ack_result *a, bool atomic)
 {
 	struct sroce_sgl to = local_sgl(qp, a->index);
 	u32 length = sroce_inflight_wr(&qp->sq.req.in, a->index)->length;
@@ -475,7 +482,7 @@ static void store_answer(struct sroce_qp *qp, const struct sroce_rx *rx,
 	if (err == -EAGAIN &&
 	    !sroce_fault_start(&qp->sq.paging.fault, &to, at, length - at))
 		qp->sq.paging.refetch = true;
-	else if (err == -ENODATA)	/* it is asked for again */
+	else if (err == -ENODATA)	/* the request is sent again */
 		sroce_count(qp, SROCE_RX_MALFORMED);
 	else if (err)
 		sroce_sq_fail(qp, SROCE_LOC_PROT_ERR);
@@ -515,7 +522,7 @@ void sroce_req_refused(struct sroce_qp *qp, u8 status)
 	sroce_sq_fail(qp, status);
 }
 
-/* The peer says what it lacks, or an answer shows that one before it was lost. */
+/* A NAK reports the gap, or a later response shows it. */
 static enum sroce_counter gap_counter(const struct sroce_pkt *pkt)
 {
 	return pkt->op->kind == SROCE_KIND_ACK &&
@@ -528,13 +535,13 @@ static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
 {
 	switch (verdict) {
 	case SROCE_RESP_DATA:
-		store_answer(qp, rx, a, false);
+		store_response(qp, rx, a, false);
 		break;
 	case SROCE_RESP_ATOMIC:
-		store_answer(qp, rx, a, true);
+		store_response(qp, rx, a, true);
 		break;
 	case SROCE_RESP_RETRY:
-		/* The gap is of our own making. */
+		/* This host dropped the responses; see refetch(). */
 		if (qp->sq.paging.refetch)
 			break;
 		sroce_rtx_timer_retry(qp, gap_counter(&rx->pkt));
@@ -550,7 +557,7 @@ static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 }
 
-/* What has been refused fails when all before it has been answered. */
+/* A refused request fails once all requests before it are complete. */
 static void settle_refusal(struct sroce_qp *qp)
 {
 	struct sroce_ack_result a;

@@ -16,7 +16,7 @@ void sroce_req_run(struct sroce_qp *qp);
 
 /**
  * sroce_req_response() - a response or acknowledgment has arrived
- * @qp: RC; sq.lock held; sroce_req_run() follows
+ * @qp: RC or XRC; sq.lock held; sroce_req_run() follows
  * @rx: the packet, its ICRC verified
  */
 void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx);

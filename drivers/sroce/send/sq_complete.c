@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The end of send requests: done, failed or flushed.
+ * Completion of send requests: success, failure or flush.
  */
 #include "../core/params.h"
 #include "../mem/mr_fast.h"
@@ -42,14 +42,14 @@ void sroce_sq_complete(struct sroce_qp *qp, u8 status)
 	bool tell = status || wr->flags & SROCE_SIGNALED || qp->sq.signal_all;
 
 	lockdep_assert_held(&qp->sq.lock);
-	/* The place is free before the process can learn of the completion. */
+	/* Free the slot of the ring before the completion is visible. */
 	sroce_store_release(&qp->slot->sq_head, req->in.head + 1);
 	if (tell)
 		write_cqe(qp, wr, status);
 	sroce_requester_retire(req);
 }
 
-/* It may wait for others to drop their grips, see execute_local() in send/req.c. */
+/* See execute_local() in send/req.c for the reason to drop the cached MR. */
 u8 sroce_sq_invalidate(struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	lockdep_assert_held(&qp->sq.lock);
@@ -66,7 +66,7 @@ static void fail_oldest(struct sroce_qp *qp, u8 status)
 	sroce_qp_error(qp, state, SROCE_TODO_FLUSH);
 }
 
-/* Returns false if what one of them was to invalidate could not be. */
+/* Returns false if the request was to invalidate an R_Key, and that failed. */
 static bool complete_one(struct sroce_qp *qp)
 {
 	const struct sroce_inflight *in = &qp->sq.req.in;
@@ -89,7 +89,7 @@ void sroce_sq_complete_done(struct sroce_qp *qp)
 		complete_one(qp);
 }
 
-/* What is done is done, also when the other half has failed meanwhile. */
+/* Finished requests succeed, even if the receive queue has failed since. */
 void sroce_sq_fail(struct sroce_qp *qp, u8 status)
 {
 	lockdep_assert_held(&qp->sq.lock);
@@ -100,9 +100,9 @@ void sroce_sq_fail(struct sroce_qp *qp, u8 status)
 }
 
 /*
- * The other half of the QP may have failed between the end of a request and its
- * completion: what is done is not flushed.  A window that is bound to nothing
- * makes the peer's next WRITE do just that.
+ * The receive queue may fail between the end of a request and its completion.  A
+ * finished request is not flushed then.  Example: after a bind of length 0, the
+ * peer's next WRITE through the memory window is such a failure.
  */
 static u8 flush_status(const struct sroce_requester *req)
 {
@@ -127,7 +127,7 @@ void sroce_sq_flush_begin(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	if (!to_flush(qp)) {
-		/* It may fail before sroce_sq_flush() looks at it. */
+		/* The QP may enter the error state before sroce_sq_flush() runs. */
 		qp->sq.flush_end = qp->sq.req.in.tail;
 		return;
 	}
@@ -139,7 +139,7 @@ void sroce_sq_flush_begin(struct sroce_qp *qp)
 	qp->sq.flush_end = sroce_wqe_end(qp);
 }
 
-/* There was no memory for a record of it, and none is needed. */
+/* Flush WQEs straight from the ring: there was no memory for their records. */
 static void flush_unfetched(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
@@ -160,7 +160,7 @@ bool sroce_sq_flush(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (!to_flush(qp))
 		return false;
-	/* Each may have a kilobyte in it: no more are copied than flushed. */
+	/* A WQE may have a kilobyte of inline data: copy only those flushed now. */
 	if (in->wrs && in->tail - in->head < budget)
 		sroce_wqe_fetch_until(qp, qp->sq.flush_end,
 				      budget - (in->tail - in->head));

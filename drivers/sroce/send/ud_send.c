@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Datagrams: UD QPs and the GSI.  A request is complete when its packet has left;
- * what the queues on the way drop is lost, as on any network.
+ * Datagrams: UD QPs and the GSI.  A request is complete when its packet is handed
+ * to the network stack.  A packet that is dropped later is lost.
  */
 #include "../core/params.h"
 #include "../net/burst.h"
@@ -15,7 +15,7 @@
 #include "sq_complete.h"
 #include "ud_send.h"
 
-/* A Q_Key with this bit stands for that of the sending QP (10.2.5). */
+/* With this bit set in the Q_Key, that of the sending QP is used (10.2.5). */
 #define QKEY_OWN	0x80000000u
 
 static struct sroce_av *request_av(struct sroce_qp *qp, const struct sroce_wr *wr)
@@ -27,7 +27,7 @@ static struct sroce_av *request_av(struct sroce_qp *qp, const struct sroce_wr *w
 	return wr->ud.av;
 }
 
-/* The GSI is of all partitions: a request says which. */
+/* The GSI QP belongs to all partitions: each WQE has a P_Key index. */
 static u16 request_pkey(const struct sroce_qp *qp, const struct sroce_wr *wr)
 {
 	if (qp->type == IB_QPT_GSI)
@@ -57,7 +57,7 @@ static void set_dest(struct sroce_qp *qp, struct sroce_burst *burst,
 	burst->av = av;
 }
 
-/* Packets that nobody lets go; the next one would be lost in a queue, too. */
+/* The transmit queue keeps all these packets; it would drop another one. */
 static bool too_many(const struct sroce_qp *qp)
 {
 	return sroce_tx_bursts(qp) >= SROCE_UD_TX_LIMIT ||
@@ -144,10 +144,10 @@ static bool has_room(struct sroce_qp *qp)
 }
 
 /*
- * Who has our packets and neither sends nor drops them (a program that does not
- * read from its tap, a queueing discipline that is plugged) holds up what goes
- * to all others.  So after a while the next one goes all the same, until there
- * are too_many().
+ * A netdev may keep packets without sending or dropping them: a tap whose program
+ * does not read, or a plugged queueing discipline.  This blocks datagrams to all
+ * destinations of the QP.  After SROCE_UD_HOLD_NS, send the next datagram anyway,
+ * until there are too_many().
  */
 static bool held_up(struct sroce_qp *qp)
 {
@@ -181,7 +181,7 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 		return SROCE_NEXT_HOLD;
 	sroce_burst_begin(&burst, qp, qp->sq.ud.av, &qp->sq.path);
 	while (in->next != in->tail) {
-		/* With a rate limit each datagram waits for its own time. */
+		/* With a rate limit, each datagram is sent at its own time. */
 		if (unlikely(qp->sq.rate.kbps))
 			send_burst(qp, &burst);
 		if (sroce_rate_held(qp) || held_up(qp))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Modify and query of QPs: the checks of the state machine
- * (ib_modify_qp_is_ok() has the table of IBTA vol.  1, 11.2.5.2), and the
+ * (ib_modify_qp_is_ok() has the table of IBTA vol. 1, 11.2.5.2), and the
  * effects of a change on both sides.
  */
 #include <rdma/ib_addr.h>
