@@ -44,7 +44,7 @@ extern struct host hosts[2];
 /* Opens both devices; the program ends if that cannot be. */
 void fabric_open(void);
 
-/* What a program does first: fabric_open(), if it has none of its own. */
+/* Call it before any other function, unless fabric_open() was called. */
 void tap_begin(void);
 
 bool host_open(struct host *host, const char *name, int gid_index);

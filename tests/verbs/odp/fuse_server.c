@@ -4,8 +4,8 @@
  *
  *	fuse_server serve DIRECTORY		a file system of one file, which can be
  *					opened and mapped; reads get no answer
- *	fuse_server send FILE NUMBER		so many QPs of $D1 send from that file, and
- *					wait for it
+ *	fuse_server send FILE NUMBER		NUMBER QPs of $D1 send from that
+ *					file and wait for it
  */
 #include <errno.h>
 #include <fcntl.h>

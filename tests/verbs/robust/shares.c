@@ -197,7 +197,7 @@ static void share(const void *arg)
 	CHECK_CALL(other.n, 1);
 	finish(other);
 	finish(same_user);
-	/* What one had that was killed is there again. */
+	/* The shares of a killed process are available again. */
 	finish(greedy);
 	greedy = start(r, ONE_USER, -1);
 	CHECK_CALL(greedy.n, total / 2);

@@ -11,7 +11,7 @@ def cnp(victim, psn=0, **fields):
 
 @case("a CNP for a QP of each transport is counted, and the connection goes on")
 def counted(b):
-    for transport in ("RC", "UC", "UD"):
+    for transport in ("RC", "UC", "UD", "XRC"):
         victim = b.qp(transport)
         with b.counts("rp_cnp_handled", 3):
             for psn in (0, victim.psn, 0xFFFFFF):
@@ -19,6 +19,16 @@ def counted(b):
             b.silence()
         if transport != "UD":
             b.works(victim)
+
+
+@case("a CNP from another address than the peer's has no effect")
+def stranger(b):
+    for transport in ("RC", "UC", "XRC"):
+        victim = b.qp(transport)
+        with b.counts("rp_cnp_handled", 0), b.counts("rx_bad_address", 1):
+            b.raw(cnp(victim), source=b.stranger)
+            b.silence()
+        b.works(victim)
 
 
 @case("a CNP that is too short or too long is malformed")
