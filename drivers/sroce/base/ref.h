@@ -23,10 +23,23 @@ static inline void sroce_ref_init(struct sroce_ref *ref)
 	init_completion(&ref->idle);
 }
 
-/* Return: false if the object is going away. */
+/**
+ * sroce_ref_get() - become a user
+ * @ref: of an object that RCU or a lock keeps allocated
+ *
+ * Reads of the object after this find everything stored before
+ * sroce_ref_revive().
+ *
+ * Context: any.
+ * Return: false if the object is drained.
+ */
 static inline bool sroce_ref_get(struct sroce_ref *ref)
 {
-	return refcount_inc_not_zero(&ref->users);
+	if (!refcount_inc_not_zero(&ref->users))
+		return false;
+	/* Pairs with the smp_wmb() in sroce_ref_revive(). */
+	smp_acquire__after_ctrl_dep();
+	return true;
 }
 
 /* Context: any. */
@@ -68,7 +81,7 @@ static inline void sroce_ref_drain_atomic(struct sroce_ref *ref)
 static inline void sroce_ref_revive(struct sroce_ref *ref)
 {
 	reinit_completion(&ref->idle);
-	/* Before @users: lookups read the object after they have got it. */
+	/* Store the object before @users; pairs with sroce_ref_get(). */
 	smp_wmb();
 	refcount_set(&ref->users, 1);
 }

@@ -104,12 +104,6 @@ static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
 		   !sroce_ref_get(&mr->ref)))
 		mr = NULL;
 	rcu_read_unlock();
-	/*
-	 * Read the members that the reference protects after this point; pairs
-	 * with mr_resume() and make_valid().
-	 */
-	if (mr)
-		smp_acquire__after_ctrl_dep();
 	return mr;
 }
 

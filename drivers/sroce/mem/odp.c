@@ -437,8 +437,6 @@ struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
 	rcu_read_unlock();
 	if (!chunk)
 		return NULL;
-	/* Pairs with chunk_resume(). */
-	smp_acquire__after_ctrl_dep();
 	if (describe_pages(chunk, va, most, write, piece))
 		return chunk;
 	sroce_odp_put(chunk);
