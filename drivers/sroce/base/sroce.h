@@ -43,7 +43,7 @@ struct sroce_udp_sock_id {
 
 /**
  * struct sroce_listener - reference that keeps a socket open
- * @list: in the list of all listeners; verbs/device.c's lock protects all
+ * @list: in the list of all listeners; verbs/listener.c's lock protects all
  *	members
  * @ndev: netdev of the GID or device
  * @socket: the socket; its namespace is NULL after @ndev has left it

@@ -35,25 +35,4 @@ struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev);
 void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
 			     unsigned long event);
 
-/**
- * sroce_device_netdev_gone() - netdev leaves its network namespace
- * @ndev: any netdev: a GID may belong to a netdev above the device's own
- *
- * Closes the sockets of the netdev's GIDs before the namespace can be freed.
- * The RDMA core deletes the GIDs later.
- *
- * Context: rtnl held, after the netdev was removed from the namespace's list.
- */
-void sroce_device_netdev_gone(struct net_device *ndev);
-
-/**
- * sroce_device_netdev_moved() - netdev has joined or left a VRF
- * @ndev: any netdev; see sroce_device_netdev_gone()
- *
- * Its packets arrive through the socket of that VRF from now on.
- *
- * Context: rtnl held.
- */
-void sroce_device_netdev_moved(struct net_device *ndev);
-
 #endif /* SROCE_DEVICE_H */

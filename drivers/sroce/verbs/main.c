@@ -19,6 +19,7 @@
 #include "../queue/qp_run.h"
 #include "../recv/xrc.h"
 #include "device.h"
+#include "listener.h"
 
 static struct rdma_link_ops link_ops = {
 	.type = "sroce",
@@ -27,7 +28,7 @@ static struct rdma_link_ops link_ops = {
 
 static void netdev_gone(struct net_device *ndev, struct sroce_device *dev)
 {
-	sroce_device_netdev_gone(ndev);
+	sroce_listener_netdev_gone(ndev);
 	sroce_mcast_netdev_gone(ndev);
 	/*
 	 * Queued, because unregistering waits for processes, and rtnl is held
@@ -48,7 +49,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		netdev_gone(ndev, dev);
 		break;
 	case NETDEV_CHANGEUPPER:
-		sroce_device_netdev_moved(ndev);
+		sroce_listener_netdev_moved(ndev);
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:
