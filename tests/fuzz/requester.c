@@ -232,7 +232,7 @@ static void step(struct fuzz *f, struct input *in)
 		break;
 	case 7:
 		if (what & 8)
-			f->r.hold = what & 16;
+			f->r.drain = what & 16;
 		else if (f->r.psn != f->r.una)
 			sroce_requester_resume(&f->r,
 					       sroce_psn_add(f->r.psn, -1));

@@ -188,11 +188,9 @@ static void step(struct fuzz *f, struct input *in)
 		assert(!sroce_responder_reliable(&f->r) || pkt.psn == epsn);
 		f->failed = sroce_responder_reliable(&f->r);
 		break;
-	case SROCE_NAK_SEQ:
-		assert(!nak_sent && f->r.nak_sent && sroce_psn_before(epsn, pkt.psn));
-		break;
-	case SROCE_DROP_OOO:
-		assert(nak_sent && sroce_psn_before(epsn, pkt.psn));
+	case SROCE_AHEAD:
+		assert(sroce_psn_before(epsn, pkt.psn));
+		assert(sroce_responder_gap(&f->r) == !nak_sent);
 		break;
 	case SROCE_RESEND_RESPONSE:
 		assert(sroce_resp_res_pending(&f->r.log));

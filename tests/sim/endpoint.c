@@ -149,6 +149,44 @@ void endpoint_fail(struct endpoint *ep, u8 status)
 	}
 }
 
+/* False if there is no room for it; true if it is there already. */
+bool endpoint_hold(struct held_queue *queue, const struct sroce_pkt *pkt,
+		   const u8 *payload)
+{
+	struct held **place = &queue->places[pkt->psn % HELD];
+
+	if (*place)
+		return (*place)->pkt.psn == pkt->psn;
+	*place = malloc(sizeof(**place) + pkt->payload);
+	(*place)->pkt = *pkt;
+	memcpy((*place)->payload, payload, pkt->payload);
+	queue->count++;
+	return true;
+}
+
+/* The packet with this PSN, for the caller to free; or NULL. */
+struct held *endpoint_held(struct held_queue *queue, u32 psn)
+{
+	struct held *held = queue->places[psn % HELD];
+
+	if (!held || held->pkt.psn != psn)
+		return NULL;
+	queue->places[psn % HELD] = NULL;
+	queue->count--;
+	return held;
+}
+
+void endpoint_drop_held(struct held_queue *queue)
+{
+	u32 i;
+
+	for (i = 0; queue->count && i < HELD; i++) {
+		queue->count -= !!queue->places[i];
+		free(queue->places[i]);
+		queue->places[i] = NULL;
+	}
+}
+
 void complete(struct completions *c, struct completion completion)
 {
 	if (c->count == c->room) {

@@ -13,6 +13,7 @@
 #include "rtx.h"
 
 #define STORE	32	/* requests in flight */
+#define HELD	4096	/* packets behind a gap; by their PSN */
 #define READS	16
 #define RKEY	0x4242
 
@@ -29,6 +30,17 @@ struct completion {
 	u32 imm;
 	u8 status;
 	u8 opcode;
+};
+
+/* A copy of a packet behind a gap. */
+struct held {
+	struct sroce_pkt pkt;
+	u8 payload[];
+};
+
+struct held_queue {
+	struct held *places[HELD];
+	u32 count;
 };
 
 struct completions {
@@ -51,6 +63,9 @@ struct completions {
  * @rtx: retransmission state; its clock is the virtual one
  * @progress: something was acknowledged since the deadline was set
  * @burst: packets sent in one go
+ * @holds: packets behind a gap are held
+ * @held_requests: these packets, by their PSN modulo HELD
+ * @held_responses: likewise, of a READ
  * @refuse: chance that the transmit queue refuses a packet, permille
  * @resp: responder
  * @reads: its log
@@ -72,6 +87,7 @@ struct completions {
  * @sends: completions of send requests
  * @recvs: completions of receive requests
  * @resent: packets sent again
+ * @repairs: gaps that were filled alone
  * @probes: that were asked for
  * @timeouts: retransmission timeouts
  */
@@ -89,6 +105,9 @@ struct endpoint {
 	struct sroce_rtx rtx;
 	bool progress;
 	u32 burst;
+	bool holds;
+	struct held_queue held_requests;
+	struct held_queue held_responses;
 	u32 refuse;
 
 	struct sroce_responder resp;
@@ -112,6 +131,7 @@ struct endpoint {
 	struct completions sends;
 	struct completions recvs;
 	u64 resent;
+	u64 repairs;
 	u64 probes;
 	u64 timeouts;
 };
@@ -123,6 +143,10 @@ void endpoint_receive(struct endpoint *ep, u64 now);
 void endpoint_timers(struct endpoint *ep, u64 now);
 u64 endpoint_next_timer(const struct endpoint *ep);
 void endpoint_fail(struct endpoint *ep, u8 status);
+bool endpoint_hold(struct held_queue *queue, const struct sroce_pkt *pkt,
+		   const u8 *payload);
+struct held *endpoint_held(struct held_queue *queue, u32 psn);
+void endpoint_drop_held(struct held_queue *queue);
 void complete(struct completions *c, struct completion completion);
 
 /* send.c */

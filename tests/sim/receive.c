@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Driver of the core's responder. */
 #include <assert.h>
+#include <stdlib.h>
 #include "aeth.h"
 #include "endpoint.h"
 #include "invariants.h"
@@ -107,8 +108,10 @@ static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
 		refuse(ep, SROCE_RKEY_REFUSED);
 		return;
 	}
-	if (req->take && !take_receive(ep))
+	if (req->take && !take_receive(ep)) {
+		endpoint_drop_held(&ep->held_requests);
 		return;
+	}
 	if (pkt->op->kind == SROCE_KIND_SEND) {
 		if (length > ep->taken.length) {
 			refuse(ep, SROCE_RECV_TOO_SMALL);
@@ -130,8 +133,22 @@ static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
 		note_ack(ep, pkt);
 }
 
-void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
-			  const u8 *payload)
+static void report_gap(struct endpoint *ep)
+{
+	if (sroce_responder_gap(&ep->resp))
+		ep->nak = SROCE_NAK_SEQUENCE;
+}
+
+static void hold(struct endpoint *ep, const struct sroce_pkt *pkt,
+		 const u8 *payload)
+{
+	if (ep->holds)
+		endpoint_hold(&ep->held_requests, pkt, payload);
+	report_gap(ep);
+}
+
+static void take_one(struct endpoint *ep, const struct sroce_pkt *pkt,
+		     const u8 *payload)
 {
 	bool predicted = predicted_request(&ep->resp, pkt);
 	struct sroce_responder before = ep->resp;
@@ -151,8 +168,8 @@ void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
 	case SROCE_RESEND_ACK:
 		note_ack(ep, pkt);
 		break;
-	case SROCE_NAK_SEQ:
-		ep->nak = SROCE_NAK_SEQUENCE;
+	case SROCE_AHEAD:
+		hold(ep, pkt, payload);
 		break;
 	case SROCE_REFUSE:
 		refuse(ep, req.reason);
@@ -160,6 +177,37 @@ void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
 	default:
 		break;
 	}
+}
+
+/* Packets whose PSNs an executed READ has skipped are of no use. */
+static void drop_passed(struct endpoint *ep)
+{
+	u32 i;
+
+	for (i = 0; ep->held_requests.count && i < HELD; i++) {
+		struct held *held = ep->held_requests.places[i];
+
+		if (held && sroce_psn_before(held->pkt.psn, ep->resp.epsn))
+			free(endpoint_held(&ep->held_requests, held->pkt.psn));
+	}
+}
+
+void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
+			  const u8 *payload)
+{
+	u32 epsn = ep->resp.epsn;
+	struct held *held;
+
+	take_one(ep, pkt, payload);
+	if (!ep->holds || ep->resp.epsn == epsn)
+		return;
+	while ((held = endpoint_held(&ep->held_requests, ep->resp.epsn))) {
+		take_one(ep, &held->pkt, held->payload);
+		free(held);
+	}
+	drop_passed(ep);
+	if (ep->held_requests.count)
+		report_gap(ep);
 }
 
 static void answer_read(struct endpoint *ep, u64 now, struct sroce_resource *read)

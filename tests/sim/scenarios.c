@@ -106,8 +106,7 @@ static void tune_drain(struct world *w)
 static void lock_step(struct world *w, struct side *side)
 {
 	(void)w;
-	side->ep.req.cc.window = 1;
-	side->ep.req.cc.max_window = 1;
+	sroce_cc_init(&side->ep.req.cc, 1);
 	side->ep.req.max_reads = 1;
 	side->ep.answers = 1;
 	side->link.loss = 100;

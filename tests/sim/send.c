@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Driver of the core's requester and completer. */
 #include <assert.h>
+#include <stdlib.h>
 #include "aeth.h"
 #include "endpoint.h"
 #include "invariants.h"
@@ -118,7 +119,7 @@ void send_requests(struct endpoint *ep, u64 now)
 		assert(!more || follows(&last, &out, next));
 		if (next != SROCE_NEXT_PACKET)
 			break;
-		assert(!r->hold || out.wr->started);
+		assert(!r->drain || out.wr->started);
 		if (n++)
 			transmit(ep, now, &last, false);
 		more = sroce_requester_more(r, &out);
@@ -211,8 +212,43 @@ static void settle(struct endpoint *ep, const struct sroce_pkt *pkt, u8 status)
 	endpoint_fail(ep, a.status);
 }
 
-void send_take_answer(struct endpoint *ep, u64 now,
-		      const struct sroce_pkt *pkt, const u8 *payload)
+static void repair(struct endpoint *ep, u64 now)
+{
+	ep->repairs++;
+	sroce_rtx_resent(&ep->rtx, &ep->req, now);
+	sroce_rtx_restart(&ep->rtx);
+	if (!ep->req.rnr_wait)
+		ep->rtx.armed = false;
+	if (!sroce_completer_repair(&ep->req))
+		endpoint_fail(ep, SROCE_RETRY_EXC_ERR);
+}
+
+static void ask(struct endpoint *ep, u64 now, bool rest)
+{
+	if (!sroce_completer_ask(&ep->req, rest))
+		return;
+	ep->repairs++;
+	sroce_rtx_resent(&ep->rtx, &ep->req, now);
+	if (!ep->req.rnr_wait)
+		ep->rtx.armed = false;
+}
+
+static void take_ahead(struct endpoint *ep, u64 now,
+		       const struct sroce_pkt *pkt, const u8 *payload)
+{
+	struct sroce_requester *r = &ep->req;
+
+	if (ep->holds && !ep->held_responses.places[pkt->psn % HELD]) {
+		if (sroce_requester_ahead(r, pkt->psn))
+			endpoint_hold(&ep->held_responses, pkt, payload);
+		ask(ep, now, false);
+	} else if (!sroce_requester_holds(r) && !r->rewound) {
+		send_retry(ep, now);
+	}
+}
+
+static void take_one(struct endpoint *ep, u64 now,
+		     const struct sroce_pkt *pkt, const u8 *payload)
 {
 	enum sroce_ack_verdict verdict;
 	struct sroce_ack_result a;
@@ -237,6 +273,15 @@ void send_take_answer(struct endpoint *ep, u64 now,
 		memcpy(buffer(ep, a.index), &pkt->original, sizeof(u64));
 		acknowledge(ep, a.psn);
 		break;
+	case SROCE_RESP_AHEAD:
+		take_ahead(ep, now, pkt, payload);
+		break;
+	case SROCE_RESP_ASK:
+		ask(ep, now, true);
+		break;
+	case SROCE_RESP_REPAIR:
+		repair(ep, now);
+		break;
 	case SROCE_RESP_RETRY:
 		send_retry(ep, now);
 		break;
@@ -250,4 +295,23 @@ void send_take_answer(struct endpoint *ep, u64 now,
 		break;
 	}
 	settle(ep, pkt, a.status);
+}
+
+void send_take_answer(struct endpoint *ep, u64 now,
+		      const struct sroce_pkt *pkt, const u8 *payload)
+{
+	u32 una = ep->req.una;
+	struct held *held;
+
+	take_one(ep, now, pkt, payload);
+	while (!ep->failed && ep->req.una != una) {
+		una = ep->req.una;
+		held = endpoint_held(&ep->held_responses, una);
+		if (!held)
+			break;
+		take_one(ep, now, &held->pkt, held->payload);
+		free(held);
+	}
+	if (!sroce_requester_holds(&ep->req))
+		endpoint_drop_held(&ep->held_responses);
 }

@@ -13,6 +13,7 @@ bool tracing;
 struct totals {
 	u64 frames;
 	u64 resent;
+	u64 repairs;
 	u64 probes;
 	u64 timeouts;
 	u64 time;
@@ -32,6 +33,7 @@ static bool one(const struct scenario *scenario, u64 seed,
 	for (i = 0; i < 2; i++) {
 		totals->frames += w.sides[i].link.frames;
 		totals->resent += w.sides[i].ep.resent;
+		totals->repairs += w.sides[i].ep.repairs;
 		totals->probes += w.sides[i].ep.probes;
 		totals->timeouts += w.sides[i].ep.timeouts;
 	}
@@ -50,9 +52,10 @@ static bool family(const struct scenario *scenario, u32 factor, u32 number)
 		bad += !one(scenario, seed, &totals);
 	printf("%sok %u - %s, %u seeds\n", bad ? "not " : "", number,
 	       scenario->name, seed - 1);
-	printf("# %llu packets, %llu requests sent again, %llu probes, %llu timeouts, in %llu virtual ms\n",
+	printf("# %llu packets, %llu requests sent again, %llu repairs, %llu probes, %llu timeouts, in %llu virtual ms\n",
 	       (unsigned long long)totals.frames,
 	       (unsigned long long)totals.resent,
+	       (unsigned long long)totals.repairs,
 	       (unsigned long long)totals.probes,
 	       (unsigned long long)totals.timeouts,
 	       (unsigned long long)totals.time / 1000000);

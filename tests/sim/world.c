@@ -51,12 +51,13 @@ static void init_endpoint(struct world *w, struct endpoint *ep)
 	ep->req = (struct sroce_requester) {
 		.in = { ep->wrs, STORE - 1, -5, -5, -5 },
 		.mtu = w->mtu,
-		.cc = { .window = window, .max_window = window },
 		.transport = w->transport,
 		.max_reads = rng_between(&w->rng, 1, READS),
 		.retry_count = 255,
 		.rnr_retry = 7,
 	};
+	sroce_cc_init(&ep->req.cc, window);
+	ep->holds = rng_permille(&w->rng, 700);
 	ep->resp = (struct sroce_responder) {
 		.mtu = w->mtu,
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
@@ -182,13 +183,13 @@ static void hold(struct world *w, struct side *side, u64 now)
 	if (side->next_hold <= now) {
 		TRACE("%9llu %s is held\n", (unsigned long long)now,
 		      side->ep.name);
-		r->hold = true;
+		r->drain = true;
 		side->next_hold = NEVER;
 	}
-	if (r->hold && drained(r)) {
+	if (r->drain && drained(r)) {
 		TRACE("%9llu %s is drained\n", (unsigned long long)now,
 		      side->ep.name);
-		r->hold = false;
+		r->drain = false;
 		if (side->posted < side->count)
 			side->next_hold = soon(w, now, 20 * MICROSECONDS);
 		send_requests(&side->ep, now);
@@ -272,6 +273,8 @@ void world_free(struct world *w)
 
 		while ((frame = link_receive(&side->link, NEVER)))
 			free(frame);
+		endpoint_drop_held(&side->ep.held_requests);
+		endpoint_drop_held(&side->ep.held_responses);
 		free(side->ep.memory);
 		free(side->ep.receives);
 		free(side->ep.sends.list);

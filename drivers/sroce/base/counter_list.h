@@ -23,6 +23,9 @@ SROCE_COUNTER(RESP_REMOTE_ACCESS_ERRORS, resp_remote_access_errors)
 SROCE_COUNTER(RESP_LOCAL_LENGTH_ERROR, resp_local_length_error)
 SROCE_COUNTER(DUPLICATE_REQUEST, duplicate_request)
 SROCE_COUNTER(OUT_OF_SEQUENCE, out_of_sequence) /* packets, all of them */
+/* those of them that were kept; and gaps that were filled */
+SROCE_COUNTER(RX_HELD, rx_held)
+SROCE_COUNTER(RX_GAPS_FILLED, rx_gaps_filled)
 SROCE_COUNTER(OUT_OF_BUFFER, out_of_buffer) /* no receive WQE */
 /* NAKs that caused a retransmission */
 SROCE_COUNTER(PACKET_SEQ_ERR, packet_seq_err)
@@ -42,6 +45,8 @@ SROCE_COUNTER(RESP_CQE_ERROR, resp_cqe_error)
 SROCE_COUNTER(RESP_CQE_FLUSH_ERROR, resp_cqe_flush_error)
 /* retransmissions of a requester */
 SROCE_COUNTER(TX_RETRANSMITS, tx_retransmits)
+/* those of them that repeated only what was missing */
+SROCE_COUNTER(TX_REPAIRS, tx_repairs)
 SROCE_COUNTER(TX_PROBES, tx_probes) /* probes for a lost tail */
 /* dropped by this host's transmit queue */
 SROCE_COUNTER(TX_LOCAL_DROPS, tx_local_drops)

@@ -71,6 +71,7 @@ struct sroce_listener {
  * @num_srqs: SRQs, up to SROCE_MAX_SRQ (queue/srq.c)
  * @mrs: struct sroce_mr by key index (mem/mr.c)
  * @dm_pages: pages of device memory in use (mem/mr_dm.c)
+ * @ooo_bytes: memory of packets behind a gap (queue/ooo.c)
  * @ahs: struct sroce_av by the number that user space uses (net/ah.c); RCU
  * @pkeys: P_Key table, 0 if empty; read and written without a lock (net/pkey.c)
  * @ah_next: where the search for a free number continues
@@ -93,6 +94,7 @@ struct sroce_device {
 	atomic_t num_srqs;
 	struct rhashtable mrs;
 	atomic_long_t dm_pages;
+	atomic_long_t ooo_bytes;
 	struct xarray ahs;
 	u16 pkeys[SROCE_PKEY_TABLE];
 	u32 ah_next;

@@ -5,7 +5,7 @@
 #include "cc.h"
 #include "params.h"
 
-void sroce_cc_lost(struct sroce_cc *cc, u32 flight)
+void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
 {
 	u32 least = min(SROCE_MIN_WINDOW, cc->max_window);
 
@@ -14,24 +14,39 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight)
 	cc->acked = 0;
 }
 
+void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
+{
+	u32 least = max(cc->bdp, SROCE_LONE_LOSS_WINDOW);
+
+	if (reads)
+		cc->overlap = max(min(cc->overlap, flight) / 4,
+				  max(cc->bdp, 1u));
+	if (cc->queued)
+		sroce_cc_congested(cc, flight);
+	else if (cc->window > least)
+		cc->window = max(cc->window - cc->window / 16, least);
+}
+
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
 	u32 acked = cc->acked + packets;
+	u32 more = acked / SROCE_WINDOW_ACKS;
 
-	if (!sroce_cc_reduced(cc))
+	if (!sroce_cc_reduced(cc) && cc->overlap >= cc->max_window)
 		return;
-	cc->window = min(cc->window + acked / SROCE_WINDOW_ACKS, cc->max_window);
+	cc->window = min(cc->window + more, cc->max_window);
+	cc->overlap = min(cc->overlap + more, cc->max_window);
 	cc->acked = acked % SROCE_WINDOW_ACKS;
 }
 
 /*
- * Twice the packets that arrive within the shortest round trip: the sampled
- * flight took the latest one.  Units of 2^16 ns avoid a 64 bit division.
+ * Packets that arrive within the shortest round trip: the sampled flight took the
+ * latest one.  Units of 2^12 ns avoid a 64 bit division.
  */
-static u32 two_bdp(const struct sroce_rtt *rtt, u32 flight)
+static u32 path_holds(const struct sroce_rtt *rtt, u32 flight)
 {
-	return 2 * min(flight, SROCE_MAX_WINDOW) * (rtt->least >> 16) /
-	       (rtt->last >> 16);
+	return min(flight, SROCE_MAX_WINDOW) * (rtt->least >> 12) /
+	       max(rtt->last >> 12, 1u);
 }
 
 bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
@@ -40,9 +55,12 @@ bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 	bool distant = most > SROCE_WINDOW;
 	bool reduced = sroce_cc_reduced(cc);
 
+	cc->queued = rtt->smooth > 2 * (u64)rtt->least + SROCE_QUEUED_NS;
 	/* A small flight says nothing of the bandwidth. */
+	if (flight > cc->window / 2)
+		cc->bdp = path_holds(rtt, flight);
 	if (distant && flight > cc->max_window / 2)
-		cc->max_window = two_bdp(rtt, flight);
+		cc->max_window = 2 * cc->bdp;
 	cc->max_window = clamp(cc->max_window, SROCE_WINDOW, most);
 	cc->window = reduced ? min(cc->window, cc->max_window) : cc->max_window;
 	return distant;

@@ -9,12 +9,20 @@
  * @window: packets that may be unacknowledged; at most @max_window, less after
  *	losses
  * @max_window: its limit without losses
- * @acked: packets acknowledged since @window grew
+ * @overlap: packets of READ responses that may be missing when the next READ
+ *	starts; less after losses
+ * @bdp: packets that the path holds (bandwidth times shortest round trip); 0 if
+ *	it is not known, or less than one
+ * @acked: packets acknowledged since @window and @overlap grew
+ * @queued: the round trip has grown: a queue on the path is filled
  */
 struct sroce_cc {
 	u32 window;
 	u32 max_window;
+	u32 overlap;
+	u32 bdp;
 	u32 acked;
+	bool queued;
 };
 
 /* Has a loss made the window smaller? */
@@ -30,21 +38,33 @@ static inline bool sroce_cc_reduced(const struct sroce_cc *cc)
  */
 static inline void sroce_cc_init(struct sroce_cc *cc, u32 window)
 {
-	*cc = (struct sroce_cc) { .window = window, .max_window = window };
+	*cc = (struct sroce_cc) {
+		.window = window, .max_window = window, .overlap = window,
+	};
 }
 
 /**
- * sroce_cc_lost() - a packet was lost
+ * sroce_cc_congested() - the network is congested
  * @cc: state
  * @flight: packets that were unacknowledged when the last one was sent
  *
- * Every packet behind a lost one is sent again, so a window of W packets wastes
- * W of them for each loss.  A loss takes a quarter of the flight, and 16
- * acknowledged packets add one.  The window settles where one round trip in
- * four loses a packet, both with random losses and with a queue that is shorter
- * than the window.
+ * Takes a quarter of the flight; 16 acknowledged packets add one.
  */
-void sroce_cc_lost(struct sroce_cc *cc, u32 flight);
+void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
+
+/**
+ * sroce_cc_lost() - a packet was lost; called once per round trip
+ * @cc: state
+ * @flight: packets that were unacknowledged when the last one was sent
+ * @reads: READs are outstanding
+ *
+ * A loss is a sign of congestion if the round trip has grown.  Otherwise it may
+ * have other reasons, and the window stays at what the path holds, at least.
+ *
+ * The responses to READs behind a lost response are dropped.  So the next READ
+ * starts when few packets are missing, but not so few that the path is idle.
+ */
+void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
 
 /* @packets have been acknowledged. */
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets);

@@ -33,15 +33,20 @@ static bool implied_nak(const struct sroce_requester *r, u32 psn,
 	return true;
 }
 
-/*
- * A request, or the response to a READ or atomic, was lost.  After a rewind
- * without progress the report may be about the same loss.
- */
+/* After a rewind without progress the report may be about the same loss. */
+static bool is_known(const struct sroce_requester *r,
+		     const struct sroce_ack_result *a)
+{
+	return r->rewound && a->up_to == r->una;
+}
+
+/* The response to a READ or atomic was lost, or the end of it. */
 static enum sroce_ack_verdict is_gap(const struct sroce_requester *r,
 				     const struct sroce_ack_result *a)
 {
-	return r->rewound && a->up_to == r->una ? SROCE_RESP_ACK :
-						 SROCE_RESP_RETRY;
+	if (sroce_requester_holds(r))
+		return SROCE_RESP_ASK;
+	return is_known(r, a) ? SROCE_RESP_ACK : SROCE_RESP_RETRY;
 }
 
 static enum sroce_ack_verdict bad_response(struct sroce_ack_result *a)
@@ -90,6 +95,20 @@ static bool response_fits(const struct sroce_wr *wr, const struct sroce_pkt *pkt
 	return sroce_wr_row(wr)->response == pkt->op->kind;
 }
 
+/*
+ * Does the gap lie in the response to the same READ?  Only then the packet may
+ * be held: what a later READ has returned would be older than what fills the gap.
+ */
+static bool is_ahead(const struct sroce_requester *r,
+		     const struct sroce_pkt *pkt, const struct sroce_ack_result *a)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, a->index);
+	struct sroce_ack_result data = *a;
+
+	return !sroce_psn_before(a->up_to, wr->psn) &&
+	       check_data(r, pkt, &data) == SROCE_RESP_DATA;
+}
+
 static enum sroce_ack_verdict check_response(const struct sroce_requester *r,
 					     const struct sroce_pkt *pkt,
 					     struct sroce_ack_result *a)
@@ -102,7 +121,7 @@ static enum sroce_ack_verdict check_response(const struct sroce_requester *r,
 	if (!response_fits(sroce_inflight_wr(&r->in, a->index), pkt))
 		return SROCE_RESP_IGNORE;
 	if (!implied_nak(r, pkt->psn, a))
-		return is_gap(r, a);
+		return is_ahead(r, pkt, a) ? SROCE_RESP_AHEAD : is_gap(r, a);
 	return pkt->op->kind == SROCE_KIND_READ_RESPONSE ?
 	       check_data(r, pkt, a) : SROCE_RESP_ATOMIC;
 }
@@ -130,7 +149,7 @@ static enum sroce_ack_verdict check_nak(const struct sroce_requester *r,
 					struct sroce_ack_result *a)
 {
 	if (pkt->syndrome == SROCE_NAK_SEQUENCE)
-		return is_gap(r, a);
+		return is_known(r, a) ? SROCE_RESP_ACK : SROCE_RESP_REPAIR;
 	a->status = refusal(pkt->syndrome);
 	return a->status ? SROCE_RESP_FAIL : SROCE_RESP_IGNORE;
 }
@@ -225,15 +244,54 @@ bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
 			    r->una);
 }
 
-bool sroce_completer_retry(struct sroce_requester *r)
+static bool use_retry(struct sroce_requester *r)
 {
 	if (!r->retry_left)
 		return false;
 	r->retry_left--;
 	r->rewound = true;
-	sroce_requester_lost(r);
+	sroce_requester_lost(r, 1);
+	return true;
+}
+
+bool sroce_completer_retry(struct sroce_requester *r)
+{
+	if (!use_retry(r))
+		return false;
 	sroce_requester_rewind(r);
 	return true;
+}
+
+bool sroce_completer_repair(struct sroce_requester *r)
+{
+	if (!use_retry(r))
+		return false;
+	sroce_requester_repair(r);
+	return true;
+}
+
+/* One past the last packet that the responses to this READ's requests have. */
+static u32 requested_end(const struct sroce_requester *r, u32 psn)
+{
+	const struct sroce_wr *wr;
+	u32 end;
+
+	wr = sroce_inflight_wr(&r->in, sroce_inflight_find(&r->in, psn));
+	end = sroce_psn_add(wr->psn, wr->packets);
+	return sroce_psn_before(end, r->sent) ? end : r->sent;
+}
+
+bool sroce_completer_ask(struct sroce_requester *r, bool rest)
+{
+	struct sroce_gaps *gaps = &r->repair.gaps;
+
+	if (rest && gaps->count)
+		sroce_gaps_extend(gaps, requested_end(r, gaps->list[0].from));
+	if (!sroce_gaps_unasked(gaps))
+		return false;
+	r->rewound = true;
+	sroce_requester_lost(r, sroce_gaps_missing(gaps));
+	return sroce_requester_ask(r);
 }
 
 bool sroce_completer_rnr(struct sroce_requester *r)

@@ -10,6 +10,10 @@ enum sroce_ack_verdict {
 	SROCE_RESP_ACK,		/* acknowledge @up_to only */
 	SROCE_RESP_DATA,	/* store the payload, acknowledge @psn */
 	SROCE_RESP_ATOMIC,	/* store the original value, acknowledge @psn */
+	/* READ data behind a gap: sroce_requester_ahead(), or as RETRY */
+	SROCE_RESP_AHEAD,
+	SROCE_RESP_ASK,		/* the rest of a READ response is missing */
+	SROCE_RESP_REPAIR,	/* repeat the packet, if retries are left */
 	SROCE_RESP_RETRY,	/* rewind, if retries are left */
 	SROCE_RESP_RNR,		/* wait, then rewind, if retries are left */
 	SROCE_RESP_FAIL,	/* the request at @up_to fails with @status */
@@ -22,8 +26,8 @@ enum sroce_ack_verdict {
  * @psn: one past the PSN of this response
  * @index: request whose buffer receives the data
  * @offset: offset of the payload in that buffer, bytes
- * @status: enum sroce_status of a failure.  Not 0 with SROCE_RESP_RETRY or
- *	SROCE_RESP_ACK: the peer refuses the request at the packet's PSN, but
+ * @status: enum sroce_status of a failure.  Not 0 with SROCE_RESP_RETRY,
+ *	SROCE_RESP_ASK or SROCE_RESP_ACK: the peer refuses the request at the packet's PSN, but
  *	the response to an earlier READ or atomic is missing.  The driver
  *	stores both in @refusal and @refused of struct sroce_requester
  * @rnr_timer: code for sroce_rnr_delay()
@@ -87,6 +91,23 @@ bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
  * SROCE_RETRY_EXC_ERR.
  */
 bool sroce_completer_retry(struct sroce_requester *r);
+
+/**
+ * sroce_completer_repair() - use one retry and repeat the oldest packet
+ * @r: state
+ *
+ * See sroce_requester_repair().  Return: false if no retry is left.
+ */
+bool sroce_completer_repair(struct sroce_requester *r);
+
+/**
+ * sroce_completer_ask() - request missing packets of a READ response again
+ * @r: state; packets behind the gaps are held
+ * @rest: everything that has not arrived is missing
+ *
+ * Return: false if all of it was requested again before.
+ */
+bool sroce_completer_ask(struct sroce_requester *r, bool rest);
 
 /**
  * sroce_completer_rnr() - use one RNR retry, rewind, and begin to wait

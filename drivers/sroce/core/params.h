@@ -11,6 +11,15 @@
 
 /* Packets: 512 KiB at a path MTU of 1024.  Row "WRITE 64 KiB bandwidth". */
 #define SROCE_WINDOW		512u
+/*
+ * Packets that a loss without other signs of congestion leaves in the window: a
+ * burst, because shorter ones cost more time.  Row "5 % lost".
+ */
+#define SROCE_LONE_LOSS_WINDOW	64u
+/* ns that a round trip may grow, besides doubling.  Row "sroce and TCP". */
+#define SROCE_QUEUED_NS		1000000
+/* If more than a part of this of the flight is lost, the network is congested. */
+#define SROCE_MANY_LOSSES	3
 /* Packets; with one, the peer would delay every ACK.  Suite congestion. */
 #define SROCE_MIN_WINDOW	2u
 /* Packets acknowledged for one more in the window.  Suite congestion. */
@@ -31,7 +40,12 @@
  */
 #define SROCE_LOCALS_BEHIND	1024
 
-/* --- Retransmission: core/rtx.c, core/rtt.c, core/aeth.c --- */
+/* --- Retransmission: core/rtx.c, core/rtt.c, core/aeth.c, core/gaps.c --- */
+
+/* Gaps in the response to a READ; more are noticed one after another. */
+#define SROCE_GAPS		16
+/* Packets repeated at once, from which on the peer is in doubt.  Unit tests. */
+#define SROCE_DOUBTFUL_REPAIR	16
 
 /* ns; a longer sample counts as this: no network is as slow.  Unit tests. */
 #define SROCE_RTT_MAX_NS	1000000000
@@ -132,6 +146,12 @@
 
 /* --- Receiving: recv/, net/ --- */
 
+/*
+ * Bytes of all packets of a device that wait for an earlier one.  Suite networks.
+ */
+#define SROCE_OOO_BYTES		(64l << 20)
+/* Such packets that are executed in a lock section.  Suite networks. */
+#define SROCE_OOO_BUDGET	512
 /*
  * READ responses in a lock section: KiB, or packets if they are larger.  If a
  * device segments them, a CPU's backlog holds about as many packets

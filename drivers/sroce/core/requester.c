@@ -39,6 +39,12 @@ static s32 window(const struct sroce_requester *r)
 	return r->rnr_waits ? 1 : r->cc.window;
 }
 
+/* Is the next packet a request for missing READ responses? */
+static bool in_gap(const struct sroce_requester *r)
+{
+	return r->repair.active && r->repair.gaps.count;
+}
+
 /* Number of entries of @ends that @psn has not reached. */
 static u32 parts_ahead(const struct sroce_requester *r)
 {
@@ -58,12 +64,13 @@ static u32 read_limit(const struct sroce_requester *r,
 		      const struct sroce_wr *wr)
 {
 	u32 n = parts_ahead(r);
-	u32 rest = wr->packets - r->packet;
-	u32 part = rest;
+	u32 limit = wr->packets - r->packet;
 
 	if (n)
-		part = sroce_psn_diff(r->ends[n - 1], r->psn);
-	return min(part, rest);
+		limit = min(limit, (u32)sroce_psn_diff(r->ends[n - 1], r->psn));
+	if (in_gap(r))
+		limit = min(limit, (u32)sroce_psn_diff(r->repair.end, r->psn));
+	return limit;
 }
 
 /*
@@ -82,15 +89,14 @@ static u32 large_part(const struct sroce_requester *r)
  */
 static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 {
-	u32 limit = read_limit(r, wr);
 	s32 room = (s32)r->cc.window - sroce_psn_diff(r->psn, r->una);
-	u32 part = max(room, 1);
+	u32 limit = read_limit(r, wr);
 
-	if (parts_ahead(r) == SROCE_PARTS)
+	if (in_gap(r) || parts_ahead(r) == SROCE_PARTS)
 		return limit;
 	if (!sroce_cc_reduced(&r->cc))
 		return min(limit, large_part(r));
-	return min(part, limit);
+	return min(limit, (u32)max(room, 1));
 }
 
 /* A partial READ is sent only after the response to the previous one. */
@@ -104,9 +110,12 @@ static void note_part(struct sroce_requester *r, struct sroce_wr *wr, u32 n)
 {
 	u32 limit = read_limit(r, wr);
 
-	r->parts = parts_ahead(r);
 	if (n != wr->packets - r->packet)
 		wr->parts = true;
+	/* The request for a gap lies within an earlier one. */
+	if (in_gap(r))
+		return;
+	r->parts = parts_ahead(r);
 	if (n != limit)
 		r->ends[r->parts++] = sroce_psn_add(r->psn, n);
 }
@@ -130,12 +139,16 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 	/* A request that has started met these conditions before. */
 	if (wr->started)
 		return SROCE_NEXT_PACKET;
-	if (r->hold)
+	if (r->drain)
 		return SROCE_NEXT_HOLD;
 	if ((wr->flags & SROCE_FENCE) && r->reads)
 		return SROCE_NEXT_FENCE;
 	if (sroce_wr_reads(wr) && r->reads >= r->max_reads)
 		return SROCE_NEXT_READS;
+	/* A lost response makes the responses to later READs useless. */
+	if (wr->opcode == SROCE_OP_READ && r->reads &&
+	    sroce_psn_diff(r->psn, r->una) >= (s32)r->cc.overlap)
+		return SROCE_NEXT_WINDOW;
 	if (sroce_psn_diff(r->psn, oldest_psn(r)) + wr->packets >
 	    SROCE_PSN_WINDOW)
 		return SROCE_NEXT_WINDOW;
@@ -208,7 +221,7 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 {
 	if (wr->started)
 		return SROCE_NEXT_LOCAL;
-	if (r->hold)
+	if (r->drain)
 		return SROCE_NEXT_HOLD;
 	if ((wr->flags & SROCE_FENCE) && r->reads)
 		return SROCE_NEXT_FENCE;
@@ -223,6 +236,18 @@ static bool is_forbidden(const struct sroce_requester *r, const struct sroce_wr 
 	return sroce_wr_reads(wr) && !wr->started && !r->max_reads;
 }
 
+/*
+ * Wait for the answer to what was repeated: for READ responses, because a later
+ * READ must not return older data than an earlier one; or if the peer may drop
+ * packets behind a gap.
+ */
+static bool repair_waits(const struct sroce_requester *r)
+{
+	return !r->repair.active &&
+	       (r->repair.gaps.count ||
+		(r->repair.waits && r->psn == r->sent));
+}
+
 enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 				     struct sroce_outgoing *out)
 {
@@ -234,7 +259,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	if (is_forbidden(r, wr))
 		wr->status = SROCE_LOC_QP_OP_ERR;
 	if (wr->status)
-		return r->hold && !wr->started ? SROCE_NEXT_HOLD :
+		return r->drain && !wr->started ? SROCE_NEXT_HOLD :
 						 SROCE_NEXT_FAULT;
 	if (r->rnr_wait)
 		return SROCE_NEXT_RNR;
@@ -242,7 +267,10 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 		out->wr = wr;
 		return may_do(r, wr);
 	}
-	if (outstanding(r, wr) >= window(r) || part_waits(r, wr))
+	if (repair_waits(r))
+		return SROCE_NEXT_WINDOW;
+	if (!in_gap(r) &&
+	    (outstanding(r, wr) >= window(r) || part_waits(r, wr)))
 		return SROCE_NEXT_WINDOW;
 	verdict = may_start(r, wr);
 	if (verdict != SROCE_NEXT_PACKET)
@@ -273,13 +301,72 @@ u32 sroce_requester_more(const struct sroce_requester *r,
 	if (sroce_wr_reads(out->wr) || !r->packet ||
 	    r->packet + 2 >= out->wr->packets || room <= 0)
 		return 0;
+	if (r->repair.active)
+		room = min(room, sroce_psn_diff(r->repair.end, r->psn) - 1);
+	else if (r->repair.waits)
+		room = min(room, sroce_psn_diff(r->sent, r->psn) - 1);
 	return min((u32)room, out->wr->packets - r->packet - 2);
+}
+
+/* Continue at @psn, in the request that covers it. */
+static void seek_psn(struct sroce_requester *r, u32 psn)
+{
+	struct sroce_wr *wr;
+
+	r->psn = psn;
+	r->in.next = sroce_inflight_find(&r->in, r->psn);
+	wr = sroce_inflight_wr(&r->in, r->in.next);
+	r->packet = r->in.next != r->in.tail && wr->started ?
+		    sroce_psn_diff(r->psn, wr->psn) : 0;
+}
+
+/*
+ * Where to continue after a repair: behind everything that was sent, or behind a
+ * READ with gaps.  The responses to later READs are dropped, and requested again
+ * once the gaps are filled.
+ */
+static u32 behind_repair(const struct sroce_requester *r)
+{
+	const struct sroce_gaps *gaps = &r->repair.gaps;
+	const struct sroce_wr *wr;
+	u32 end;
+
+	if (!gaps->count)
+		return r->sent;
+	wr = sroce_inflight_wr(&r->in, sroce_inflight_find(&r->in,
+							   gaps->list[0].from));
+	end = sroce_psn_add(wr->psn, wr->packets);
+	return sroce_psn_before(end, r->sent) ? end : r->sent;
+}
+
+/* Go to the next gap, or behind the repair. */
+static void continue_repair(struct sroce_requester *r)
+{
+	struct sroce_gap *gap = sroce_gaps_unasked(&r->repair.gaps);
+
+	r->repair.active = gap;
+	if (!gap) {
+		seek_psn(r, behind_repair(r));
+		return;
+	}
+	gap->asked = true;
+	r->repair.end = gap->to;
+	seek_psn(r, gap->from);
+}
+
+static void note_repeated(struct sroce_requester *r)
+{
+	if (sroce_psn_before(r->repair.repeated, r->psn))
+		r->repair.repeated = r->psn;
+	if (r->repair.active && !sroce_psn_before(r->psn, r->repair.end))
+		continue_repair(r);
 }
 
 void sroce_requester_sent(struct sroce_requester *r,
 			  const struct sroce_outgoing *out)
 {
 	struct sroce_wr *wr = out->wr;
+	bool again = sroce_requester_again(r, out);
 	u32 n = out->count;
 
 	if (!wr->started) {
@@ -303,6 +390,8 @@ void sroce_requester_sent(struct sroce_requester *r,
 	}
 	if (r->transport == SROCE_UC)
 		r->una = r->psn;
+	else if (again)
+		note_repeated(r);
 }
 
 void sroce_requester_done(struct sroce_requester *r)
@@ -316,16 +405,41 @@ void sroce_requester_done(struct sroce_requester *r)
 	r->in.next++;
 }
 
-/* Continue at @psn, in the request that covers it. */
-static void seek_psn(struct sroce_requester *r, u32 psn)
+/*
+ * What does the acknowledgment of everything before @una say of the peer?  If it
+ * includes packets that were not repeated, the peer had held them.  If it ends
+ * with what was repeated, the peer has dropped the rest.
+ */
+static void judge_peer(struct sroce_requester *r)
 {
-	struct sroce_wr *wr;
+	struct sroce_repair *p = &r->repair;
 
-	r->psn = psn;
-	r->in.next = sroce_inflight_find(&r->in, r->psn);
-	wr = sroce_inflight_wr(&r->in, r->in.next);
-	r->packet = r->in.next != r->in.tail && wr->started ?
-		    sroce_psn_diff(r->psn, wr->psn) : 0;
+	if (sroce_psn_before(p->repeated, r->una)) {
+		p->peer = SROCE_PEER_HOLDS;
+	} else if (p->repeated == r->una && p->waits) {
+		p->peer = SROCE_PEER_DROPS;
+		seek_psn(r, r->una);
+	}
+}
+
+static void advance_repair(struct sroce_requester *r)
+{
+	struct sroce_repair *p = &r->repair;
+
+	sroce_gaps_acknowledge(&p->gaps, r->una);
+	if (p->recovering) {
+		if (sroce_psn_before(r->una, p->recover))
+			judge_peer(r);
+		else
+			p->recovering = false;
+	}
+	if (!sroce_psn_before(r->una, p->repeated))
+		p->waits = false;
+	if (p->active && !sroce_psn_before(r->una, p->end))
+		continue_repair(r);
+	/* The response may be to packets sent before a rewind. */
+	if (sroce_psn_before(r->psn, r->una))
+		seek_psn(r, r->una);
 }
 
 void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
@@ -339,9 +453,7 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 	r->rnr_waits = 0;
 	r->rnr_wait = false;
 	r->rewound = false;
-	/* The response may be to packets sent before a rewind. */
-	if (sroce_psn_before(r->psn, psn))
-		seek_psn(r, psn);
+	advance_repair(r);
 }
 
 bool sroce_requester_finished(const struct sroce_requester *r)
@@ -369,12 +481,93 @@ void sroce_requester_retire(struct sroce_requester *r)
 	r->in.head++;
 }
 
+void sroce_requester_lost(struct sroce_requester *r, u32 packets)
+{
+	struct sroce_repair *p = &r->repair;
+
+	if (!p->recovering) {
+		p->recovering = true;
+		p->slowed = false;
+		p->recover = r->sent;
+		p->flight = r->flight;
+		p->losses = 0;
+		sroce_cc_lost(&r->cc, r->flight, r->reads);
+	}
+	p->losses += packets;
+	if (p->slowed && p->peer != SROCE_PEER_DROPS)
+		return;
+	if (p->peer == SROCE_PEER_DROPS ||
+	    SROCE_MANY_LOSSES * p->losses > p->flight) {
+		p->slowed = true;
+		sroce_cc_congested(&r->cc, r->flight);
+	}
+}
+
 void sroce_requester_rewind(struct sroce_requester *r)
 {
+	r->repair.active = false;
+	r->repair.waits = false;
+	r->repair.gaps.count = 0;
+	r->repair.repeated = r->una;
 	seek_psn(r, r->una);
+}
+
+void sroce_requester_repair(struct sroce_requester *r)
+{
+	struct sroce_repair *p = &r->repair;
+	bool follows = p->recovering && p->repeated == r->una;
+	u32 most = sroce_psn_diff(r->sent, r->una);
+
+	if (p->peer == SROCE_PEER_DROPS && !follows) {
+		sroce_requester_rewind(r);
+		return;
+	}
+	/* A long run of losses; or no packet behind the first one was held. */
+	if (follows && p->count >= SROCE_DOUBTFUL_REPAIR)
+		p->peer = SROCE_PEER_UNKNOWN;
+	p->count = follows && p->count ? 2 * p->count : 1;
+	p->count = min(min(p->count, most), (u32)SROCE_BURST_PACKETS);
+	p->gaps.count = 0;
+	p->active = true;
+	p->waits = p->peer != SROCE_PEER_HOLDS;
+	p->end = sroce_psn_add(r->una, p->count);
+	p->repeated = r->una;
+	seek_psn(r, r->una);
+}
+
+bool sroce_requester_ahead(struct sroce_requester *r, u32 psn)
+{
+	return sroce_gaps_take(&r->repair.gaps, r->una, psn);
+}
+
+bool sroce_requester_ask(struct sroce_requester *r)
+{
+	if (!sroce_gaps_unasked(&r->repair.gaps))
+		return false;
+	if (!in_gap(r))
+		continue_repair(r);
+	return true;
 }
 
 void sroce_requester_resume(struct sroce_requester *r, u32 psn)
 {
+	seek_psn(r, psn);
+}
+
+void sroce_requester_refused(struct sroce_requester *r, u32 psn)
+{
+	struct sroce_repair *p = &r->repair;
+
+	if (r->repair.gaps.count) {
+		sroce_gaps_forget_asked(&p->gaps);
+		continue_repair(r);
+		return;
+	}
+	/* They were a repair, and the rest need not be repeated. */
+	if (p->peer == SROCE_PEER_HOLDS && r->psn == r->sent &&
+	    sroce_psn_before(psn, p->repeated)) {
+		p->active = true;
+		p->end = p->repeated;
+	}
 	seek_psn(r, psn);
 }

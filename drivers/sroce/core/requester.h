@@ -3,6 +3,7 @@
 #define SROCE_REQUESTER_H
 
 #include "cc.h"
+#include "gaps.h"
 #include "inflight.h"
 #include "packet.h"
 
@@ -11,6 +12,44 @@
 
 /* READs: at most this many ends of partial READ requests are remembered. */
 #define SROCE_PARTS		8
+
+/* What the responder does with packets behind a gap. */
+enum sroce_peer {
+	SROCE_PEER_UNKNOWN,
+	SROCE_PEER_HOLDS,	/* executes them when the gap is filled */
+	SROCE_PEER_DROPS,	/* they have to be sent again */
+};
+
+/**
+ * struct sroce_repair - retransmission of single packets
+ * @gaps: of the response to the oldest READ that is outstanding
+ * @end: valid if @active: one past the last packet to repeat
+ * @repeated: one past the last packet that was repeated
+ * @count: packets repeated for the latest NAK
+ * @recover: @sent of the requester when the recovery began; it ends with the
+ *	acknowledgment of everything before this PSN
+ * @flight: unacknowledged packets then
+ * @losses: packets repeated in this recovery
+ * @peer: enum sroce_peer
+ * @active: the requester is within the packets to repeat
+ * @waits: no new packet until the peer has answered what was repeated
+ * @recovering: between a loss and @recover
+ * @slowed: this recovery has had its reduction of the window
+ */
+struct sroce_repair {
+	struct sroce_gaps gaps;
+	u32 end;
+	u32 repeated;
+	u32 count;
+	u32 recover;
+	u32 flight;
+	u32 losses;
+	u8 peer;
+	bool active;
+	bool waits;
+	bool recovering;
+	bool slowed;
+};
 
 /**
  * struct sroce_requester - sending side of a connected QP
@@ -25,6 +64,7 @@
  * @flight: unacknowledged packets when the last one was sent
  * @read_packets: sum of the PSNs of the requests that @reads counts
  * @ends: PSNs at which outstanding partial READ requests end, descending
+ * @repair: retransmission of what is missing, instead of all that follows
  * @refused: PSN of the request that the peer refused; valid if @refusal is set
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @parts: entries of @ends
@@ -41,7 +81,7 @@
  * @rnr_wait: the delay of an RNR NAK has not elapsed
  * @rewound: rewound after a loss, without progress since; further NAKs and
  *	gaps report the same loss
- * @hold: QP is in SQD: start no request
+ * @drain: QP is in SQD: start no request
  */
 struct sroce_requester {
 	struct sroce_inflight in;
@@ -54,6 +94,7 @@ struct sroce_requester {
 	u32 flight;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
+	struct sroce_repair repair;
 	u32 refused;
 	u8 parts;
 	u8 transport;
@@ -67,7 +108,7 @@ struct sroce_requester {
 	u8 refusal;
 	bool rnr_wait;
 	bool rewound;
-	bool hold;
+	bool drain;
 };
 
 enum sroce_next {
@@ -161,25 +202,75 @@ bool sroce_requester_finished(const struct sroce_requester *r);
  */
 void sroce_requester_retire(struct sroce_requester *r);
 
-/* Reduce the window after a loss.  Call it before the rewind. */
-static inline void sroce_requester_lost(struct sroce_requester *r)
-{
-	sroce_cc_lost(&r->cc, r->flight);
-}
+/**
+ * sroce_requester_lost() - reduce the window after losses
+ * @r: state, before the rewind or repair
+ * @packets: packets known to be lost
+ *
+ * Losses of one round trip count once, unless they are many.
+ */
+void sroce_requester_lost(struct sroce_requester *r, u32 packets);
 
 /**
  * sroce_requester_rewind() - go back to the oldest unacknowledged packet
  * @r: state
+ *
+ * Everything from there on is sent again, and responses that are held are
+ * forgotten.
  */
 void sroce_requester_rewind(struct sroce_requester *r);
 
 /**
+ * sroce_requester_repair() - the request packet at @r->una is lost
+ * @r: state
+ *
+ * Sends that packet again, then continues where it was.  If the peer asks for
+ * the packet after it, too, the number of repeated packets doubles.  A peer
+ * that acknowledges nothing else drops what is behind a gap: then, and from
+ * then on, everything is repeated.  No new packet is sent until that is known.
+ */
+void sroce_requester_repair(struct sroce_requester *r);
+
+/**
+ * sroce_requester_ahead() - take a READ response packet behind a gap
+ * @r: state
+ * @psn: PSN of the packet, which the completer found to be SROCE_RESP_AHEAD
+ *
+ * The driver has a copy of the packet.  It passes it to the completer again
+ * when @r->una has reached it, and drops its copies when the requester has
+ * forgotten the gaps: sroce_requester_holds().
+ *
+ * Return: false if the packet cannot be taken.
+ */
+bool sroce_requester_ahead(struct sroce_requester *r, u32 psn);
+
+/**
+ * sroce_requester_ask() - request the missing response packets again
+ * @r: state
+ *
+ * Return: false if there are none that have not been requested again.
+ */
+bool sroce_requester_ask(struct sroce_requester *r);
+
+/* Are packets of a READ response held?  If not, the driver drops its copies. */
+static inline bool sroce_requester_holds(const struct sroce_requester *r)
+{
+	return r->repair.gaps.count;
+}
+
+/**
  * sroce_requester_resume() - continue at a given packet
  * @r: state
- * @psn: from @r->una on; before @r->psn if this host dropped the packets from
- *	there on, or to send a probe
+ * @psn: from @r->una on; before @r->psn to send a probe
  */
 void sroce_requester_resume(struct sroce_requester *r, u32 psn);
+
+/**
+ * sroce_requester_refused() - this host's queue has refused packets
+ * @r: state
+ * @psn: the first of them; they follow one another
+ */
+void sroce_requester_refused(struct sroce_requester *r, u32 psn);
 
 /* Is it a retransmission?  Call it before sroce_requester_sent(). */
 static inline bool sroce_requester_again(const struct sroce_requester *r,

@@ -163,13 +163,9 @@ static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 
 	if (ahead < 0)
 		return duplicate(r, pkt);
-	if (ahead > 0) {
-		if (r->nak_sent)
-			return r->rnr_sent ? SROCE_IGNORE : SROCE_DROP_OOO;
-		r->nak_sent = true;
-		r->rnr_sent = false;
-		return SROCE_NAK_SEQ;
-	}
+	/* After an RNR NAK the peer repeats everything from @epsn on. */
+	if (ahead > 0)
+		return r->nak_sent && r->rnr_sent ? SROCE_IGNORE : SROCE_AHEAD;
 	return check_kind(r, pkt, req);
 }
 

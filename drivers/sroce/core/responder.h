@@ -54,8 +54,7 @@ enum sroce_request_verdict {
 	SROCE_RESEND_ACK,	/* duplicate SEND or WRITE */
 	SROCE_RESEND_RESPONSE,	/* duplicate of a request in @log */
 	SROCE_IGNORE,
-	SROCE_NAK_SEQ,		/* send a sequence NAK, once per gap */
-	SROCE_DROP_OOO,		/* out of order, the NAK has been sent */
+	SROCE_AHEAD,		/* an earlier packet is missing: hold it or drop it */
 	SROCE_REFUSE,		/* invalid, see @reason */
 };
 
@@ -153,6 +152,22 @@ static inline u32 sroce_responder_acked(const struct sroce_responder *r)
 	/* If @last is half the PSN space old, it appears to be ahead. */
 	return sroce_psn_before(r->last, r->epsn) ? r->last :
 						    sroce_psn_add(r->epsn, -1);
+}
+
+/**
+ * sroce_responder_gap() - the packet at @r->epsn is missing, later ones are not
+ * @r: state
+ *
+ * Return: true if a sequence NAK has to be sent.  It is sent once per gap
+ * (vol. 1, 9.7.5.2.8).
+ */
+static inline bool sroce_responder_gap(struct sroce_responder *r)
+{
+	bool first = !r->nak_sent;
+
+	r->nak_sent = true;
+	r->rnr_sent &= !first;
+	return first;
 }
 
 /**

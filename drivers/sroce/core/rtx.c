@@ -3,6 +3,7 @@
  * Retransmission: samples of the round trip (RFC 6298), probes of a tail that
  * may be lost (RFC 8985), and the timeout of the QP.
  */
+#include "completer.h"
 #include "params.h"
 #include "rtx.h"
 
@@ -98,13 +99,14 @@ static bool packets_follow(const struct sroce_requester *r)
 /*
  * In a stream, later packets report a loss.  A probe is needed where none may
  * follow: at the end of the stream, with a small window, after an RNR NAK, or
- * when the rest of a READ waits for its first part.
+ * when the rest of a READ waits for its first part; and while a gap is open, of
+ * which the peer says nothing more.
  */
 static u64 first_interval(const struct sroce_rtx *x,
 			  const struct sroce_requester *r)
 {
 	if (packets_follow(r) && !sroce_cc_reduced(&r->cc) && !r->rnr_waits &&
-	    !r->reads)
+	    !r->reads && !r->repair.recovering)
 		return timeout(x);
 	return min(probe_interval(x, r), timeout(x));
 }
@@ -194,10 +196,13 @@ void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	u64 interval = probe_interval(x, r) << ++x->probes;
 
 	sroce_rtx_resent(x, r, now);
-	if (r->reads) {
+	if (sroce_requester_holds(r)) {
+		sroce_gaps_forget_asked(&r->repair.gaps);
+		sroce_completer_ask(r, true);
+	} else if (r->reads) {
 		r->rewound = true;
 		if (response_broke_off(r))
-			sroce_requester_lost(r);
+			sroce_requester_lost(r, 1);
 		sroce_requester_rewind(r);
 	} else {
 		x->probe = true;

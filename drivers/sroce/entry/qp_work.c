@@ -7,7 +7,7 @@
 #include "../core/params.h"
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
-#include "../recv/resp_tx.h"
+#include "../recv/resp.h"
 #include "../recv/rq.h"
 #include "../send/doorbell_batch.h"
 #include "../send/req.h"
@@ -24,7 +24,7 @@ static void respond_and_send(struct sroce_qp *qp, unsigned long todo)
 {
 	if (todo & BIT(SROCE_TODO_RESPOND)) {
 		sroce_rq_begin(qp);
-		sroce_resp_send(qp);
+		sroce_resp_run(qp);
 		sroce_rq_end(qp);
 	}
 	if (todo & BIT(SROCE_TODO_SEND)) {
@@ -231,7 +231,7 @@ enum hrtimer_restart sroce_resp_timer_fired(struct hrtimer *timer)
 
 	if (budget) {
 		sroce_rq_begin(qp);
-		sroce_resp_send(qp);
+		sroce_resp_run(qp);
 		sroce_rq_end(qp);
 	} else {
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));

@@ -17,6 +17,7 @@
 #include "../mem/wmem.h"
 #include "cq.h"
 #include "doorbell.h"
+#include "ooo.h"
 #include "queue_mem.h"
 
 struct sroce_av;
@@ -152,6 +153,7 @@ enum sroce_sq_blocked {
  * @batch: coalesced doorbells
  * @rate: rate limit
  * @paging: memory on demand
+ * @ooo: packets of a READ response behind a gap
  * @blocked: enum sroce_sq_blocked
  * @pauses: consecutive local drops
  * @progress: packets were acknowledged since the deadline was set
@@ -173,6 +175,7 @@ struct sroce_sendq {
 	struct sroce_batch batch;
 	struct sroce_rate rate;
 	struct sroce_sq_paging paging;
+	struct sroce_ooo_queue ooo;
 	u8 blocked;
 	u8 pauses;
 	bool progress;
@@ -207,6 +210,7 @@ struct sroce_sendq {
  * @min_rnr_timer: timer code in RNR NAKs
  * @last_told: error state: IB_EVENT_QP_LAST_WQE_REACHED has been raised
  * @fault: page-in of memory on demand
+ * @ooo: requests behind a gap
  */
 struct sroce_recvq {
 	spinlock_t lock;	/* see above */
@@ -231,6 +235,7 @@ struct sroce_recvq {
 	u8 min_rnr_timer;
 	bool last_told;
 	struct sroce_fault fault;
+	struct sroce_ooo_queue ooo;
 };
 
 /* Deferred work of a QP: bits of struct sroce_qp.todo. */

@@ -62,6 +62,27 @@ TRACE_EVENT(sroce_retransmit,
 		  __entry->qpn, __entry->psn, __entry->left)
 );
 
+/* The packets from @psn up to @end are missing, and will be repeated. */
+TRACE_EVENT(sroce_repair,
+	TP_PROTO(const struct sroce_qp *qp, u32 psn, u32 end),
+	TP_ARGS(qp, psn, end),
+	TP_STRUCT__entry(
+		__array(char, dev, IB_DEVICE_NAME_MAX)
+		__field(u32, qpn)
+		__field(u32, psn)
+		__field(u32, end)
+	),
+	TP_fast_assign(
+		strscpy(__entry->dev, qp->dev->ib.name,
+			IB_DEVICE_NAME_MAX);
+		__entry->qpn = qp->qpn;
+		__entry->psn = psn;
+		__entry->end = end;
+	),
+	TP_printk("%s qp %u psn %u end %u", __entry->dev, __entry->qpn,
+		  __entry->psn, __entry->end)
+);
+
 /* opcode is an enum ibv_wc_opcode, status an enum ibv_wc_status. */
 TRACE_EVENT(sroce_complete,
 	TP_PROTO(const struct sroce_qp *qp, const struct sroce_cqe *cqe),

@@ -259,6 +259,8 @@ static void defer(struct sroce_qp *qp, enum sroce_counter why)
 
 	sroce_count(qp, why);
 	if (sroce_responder_reliable(r)) {
+		/* The peer repeats everything from this packet on. */
+		sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 		sroce_rq_nak(qp, SROCE_RNR_NAK | qp->rq.min_rnr_timer);
 		sroce_responder_rnr(r);
 	} else {
@@ -356,8 +358,28 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		qp->rq.ack = true;
 }
 
+static void report_gap(struct sroce_qp *qp)
+{
+	if (sroce_responder_gap(&qp->rq.resp))
+		sroce_rq_nak(qp, SROCE_NAK_SEQUENCE);
+}
+
+/* Keep a packet behind a gap until the gap is filled, or drop it. */
+static void hold(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_ooo_queue *ooo = &qp->rq.ooo;
+
+	sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+	if (sroce_ooo_add(ooo, qp->dev, &rx->pkt, rx->payload))
+		sroce_count(qp, SROCE_RX_HELD);
+	/* The next packets may be here, but were too many for one lock section. */
+	if (!sroce_ooo_has(ooo, qp->rq.resp.epsn))
+		report_gap(qp);
+}
+
 /* Handle a packet that is not executed. */
-static void reject(struct sroce_qp *qp, enum sroce_request_verdict verdict,
+static void reject(struct sroce_qp *qp, const struct sroce_rx *rx,
+		   enum sroce_request_verdict verdict,
 		   const struct sroce_request *req)
 {
 	switch (verdict) {
@@ -369,12 +391,8 @@ static void reject(struct sroce_qp *qp, enum sroce_request_verdict verdict,
 	case SROCE_RESEND_RESPONSE:
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		break;
-	case SROCE_NAK_SEQ:
-		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
-		sroce_rq_nak(qp, SROCE_NAK_SEQUENCE);
-		break;
-	case SROCE_DROP_OOO:
-		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+	case SROCE_AHEAD:
+		hold(qp, rx);
 		break;
 	case SROCE_REFUSE:
 		sroce_rq_refuse(qp, req->reason);
@@ -407,11 +425,52 @@ static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (likely(verdict == SROCE_EXECUTE))
 		execute_request(qp, rx, &req);
 	else
-		reject(qp, verdict, &req);
+		reject(qp, rx, verdict, &req);
+}
+
+/*
+ * Execute the packets that a gap had held up, in order.  If there is another gap,
+ * report it at once: what is behind it has waited long enough.
+ */
+static void execute_held(struct sroce_qp *qp)
+{
+	struct sroce_ooo_queue *ooo = &qp->rq.ooo;
+	u32 budget = SROCE_OOO_BUDGET;
+	struct sroce_ooo_packet *held;
+
+	while (budget && sroce_rq_active(qp) &&
+	       (held = sroce_ooo_take(ooo, qp->dev, qp->rq.resp.epsn))) {
+		struct sroce_reader reader = sroce_ooo_reader(held);
+		const struct sroce_rx rx = {
+			.pkt = held->pkt,
+			.payload = &reader,
+		};
+
+		if (budget-- == SROCE_OOO_BUDGET)
+			sroce_count(qp, SROCE_RX_GAPS_FILLED);
+		handle_request(qp, &rx);
+		kfree(held);
+	}
+	if (!ooo->packets || !sroce_rq_active(qp))
+		return;
+	if (budget)
+		report_gap(qp);
+	else
+		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
+}
+
+void sroce_resp_run(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	if (sroce_ooo_has(&qp->rq.ooo, qp->rq.resp.epsn))
+		execute_held(qp);
+	sroce_resp_send(qp);
 }
 
 void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
+	u32 epsn = qp->rq.resp.epsn;
+
 	lockdep_assert_held(&qp->rq.lock);
 	if (!sroce_rq_active(qp)) {
 		sroce_count(qp, SROCE_RX_BAD_STATE);
@@ -422,10 +481,13 @@ void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 		if (qp->state == IB_QPS_RTR && sroce_qp_connected(qp))
 			sroce_qp_wake(qp, BIT(SROCE_TODO_ESTABLISHED));
 	}
-	if (sroce_qp_connected(qp))
-		handle_request(qp, rx);
-	else
+	if (!sroce_qp_connected(qp)) {
 		sroce_ud_recv(qp, rx);
+		return;
+	}
+	handle_request(qp, rx);
+	if (unlikely(qp->rq.ooo.packets) && qp->rq.resp.epsn != epsn)
+		execute_held(qp);
 }
 
 static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
@@ -462,5 +524,7 @@ bool sroce_resp_predicted(struct sroce_qp *qp, const u8 *bth,
 	sroce_responder_advance(r, len);
 	if (bth[8] & SROCE_BTH_ACKREQ)
 		qp->rq.ack = true;
+	if (unlikely(qp->rq.ooo.packets))
+		execute_held(qp);
 	return true;
 }

@@ -13,6 +13,12 @@
 void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx);
 
 /**
+ * sroce_resp_run() - continue with held packets, then sroce_resp_send()
+ * @qp: QP of any type, rq.lock held
+ */
+void sroce_resp_run(struct sroce_qp *qp);
+
+/**
  * sroce_resp_predicted() - fast path for the expected middle packet
  * @qp: QP of any type, rq.lock held; sroce_resp_send() must follow
  * @bth: BTH of a packet with a valid ICRC for this QP and its transport

@@ -80,6 +80,7 @@ void sroce_rq_flush_begin(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->rq.lock);
 	if (qp->state != IB_QPS_ERR)
 		return;
+	sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 	flush_taken(qp);
 	if (!ring->entries)
 		return;
@@ -133,6 +134,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	r->log.waiting = 0;
 	r->log.settled = 0;
 	sroce_fault_reset(&qp->rq.fault);
+	sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 	sroce_store(&qp->slot->rq_head, 0);
 }
 

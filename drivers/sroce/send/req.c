@@ -35,7 +35,9 @@ void sroce_req_reset(struct sroce_qp *qp)
 	req->rnr_waits = 0;
 	req->rewound = false;
 	req->refusal = 0;
-	req->hold = false;
+	req->drain = false;
+	req->repair = (struct sroce_repair) {};
+	sroce_ooo_drop(&qp->sq.ooo, qp->dev);
 	sroce_rtx_reset(&qp->sq.rtx);
 	qp->sq.blocked = SROCE_SQ_OPEN;
 	qp->sq.ud.held_up = false;
@@ -172,7 +174,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 		qp->sq.pauses = 0;
 	if (!sroce_burst_send(burst) || !reliable || !pause_requests(qp))
 		return true;
-	sroce_requester_resume(&qp->sq.req, first);
+	sroce_requester_refused(&qp->sq.req, first);
 	return false;
 }
 
@@ -317,6 +319,16 @@ static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
 	return *budget && (burst->head || may_transmit(qp));
 }
 
+/*
+ * The last packet of a repair: the next one is not its neighbour.  Each burst has
+ * adjacent packets, and the peer is to acknowledge the repair.
+ */
+static bool ends_repair(const struct sroce_requester *req,
+			const struct sroce_outgoing *out)
+{
+	return req->psn != sroce_psn_add(out->pkt.psn, out->count);
+}
+
 static enum sroce_next send_packets(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
@@ -345,6 +357,11 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		if (!send_packet(qp, &burst, &out, false)) {
 			next = SROCE_NEXT_WINDOW;
 			break;
+		}
+		if (unlikely(ends_repair(req, &out))) {
+			if (!flush_burst(qp, &burst, first, false))
+				return SROCE_NEXT_WINDOW;
+			first = req->psn;
 		}
 	}
 	if (burst.head || likely(!must_ask(qp, next))) {
@@ -449,7 +466,7 @@ void sroce_req_run(struct sroce_qp *qp)
 		}
 		next = sroce_qp_connected(qp) ? run_connected(qp) :
 						sroce_ud_send(qp);
-		if (qp->sq.req.hold)
+		if (qp->sq.req.drain)
 			check_drained(qp);
 		if (next != SROCE_NEXT_NOTHING)
 			break;
@@ -530,12 +547,37 @@ static enum sroce_counter gap_counter(const struct sroce_pkt *pkt)
 						     SROCE_IMPLIED_NAK_SEQ_ERR;
 }
 
+/* READ data behind a gap: keep it until the gap is filled. */
+static void hold_response(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+	if (sroce_ooo_add(&qp->sq.ooo, qp->dev, &rx->pkt, rx->payload) &&
+	    sroce_requester_ahead(req, rx->pkt.psn)) {
+		sroce_count(qp, SROCE_RX_HELD);
+		sroce_rtx_timer_ask(qp, false);
+	} else if (!sroce_requester_holds(req) && !req->rewound &&
+		   !qp->sq.paging.refetch) {
+		sroce_rtx_timer_retry(qp, SROCE_IMPLIED_NAK_SEQ_ERR);
+	}
+}
+
 static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
 			   enum sroce_ack_verdict verdict, const struct sroce_ack_result *a)
 {
 	switch (verdict) {
 	case SROCE_RESP_DATA:
 		store_response(qp, rx, a, false);
+		break;
+	case SROCE_RESP_AHEAD:
+		hold_response(qp, rx);
+		break;
+	case SROCE_RESP_ASK:
+		sroce_rtx_timer_ask(qp, true);
+		break;
+	case SROCE_RESP_REPAIR:
+		sroce_rtx_timer_repair(qp);
 		break;
 	case SROCE_RESP_ATOMIC:
 		store_response(qp, rx, a, true);
@@ -569,7 +611,7 @@ static void settle_refusal(struct sroce_qp *qp)
 	sroce_req_refused(qp, a.status);
 }
 
-void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx)
+static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_requester *req = &qp->sq.req;
 	enum sroce_ack_verdict verdict;
@@ -603,6 +645,40 @@ void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 }
 
+/* A gap is filled: take the responses that it had held up, in order. */
+static void take_held(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+	struct sroce_ooo_packet *held;
+	u32 una;
+
+	do {
+		una = req->una;
+		held = sroce_ooo_take(&qp->sq.ooo, qp->dev, una);
+		if (held) {
+			struct sroce_reader reader = sroce_ooo_reader(held);
+			const struct sroce_rx rx = {
+				.pkt = held->pkt,
+				.payload = &reader,
+			};
+
+			take_response(qp, &rx);
+			kfree(held);
+		}
+	} while (held && req->una != una);
+	/* After a rewind, or in an error state, nothing is held any more. */
+	if (!sroce_requester_holds(req) || !sroce_sq_active(qp))
+		sroce_ooo_drop(&qp->sq.ooo, qp->dev);
+}
+
+void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	take_response(qp, rx);
+	if (unlikely(qp->sq.ooo.packets))
+		take_held(qp);
+}
+
 bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
 			 struct sroce_reader *payload, u32 len)
 {
@@ -621,5 +697,7 @@ bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
 	sroce_count(qp, SROCE_RX_ACKS);
 	qp->sq.progress = true;
 	qp->sq.pauses = 0;
+	if (unlikely(qp->sq.ooo.packets))
+		take_held(qp);
 	return true;
 }

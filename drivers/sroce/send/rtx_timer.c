@@ -62,23 +62,65 @@ void sroce_rtx_timer_probe(struct sroce_qp *qp)
 	timer_follow(&qp->sq);
 }
 
-void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
+/* Packets are about to be sent again. */
+static void note_resent(struct sroce_sendq *sq)
 {
-	struct sroce_sendq *sq = &qp->sq;
-
-	lockdep_assert_held(&sq->lock);
 	sroce_rtx_resent(&sq->rtx, &sq->req, ktime_get_ns());
 	sroce_rtx_restart(&sq->rtx);
 	if (!sq->blocked && !sq->req.rnr_wait)
 		sq->rtx.armed = false;
-	if (!sroce_completer_retry(&sq->req)) {
+}
+
+static bool has_retry(struct sroce_qp *qp, bool retried, enum sroce_counter why)
+{
+	if (!retried) {
 		sroce_count(qp, SROCE_REQ_TRANSPORT_RETRIES_EXCEEDED);
 		sroce_sq_fail(qp, SROCE_RETRY_EXC_ERR);
-		return;
+		return false;
 	}
 	sroce_count(qp, why);
 	sroce_count(qp, SROCE_TX_RETRANSMITS);
-	trace_sroce_retransmit(qp, sq->req.una, sq->req.retry_left);
+	return true;
+}
+
+void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	lockdep_assert_held(&qp->sq.lock);
+	note_resent(&qp->sq);
+	if (has_retry(qp, sroce_completer_retry(req), why))
+		trace_sroce_retransmit(qp, req->una, req->retry_left);
+}
+
+void sroce_rtx_timer_repair(struct sroce_qp *qp)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	lockdep_assert_held(&qp->sq.lock);
+	note_resent(&qp->sq);
+	if (!has_retry(qp, sroce_completer_repair(req), SROCE_PACKET_SEQ_ERR))
+		return;
+	if (req->repair.active) {
+		sroce_count(qp, SROCE_TX_REPAIRS);
+		trace_sroce_repair(qp, req->una, req->repair.end);
+	} else {
+		trace_sroce_retransmit(qp, req->una, req->retry_left);
+	}
+}
+
+void sroce_rtx_timer_ask(struct sroce_qp *qp, bool rest)
+{
+	struct sroce_requester *req = &qp->sq.req;
+
+	lockdep_assert_held(&qp->sq.lock);
+	if (!sroce_completer_ask(req, rest))
+		return;
+	note_resent(&qp->sq);
+	sroce_count(qp, SROCE_IMPLIED_NAK_SEQ_ERR);
+	sroce_count(qp, SROCE_TX_RETRANSMITS);
+	sroce_count(qp, SROCE_TX_REPAIRS);
+	trace_sroce_repair(qp, req->una, req->repair.gaps.top);
 }
 
 /* The slack never exceeds the timeout, so it at most doubles the wait. */

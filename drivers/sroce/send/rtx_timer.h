@@ -28,6 +28,19 @@ void sroce_rtx_timer_progress(struct sroce_qp *qp);
 void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why);
 
 /**
+ * sroce_rtx_timer_repair() - repeat the packet that a NAK asks for, or fail the QP
+ * @qp: connected QP, sq.lock held; sroce_req_run() must follow
+ */
+void sroce_rtx_timer_repair(struct sroce_qp *qp);
+
+/**
+ * sroce_rtx_timer_ask() - request what is missing of a READ response
+ * @qp: connected QP, sq.lock held; sroce_req_run() must follow
+ * @rest: everything that has not arrived is missing
+ */
+void sroce_rtx_timer_ask(struct sroce_qp *qp, bool rest);
+
+/**
  * sroce_rtx_timer_probe() - ask the peer what it has received
  * @qp: connected QP, sq.lock held; sroce_req_run() must follow
  */

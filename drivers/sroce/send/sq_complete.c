@@ -132,6 +132,7 @@ void sroce_sq_flush_begin(struct sroce_qp *qp)
 		return;
 	}
 	qp->sq.rtx.armed = false;
+	sroce_ooo_drop(&qp->sq.ooo, qp->dev);
 	if (qp->state == IB_QPS_ERR)
 		sroce_ring_error(qp->slot);
 	else

@@ -177,7 +177,7 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 	int status = 0;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (qp->sq.req.hold)
+	if (qp->sq.req.drain)
 		return SROCE_NEXT_HOLD;
 	sroce_burst_begin(&burst, qp, qp->sq.ud.av, &qp->sq.path);
 	while (in->next != in->tail) {

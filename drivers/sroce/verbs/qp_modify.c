@@ -266,14 +266,14 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 		enter_rtr(qp);
 		break;
 	case IB_QPS_RTS:
-		req->hold = false;
+		req->drain = false;
 		qp->sq.ask_drained = false;
 		/* Flushing in SQE has stopped the timer that would end it. */
 		if (!qp->sq.rtx.armed)
 			qp->sq.blocked = SROCE_SQ_OPEN;
 		break;
 	case IB_QPS_SQD:
-		req->hold = true;
+		req->drain = true;
 		qp->sq.ask_drained = mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
 				     attr->en_sqd_async_notify;
 		break;

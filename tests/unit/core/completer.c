@@ -24,6 +24,8 @@ static enum sroce_ack_verdict take(struct sroce_pkt pkt)
 		acknowledge(&s, a.psn);
 	if (verdict == SROCE_RESP_RETRY)
 		CHECK(sroce_completer_retry(&s.r));
+	if (verdict == SROCE_RESP_REPAIR)
+		CHECK(sroce_completer_repair(&s.r));
 	if (verdict == SROCE_RESP_RNR)
 		CHECK(sroce_completer_rnr(&s.r));
 	return verdict;
@@ -213,15 +215,18 @@ TEST(completer, response_past_an_unanswered_one_tells_of_a_loss)
 {
 	mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
-	      SROCE_RESP_RETRY);
+	      SROCE_RESP_AHEAD);
 	EQUAL(a.up_to, 1);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
 	      SROCE_RESP_RETRY);
 	EQUAL(a.up_to, 1);
 	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 8)),
-	      SROCE_RESP_RETRY);
+	      SROCE_RESP_AHEAD);
 	EQUAL(a.up_to, 2);
+	/* Not what an honest peer would send. */
+	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 9)),
+	      SROCE_RESP_RETRY);
 }
 
 /* The READ was asked for again while its answer was on the way. */
@@ -260,13 +265,14 @@ TEST(completer, echoes_of_a_loss)
 TEST(completer, next_loss_after_a_rewind)
 {
 	sends(6);
-	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_RETRY);
+	s.r.repair.peer = SROCE_PEER_DROPS;
+	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
 	EQUAL(s.r.psn, 1);
 	send_all(&s);
 	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_ACK);
 	/* All that the window, now smaller, takes: it was 6. */
 	EQUAL(s.r.psn, 5);
-	EQUAL(take(ack(3, SROCE_NAK_SEQUENCE)), SROCE_RESP_RETRY);
+	EQUAL(take(ack(3, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
 	EQUAL(s.r.psn, 3);
 }
 
@@ -283,7 +289,7 @@ TEST(completer, loss_after_a_rewind_and_progress)
 TEST(completer, nak_acknowledges_what_is_before_it)
 {
 	sends(4);
-	EQUAL(take(ack(2, SROCE_NAK_SEQUENCE)), SROCE_RESP_RETRY);
+	EQUAL(take(ack(2, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
 	EQUAL(s.r.una, 2);
 	EQUAL(s.r.psn, 2);
 	EQUAL(s.r.in.head, 0);

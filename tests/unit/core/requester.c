@@ -15,8 +15,7 @@ static void next_is(enum sroce_next verdict)
 
 static void set_window(u32 packets)
 {
-	s.r.cc.window = packets;
-	s.r.cc.max_window = packets;
+	sroce_cc_init(&s.r.cc, packets);
 }
 
 static const u8 opcodes[][5] = {
@@ -231,8 +230,10 @@ TEST(requester, window)
 }
 
 /* A loss at @at of what is under way, told by a NAK. */
+/* The peer drops what is behind a gap. */
 static void lose(u32 at)
 {
+	s.r.repair.peer = SROCE_PEER_DROPS;
 	acknowledge(&s, at);
 	EQUAL(sroce_completer_retry(&s.r), true);
 	s.r.retry_left = 3;
@@ -588,11 +589,11 @@ TEST(requester, no_reads_allowed_any_more)
 	post(&s, SROCE_OP_READ, MTU);
 	post(&s, SROCE_OP_READ, MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_READS);
-	s.r.hold = true;
+	s.r.drain = true;
 	EQUAL(acknowledge(&s, 1), 1);
 	s.r.max_reads = 0;
 	next_is(SROCE_NEXT_HOLD);
-	s.r.hold = false;
+	s.r.drain = false;
 	next_is(SROCE_NEXT_FAULT);
 	EQUAL(sroce_inflight_wr(&s.r.in, s.r.in.next)->status,
 	      SROCE_LOC_QP_OP_ERR);
@@ -614,14 +615,14 @@ TEST(requester, fence_waits_for_reads_and_atomics_only)
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 }
 
-TEST(requester, hold_lets_started_requests_go_on)
+TEST(requester, drain_lets_started_requests_go_on)
 {
 	sender_init(&s, 0);
 	set_window(1);
 	post(&s, SROCE_OP_SEND, 2 * MTU);
 	post(&s, SROCE_OP_SEND, 1);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
-	s.r.hold = true;
+	s.r.drain = true;
 	sroce_requester_rewind(&s.r);
 	SEND(&s, SROCE_SEND_FIRST, 0);
 	acknowledge(&s, 1);
@@ -629,7 +630,7 @@ TEST(requester, hold_lets_started_requests_go_on)
 	EQUAL(acknowledge(&s, 2), 1);
 	next_is(SROCE_NEXT_HOLD);
 	CHECK(!sroce_requester_waits(&s.r));
-	s.r.hold = false;
+	s.r.drain = false;
 	SEND(&s, SROCE_SEND_ONLY, 2);
 }
 
@@ -754,7 +755,7 @@ TEST(requester, fault_lets_requests_before_it_complete)
 	acknowledge(&s, 1);
 	next_is(SROCE_NEXT_FAULT);
 	EQUAL(s.r.in.head, s.r.in.next);
-	s.r.hold = true;
+	s.r.drain = true;
 	next_is(SROCE_NEXT_HOLD);
 }
 
@@ -1009,8 +1010,8 @@ TEST(requester, local_requests_are_fenced_and_held)
 	next_is(SROCE_NEXT_FENCE);
 	sroce_requester_acknowledge(&s.r, 11);
 	EQUAL(complete(&s), 1);
-	s.r.hold = true;
+	s.r.drain = true;
 	next_is(SROCE_NEXT_HOLD);
-	s.r.hold = false;
+	s.r.drain = false;
 	next_is(SROCE_NEXT_LOCAL);
 }

@@ -24,7 +24,6 @@ static inline void sender_init(struct sender *s, u32 psn)
 		.una = psn,
 		.sent = psn,
 		.mtu = MTU,
-		.cc = { .window = 64, .max_window = 64 },
 		.transport = SROCE_RC,
 		.max_reads = 2,
 		.retry_count = 3,
@@ -32,6 +31,7 @@ static inline void sender_init(struct sender *s, u32 psn)
 		.rnr_retry = 2,
 		.rnr_left = 2,
 	};
+	sroce_cc_init(&s->r.cc, 64);
 }
 
 static inline struct sroce_wr *post(struct sender *s, u8 opcode, u32 length)

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Packets that have arrived before an earlier one: requests at the responder, and
+ * the responses to a READ at the requester.
+ */
+#include <linux/log2.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include "../core/params.h"
+#include "../core/psn.h"
+#include "ooo.h"
+
+static struct sroce_ooo_packet *packet_of(const struct rb_node *node)
+{
+	return rb_entry(node, struct sroce_ooo_packet, node);
+}
+
+static int compare_psn(const void *psn, const struct rb_node *node)
+{
+	return sroce_psn_diff(*(const u32 *)psn, packet_of(node)->pkt.psn);
+}
+
+static int compare_packets(struct rb_node *one, const struct rb_node *other)
+{
+	return compare_psn(&packet_of(one)->pkt.psn, other);
+}
+
+static bool charge(struct sroce_ooo_queue *q, struct sroce_device *dev, u32 size)
+{
+	long used = atomic_long_add_return(size, &dev->ooo_bytes);
+
+	if (q->packets < SROCE_MAX_WINDOW &&
+	    (long)(q->bytes + size) <= SROCE_OOO_BYTES - used)
+		return true;
+	atomic_long_sub(size, &dev->ooo_bytes);
+	return false;
+}
+
+static void remove_packet(struct sroce_ooo_queue *q, struct sroce_device *dev,
+			  struct sroce_ooo_packet *held)
+{
+	rb_erase(&held->node, &q->tree);
+	q->packets--;
+	q->bytes -= held->size;
+	atomic_long_sub(held->size, &dev->ooo_bytes);
+}
+
+bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
+		   const struct sroce_pkt *pkt,
+		   const struct sroce_reader *payload)
+{
+	struct sroce_reader reader = *payload;
+	struct sroce_ooo_packet *held;
+	u32 size = roundup_pow_of_two(struct_size(held, payload, pkt->payload));
+
+	if (!charge(q, dev, size))
+		return false;
+	held = kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
+	if (!held)
+		goto err_charge;
+	held->pkt = *pkt;
+	held->size = size;
+	if (!sroce_reader_copy(&reader, held->payload, pkt->payload) ||
+	    rb_find_add(&held->node, &q->tree, compare_packets))
+		goto err_packet;
+	q->packets++;
+	q->bytes += size;
+	return true;
+
+err_packet:
+	kfree(held);
+err_charge:
+	atomic_long_sub(size, &dev->ooo_bytes);
+	return false;
+}
+
+struct sroce_ooo_packet *sroce_ooo_take(struct sroce_ooo_queue *q,
+					struct sroce_device *dev, u32 psn)
+{
+	struct sroce_ooo_packet *held;
+	struct rb_node *node;
+
+	while ((node = rb_first(&q->tree))) {
+		held = packet_of(node);
+		if (sroce_psn_before(psn, held->pkt.psn))
+			break;
+		remove_packet(q, dev, held);
+		if (held->pkt.psn == psn)
+			return held;
+		kfree(held);
+	}
+	return NULL;
+}
+
+bool sroce_ooo_has(const struct sroce_ooo_queue *q, u32 psn)
+{
+	return rb_find(&psn, &q->tree, compare_psn);
+}
+
+void sroce_ooo_drop(struct sroce_ooo_queue *q, struct sroce_device *dev)
+{
+	struct sroce_ooo_packet *held;
+	struct rb_node *node;
+
+	while ((node = rb_first(&q->tree))) {
+		held = packet_of(node);
+		remove_packet(q, dev, held);
+		kfree(held);
+	}
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_OOO_H
+#define SROCE_OOO_H
+
+#include <linux/rbtree.h>
+#include "../base/sroce.h"
+#include "../core/packet.h"
+#include "../mem/skb_reader.h"
+
+/**
+ * struct sroce_ooo_queue - packets behind a gap (out of order), by PSN
+ * @tree: struct sroce_ooo_packet
+ * @packets: number of packets
+ * @bytes: memory that they take, bytes
+ *
+ * Protected by the lock of its side of the QP.
+ */
+struct sroce_ooo_queue {
+	struct rb_root tree;
+	u32 packets;
+	u32 bytes;
+};
+
+/**
+ * struct sroce_ooo_packet - copy of a packet that has passed all checks of the
+ *	receive path
+ * @node: entry in the queue
+ * @pkt: parsed headers
+ * @size: memory that it takes, bytes
+ * @payload: payload; its memory in the skb may belong to the sender, who could
+ *	change it later
+ */
+struct sroce_ooo_packet {
+	struct rb_node node;
+	struct sroce_pkt pkt;
+	u32 size;
+	u8 payload[];
+};
+
+/**
+ * sroce_ooo_add() - keep a copy of a packet
+ * @q: queue
+ * @dev: device that the memory is charged to
+ * @pkt: parsed headers
+ * @payload: reader at the payload; not moved
+ *
+ * A QP may have as much as it leaves of the device's limit (SROCE_OOO_BYTES) to
+ * others, so no peer uses it up.
+ *
+ * Context: softirq; the queue's lock is held.  Return: false if the packet is in
+ * the queue already, or over a limit, or there is no memory: the caller drops it.
+ */
+bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
+		   const struct sroce_pkt *pkt,
+		   const struct sroce_reader *payload);
+
+/**
+ * sroce_ooo_take() - take a packet out
+ * @q: queue
+ * @dev: device of sroce_ooo_add()
+ * @psn: PSN of the packet; packets before it are dropped
+ *
+ * Context: as sroce_ooo_add().  Return: the packet, for kfree(); or NULL if it is
+ * not in the queue.
+ */
+struct sroce_ooo_packet *sroce_ooo_take(struct sroce_ooo_queue *q,
+					struct sroce_device *dev, u32 psn);
+
+/* Is the packet with @psn in the queue? */
+bool sroce_ooo_has(const struct sroce_ooo_queue *q, u32 psn);
+
+/* Drop all packets.  Context: as sroce_ooo_add(). */
+void sroce_ooo_drop(struct sroce_ooo_queue *q, struct sroce_device *dev);
+
+/* A reader at the payload of @held. */
+static inline struct sroce_reader
+sroce_ooo_reader(const struct sroce_ooo_packet *held)
+{
+	return (struct sroce_reader) {
+		.p = held->payload,
+		.left = held->pkt.payload,
+	};
+}
+
+#endif /* SROCE_OOO_H */
