@@ -69,7 +69,7 @@ static void take(struct endpoint *ep, u64 now, const struct frame *frame)
 	if (pkt.op->kind >= SROCE_KIND_RESPONSES)
 		send_take_answer(ep, now, &pkt, payload);
 	else
-		receive_take_request(ep, &pkt, payload);
+		receive_take_request(ep, now, &pkt, payload);
 }
 
 static void check(const struct endpoint *ep)
@@ -98,6 +98,12 @@ void endpoint_receive(struct endpoint *ep, u64 now)
 	send_requests(ep, now);
 }
 
+static u64 gap_deadline(const struct endpoint *ep)
+{
+	return ep->refused ? NEVER :
+			     sroce_responder_deadline(&ep->resp) ?: NEVER;
+}
+
 void endpoint_timers(struct endpoint *ep, u64 now)
 {
 	if (ep->failed)
@@ -115,6 +121,8 @@ void endpoint_timers(struct endpoint *ep, u64 now)
 	}
 	if (ep->failed)
 		return;
+	if (gap_deadline(ep) <= now)
+		receive_gap_lasts(ep, now);
 	if (ep->work_timer <= now) {
 		ep->work_timer = NEVER;
 		receive_answer(ep, now);
@@ -129,6 +137,7 @@ u64 endpoint_next_timer(const struct endpoint *ep)
 
 	if (ep->failed)
 		return NEVER;
+	deadline = min(deadline, gap_deadline(ep));
 	return min(deadline, min(ep->rnr_timer, ep->work_timer));
 }
 

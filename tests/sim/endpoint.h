@@ -159,8 +159,9 @@ void send_expired(struct endpoint *ep, u64 now);
 
 /* receive.c */
 bool receive_post(struct endpoint *ep, struct receive receive);
-void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
-			  const u8 *payload);
+void receive_take_request(struct endpoint *ep, u64 now,
+			  const struct sroce_pkt *pkt, const u8 *payload);
+void receive_gap_lasts(struct endpoint *ep, u64 now);
 void receive_answer(struct endpoint *ep, u64 now);
 
 #endif /* SROCE_SIM_ENDPOINT_H */

@@ -133,22 +133,22 @@ static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
 		note_ack(ep, pkt);
 }
 
-static void report_gap(struct endpoint *ep)
+static void report_gap(struct endpoint *ep, u64 now)
 {
-	if (sroce_responder_gap(&ep->resp))
+	if (sroce_responder_gap(&ep->resp, now, now))
 		ep->nak = SROCE_NAK_SEQUENCE;
 }
 
-static void hold(struct endpoint *ep, const struct sroce_pkt *pkt,
+static void hold(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt,
 		 const u8 *payload)
 {
 	if (ep->holds)
 		endpoint_hold(&ep->held_requests, pkt, payload);
-	report_gap(ep);
+	report_gap(ep, now);
 }
 
-static void take_one(struct endpoint *ep, const struct sroce_pkt *pkt,
-		     const u8 *payload)
+static void take_one(struct endpoint *ep, u64 now,
+		     const struct sroce_pkt *pkt, const u8 *payload)
 {
 	bool predicted = predicted_request(&ep->resp, pkt);
 	struct sroce_responder before = ep->resp;
@@ -166,10 +166,12 @@ static void take_one(struct endpoint *ep, const struct sroce_pkt *pkt,
 			check_advance(&ep->resp, before, pkt->payload);
 		break;
 	case SROCE_RESEND_ACK:
+		if (sroce_reorder_suspects(&ep->resp.reorder, pkt->psn))
+			sroce_reorder_duplicate(&ep->resp.reorder, now);
 		note_ack(ep, pkt);
 		break;
 	case SROCE_AHEAD:
-		hold(ep, pkt, payload);
+		hold(ep, now, pkt, payload);
 		break;
 	case SROCE_REFUSE:
 		refuse(ep, req.reason);
@@ -192,22 +194,29 @@ static void drop_passed(struct endpoint *ep)
 	}
 }
 
-void receive_take_request(struct endpoint *ep, const struct sroce_pkt *pkt,
-			  const u8 *payload)
+void receive_gap_lasts(struct endpoint *ep, u64 now)
+{
+	report_gap(ep, now);
+	receive_answer(ep, now);
+}
+
+void receive_take_request(struct endpoint *ep, u64 now,
+			  const struct sroce_pkt *pkt, const u8 *payload)
 {
 	u32 epsn = ep->resp.epsn;
 	struct held *held;
 
-	take_one(ep, pkt, payload);
-	if (!ep->holds || ep->resp.epsn == epsn)
+	take_one(ep, now, pkt, payload);
+	if (!ep->held_requests.count || ep->resp.epsn == epsn)
 		return;
 	while ((held = endpoint_held(&ep->held_requests, ep->resp.epsn))) {
-		take_one(ep, &held->pkt, held->payload);
+		sroce_reorder_filled(&ep->resp.reorder, now);
+		take_one(ep, now, &held->pkt, held->payload);
 		free(held);
 	}
 	drop_passed(ep);
 	if (ep->held_requests.count)
-		report_gap(ep);
+		report_gap(ep, now);
 }
 
 static void answer_read(struct endpoint *ep, u64 now, struct sroce_resource *read)

@@ -92,7 +92,7 @@ static void repeat_packet(struct endpoint *ep, u64 now)
 
 	if (end == r->una)
 		return;
-	sroce_requester_resume(r, sroce_rtx_probe_psn(&ep->rtx, r, end));
+	sroce_requester_resume(r, r->una);
 	if (sroce_requester_next(r, &out) == SROCE_NEXT_PACKET &&
 	    !sroce_wr_reads(out.wr)) {
 		transmit(ep, now, &out, true);
@@ -219,6 +219,7 @@ static void repair(struct endpoint *ep, u64 now)
 	sroce_rtx_restart(&ep->rtx);
 	if (!ep->req.rnr_wait)
 		ep->rtx.armed = false;
+	sroce_rtx_repaired(&ep->rtx, &ep->req, now);
 	if (!sroce_completer_repair(&ep->req))
 		endpoint_fail(ep, SROCE_RETRY_EXC_ERR);
 }
@@ -229,6 +230,7 @@ static void ask(struct endpoint *ep, u64 now, bool rest)
 		return;
 	ep->repairs++;
 	sroce_rtx_resent(&ep->rtx, &ep->req, now);
+	sroce_rtx_repaired(&ep->rtx, &ep->req, now);
 	if (!ep->req.rnr_wait)
 		ep->rtx.armed = false;
 }
@@ -261,8 +263,10 @@ static void take_one(struct endpoint *ep, u64 now,
 	       (verdict == SROCE_RESP_DATA && a.offset == offset &&
 		a.index == ep->req.in.head && a.up_to == una &&
 		a.psn == sroce_psn_add(una, 1)));
-	if (verdict == SROCE_RESP_IGNORE)
+	if (verdict == SROCE_RESP_IGNORE) {
+		sroce_rtx_echo(&ep->rtx, &ep->req, pkt->psn);
 		return;
+	}
 	acknowledge(ep, a.up_to);
 	switch (verdict) {
 	case SROCE_RESP_DATA:

@@ -24,7 +24,7 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	if (cc->queued)
 		sroce_cc_congested(cc, flight);
 	else if (cc->window > least)
-		cc->window = max(cc->window - cc->window / 16, least);
+		cc->window = max(cc->window - cc->window / 4, least);
 }
 
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)

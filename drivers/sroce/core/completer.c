@@ -264,21 +264,11 @@ bool sroce_completer_retry(struct sroce_requester *r)
 
 bool sroce_completer_repair(struct sroce_requester *r)
 {
+	sroce_requester_nak(r);
 	if (!use_retry(r))
 		return false;
 	sroce_requester_repair(r);
 	return true;
-}
-
-/* One past the last packet that the responses to this READ's requests have. */
-static u32 requested_end(const struct sroce_requester *r, u32 psn)
-{
-	const struct sroce_wr *wr;
-	u32 end;
-
-	wr = sroce_inflight_wr(&r->in, sroce_inflight_find(&r->in, psn));
-	end = sroce_psn_add(wr->psn, wr->packets);
-	return sroce_psn_before(end, r->sent) ? end : r->sent;
 }
 
 bool sroce_completer_ask(struct sroce_requester *r, bool rest)
@@ -286,7 +276,7 @@ bool sroce_completer_ask(struct sroce_requester *r, bool rest)
 	struct sroce_gaps *gaps = &r->repair.gaps;
 
 	if (rest && gaps->count)
-		sroce_gaps_extend(gaps, requested_end(r, gaps->list[0].from));
+		sroce_gaps_extend(gaps, sroce_requester_gaps_end(r));
 	if (!sroce_gaps_unasked(gaps))
 		return false;
 	r->rewound = true;

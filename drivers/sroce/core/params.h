@@ -18,8 +18,13 @@
 #define SROCE_LONE_LOSS_WINDOW	64u
 /* ns that a round trip may grow, besides doubling.  Row "sroce and TCP". */
 #define SROCE_QUEUED_NS		1000000
-/* If more than a part of this of the flight is lost, the network is congested. */
-#define SROCE_MANY_LOSSES	3
+/*
+ * If more packets than the first value are lost, and more than a part of the second
+ * of the flight, the network is congested.  Rows "20 % lost" and "a queue of ten
+ * packets".
+ */
+#define SROCE_MANY_LOSSES	8
+#define SROCE_MANY_OF_FLIGHT	3
 /* Packets; with one, the peer would delay every ACK.  Suite congestion. */
 #define SROCE_MIN_WINDOW	2u
 /* Packets acknowledged for one more in the window.  Suite congestion. */
@@ -42,6 +47,26 @@
 
 /* --- Retransmission: core/rtx.c, core/rtt.c, core/aeth.c, core/gaps.c --- */
 
+/*
+ * ns that a packet may be late at most, before it counts as lost; less than the
+ * second value is as good as 0.  Row "5 % in the wrong order".
+ */
+#define SROCE_MAX_REORDER_NS	4000000u
+#define SROCE_MIN_REORDER_NS	1000u
+/*
+ * Reports of a gap, or probes, in a row that were in vain, until the next one waits
+ * longer.  Losses cause some of them, too.  Rows "5 % lost" and "5 % in the wrong
+ * order".
+ */
+#define SROCE_VAIN_REPORTS	8
+#define SROCE_VAIN_PROBES	4
+/* Each gap takes a part of this of the tolerance away.  Unit tests. */
+#define SROCE_REORDER_DECAY	32
+/*
+ * Packets: if the next loss is nearer, more packets are repeated at once, up to as
+ * many.  Row "20 % lost".
+ */
+#define SROCE_DENSE_LOSSES	8u
 /* Gaps in the response to a READ; more are noticed one after another. */
 #define SROCE_GAPS		16
 /* Packets repeated at once, from which on the peer is in doubt.  Unit tests. */
@@ -55,10 +80,18 @@
  * Suite networks.
  */
 #define SROCE_MIN_PROBE_NS	500000
+/* ns without a response to a repeated packet, at least.  Row "20 % lost". */
+#define SROCE_MIN_REPAIR_NS	200000
 /* ns, while no sample exists: more than most networks need.  Unit tests. */
 #define SROCE_FIRST_PROBE_NS	20000000
-/* Probes until the timeout; the interval doubles each time.  Unit tests. */
-#define SROCE_MAX_PROBES	8
+/* Probes until the timeout; the interval doubles every second time.  Unit tests. */
+#define SROCE_MAX_PROBES	16
+/*
+ * ns that probes wait at most because responses have been late, and the part of it
+ * that each sample takes away.  Unit tests.
+ */
+#define SROCE_MAX_PATIENCE_NS	8000000
+#define SROCE_PATIENCE_DECAY	256
 /* Shift of the probe interval with several READs outstanding.  Suite errors. */
 #define SROCE_READ_PROBE_SHIFT	3
 /* Near peers: flights without a sample after one.  Row "WRITE 2 B rate". */

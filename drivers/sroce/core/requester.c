@@ -320,23 +320,29 @@ static void seek_psn(struct sroce_requester *r, u32 psn)
 		    sroce_psn_diff(r->psn, wr->psn) : 0;
 }
 
+u32 sroce_requester_gaps_end(const struct sroce_requester *r)
+{
+	u32 psn = r->repair.gaps.list[0].from;
+	const struct sroce_wr *wr;
+	u32 end, n = r->parts;
+
+	wr = sroce_inflight_wr(&r->in, sroce_inflight_find(&r->in, psn));
+	end = sroce_psn_add(wr->psn, wr->packets);
+	while (n && !sroce_psn_before(psn, r->ends[n - 1]))
+		n--;
+	if (n && sroce_psn_before(r->ends[n - 1], end))
+		end = r->ends[n - 1];
+	return sroce_psn_before(end, r->sent) ? end : r->sent;
+}
+
 /*
  * Where to continue after a repair: behind everything that was sent, or behind a
- * READ with gaps.  The responses to later READs are dropped, and requested again
- * once the gaps are filled.
+ * response with gaps.  The responses to later READs are dropped, and requested
+ * again once the gaps are filled.
  */
 static u32 behind_repair(const struct sroce_requester *r)
 {
-	const struct sroce_gaps *gaps = &r->repair.gaps;
-	const struct sroce_wr *wr;
-	u32 end;
-
-	if (!gaps->count)
-		return r->sent;
-	wr = sroce_inflight_wr(&r->in, sroce_inflight_find(&r->in,
-							   gaps->list[0].from));
-	end = sroce_psn_add(wr->psn, wr->packets);
-	return sroce_psn_before(end, r->sent) ? end : r->sent;
+	return r->repair.gaps.count ? sroce_requester_gaps_end(r) : r->sent;
 }
 
 /* Go to the next gap, or behind the repair. */
@@ -427,6 +433,9 @@ static void advance_repair(struct sroce_requester *r)
 	struct sroce_repair *p = &r->repair;
 
 	sroce_gaps_acknowledge(&p->gaps, r->una);
+	if (p->probed && p->repeated == r->una)
+		seek_psn(r, r->una);
+	p->probed = false;
 	if (p->recovering) {
 		if (sroce_psn_before(r->una, p->recover))
 			judge_peer(r);
@@ -481,6 +490,21 @@ void sroce_requester_retire(struct sroce_requester *r)
 	r->in.head++;
 }
 
+/* Does the peer ask for the packet right behind those that were repeated? */
+static bool loss_follows(const struct sroce_requester *r)
+{
+	const struct sroce_repair *p = &r->repair;
+
+	return p->recovering && p->count && p->repeated == r->una;
+}
+
+void sroce_requester_nak(struct sroce_requester *r)
+{
+	/* It has later packets, so judge_peer() may have been wrong. */
+	if (loss_follows(r) && r->repair.peer == SROCE_PEER_DROPS)
+		r->repair.peer = SROCE_PEER_UNKNOWN;
+}
+
 void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 {
 	struct sroce_repair *p = &r->repair;
@@ -491,13 +515,15 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 		p->recover = r->sent;
 		p->flight = r->flight;
 		p->losses = 0;
+		p->count = 0;
 		sroce_cc_lost(&r->cc, r->flight, r->reads);
 	}
 	p->losses += packets;
 	if (p->slowed && p->peer != SROCE_PEER_DROPS)
 		return;
 	if (p->peer == SROCE_PEER_DROPS ||
-	    SROCE_MANY_LOSSES * p->losses > p->flight) {
+	    (p->losses > SROCE_MANY_LOSSES &&
+	     p->losses * SROCE_MANY_OF_FLIGHT > p->flight)) {
 		p->slowed = true;
 		sroce_cc_congested(&r->cc, r->flight);
 	}
@@ -512,10 +538,19 @@ void sroce_requester_rewind(struct sroce_requester *r)
 	seek_psn(r, r->una);
 }
 
+/* Is the loss near the packets that were repeated, or one of them? */
+static bool is_dense(const struct sroce_requester *r)
+{
+	const struct sroce_repair *p = &r->repair;
+
+	return p->recovering && p->count &&
+	       sroce_psn_diff(r->una, p->repeated) < (s32)SROCE_DENSE_LOSSES;
+}
+
 void sroce_requester_repair(struct sroce_requester *r)
 {
 	struct sroce_repair *p = &r->repair;
-	bool follows = p->recovering && p->repeated == r->una;
+	bool follows = loss_follows(r);
 	u32 most = sroce_psn_diff(r->sent, r->una);
 
 	if (p->peer == SROCE_PEER_DROPS && !follows) {
@@ -525,8 +560,11 @@ void sroce_requester_repair(struct sroce_requester *r)
 	/* A long run of losses; or no packet behind the first one was held. */
 	if (follows && p->count >= SROCE_DOUBTFUL_REPAIR)
 		p->peer = SROCE_PEER_UNKNOWN;
-	p->count = follows && p->count ? 2 * p->count : 1;
-	p->count = min(min(p->count, most), (u32)SROCE_BURST_PACKETS);
+	if (follows)
+		p->count = min(2 * p->count, (u32)SROCE_BURST_PACKETS);
+	else
+		p->count = is_dense(r) ? min(2 * p->count, SROCE_DENSE_LOSSES) : 1;
+	p->count = min(p->count, most);
 	p->gaps.count = 0;
 	p->active = true;
 	p->waits = p->peer != SROCE_PEER_HOLDS;

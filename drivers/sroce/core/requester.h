@@ -25,12 +25,13 @@ enum sroce_peer {
  * @gaps: of the response to the oldest READ that is outstanding
  * @end: valid if @active: one past the last packet to repeat
  * @repeated: one past the last packet that was repeated
- * @count: packets repeated for the latest NAK
+ * @count: packets repeated for the latest NAK; doubles while losses are dense
  * @recover: @sent of the requester when the recovery began; it ends with the
  *	acknowledgment of everything before this PSN
  * @flight: unacknowledged packets then
  * @losses: packets repeated in this recovery
  * @peer: enum sroce_peer
+ * @probed: a probe has repeated the packet before @repeated
  * @active: the requester is within the packets to repeat
  * @waits: no new packet until the peer has answered what was repeated
  * @recovering: between a loss and @recover
@@ -45,6 +46,7 @@ struct sroce_repair {
 	u32 flight;
 	u32 losses;
 	u8 peer;
+	bool probed;
 	bool active;
 	bool waits;
 	bool recovering;
@@ -220,16 +222,31 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets);
  */
 void sroce_requester_rewind(struct sroce_requester *r);
 
+/* A sequence NAK for @r->una has arrived.  Call it before sroce_requester_lost(). */
+void sroce_requester_nak(struct sroce_requester *r);
+
 /**
  * sroce_requester_repair() - the request packet at @r->una is lost
  * @r: state
  *
- * Sends that packet again, then continues where it was.  If the peer asks for
- * the packet after it, too, the number of repeated packets doubles.  A peer
+ * Sends that packet again, then continues where it was.  If the next loss is near,
+ * the number of repeated packets doubles.  A peer
  * that acknowledges nothing else drops what is behind a gap: then, and from
  * then on, everything is repeated.  No new packet is sent until that is known.
  */
 void sroce_requester_repair(struct sroce_requester *r);
+
+/**
+ * sroce_requester_probed() - the oldest packet is about to be repeated as a probe
+ * @r: state
+ *
+ * If the peer acknowledges that packet alone, the packets behind it are lost, too.
+ */
+static inline void sroce_requester_probed(struct sroce_requester *r)
+{
+	r->repair.probed = true;
+	r->repair.repeated = sroce_psn_add(r->una, 1);
+}
 
 /**
  * sroce_requester_ahead() - take a READ response packet behind a gap
@@ -251,6 +268,15 @@ bool sroce_requester_ahead(struct sroce_requester *r, u32 psn);
  * Return: false if there are none that have not been requested again.
  */
 bool sroce_requester_ask(struct sroce_requester *r);
+
+/**
+ * sroce_requester_gaps_end() - end of the response that has the gaps
+ * @r: state; sroce_requester_holds() is true
+ *
+ * Return: one past its last PSN, of those that were requested: the peer takes a
+ * later part of the READ for a new request.
+ */
+u32 sroce_requester_gaps_end(const struct sroce_requester *r);
 
 /* Are packets of a READ response held?  If not, the driver drops its copies. */
 static inline bool sroce_requester_holds(const struct sroce_requester *r)

@@ -3,6 +3,7 @@
 #define SROCE_RESPONDER_H
 
 #include "errors.h"
+#include "reorder.h"
 #include "resp_res.h"
 
 /**
@@ -17,6 +18,7 @@
  * @nak_sent: a NAK for @epsn was sent; send no more until @epsn arrives
  * @rnr_sent: valid if @nak_sent: the NAK was an RNR NAK
  * @taken: a receive WQE was taken; kept if UC loses the message
+ * @reorder: tells a late packet from a lost one
  * @rkey: rkey of the WRITE in progress
  * @va: address of the next payload of the WRITE in progress
  * @left: bytes of the WRITE in progress that have not arrived
@@ -35,6 +37,7 @@ struct sroce_responder {
 	bool nak_sent;
 	bool rnr_sent;
 	bool taken;
+	struct sroce_reorder reorder;
 	u32 rkey;
 	u64 va;
 	u32 left;
@@ -157,17 +160,30 @@ static inline u32 sroce_responder_acked(const struct sroce_responder *r)
 /**
  * sroce_responder_gap() - the packet at @r->epsn is missing, later ones are not
  * @r: state
+ * @since: time of the first packet behind the gap, ns
+ * @now: the time
+ *
+ * In a network that does not keep the order, the packet may only be late.  The
+ * driver calls this again at sroce_responder_deadline().
  *
  * Return: true if a sequence NAK has to be sent.  It is sent once per gap
  * (vol. 1, 9.7.5.2.8).
  */
-static inline bool sroce_responder_gap(struct sroce_responder *r)
+static inline bool sroce_responder_gap(struct sroce_responder *r, u64 since,
+				       u64 now)
 {
-	bool first = !r->nak_sent;
-
+	if (r->nak_sent || !sroce_reorder_gap(&r->reorder, r->epsn, since, now))
+		return false;
 	r->nak_sent = true;
-	r->rnr_sent &= !first;
-	return first;
+	r->rnr_sent = false;
+	return true;
+}
+
+/* When the missing packet counts as lost, ns.  0: no packet is missing, or late. */
+static inline u64 sroce_responder_deadline(const struct sroce_responder *r)
+{
+	return !r->nak_sent && r->reorder.psn == r->epsn ?
+	       sroce_reorder_deadline(&r->reorder) : 0;
 }
 
 /**

@@ -29,3 +29,10 @@ u64 sroce_rtt_probe(const struct sroce_rtt *rtt)
 	return max(2 * (u64)rtt->smooth + 4 * (u64)rtt->deviation,
 		   (u64)SROCE_MIN_PROBE_NS);
 }
+
+u64 sroce_rtt_repair(const struct sroce_rtt *rtt)
+{
+	u64 margin = max(rtt->smooth / 4, 2 * rtt->deviation);
+
+	return max(rtt->smooth + margin, (u64)SROCE_MIN_REPAIR_NS);
+}

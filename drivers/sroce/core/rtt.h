@@ -34,4 +34,14 @@ void sroce_rtt_add(struct sroce_rtt *rtt, s64 ns);
  */
 u64 sroce_rtt_probe(const struct sroce_rtt *rtt);
 
+/**
+ * sroce_rtt_repair() - the same while losses are repaired
+ * @rtt: state, with a sample
+ *
+ * Silence is likely to be another loss then, so this is shorter.
+ *
+ * Return: nanoseconds.
+ */
+u64 sroce_rtt_repair(const struct sroce_rtt *rtt);
+
 #endif /* SROCE_RTT_H */

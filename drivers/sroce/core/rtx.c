@@ -24,6 +24,7 @@ static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 			sroce_cc_undo(&r->cc);
 	}
 	sroce_rtt_add(&x->rtt, ns);
+	x->patience -= x->patience / SROCE_PATIENCE_DECAY;
 	if (!x->sampling_rexmit)
 		x->distant = sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
 	x->sampling = false;
@@ -78,8 +79,8 @@ static u64 timeout(const struct sroce_rtx *x)
  * atomics make that likelier and their responses are large.  They get more time,
  * and no probe before the round trip is known.
  */
-static u64 probe_interval(const struct sroce_rtx *x,
-			  const struct sroce_requester *r)
+static u64 normal_interval(const struct sroce_rtx *x,
+			   const struct sroce_requester *r)
 {
 	bool alone = r->in.next + !!r->packet - r->in.head == 1;
 
@@ -89,26 +90,49 @@ static u64 probe_interval(const struct sroce_rtx *x,
 			       timeout(x);
 }
 
-/* Local operations have no packet, and may wait for a response themselves. */
-static bool packets_follow(const struct sroce_requester *r)
+/*
+ * While a loss is repaired, the peer is silent until it has the repeated packet;
+ * the response to that may be lost, too.
+ */
+static u64 probe_interval(const struct sroce_rtx *x,
+			  const struct sroce_requester *r)
 {
-	return r->in.next != r->in.tail &&
-	       !sroce_wr_local(sroce_inflight_wr(&r->in, r->in.next));
+	u64 interval = normal_interval(x, r);
+
+	if (r->repair.recovering && x->rtt.smooth)
+		interval = min(interval, sroce_rtt_repair(&x->rtt));
+	return max(interval, (u64)x->patience);
 }
 
 /*
- * In a stream, later packets report a loss.  A probe is needed where none may
- * follow: at the end of the stream, with a small window, after an RNR NAK, or
- * when the rest of a READ waits for its first part; and while a gap is open, of
- * which the peer says nothing more.
+ * A loss in a stream may be noticed later than by a NAK, too: the NAK may be lost.
  */
 static u64 first_interval(const struct sroce_rtx *x,
 			  const struct sroce_requester *r)
 {
-	if (packets_follow(r) && !sroce_cc_reduced(&r->cc) && !r->rnr_waits &&
-	    !r->reads && !r->repair.recovering)
-		return timeout(x);
 	return min(probe_interval(x, r), timeout(x));
+}
+
+/*
+ * The response to a repeated packet is a sample, too: the first one was reported
+ * missing.  While there are losses, there are few others.
+ */
+static void sample_repair(struct sroce_rtx *x, const struct sroce_requester *r,
+			  u64 now)
+{
+	if (!x->repair_at || !x->rtt.smooth ||
+	    sroce_psn_before(r->una, x->repair_psn))
+		return;
+	sroce_rtt_add(&x->rtt, now - x->repair_at);
+	x->repair_at = 0;
+}
+
+/* How long did the response take that a probe was sent for? */
+static void note_late(struct sroce_rtx *x, const struct sroce_requester *r,
+		      u64 now)
+{
+	if (x->probed && !x->late && sroce_psn_before(x->probed_psn, r->una))
+		x->late = min(now - x->probed_since, (u64)SROCE_MAX_PATIENCE_NS);
 }
 
 static void set_deadline(struct sroce_rtx *x, u64 deadline)
@@ -129,6 +153,8 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	if (!sroce_rtx_needs_time(x, r))
 		return;
 	sample_if_acked(x, r, now);
+	sample_repair(x, r, now);
+	note_late(x, r, now);
 	if (x->resent && !sroce_psn_before(r->una, x->resent_to))
 		x->resent = false;
 	if (!waits)
@@ -157,6 +183,7 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
 	/* A NAK also acknowledges the packets before it. */
 	sample_if_acked(x, r, now);
+	x->probed = false;
 	x->resent = true;
 	x->resent_to = r->sent;
 	if (!x->rtt.smooth) {
@@ -171,6 +198,26 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 		x->sample_at = now;
 	}
 	x->quiet_since = now;
+}
+
+void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
+			u64 now)
+{
+	x->repair_at = now;
+	x->repair_psn = sroce_psn_add(r->una, 1);
+}
+
+void sroce_rtx_echo(struct sroce_rtx *x, const struct sroce_requester *r,
+		    u32 psn)
+{
+	if (!x->probed || !x->late || !sroce_psn_before(psn, r->una) ||
+	    sroce_psn_before(psn, x->probed_psn))
+		return;
+	x->probed = false;
+	if (x->vain < SROCE_VAIN_PROBES)
+		x->vain++;
+	else
+		x->patience = max(x->patience, x->late + x->late / 4);
 }
 
 enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
@@ -193,9 +240,24 @@ static bool response_broke_off(const struct sroce_requester *r)
 
 void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
-	u64 interval = probe_interval(x, r) << ++x->probes;
+	u64 interval = probe_interval(x, r) << (++x->probes + 1) / 2;
+	bool needed = x->probed;
+	u64 since = x->quiet_since;
 
+	/* Which of two packets a later response is to would not be known. */
+	x->repair_at = 0;
 	sroce_rtx_resent(x, r, now);
+	if (x->probes == 1 && !r->repair.recovering) {
+		x->probed = true;
+		x->probed_since = since;
+		x->probed_psn = r->una;
+		x->late = 0;
+	}
+	/* No second response has come to the last one. */
+	if (needed) {
+		x->vain = 0;
+		x->patience /= 2;
+	}
 	if (sroce_requester_holds(r)) {
 		sroce_gaps_forget_asked(&r->repair.gaps);
 		sroce_completer_ask(r, true);
@@ -205,15 +267,8 @@ void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 			sroce_requester_lost(r, 1);
 		sroce_requester_rewind(r);
 	} else {
+		sroce_requester_probed(r);
 		x->probe = true;
 	}
 	set_deadline(x, now + interval);
-}
-
-u32 sroce_rtx_probe_psn(const struct sroce_rtx *x,
-			const struct sroce_requester *r, u32 end)
-{
-	bool may_be_silent = x->probe && (x->probes > 1 || r->rewound);
-
-	return may_be_silent ? r->una : sroce_psn_add(end, -1);
 }

@@ -12,6 +12,14 @@
  * @expires: when @expires_set: the retransmission timeout
  * @quiet_since: the latest progress or retransmission
  * @rtt: round trips
+ * @repair_at: when a packet was repeated after a NAK; 0: its response is here, or
+ *	it was repeated again
+ * @repair_psn: one past its PSN
+ * @probed_since: begin of the wait that ended with a probe
+ * @probed_psn: PSN that the probe has repeated
+ * @late: how late the response was that the probe had waited for, ns; or 0
+ * @patience: ns before a probe, at least: responses have been as late
+ * @vain: probes in a row that were in vain, at most SROCE_VAIN_PROBES
  * @sample_at: when the sampled packets were sent
  * @sample_psn: all packets before it belong to the sample
  * @sample_flight: packets that were unacknowledged then
@@ -25,7 +33,8 @@
  * @upper_bound: @rtt, or the sample being taken, is an upper bound
  * @distant: sroce_cc_rtt() says that the peer is distant
  * @resent: packets before @resent_to are unacknowledged
- * @probe: the driver is to send the packet of sroce_rtx_probe_psn()
+ * @probed: a probe was sent, and it is not known whether it was needed
+ * @probe: the driver is to send the oldest packet
  *
  * All times are nanoseconds of one monotonic clock.
  */
@@ -35,6 +44,13 @@ struct sroce_rtx {
 	u64 expires;
 	u64 quiet_since;
 	struct sroce_rtt rtt;
+	u64 repair_at;
+	u32 repair_psn;
+	u64 probed_since;
+	u32 probed_psn;
+	u32 late;
+	u32 patience;
+	u8 vain;
 	u64 sample_at;
 	u32 sample_psn;
 	u32 sample_flight;
@@ -48,6 +64,7 @@ struct sroce_rtx {
 	bool upper_bound;
 	bool distant;
 	bool resent;
+	bool probed;
 	bool probe;
 };
 
@@ -86,7 +103,8 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r,
 static inline bool sroce_rtx_needs_time(const struct sroce_rtx *x,
 					const struct sroce_requester *r)
 {
-	return sroce_rtx_waits(x, r) || x->sampling || x->sampling_rexmit;
+	return sroce_rtx_waits(x, r) || x->sampling || x->sampling_rexmit ||
+	       x->repair_at || (x->probed && !x->late);
 }
 
 /**
@@ -96,6 +114,30 @@ static inline bool sroce_rtx_needs_time(const struct sroce_rtx *x,
  * @now: the time
  */
 void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now);
+
+/**
+ * sroce_rtx_repaired() - the oldest packet is about to be sent again, alone
+ * @x: state
+ * @r: the requester
+ * @now: the time
+ *
+ * Call it after sroce_rtx_resent().
+ */
+void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
+			u64 now);
+
+/**
+ * sroce_rtx_echo() - a response without effect has arrived
+ * @x: state
+ * @r: the requester
+ * @psn: its PSN, before @r->una
+ *
+ * If it is the response to a probe, the probe was sent in vain: the first response
+ * was only late.  After several such probes they wait as long.  RFC 3522 has the
+ * like for TCP.
+ */
+void sroce_rtx_echo(struct sroce_rtx *x, const struct sroce_requester *r,
+		    u32 psn);
 
 /**
  * sroce_rtx_expired() - the deadline has passed
@@ -113,24 +155,12 @@ enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
  * @r: the requester; rewound if READs or atomics are outstanding
  * @now: the time
  *
- * If the last packet or its response was lost, the peer answers; otherwise the
- * probe is a harmless duplicate.  A probe is no retry: the peer still has the
+ * The probe repeats the oldest packet, because the peer always answers it: of a gap
+ * it has sent a report that may be lost, and it sends only one (vol. 1, 9.7).  If
+ * nothing was lost, the probe is a harmless duplicate.  A probe is no retry: the peer still has the
  * time that the QP's attribute allows.  RFC 8985 has the same for TCP.
  */
 void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now);
-
-/**
- * sroce_rtx_probe_psn() - the packet that a probe repeats
- * @x: state
- * @r: the requester
- * @end: behind the last packet that may be repeated; not @r->una
- *
- * Usually the last packet.  A responder reports a gap once, and is silent until
- * the gap is filled (vol. 1, 9.7).  If the report or the retransmission is lost,
- * only the packet that it expects gets an answer.
- */
-u32 sroce_rtx_probe_psn(const struct sroce_rtx *x,
-			const struct sroce_requester *r, u32 end);
 
 /* Retransmissions have the whole timeout again (vol. 1, 9.7.6.1.3). */
 static inline void sroce_rtx_restart(struct sroce_rtx *x)

@@ -3,6 +3,7 @@
  * Packets that have arrived before an earlier one: requests at the responder, and
  * the responses to a READ at the requester.
  */
+#include <linux/ktime.h>
 #include <linux/log2.h>
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -15,14 +16,9 @@ static struct sroce_ooo_packet *packet_of(const struct rb_node *node)
 	return rb_entry(node, struct sroce_ooo_packet, node);
 }
 
-static int compare_psn(const void *psn, const struct rb_node *node)
-{
-	return sroce_psn_diff(*(const u32 *)psn, packet_of(node)->pkt.psn);
-}
-
 static int compare_packets(struct rb_node *one, const struct rb_node *other)
 {
-	return compare_psn(&packet_of(one)->pkt.psn, other);
+	return sroce_psn_diff(packet_of(one)->pkt.psn, packet_of(other)->pkt.psn);
 }
 
 static bool charge(struct sroce_ooo_queue *q, struct sroce_device *dev, u32 size)
@@ -60,6 +56,7 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 		goto err_charge;
 	held->pkt = *pkt;
 	held->size = size;
+	held->arrived = ktime_get_ns();
 	if (!sroce_reader_copy(&reader, held->payload, pkt->payload) ||
 	    rb_find_add(&held->node, &q->tree, compare_packets))
 		goto err_packet;
@@ -92,9 +89,11 @@ struct sroce_ooo_packet *sroce_ooo_take(struct sroce_ooo_queue *q,
 	return NULL;
 }
 
-bool sroce_ooo_has(const struct sroce_ooo_queue *q, u32 psn)
+const struct sroce_ooo_packet *sroce_ooo_first(const struct sroce_ooo_queue *q)
 {
-	return rb_find(&psn, &q->tree, compare_psn);
+	const struct rb_node *node = rb_first(&q->tree);
+
+	return node ? packet_of(node) : NULL;
 }
 
 void sroce_ooo_drop(struct sroce_ooo_queue *q, struct sroce_device *dev)

@@ -26,6 +26,7 @@ struct sroce_ooo_queue {
  *	receive path
  * @node: entry in the queue
  * @pkt: parsed headers
+ * @arrived: time of its arrival, ns
  * @size: memory that it takes, bytes
  * @payload: payload; its memory in the skb may belong to the sender, who could
  *	change it later
@@ -33,6 +34,7 @@ struct sroce_ooo_queue {
 struct sroce_ooo_packet {
 	struct rb_node node;
 	struct sroce_pkt pkt;
+	u64 arrived;
 	u32 size;
 	u8 payload[];
 };
@@ -66,8 +68,8 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 struct sroce_ooo_packet *sroce_ooo_take(struct sroce_ooo_queue *q,
 					struct sroce_device *dev, u32 psn);
 
-/* Is the packet with @psn in the queue? */
-bool sroce_ooo_has(const struct sroce_ooo_queue *q, u32 psn);
+/* The packet with the lowest PSN; NULL if the queue is empty. */
+const struct sroce_ooo_packet *sroce_ooo_first(const struct sroce_ooo_queue *q);
 
 /* Drop all packets.  Context: as sroce_ooo_add(). */
 void sroce_ooo_drop(struct sroce_ooo_queue *q, struct sroce_device *dev);

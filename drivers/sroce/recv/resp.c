@@ -358,10 +358,20 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		qp->rq.ack = true;
 }
 
-static void report_gap(struct sroce_qp *qp)
+/*
+ * Report that a packet is missing, unless it may only be late.  Returns false if
+ * it is here: the packets that may be executed were too many for a lock section.
+ */
+static bool report_gap(struct sroce_qp *qp)
 {
-	if (sroce_responder_gap(&qp->rq.resp))
+	const struct sroce_ooo_packet *first = sroce_ooo_first(&qp->rq.ooo);
+	u64 now = ktime_get_ns();
+
+	if (first && first->pkt.psn == qp->rq.resp.epsn)
+		return false;
+	if (sroce_responder_gap(&qp->rq.resp, first ? first->arrived : now, now))
 		sroce_rq_nak(qp, SROCE_NAK_SEQUENCE);
+	return true;
 }
 
 /* Keep a packet behind a gap until the gap is filled, or drop it. */
@@ -372,9 +382,7 @@ static void hold(struct sroce_qp *qp, const struct sroce_rx *rx)
 	sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
 	if (sroce_ooo_add(ooo, qp->dev, &rx->pkt, rx->payload))
 		sroce_count(qp, SROCE_RX_HELD);
-	/* The next packets may be here, but were too many for one lock section. */
-	if (!sroce_ooo_has(ooo, qp->rq.resp.epsn))
-		report_gap(qp);
+	report_gap(qp);
 }
 
 /* Handle a packet that is not executed. */
@@ -382,9 +390,16 @@ static void reject(struct sroce_qp *qp, const struct sroce_rx *rx,
 		   enum sroce_request_verdict verdict,
 		   const struct sroce_request *req)
 {
+	struct sroce_responder *r = &qp->rq.resp;
+
 	switch (verdict) {
 	case SROCE_RESEND_ACK:
+		if (sroce_reorder_suspects(&r->reorder, rx->pkt.psn))
+			sroce_reorder_duplicate(&r->reorder, ktime_get_ns());
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
+		/* Many may follow one another, and the last one asks. */
+		if (!rx->pkt.ack_req)
+			break;
 		qp->rq.ack = true;
 		qp->rq.ack_again = true;
 		break;
@@ -428,10 +443,13 @@ static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 		reject(qp, rx, verdict, &req);
 }
 
-/*
- * Execute the packets that a gap had held up, in order.  If there is another gap,
- * report it at once: what is behind it has waited long enough.
- */
+static void note_filled(struct sroce_qp *qp)
+{
+	sroce_reorder_filled(&qp->rq.resp.reorder, ktime_get_ns());
+	sroce_count(qp, SROCE_RX_GAPS_FILLED);
+}
+
+/* Execute the packets that a gap had held up, in order. */
 static void execute_held(struct sroce_qp *qp)
 {
 	struct sroce_ooo_queue *ooo = &qp->rq.ooo;
@@ -447,22 +465,21 @@ static void execute_held(struct sroce_qp *qp)
 		};
 
 		if (budget-- == SROCE_OOO_BUDGET)
-			sroce_count(qp, SROCE_RX_GAPS_FILLED);
+			note_filled(qp);
 		handle_request(qp, &rx);
 		kfree(held);
 	}
-	if (!ooo->packets || !sroce_rq_active(qp))
+	if (!sroce_rq_active(qp) ||
+	    (!ooo->packets && !sroce_responder_deadline(&qp->rq.resp)))
 		return;
-	if (budget)
-		report_gap(qp);
-	else
+	if (!report_gap(qp))
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 }
 
 void sroce_resp_run(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->rq.lock);
-	if (sroce_ooo_has(&qp->rq.ooo, qp->rq.resp.epsn))
+	if (qp->rq.ooo.packets || sroce_responder_deadline(&qp->rq.resp))
 		execute_held(qp);
 	sroce_resp_send(qp);
 }

@@ -232,6 +232,16 @@ static void acknowledge_before(struct sroce_qp *qp,
 		qp->rq.ack = false;
 }
 
+/* A gap that is not reported yet becomes a loss later. */
+static void watch_gap(struct sroce_qp *qp)
+{
+	u64 deadline = sroce_responder_deadline(&qp->rq.resp);
+
+	if (deadline && !hrtimer_is_queued(&qp->rq.pause))
+		hrtimer_start(&qp->rq.pause, ns_to_ktime(deadline),
+			      HRTIMER_MODE_ABS_PINNED_SOFT);
+}
+
 void sroce_resp_send(struct sroce_qp *qp)
 {
 	struct sroce_resource *read;
@@ -242,6 +252,8 @@ void sroce_resp_send(struct sroce_qp *qp)
 	/* A QP that has just failed still responds to what it has executed. */
 	if (!sroce_rq_active(qp) && !qp->rq.syndrome)
 		return;
+	if (unlikely(qp->rq.resp.reorder.open) && sroce_rq_active(qp))
+		watch_gap(qp);
 	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
 		return;
 	if (sroce_tx_in_order(qp, &qp->rq.path) != SROCE_ORDER_KEPT)

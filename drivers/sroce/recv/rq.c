@@ -127,6 +127,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	r->kind = SROCE_KIND_NONE;
 	r->taken = false;
 	r->nak_sent = false;
+	r->reorder = (struct sroce_reorder) {};
 	r->msn = 0;
 	r->done = 0;
 	r->log.first = 0;

@@ -263,8 +263,8 @@ static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
 }
 
 /*
- * Send the last packet again, or the oldest one, to get an ACK or a NAK.  Packets
- * of a failed request are left out.
+ * Send the oldest packet again, to get an ACK or a NAK.  Packets of a failed request
+ * are left out.
  */
 static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst,
 		      enum sroce_next next)
@@ -276,7 +276,7 @@ static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst,
 
 	if (end == req->una)
 		return;
-	sroce_requester_resume(req, sroce_rtx_probe_psn(&qp->sq.rtx, req, end));
+	sroce_requester_resume(req, req->una);
 	if (sroce_requester_next(req, &out) == SROCE_NEXT_PACKET &&
 	    !sroce_wr_reads(out.wr))
 		send_packet(qp, burst, &out, true);
@@ -625,6 +625,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 	verdict = sroce_completer_check(req, &rx->pkt, &a);
 	if (verdict == SROCE_RESP_IGNORE) {
+		sroce_rtx_echo(&qp->sq.rtx, req, rx->pkt.psn);
 		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
 	}

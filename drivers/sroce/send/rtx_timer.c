@@ -102,6 +102,7 @@ void sroce_rtx_timer_repair(struct sroce_qp *qp)
 	if (!has_retry(qp, sroce_completer_repair(req), SROCE_PACKET_SEQ_ERR))
 		return;
 	if (req->repair.active) {
+		sroce_rtx_repaired(&qp->sq.rtx, req, ktime_get_ns());
 		sroce_count(qp, SROCE_TX_REPAIRS);
 		trace_sroce_repair(qp, req->una, req->repair.end);
 	} else {
@@ -117,6 +118,7 @@ void sroce_rtx_timer_ask(struct sroce_qp *qp, bool rest)
 	if (!sroce_completer_ask(req, rest))
 		return;
 	note_resent(&qp->sq);
+	sroce_rtx_repaired(&qp->sq.rtx, req, ktime_get_ns());
 	sroce_count(qp, SROCE_IMPLIED_NAK_SEQ_ERR);
 	sroce_count(qp, SROCE_TX_RETRANSMITS);
 	sroce_count(qp, SROCE_TX_REPAIRS);

@@ -403,7 +403,7 @@ TEST(responder, too_many_reads)
 static bool reports_gap(struct sroce_pkt pkt)
 {
 	EQUAL(check(pkt), SROCE_AHEAD);
-	return sroce_responder_gap(&r);
+	return sroce_responder_gap(&r, 0, 0);
 }
 
 TEST(responder, one_nak_per_gap)

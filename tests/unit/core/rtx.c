@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "completer.h"
 #include "rtx.h"
 #include "sender.h"
 #include "tap.h"
@@ -49,7 +50,7 @@ TEST(rtx, a_timeout_that_is_shorter_comes_before_the_probe)
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_RETRY);
 }
 
-TEST(rtx, probes_come_at_doubling_intervals_until_the_timeout)
+TEST(rtx, probes_come_until_the_timeout)
 {
 	u64 now;
 
@@ -59,19 +60,69 @@ TEST(rtx, probes_come_at_doubling_intervals_until_the_timeout)
 		EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_PROBE);
 		sroce_rtx_probe(&x, &s.r, now);
 		CHECK(x.probe);
-		CHECK(x.deadline == 500 * MS || x.deadline - now == (20 * MS) << x.probes);
+		CHECK(x.deadline == 500 * MS || x.deadline - now == (20 * MS) << (x.probes + 1) / 2);
 	}
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_RETRY);
-	EQUAL(x.probes, 4);
+	EQUAL(x.probes, 6);
 }
 
-TEST(rtx, the_first_probe_repeats_the_last_packet_the_next_the_oldest)
+/* The driver repeats the oldest packet; the peer acknowledges only that one. */
+TEST(rtx, packets_behind_a_probe_may_be_lost_too)
 {
 	start(5, 67 * MS, 0);
 	sroce_rtx_probe(&x, &s.r, 20 * MS);
-	EQUAL(sroce_rtx_probe_psn(&x, &s.r, s.r.psn), 4);
-	sroce_rtx_probe(&x, &s.r, 60 * MS);
-	EQUAL(sroce_rtx_probe_psn(&x, &s.r, s.r.psn), 0);
+	EQUAL(s.r.psn, 5);
+	acked(1, 21 * MS);
+	EQUAL(s.r.psn, 1);
+	send_all(&s);
+	/* The peer had more: nothing is repeated. */
+	sroce_rtx_probe(&x, &s.r, 40 * MS);
+	acked(3, 41 * MS);
+	EQUAL(s.r.psn, 5);
+}
+
+/* One message; a probe at the deadline, the response @late after the start. */
+static void probed(u64 now, u64 late, bool twice)
+{
+	post(&s, SROCE_OP_WRITE, MTU);
+	send_all(&s);
+	complete(&s);
+	sroce_rtx_progress(&x, &s.r, now);
+	sroce_rtx_probe(&x, &s.r, x.deadline);
+	acked(s.r.sent, now + late);
+	complete(&s);
+	if (twice)
+		sroce_rtx_echo(&x, &s.r, s.r.una - 1);
+}
+
+TEST(rtx, probes_in_vain_make_patient)
+{
+	u32 i;
+
+	start(1, 500 * MS, 0);
+	acked(1, 300 * US);
+	complete(&s);
+	for (i = 1; i < 10; i++)
+		probed(i * 100 * MS, 4 * MS, true);
+	EQUAL(x.patience, 5 * MS);
+	/* Some were needed. */
+	for (; i < 20; i++)
+		probed(i * 100 * MS, 4 * MS, false);
+	CHECK(x.patience < MS);
+}
+
+TEST(rtx, a_repeated_packet_is_a_sample)
+{
+	start(3, 67 * MS, 0);
+	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
+	acked(1, 2 * MS);
+	CHECK(sroce_completer_repair(&s.r));
+	sroce_rtx_resent(&x, &s.r, 3 * MS);
+	sroce_rtx_repaired(&x, &s.r, 3 * MS);
+	send_all(&s);
+	EQUAL(x.rtt.smooth, 2 * MS);
+	acked(3, 3 * MS + 400 * US);
+	EQUAL(x.rtt.smooth, 1800 * US);
 }
 
 TEST(rtx, a_probe_of_a_read_rewinds)
