@@ -47,3 +47,12 @@ bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 	cc->window = reduced ? min(cc->window, cc->max_window) : cc->max_window;
 	return distant;
 }
+
+void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
+{
+	u32 least = min(SROCE_MIN_WINDOW, cc->max_window);
+
+	flight = clamp(flight, least, cc->window);
+	cc->window = max(flight - (flight + 3) / 4, least);
+	cc->acked = 0;
+}

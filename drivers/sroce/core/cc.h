@@ -46,6 +46,16 @@ static inline void sroce_cc_init(struct sroce_cc *cc, u32 window)
  */
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight);
 
+/**
+ * sroce_cc_congested() - a queue on the way has marked a packet
+ * @cc: state
+ * @flight: packets that were unacknowledged when the last one was sent
+ *
+ * Takes a quarter of the flight.  The caller sees to it that this happens once
+ * per round trip (RFC 3168, 6.1.2).
+ */
+void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
+
 /* @packets have been acknowledged. */
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets);
 

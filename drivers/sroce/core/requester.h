@@ -23,6 +23,7 @@
  * @cc: congestion control.  READ responses use the window of READs; after
  *	losses they use the window of all requests
  * @flight: unacknowledged packets when the last one was sent
+ * @cut: @sent when sroce_requester_congested() last made the window smaller
  * @read_packets: sum of the PSNs of the requests that @reads counts
  * @ends: PSNs at which outstanding partial READ requests end, descending
  * @refused: PSN of the request that the peer refused; valid if @refusal is set
@@ -52,6 +53,7 @@ struct sroce_requester {
 	u32 mtu;
 	struct sroce_cc cc;
 	u32 flight;
+	u32 cut;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
 	u32 refused;
@@ -166,6 +168,16 @@ static inline void sroce_requester_lost(struct sroce_requester *r)
 {
 	sroce_cc_lost(&r->cc, r->flight);
 }
+
+/**
+ * sroce_requester_congested() - the network has marked packets of this QP
+ * @r: state
+ *
+ * Makes the window smaller, once per round trip: packets that were sent before
+ * that may be marked, too, and say nothing new.  No effect if nothing is
+ * unacknowledged.
+ */
+void sroce_requester_congested(struct sroce_requester *r);
 
 /**
  * sroce_requester_rewind() - go back to the oldest unacknowledged packet
