@@ -89,6 +89,29 @@ is "and says so" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(uname -n) $D1"
 ok "with 64 characters" describe "$(printf %064d 7)"
 is "and not one more" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(printf %064d 7)"
 
+# --- settings ---
+
+SETTINGS=/sys/kernel/debug/sroce
+setting() { cat "$SETTINGS/$1" 2>&1; }
+set_to() { echo "$2" >"$SETTINGS/$1"; }
+is "the settings of a device" "$(ls "$SETTINGS/$D1" | tr '\n' ' ')" "ecn hold_out_of_order "
+is "data is not ECN capable" "$(setting $D1/ecn)" N
+is "packets ahead are held" "$(setting $D1/hold_out_of_order)" Y
+ok "a setting is changed" set_to $D1/ecn 1
+is "it is" "$(setting $D1/ecn)" Y
+is "not that of another device" "$(setting $D2/ecn)" N
+not_ok "no number but 0 and 1" set_to $D1/ecn 2
+ok "the device gets another name" rdma dev set $D1 name other0
+is "the settings follow" "$(setting other0/ecn)" Y
+is "and have left the old name" "$(ls -d "$SETTINGS/$D1" 2>/dev/null)" ""
+spare() { on h1 ip link add spare0 type dummy && on h1 rdma link add "$1" type sroce netdev spare0; }
+ok "another device takes that name" spare $D1
+is "it has settings of its own" "$(setting $D1/ecn)" N
+ok "and is deleted" rdma link delete $D1
+is "its settings, too" "$(ls -d "$SETTINGS/$D1" 2>/dev/null)" ""
+ok "the device has its old name back" rdma dev set other0 name $D1
+is "and its settings" "$(setting $D1/ecn)" Y
+
 # --- the end of counting ---
 
 total=$(counter $D1 tx_packets)

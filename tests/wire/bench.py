@@ -95,9 +95,9 @@ class Bench:
 
     # --- sending ---
 
-    def raw(self, body, source=None, target=None, vlan=None):
+    def raw(self, body, source=None, target=None, vlan=None, **ip):
         """From BTH to pad; IP, UDP and ICRC are added."""
-        self.peer.send(roce.datagram(source or self.ours, target or self.theirs, body), vlan)
+        self.peer.send(roce.datagram(source or self.ours, target or self.theirs, body, **ip), vlan)
 
     def find_gid(self, text):
         """The index of that GID, which the kernel adds in its own time."""
@@ -263,21 +263,34 @@ class Bench:
         finally:
             self.tc("delete")
 
+    @contextlib.contextmanager
+    def setting(self, name, value, device=None):
+        """A setting of the device (verbs/settings.c) has this value; afterwards the one that it had."""
+        path = f"/sys/kernel/debug/sroce/{device or self.device}/{name}"
+        with open(path, "r+", encoding="ascii") as file:
+            before = file.read()
+            file.write(value)
+        try:
+            yield
+        finally:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(before.strip())
+
     def tc(self, verb, *what):
         subprocess.run(["ip", "netns", "exec", "h2", "tc", "qdisc", verb, "dev", "eth0", "root", *what], check=True)
 
     # --- counters ---
 
-    def counter_file(self, name):
-        return f"/sys/class/infiniband/{self.device}/ports/1/hw_counters/{name}"
+    def counter_file(self, name, device=None):
+        return f"/sys/class/infiniband/{device or self.device}/ports/1/hw_counters/{name}"
 
     def set_lifespan(self):
         with open(self.counter_file("lifespan"), "w", encoding="ascii") as file:
             file.write("0")
 
-    def counter(self, name):
-        time.sleep(0.009)  # the core gives old values within a tick
-        with open(self.counter_file(name), encoding="ascii") as file:
+    def counter(self, name, device=None):
+        time.sleep(0.009 if device is None else 0.02)  # the core gives old values within a tick, and as long as the lifespan
+        with open(self.counter_file(name, device), encoding="ascii") as file:
             return int(file.read())
 
     @contextlib.contextmanager

@@ -124,13 +124,17 @@ def checksum(data):
 DF = 0x4000
 
 
-def ip_header(source, target, length, ident=0, fragment=DF, protocol=17):
-    """IP header in front of that many bytes of UDP; the other fields are for IPv4."""
+# The lower two bits of the traffic class (RFC 3168)
+NOT_ECT, ECT1, ECT0, CE = range(4)
+
+
+def ip_header(source, target, length, ident=0, fragment=DF, protocol=17, tclass=0):
+    """IP header in front of that many bytes of UDP; ident, fragment and protocol are for IPv4."""
     if source.version == 4:
-        head = struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, ident, fragment, 64, protocol, 0)
+        head = struct.pack(">BBHHHBBH", 0x45, tclass, 20 + length, ident, fragment, 64, protocol, 0)
         head += source.packed + target.packed
         return head[:10] + struct.pack(">H", checksum(head)) + head[12:]
-    return struct.pack(">IHBB", 6 << 28, length, 17, 64) + source.packed + target.packed
+    return struct.pack(">IHBB", 6 << 28 | tclass << 20, length, 17, 64) + source.packed + target.packed
 
 
 def too_big(router, sender, destination, mtu):
@@ -188,6 +192,15 @@ class Packet:
             self.syndrome, self.msn = self.aeth >> 24, self.aeth & 0xFFFFFF
         rest = data[at:]
         self.payload, self.padding = rest[:len(rest) - self.pad], rest[len(rest) - self.pad:]
+
+    @property
+    def ecn(self):
+        return self.traffic_class & 3
+
+    @property
+    def transport(self):
+        """From BTH to pad."""
+        return self.raw[(20 if self.raw[0] >> 4 == 4 else 40) + 8:-4]
 
     @property
     def icrc_right(self):

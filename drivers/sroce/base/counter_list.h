@@ -60,6 +60,9 @@ SROCE_COUNTER(RX_BAD_TRANSPORT, rx_bad_transport)
 SROCE_COUNTER(RX_BAD_STATE, rx_bad_state)
 /* deferred or dropped to page in memory */
 SROCE_COUNTER(RX_PAGED_OUT, rx_paged_out)
+/* requests and READ responses of connections, with CE in the IP header */
+SROCE_COUNTER(NP_ECN_MARKED_ROCE_PACKETS, np_ecn_marked_roce_packets)
+SROCE_COUNTER(NP_CNP_SENT, np_cnp_sent)
 /* CNPs that name a connected or UD QP */
 SROCE_COUNTER(RP_CNP_HANDLED, rp_cnp_handled)
 /* responses and requests without effect */

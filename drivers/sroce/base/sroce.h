@@ -55,6 +55,18 @@ struct sroce_listener {
 };
 
 /**
+ * struct sroce_settings - what the administrator may change (verbs/settings.c)
+ * @ecn: mark data packets of connected QPs as ECN capable, ECT(0)
+ * @hold: keep packets that are ahead of a missing one (queue/ooo.c)
+ *
+ * Written and read at any time, without a lock: use READ_ONCE().
+ */
+struct sroce_settings {
+	bool ecn;
+	bool hold;
+};
+
+/**
  * struct sroce_device - one ib_device on one netdev
  * @ib: the RDMA core's part; first member
  * @ndev: netdev; the device is unregistered before it (verbs/main.c's notifier)
@@ -77,6 +89,7 @@ struct sroce_listener {
  * @ah_next: where the search for a free number continues
  * @num_members: memberships in multicast groups; protected by net/mcast.c's
  *	lock
+ * @settings: see above
  * @port_up: port state of the last event; rtnl
  * @ipv4: keeps the IPv4 UDP port open, with or without addresses
  * @ipv6: likewise for IPv6
@@ -99,6 +112,7 @@ struct sroce_device {
 	u16 pkeys[SROCE_PKEY_TABLE];
 	u32 ah_next;
 	u32 num_members;
+	struct sroce_settings settings;
 	bool port_up;
 	struct sroce_listener ipv4;
 	struct sroce_listener ipv6;

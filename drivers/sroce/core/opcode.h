@@ -23,4 +23,16 @@ struct sroce_opcode {
 
 extern const struct sroce_opcode sroce_opcodes[256];
 
+/*
+ * Requests and READ responses: packets that may be sent as ECN capable, and
+ * that are answered by a CNP if they were marked.  ACKs and CNPs are small, and
+ * an answer to them could be answered again.
+ */
+static inline bool sroce_ecn_capable(u8 opcode)
+{
+	u8 kind = sroce_opcodes[opcode].kind;
+
+	return kind != SROCE_KIND_NONE && kind < SROCE_KIND_ACK;
+}
+
 #endif /* SROCE_OPCODE_H */

@@ -179,6 +179,7 @@ static u8 *build_aeth(u8 *p, const struct sroce_pkt *pkt)
 
 static void build_cnp(u8 *p)
 {
+	p[1] &= ~SROCE_BTH_MIGREQ;
 	p[4] |= SROCE_BTH_BECN;
 	memset(p + SROCE_BTH_BYTES, 0, SROCE_CNPRSV_BYTES);
 }

@@ -33,6 +33,8 @@
 #define SROCE_WINDOW_PACKET_NS	10000
 /* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */
 #define SROCE_MAX_WINDOW	8192u
+/* ns between two CNPs of a QP, at least; NICs have the same.  Suite wire. */
+#define SROCE_CNP_INTERVAL_NS	50000
 /*
  * Windows of a READ that one request asks for.  The pause between two requests
  * costs little, and the responses to one request cannot be stopped.  Row "READ

@@ -609,3 +609,18 @@ void sroce_requester_refused(struct sroce_requester *r, u32 psn)
 	}
 	seek_psn(r, psn);
 }
+
+/* Is anything unacknowledged that was sent before the last cut? */
+static bool cut_lately(const struct sroce_requester *r)
+{
+	return sroce_psn_before(r->una, r->cut) &&
+	       !sroce_psn_before(r->sent, r->cut);
+}
+
+void sroce_requester_congested(struct sroce_requester *r)
+{
+	if (!sroce_requester_waits(r) || cut_lately(r))
+		return;
+	r->cut = r->sent;
+	sroce_cc_congested(&r->cc, r->flight);
+}

@@ -64,6 +64,7 @@ struct sroce_repair {
  * @cc: congestion control.  READ responses use the window of READs; after
  *	losses they use the window of all requests
  * @flight: unacknowledged packets when the last one was sent
+ * @cut: @sent when sroce_requester_congested() last made the window smaller
  * @read_packets: sum of the PSNs of the requests that @reads counts
  * @ends: PSNs at which outstanding partial READ requests end, descending
  * @repair: retransmission of what is missing, instead of all that follows
@@ -94,6 +95,7 @@ struct sroce_requester {
 	u32 mtu;
 	struct sroce_cc cc;
 	u32 flight;
+	u32 cut;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
 	struct sroce_repair repair;
@@ -212,6 +214,16 @@ void sroce_requester_retire(struct sroce_requester *r);
  * Losses of one round trip count once, unless they are many.
  */
 void sroce_requester_lost(struct sroce_requester *r, u32 packets);
+
+/**
+ * sroce_requester_congested() - the network has marked packets of this QP
+ * @r: state
+ *
+ * Makes the window smaller, once per round trip: packets that were sent before
+ * that may be marked, too, and say nothing new.  No effect if nothing is
+ * unacknowledged.
+ */
+void sroce_requester_congested(struct sroce_requester *r);
 
 /**
  * sroce_requester_rewind() - go back to the oldest unacknowledged packet

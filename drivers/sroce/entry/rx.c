@@ -7,11 +7,14 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/udp.h>
+#include <net/dsfield.h>
+#include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_cache.h>
 #include "../net/ah.h"
+#include "../net/cnp.h"
 #include "../net/gro.h"
 #include "../net/icrc.h"
 #include "../net/loopback.h"
@@ -32,7 +35,9 @@
 /*
  * A run of packets for one QP and the lock of one side of it.  The addresses of
  * a burst are checked once per lock section (@accepted).  @header is the header
- * length of middle packets, bytes.
+ * length of middle packets, bytes.  @marked counts the packets of the section
+ * that a router has marked; @ce is the mark, in the IP header that all packets
+ * of an skb share.
  */
 struct run {
 	struct sroce_qp *qp;
@@ -40,15 +45,38 @@ struct run {
 	u32 packets;
 	u32 bytes;
 	u32 header;
+	u32 marked;
+	bool ce;
 	bool responses;
 	bool locked;
 	bool accepted;
 };
 
+/*
+ * A section ends in which marked packets were accepted.  The peer is told; the
+ * window of READs is this end's, so the requester reacts to its responses.
+ */
+static void answer_marks(struct run *run)
+{
+	struct sroce_qp *qp = run->qp;
+
+	if (sroce_rq_active(qp)) {
+		sroce_count_add(qp, SROCE_NP_ECN_MARKED_ROCE_PACKETS,
+				run->marked);
+		if (run->responses)
+			sroce_requester_congested(&qp->sq.req);
+		sroce_cnp_send(qp, run->responses ? &qp->sq.path :
+						    &qp->rq.path);
+	}
+	run->marked = 0;
+}
+
 static void run_unlock(struct run *run)
 {
 	if (!run->locked)
 		return;
+	if (unlikely(run->marked))
+		answer_marks(run);
 	if (run->responses) {
 		sroce_req_run(run->qp);
 		sroce_sq_end(run->qp);
@@ -299,6 +327,14 @@ static bool lookup_qp(struct run *run, struct sroce_rx *rx)
 	return run->qp;
 }
 
+/* A CNP.  UC has no window, and UD no connection: there it is only counted. */
+static void accept_cnp(struct sroce_qp *qp)
+{
+	sroce_count(qp, SROCE_RP_CNP_HANDLED);
+	if (sroce_qp_reliable(qp))
+		sroce_requester_congested(&qp->sq.req);
+}
+
 /*
  * Check the packet against the QP, then hand it to the requester or responder.
  */
@@ -319,10 +355,15 @@ static void accept(struct run *run, struct sroce_rx *rx, bool intact)
 	run_lock(run, rx);
 	if (qp->type == IB_QPT_GSI)
 		rx->vlan_id = gid_vlan(qp->dev, rx);
-	if (!run->accepted)
+	if (!run->accepted) {
 		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
-	else if (unlikely(rx->pkt.op->kind == SROCE_KIND_CNP))
-		sroce_count(qp, SROCE_RP_CNP_HANDLED);
+		return;
+	}
+	if (unlikely(run->ce) && sroce_qp_connected(qp) &&
+	    sroce_ecn_capable(rx->pkt.opcode))
+		run->marked++;
+	if (unlikely(rx->pkt.op->kind == SROCE_KIND_CNP))
+		accept_cnp(qp);
 	else if (run->responses)
 		sroce_req_response(qp, rx);
 	else
@@ -482,6 +523,8 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 		return false;
 	trace_sroce_packet_in(run->qp, bth[0],
 			      get_unaligned_be32(bth + 8) & SROCE_PSN_MASK, len);
+	/* Middle packets of connections are data. */
+	run->marked += run->ce;
 	run->packets++;
 	run->bytes += len;
 	return true;
@@ -541,6 +584,14 @@ static bool readable(const struct sk_buff *skb)
 	return true;
 }
 
+/* Congestion experienced (RFC 3168). */
+static bool is_marked(const u8 *ip)
+{
+	return INET_ECN_is_ce(sroce_ip_is_v4(ip) ?
+			      ipv4_get_dsfield((const struct iphdr *)ip) :
+			      ipv6_get_dsfield((const struct ipv6hdr *)ip));
+}
+
 /* Handle an skb that begins with the UDP header. */
 static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 {
@@ -550,6 +601,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 		.looped = looped,
 		.ip = skb_network_header(skb),
 		.left = skb->len - sizeof(struct udphdr),
+		.run.ce = is_marked(skb_network_header(skb)),
 	};
 
 	if (!readable(skb)) {

@@ -216,13 +216,34 @@ static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
 	skb_reset_transport_header(skb);
 }
 
-static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u16 id)
+/*
+ * Only of connections, because a CNP names the QP of a connection.  The packets
+ * of a burst are all requests, or all responses to one request.
+ */
+static u8 ecn_bits(const struct sroce_burst *burst)
+{
+	const struct sroce_qp *qp = burst->qp;
+
+	if (likely(!READ_ONCE(qp->dev->settings.ecn)) ||
+	    !sroce_qp_connected(qp) || !sroce_ecn_capable(burst->bth[0]))
+		return INET_ECN_NOT_ECT;
+	return INET_ECN_ECT_0;
+}
+
+/* The ECN bits of the traffic class belong to the transport. */
+static u8 ds_field(const struct sroce_burst *burst)
+{
+	return (burst->av->tclass & ~INET_ECN_MASK) | ecn_bits(burst);
+}
+
+static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u8 tos,
+		      u16 id)
 {
 	struct iphdr *ip = skb_push(skb, sizeof(*ip));
 
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / 4;
-	ip->tos = av->tclass & ~INET_ECN_MASK;
+	ip->tos = tos;
 	ip->tot_len = htons(skb->len);
 	ip->id = htons(id);
 	ip->frag_off = htons(IP_DF);
@@ -235,13 +256,12 @@ static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u16 id)
 	skb->protocol = htons(ETH_P_IP);
 }
 
-static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av)
+static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av, u8 tclass)
 {
 	u16 payload = skb->len;
 	struct ipv6hdr *ip = skb_push(skb, sizeof(*ip));
 
-	ip6_flow_hdr(ip, av->tclass & ~INET_ECN_MASK,
-		     cpu_to_be32(av->flow_label));
+	ip6_flow_hdr(ip, tclass, cpu_to_be32(av->flow_label));
 	ip->payload_len = htons(payload);
 	ip->nexthdr = IPPROTO_UDP;
 	ip->hop_limit = av->hop_limit;
@@ -287,9 +307,9 @@ static void finish_burst(struct sroce_burst *burst)
 	set_gso_len(burst);
 	push_udp(skb, burst->av);
 	if (burst->av->ipv4)
-		push_ipv4(skb, burst->av, burst->path->ip_id);
+		push_ipv4(skb, burst->av, ds_field(burst), burst->path->ip_id);
 	else
-		push_ipv6(skb, burst->av);
+		push_ipv6(skb, burst->av, ds_field(burst));
 	burst->path->ip_id += burst->packets;
 	if (burst->packets > 1)
 		make_gso(burst);

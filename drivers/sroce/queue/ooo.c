@@ -49,7 +49,7 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 	struct sroce_ooo_packet *held;
 	u32 size = roundup_pow_of_two(struct_size(held, payload, pkt->payload));
 
-	if (!charge(q, dev, size))
+	if (!READ_ONCE(dev->settings.hold) || !charge(q, dev, size))
 		return false;
 	held = kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
 	if (!held)

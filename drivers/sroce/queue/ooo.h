@@ -50,7 +50,8 @@ struct sroce_ooo_packet {
  * others, so no peer uses it up.
  *
  * Context: softirq; the queue's lock is held.  Return: false if the packet is in
- * the queue already, or over a limit, or there is no memory: the caller drops it.
+ * the queue already, or over a limit, or there is no memory, or the administrator
+ * does not want it: the caller drops the packet.
  */
 bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 		   const struct sroce_pkt *pkt,

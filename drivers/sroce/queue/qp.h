@@ -297,6 +297,7 @@ enum sroce_qp_todo {
  * @wmem: QP of a process: account to which packets are charged
  * @wmem_wait: waits for room in @wmem
  * @seen: a packet has arrived since RTR, so IB_EVENT_COMM_EST is not due
+ * @cnp_at: time of the last CNP, ns; both sides may send one
  * @ref: one for the QP's existence, one per user of the data path
  * @mem: one for the QP's existence, one per skb in flight, one per page-in
  * @rcu: RCU readers may still access the QP
@@ -342,6 +343,7 @@ struct sroce_qp {
 	struct sroce_wmem *wmem;
 	struct sroce_wmem_waiter wmem_wait;
 	bool seen;
+	atomic64_t cnp_at;
 	struct sroce_ref ref;
 	struct kref mem;
 	struct rcu_head rcu;

@@ -33,6 +33,7 @@
 #include "qp_modify.h"
 #include "qp_verbs.h"
 #include "restrack.h"
+#include "settings.h"
 #include "srq_verbs.h"
 #include "ucontext.h"
 
@@ -467,6 +468,7 @@ static void describe_device(struct sroce_device *dev)
 	addrconf_addr_eui48((u8 *)&ib->node_guid, dev->ndev->dev_addr);
 	dev->port_up = port_is_up(dev);
 	sroce_pkey_init(dev);
+	sroce_settings_default(dev);
 }
 
 static int create_device(const char *name, struct net_device *ndev)

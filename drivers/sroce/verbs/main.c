@@ -20,6 +20,7 @@
 #include "../recv/xrc.h"
 #include "device.h"
 #include "listener.h"
+#include "settings.h"
 
 static struct rdma_link_ops link_ops = {
 	.type = "sroce",
@@ -96,12 +97,17 @@ static int __init sroce_init(void)
 	err = sroce_udp_sock_init(sroce_rx_receive);
 	if (err)
 		goto err_dmabuf;
-	err = register_netdevice_notifier(&netdev_notifier);
+	err = sroce_settings_init();
 	if (err)
 		goto err_socket;
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		goto err_settings;
 	rdma_link_register(&link_ops);
 	return 0;
 
+err_settings:
+	sroce_settings_exit();
 err_socket:
 	sroce_udp_sock_exit();
 err_dmabuf:
@@ -130,6 +136,7 @@ static void __exit sroce_exit(void)
 	rdma_link_unregister(&link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
 	unregister_netdevice_notifier(&netdev_notifier);
+	sroce_settings_exit();
 	sroce_udp_sock_exit();
 	sroce_dmabuf_exit();
 	sroce_odp_wq_exit();

@@ -190,6 +190,7 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		req->psn = attr->sq_psn & SROCE_PSN_MASK;
 		req->una = req->psn;
 		req->sent = req->psn;
+		req->cut = req->psn;
 	}
 	if (mask & IB_QP_PATH_MTU)
 		req->mtu = ib_mtu_enum_to_int(attr->path_mtu);

@@ -103,6 +103,21 @@ def two(b):
         expect("data", rc.memory.read(len(data)), data)
 
 
+@case("packets with and without a congestion mark: each keeps its own")
+def congestion_marks(b):
+    rc = b.rc()
+    data = os.urandom(16 * PACKETS)
+    with b.counts("np_ecn_marked_roce_packets", PACKETS // 2):
+        for i in range(PACKETS):
+            body = b.body(rc, "RC_WRITE_ONLY", data[16 * i:16 * i + 16], va=rc.memory.va + 16 * i, ack_req=i == PACKETS - 1)
+            b.advance(rc)
+            b.raw(body, ident=i, tclass=roce.CE if i // 2 % 2 else roce.ECT0)
+        found = b.answers()
+    marks = [packet for packet in found if packet.name == "CNP"]
+    expect("CNPs", 1 <= len(marks) <= PACKETS // 2, True)
+    expect("data", rc.memory.read(len(data)), data)
+
+
 @case("one with a wrong ICRC between others: what follows waits for it")
 def wrong_icrc(b):
     rc = b.rc()

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Settings of a device in debugfs: /sys/kernel/debug/sroce/NAME/KEY.
+ */
+#include <linux/debugfs.h>
+#include <linux/module.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/sroce-abi.h>
+#include "settings.h"
+
+/* One row for each file, which contains a bool. */
+static const struct {
+	const char *name;
+	size_t offset;
+} keys[] = {
+	{ "ecn", offsetof(struct sroce_settings, ecn) },
+	{ "hold_out_of_order", offsetof(struct sroce_settings, hold) },
+};
+
+static struct dentry *root;
+
+static struct ib_client client;
+
+void sroce_settings_default(struct sroce_device *dev)
+{
+	dev->settings = (struct sroce_settings) { .hold = true };
+}
+
+/* A failure only leaves files out, and debugfs reports it. */
+static void add_folder(struct sroce_device *dev)
+{
+	struct dentry *folder = debugfs_create_dir(dev_name(&dev->ib.dev), root);
+	void *settings = &dev->settings;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		debugfs_create_bool(keys[i].name, 0600, folder,
+				    settings + keys[i].offset);
+	/* The xarray of client data is not for error pointers. */
+	ib_set_client_data(&dev->ib, &client, IS_ERR(folder) ? NULL : folder);
+}
+
+/*
+ * The RDMA core calls clients when a device comes, goes or gets another name,
+ * and does not give its name away meanwhile.  A driver has no such ops.
+ */
+static int device_added(struct ib_device *ibdev)
+{
+	if (ibdev->ops.driver_id != (enum rdma_driver_id)SROCE_DRIVER_ID)
+		return -EOPNOTSUPP;
+	add_folder(sroce_device(ibdev));
+	return 0;
+}
+
+static void device_removed(struct ib_device *ibdev, void *folder)
+{
+	debugfs_remove(folder);
+}
+
+/* Not debugfs_rename(), which newer kernels do not have. */
+static void device_renamed(struct ib_device *ibdev, void *folder)
+{
+	debugfs_remove(folder);
+	add_folder(sroce_device(ibdev));
+}
+
+static struct ib_client client = {
+	.name = "sroce_settings",
+	.add = device_added,
+	.remove = device_removed,
+	.rename = device_renamed,
+};
+
+int sroce_settings_init(void)
+{
+	int err;
+
+	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	err = ib_register_client(&client);
+	if (err)
+		debugfs_remove(root);
+	return err;
+}
+
+void sroce_settings_exit(void)
+{
+	ib_unregister_client(&client);
+	debugfs_remove(root);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "params.h"
+#include "sender.h"
+
+static struct sender s;
+
+/* A window of @window packets, all of them sent from @psn on */
+static void set_out(u32 window, u32 psn)
+{
+	sender_init(&s, psn);
+	s.r.cut = s.r.psn;
+	s.r.cc.window = window;
+	s.r.cc.max_window = window;
+	post(&s, SROCE_OP_WRITE, 4000 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(sroce_psn_diff(s.r.sent, s.r.una), window);
+}
+
+/* Acknowledge @packets more, and send what may then be sent */
+static void go_on(u32 packets)
+{
+	acknowledge(&s, s.r.una + packets);
+	send_all(&s);
+}
+
+TEST(ecn, a_cnp_takes_a_quarter_of_the_flight)
+{
+	set_out(64, 0);
+	sroce_requester_congested(&s.r);
+	EQUAL(s.r.cc.window, 48);
+	EQUAL(s.r.cc.max_window, 64);
+	/* Nothing is sent again. */
+	EQUAL(sroce_psn_diff(s.r.psn, s.r.una), 64);
+	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
+	acknowledge(&s, 15);
+	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
+	acknowledge(&s, 18);
+	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_PACKET);
+}
+
+TEST(ecn, once_for_what_was_sent_until_then)
+{
+	static const u32 psns[] = { 0, 500, SROCE_PSN_MASK, SROCE_PSN_MASK - 40,
+				    1 << 23 };
+	u32 i, window;
+
+	for (i = 0; i < ARRAY_SIZE(psns); i++) {
+		set_out(64, psns[i]);
+		sroce_requester_congested(&s.r);
+		sroce_requester_congested(&s.r);
+		go_on(40);
+		window = s.r.cc.window;
+		CHECK(window >= 48);
+		sroce_requester_congested(&s.r);
+		go_on(23);
+		sroce_requester_congested(&s.r);
+		CHECK(s.r.cc.window >= window);
+		/* The last one of them */
+		go_on(1);
+		window = s.r.cc.window;
+		sroce_requester_congested(&s.r);
+		CHECK(s.r.cc.window < window);
+		EQUAL(s.r.cc.window, s.r.flight - (s.r.flight + 3) / 4);
+	}
+}
+
+TEST(ecn, nothing_under_way_nothing_to_cut)
+{
+	sender_init(&s, 7);
+	sroce_requester_congested(&s.r);
+	EQUAL(s.r.cc.window, 64);
+	post(&s, SROCE_OP_WRITE, 3 * MTU);
+	send_all(&s);
+	EQUAL(acknowledge(&s, 10), 1);
+	sroce_requester_congested(&s.r);
+	EQUAL(s.r.cc.window, 64);
+}
+
+TEST(ecn, the_window_does_not_end)
+{
+	u32 i;
+
+	set_out(64, 100);
+	for (i = 0; i < 100; i++) {
+		sroce_requester_congested(&s.r);
+		go_on(sroce_psn_diff(s.r.sent, s.r.una));
+	}
+	CHECK(s.r.cc.window >= SROCE_MIN_WINDOW);
+	CHECK(s.r.cc.window <= 8);
+	set_out(1, 100);
+	sroce_requester_congested(&s.r);
+	EQUAL(s.r.cc.window, 1);
+}
+
+/* Half the PSNs later the old mark looks like one in the future. */
+TEST(ecn, an_old_cut_is_forgotten)
+{
+	u32 i;
+
+	set_out(64, 0);
+	sroce_requester_congested(&s.r);
+	for (i = 0; i < SROCE_PSN_MASK; i += SROCE_PSN_MASK / 64) {
+		u32 window;
+
+		sender_init(&s, 64 + i);
+		s.r.cut = 64;
+		post(&s, SROCE_OP_WRITE, 40 * MTU);
+		send_all(&s);
+		window = s.r.cc.window;
+		sroce_requester_congested(&s.r);
+		CHECK(s.r.cc.window < window);
+	}
+}
+
+TEST(ecn, unreliable_connections_have_no_window)
+{
+	sender_init(&s, 0);
+	s.r.transport = SROCE_UC;
+	post(&s, SROCE_OP_WRITE, 8 * MTU);
+	send_all(&s);
+	sroce_requester_congested(&s.r);
+	EQUAL(s.r.cc.window, 64);
+}
+
+TEST(ecn, requests_and_read_responses_are_capable)
+{
+	u32 i, capable = 0;
+
+	for (i = 0; i < 256; i++)
+		capable += sroce_ecn_capable(i);
+	CHECK(sroce_ecn_capable(SROCE_RC | SROCE_SEND_ONLY));
+	CHECK(sroce_ecn_capable(SROCE_RC | SROCE_WRITE_MIDDLE));
+	CHECK(sroce_ecn_capable(SROCE_RC | SROCE_READ_REQUEST));
+	CHECK(sroce_ecn_capable(SROCE_RC | SROCE_READ_RESPONSE_MIDDLE));
+	CHECK(sroce_ecn_capable(SROCE_XRC | SROCE_READ_RESPONSE_ONLY));
+	CHECK(sroce_ecn_capable(SROCE_UC | SROCE_WRITE_LAST));
+	CHECK(!sroce_ecn_capable(SROCE_RC | SROCE_ACKNOWLEDGE));
+	CHECK(!sroce_ecn_capable(SROCE_RC | SROCE_ATOMIC_ACKNOWLEDGE));
+	CHECK(!sroce_ecn_capable(SROCE_XRC | SROCE_ACKNOWLEDGE));
+	CHECK(!sroce_ecn_capable(SROCE_ANY | SROCE_CNP));
+	CHECK(!sroce_ecn_capable(0xff));
+	/* RC and XRC: 25 opcodes each, without ACK and ATOMIC_ACKNOWLEDGE */
+	EQUAL(capable, 2 * (25 - 2) + 12 + 2);
+}
