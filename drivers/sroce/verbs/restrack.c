@@ -39,7 +39,7 @@ static int table_end(struct sk_buff *msg, struct nlattr *table, int err)
 static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->sq.req;
-	struct detail details[7];
+	struct detail details[10];
 	u32 n = 0;
 
 	sroce_sq_begin(qp);
@@ -49,6 +49,9 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 	details[n++] = (struct detail) { "sq_unacked_psn", req->una };
 	details[n++] = (struct detail) { "sq_reads", req->reads };
 	details[n++] = (struct detail) { "sq_retries_left", req->retry_left };
+	details[n++] = (struct detail) { "sq_window", req->cc.window };
+	details[n++] = (struct detail) { "sq_round_trip_us", qp->sq.rtx.rtt.smooth / NSEC_PER_USEC };
+	details[n++] = (struct detail) { "sq_held", qp->sq.ooo.packets };
 	details[n++] = (struct detail) { "sq_paused", qp->sq.blocked || req->rnr_wait };
 	sroce_sq_end(qp);
 	return put_details(msg, details, n);
@@ -57,13 +60,14 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 static int put_receive(struct sk_buff *msg, struct sroce_qp *qp)
 {
 	const struct sroce_responder *r = &qp->rq.resp;
-	struct detail details[5];
+	struct detail details[6];
 	u32 n = 0;
 
 	sroce_rq_begin(qp);
 	details[n++] = (struct detail) { "rq_taken", qp->rq.ring.head };
 	details[n++] = (struct detail) { "rq_next_psn", r->epsn };
 	details[n++] = (struct detail) { "rq_msn", r->msn };
+	details[n++] = (struct detail) { "rq_held", qp->rq.ooo.packets };
 	details[n++] = (struct detail) { "rq_answers_waiting", r->log.waiting };
 	details[n++] = (struct detail) { "tx_bursts", sroce_tx_bursts(qp) };
 	sroce_rq_end(qp);

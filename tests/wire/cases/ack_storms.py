@@ -73,6 +73,9 @@ def gap(b):
     with b.counts("out_of_sequence", PACKETS):
         storm(b, [b.body(rc, "RC_WRITE_ONLY", b"data", psn=rc.psn + 1 + i) for i in range(PACKETS)])
         b.nak(rc, roce.NAK_SEQUENCE)
+    b.send_next(rc, "RC_WRITE_ONLY", b"data")
+    b.advance(rc, PACKETS)
+    b.acked(rc)
     b.works(rc)
 
 

@@ -276,21 +276,6 @@ def refusal_behind_lost(b):
     b.state(rc, "ERR")
 
 
-@case("a lost READ response: the rest is asked for again")
-def lost_response(b):
-    rc = asked(b)
-    with b.counts("implied_nak_seq_err"):
-        respond(b, rc, "FIRST", PSN, b"1" * MTU)
-        respond(b, rc, "LAST", PSN + 2, b"3" * MTU)
-        again = b.outgoing("RC_READ_REQUEST")[0]
-    expect("PSN, address, length", (again.psn, again.va, again.dma_len), (PSN + 1, 0x1000 + MTU, 2 * MTU))
-    respond(b, rc, "FIRST", PSN + 1, b"2" * MTU)
-    respond(b, rc, "LAST", PSN + 2, b"3" * MTU)
-    wc = rc.completion()
-    expect("completion", wc and wc.status, 0)
-    expect("memory", rc.memory.read(3 * MTU) == b"1" * MTU + b"2" * MTU + b"3" * MTU, True)
-
-
 @case("an ACK of several requests, after the PSNs wrapped")
 def cumulative(b):
     rc = b.rc(sq_psn=0xFFFFFE)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""Packets behind a gap: they are kept, and executed in order when the gap is filled. READ responses likewise."""
+
+import itertools
+
+import pyverbs.enums as e
+import roce
+from bench import case, expect
+from rc_answers import acknowledge, asked, respond
+
+
+MTU = 1024
+PSN = 500
+
+
+def ahead(b, rc, *texts, first=1):
+    """WRITEs of a letter each, @first PSNs ahead, each to its own place; the gap is reported."""
+    for i, text in enumerate(texts, first):
+        b.send(rc, "RC_WRITE_ONLY", text, psn=rc.psn + i, va=rc.memory.va + i)
+    b.nak(rc, roce.NAK_SEQUENCE)
+
+
+@case("what was ahead is executed when the gap is filled, and acknowledged at once")
+def filled(b):
+    rc = b.rc()
+    with b.counts("rx_held", 3), b.counts("rx_gaps_filled"), b.counts("tx_nak_sequence"):
+        ahead(b, rc, b"b", b"c", b"d")
+        expect("nothing early", rc.memory.read(4), bytes(4))
+        b.send_next(rc, "RC_WRITE_ONLY", b"a")
+        b.advance(rc, 3)
+        b.acked(rc)
+    expect("memory", rc.memory.read(4), b"abcd")
+    b.works(rc)
+
+
+@case("the next gap is reported as soon as the first is filled")
+def next_gap(b):
+    rc = b.rc()
+    ahead(b, rc, b"b")
+    b.send(rc, "RC_WRITE_ONLY", b"d", psn=rc.psn + 3, va=rc.memory.va + 3)
+    b.silence()
+    b.send_next(rc, "RC_WRITE_ONLY", b"a")
+    b.advance(rc)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    expect("memory", rc.memory.read(4), b"ab\0\0")
+    b.send_next(rc, "RC_WRITE_ONLY", b"c", va=rc.memory.va + 2)
+    b.advance(rc)
+    b.acked(rc)
+    expect("memory", rc.memory.read(4), b"abcd")
+    b.works(rc)
+
+
+@case("packets of one message, in every order")
+def orders(b):
+    data = [bytes([65 + i]) * MTU for i in range(4)]
+    names = ("RC_WRITE_FIRST", "RC_WRITE_MIDDLE", "RC_WRITE_MIDDLE", "RC_WRITE_LAST")
+    for order in itertools.permutations(range(4)):
+        rc = b.rc()
+        for i in order:
+            b.send(rc, names[i], data[i], psn=rc.psn + i, dma_len=4 * MTU, ack_req=i == order[-1])
+        b.answers()
+        b.advance(rc, 4)
+        expect(f"data in the order {order}", rc.memory.read(4 * MTU) == b"".join(data), True)
+        b.works(rc)
+
+
+@case("SENDs complete in order, with their own data")
+def sends(b):
+    rc = b.rc()
+    for i in range(3):
+        rc.post_recv(wr_id=i)
+    for i in (2, 1):
+        b.send(rc, "RC_SEND_ONLY_IMM", b"x" * i, psn=rc.psn + i, imm=i)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    expect("none early", rc.completions(), [])
+    b.send_next(rc, "RC_SEND_ONLY", b"")
+    b.advance(rc, 2)
+    b.acked(rc)
+    expect("completions", [(wc.wr_id, wc.status, wc.byte_len) for wc in rc.completions()], [(i, 0, i) for i in range(3)])
+    b.works(rc)
+
+
+@case("READ and atomic behind a gap: executed once, after it")
+def responses(b):
+    rc = b.rc()
+    rc.memory.write((7).to_bytes(8, "little"))
+    b.send(rc, "RC_FETCH_ADD", psn=rc.psn + 1, swap_add=3)
+    b.send(rc, "RC_READ_REQUEST", psn=rc.psn + 2, dma_len=8)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    expect("nothing early", rc.memory.read(8), (7).to_bytes(8, "little"))
+    b.send_next(rc, "RC_WRITE_ONLY", b"data", va=rc.memory.va + 8, ack_req=False)
+    b.advance(rc, 2)
+    found = b.answers()
+    expect("answers", [p.name for p in found], ["RC_ATOMIC_ACKNOWLEDGE", "RC_READ_RESPONSE_ONLY"])
+    expect("value before", found[0].original, 7)
+    expect("data of the READ", found[1].payload, (10).to_bytes(8, "little"))
+    b.works(rc)
+
+
+@case("a refusal behind a gap comes after it, and ends the connection")
+def refused(b):
+    rc = b.rc()
+    b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1, rkey=rc.memory.rkey ^ 0xFF)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    b.state(rc, "RTS")
+    b.send_next(rc, "RC_WRITE_ONLY", b"a")
+    b.nak(rc, roce.NAK_ACCESS)
+    expect("memory", rc.memory.read(1), b"a")
+    b.state(rc, "ERR")
+
+
+@case("an RNR NAK drops what is held: the peer sends it again")
+def not_ready(b):
+    rc = b.rc()
+    ahead(b, rc, b"b")
+    b.send(rc, "RC_SEND_ONLY", b"data")
+    b.nak(rc, roce.RNR | 12)
+    rc.post_recv()
+    b.send_next(rc, "RC_SEND_ONLY", b"data")
+    b.acked(rc)
+    expect("memory", rc.memory.read(2), bytes(2))
+    b.works(rc)
+
+
+@case("the same packet ahead many times: kept once")
+def repeated(b):
+    rc = b.rc()
+    with b.counts("rx_held"), b.counts("out_of_sequence", 50):
+        for _ in range(50):
+            b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1)
+        b.nak(rc, roce.NAK_SEQUENCE)
+
+
+@case("gaps for ever: what is held has a limit, and the connection goes on")
+def bounded(b):
+    rc = b.rc()
+    with b.counts("out_of_sequence", 9000), b.counts("rx_held", 8192):
+        for first in range(0, 9000, 500):
+            for i in range(first, first + 500):
+                b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 2 * i + 1, ack_req=False)
+            b.answers()
+    other = b.rc()
+    b.works(other)
+    ahead(b, other, b"b")
+    b.send_next(rc, "RC_WRITE_ONLY", b"a")
+    b.advance(rc)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    b.state(rc, "RTS")
+
+
+@case("holding is turned off: a packet ahead is dropped")
+def turned_off(b):
+    rc = b.rc()
+    with b.setting("hold_out_of_order", "0"), b.counts("rx_held", 0):
+        ahead(b, rc, b"b")
+        b.send_next(rc, "RC_WRITE_ONLY", b"a")
+        b.acked(rc)
+    expect("memory", rc.memory.read(2), b"a\0")
+    b.works(rc)
+
+
+@case("a lost packet is repeated alone by a requester whose peer holds the rest")
+def repair(b):
+    rc = b.rc()
+    for wr_id in range(1, 6):
+        rc.send(wr_id=wr_id)
+    b.answers()
+    with b.counts("tx_repairs"), b.counts("packet_seq_err"):
+        acknowledge(b, rc, PSN + 1, roce.NAK_SEQUENCE)
+        expect("PSNs sent again", [p.psn for p in b.outgoing("RC_SEND_ONLY")], [PSN + 1])
+    rc.send(wr_id=6)
+    b.silence()
+    acknowledge(b, rc, PSN + 4)
+    expect("PSNs of new requests", [p.psn for p in b.outgoing("RC_SEND_ONLY")], [PSN + 5])
+    acknowledge(b, rc, PSN + 5)
+    expect("completions", [wc.wr_id for wc in rc.completions()], [1, 2, 3, 4, 5, 6])
+
+
+@case("a peer that drops the rest gets it again, and is remembered")
+def legacy(b):
+    rc = b.rc()
+    for wr_id in range(1, 5):
+        rc.send(wr_id=wr_id)
+    b.answers()
+    acknowledge(b, rc, PSN, roce.NAK_SEQUENCE)
+    expect("PSNs sent again", [p.psn for p in b.outgoing("RC_SEND_ONLY")], [PSN])
+    acknowledge(b, rc, PSN)
+    expect("the rest", [p.psn for p in b.answers()][:1], [PSN + 1])
+    acknowledge(b, rc, PSN + 3)
+    for wr_id in range(5, 8):
+        rc.send(wr_id=wr_id)
+    b.answers()
+    acknowledge(b, rc, PSN + 4, roce.NAK_SEQUENCE)
+    expect("all at once", len(b.answers()) > 1, True)
+    acknowledge(b, rc, PSN + 6)
+    expect("completions", [wc.wr_id for wc in rc.completions()], list(range(1, 8)))
+
+
+@case("READ responses ahead: the gap alone is asked for, and the data is right")
+def read_gap(b):
+    rc = asked(b)
+    with b.counts("rx_held"), b.counts("tx_repairs"):
+        respond(b, rc, "FIRST", PSN, b"1" * MTU)
+        respond(b, rc, "LAST", PSN + 2, b"3" * MTU)
+        again = b.outgoing("RC_READ_REQUEST")[0]
+    expect("PSN, address, length", (again.psn, again.va, again.dma_len), (PSN + 1, 0x1000 + MTU, MTU))
+    respond(b, rc, "ONLY", PSN + 1, b"2" * MTU)
+    wc = rc.completion()
+    expect("completion", wc and wc.status, e.IBV_WC_SUCCESS)
+    expect("memory", rc.memory.read(3 * MTU) == b"1" * MTU + b"2" * MTU + b"3" * MTU, True)
