@@ -196,6 +196,13 @@ static void take(struct fuzz *f, struct input *in)
 	if (verdict == SROCE_RESP_DATA || verdict == SROCE_RESP_ATOMIC)
 		sroce_requester_acknowledge(&f->r, a.psn);
 	complete(f);
+	if (verdict == SROCE_RESP_AHEAD &&
+	    sroce_requester_ahead(&f->r, pkt.psn))
+		sroce_completer_ask(&f->r, false);
+	if (verdict == SROCE_RESP_ASK)
+		sroce_completer_ask(&f->r, true);
+	if (verdict == SROCE_RESP_REPAIR)
+		f->failed = !sroce_completer_repair(&f->r);
 	if (verdict == SROCE_RESP_RETRY)
 		f->failed = !sroce_completer_retry(&f->r);
 	if (verdict == SROCE_RESP_RNR)
@@ -234,8 +241,8 @@ static void step(struct fuzz *f, struct input *in)
 		if (what & 8)
 			f->r.drain = what & 16;
 		else if (f->r.psn != f->r.una)
-			sroce_requester_resume(&f->r,
-					       sroce_psn_add(f->r.psn, -1));
+			sroce_requester_refused(&f->r,
+						sroce_psn_add(f->r.psn, -1));
 		break;
 	}
 	check_requester(&f->r);

@@ -18,7 +18,7 @@ static void insert_gap(struct sroce_gaps *g, u32 i, struct sroce_gap gap)
 	g->list[i] = gap;
 }
 
-static bool has_room(const struct sroce_gaps *g)
+static bool has_free_entry(const struct sroce_gaps *g)
 {
 	return g->count < SROCE_GAPS;
 }
@@ -34,7 +34,7 @@ static bool fill(struct sroce_gaps *g, u32 i, u32 psn)
 		gap->from = after;
 	} else if (gap->to == after) {
 		gap->to = psn;
-	} else if (has_room(g)) {
+	} else if (has_free_entry(g)) {
 		insert_gap(g, i + 1, rest);
 		g->list[i].to = psn;
 	} else {
@@ -58,7 +58,7 @@ bool sroce_gaps_take(struct sroce_gaps *g, u32 una, u32 psn)
 		return false;
 	}
 	if (psn != top) {
-		if (!has_room(g))
+		if (!has_free_entry(g))
 			return false;
 		insert_gap(g, g->count, (struct sroce_gap) { top, psn });
 	}
@@ -68,7 +68,7 @@ bool sroce_gaps_take(struct sroce_gaps *g, u32 una, u32 psn)
 
 void sroce_gaps_extend(struct sroce_gaps *g, u32 end)
 {
-	if (!g->count || !sroce_psn_before(g->top, end) || !has_room(g))
+	if (!g->count || !sroce_psn_before(g->top, end) || !has_free_entry(g))
 		return;
 	insert_gap(g, g->count, (struct sroce_gap) { g->top, end });
 	g->top = end;

@@ -5,7 +5,7 @@
 
 static void raise_tolerance(struct sroce_reorder *o, u64 late)
 {
-	u32 enough = min(late, (u64)SROCE_MAX_REORDER_NS) / 4 * 5;
+	u32 enough = min_t(u64, late, SROCE_MAX_REORDER_NS) / 4 * 5;
 
 	o->tolerance = max(o->tolerance, enough);
 }

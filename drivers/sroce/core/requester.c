@@ -96,7 +96,7 @@ static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 		return limit;
 	if (!sroce_cc_reduced(&r->cc))
 		return min(limit, large_part(r));
-	return min(limit, (u32)max(room, 1));
+	return room > 0 ? min_t(u32, limit, room) : 1;
 }
 
 /* A partial READ is sent only after the response to the previous one. */

@@ -101,7 +101,7 @@ static u64 probe_interval(const struct sroce_rtx *x,
 
 	if (r->repair.recovering && x->rtt.smooth)
 		interval = min(interval, sroce_rtt_repair(&x->rtt));
-	return max(interval, (u64)x->patience);
+	return max_t(u64, interval, x->patience);
 }
 
 /*

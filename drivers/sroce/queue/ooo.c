@@ -21,7 +21,7 @@ static int compare_packets(struct rb_node *one, const struct rb_node *other)
 	return sroce_psn_diff(packet_of(one)->pkt.psn, packet_of(other)->pkt.psn);
 }
 
-static bool charge(struct sroce_ooo_queue *q, struct sroce_device *dev, u32 size)
+static bool charge_packet(struct sroce_ooo_queue *q, struct sroce_device *dev, u32 size)
 {
 	long used = atomic_long_add_return(size, &dev->ooo_bytes);
 
@@ -49,7 +49,7 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 	struct sroce_ooo_packet *held;
 	u32 size = roundup_pow_of_two(struct_size(held, payload, pkt->payload));
 
-	if (!READ_ONCE(dev->settings.hold) || !charge(q, dev, size))
+	if (!READ_ONCE(dev->settings.hold) || !charge_packet(q, dev, size))
 		return false;
 	held = kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
 	if (!held)

@@ -55,6 +55,22 @@ static inline void check_store(const struct sroce_requester *r)
 	assert(!sroce_psn_before(end, r->sent));
 }
 
+/* Gaps are in the order of their PSNs, and something is held behind each. */
+static inline void check_gaps(const struct sroce_requester *r)
+{
+	const struct sroce_gaps *g = &r->repair.gaps;
+	u32 i, at = r->una;
+
+	assert(g->count <= SROCE_GAPS);
+	for (i = 0; i < g->count; i++) {
+		assert(!sroce_psn_before(g->list[i].from, at));
+		assert(sroce_psn_before(g->list[i].from, g->list[i].to));
+		at = g->list[i].to;
+	}
+	assert(!g->count || !sroce_psn_before(g->top, at));
+	assert(!g->count || !sroce_psn_before(r->sent, g->top));
+}
+
 static inline void check_requester(const struct sroce_requester *r)
 {
 	u32 held = r->in.tail - r->in.head;
@@ -78,6 +94,7 @@ static inline void check_requester(const struct sroce_requester *r)
 		assert(r->packet < wr->packets &&
 		       sroce_psn_add(wr->psn, r->packet) == r->psn);
 	check_store(r);
+	check_gaps(r);
 }
 
 static inline void check_log(const struct sroce_resp_res *log)

@@ -42,6 +42,8 @@ typedef uint32_t __le32;
 	max_a > max_b ? max_a : max_b;					\
 })
 
+#define min_t(type, a, b)	min((type)(a), (type)(b))
+#define max_t(type, a, b)	max((type)(a), (type)(b))
 #define clamp(v, low, high)	min(max(v, low), high)
 
 #define NATIVE_UNALIGNED(bits)						\
