@@ -71,6 +71,11 @@
 #define SROCE_DENSE_LOSSES	8u
 /* Gaps in the response to a READ; more are noticed one after another. */
 #define SROCE_GAPS		16
+/*
+ * NAKs of a peer that drops packets behind a gap, until that is tested again; the
+ * number grows by this factor.  Row "a queue of ten packets".
+ */
+#define SROCE_PEER_RETEST	16u
 /* Packets repeated at once, from which on the peer is in doubt.  Unit tests. */
 #define SROCE_DOUBTFUL_REPAIR	16
 

@@ -411,6 +411,30 @@ void sroce_requester_done(struct sroce_requester *r)
 	r->in.next++;
 }
 
+void sroce_requester_lost(struct sroce_requester *r, u32 packets)
+{
+	struct sroce_repair *p = &r->repair;
+
+	if (!p->recovering) {
+		p->recovering = true;
+		p->slowed = false;
+		p->recover = r->sent;
+		p->flight = r->flight;
+		p->losses = 0;
+		p->count = 0;
+		sroce_cc_lost(&r->cc, r->flight, r->reads);
+	}
+	p->losses += packets;
+	if (p->slowed && p->peer != SROCE_PEER_DROPS)
+		return;
+	if (p->peer == SROCE_PEER_DROPS ||
+	    (p->losses > SROCE_MANY_LOSSES &&
+	     p->losses * SROCE_MANY_OF_FLIGHT > p->flight)) {
+		p->slowed = true;
+		sroce_cc_congested(&r->cc, r->flight);
+	}
+}
+
 /*
  * What does the acknowledgment of everything before @una say of the peer?  If it
  * includes packets that were not repeated, the peer had held them.  If it ends
@@ -424,6 +448,8 @@ static void judge_peer(struct sroce_requester *r)
 		p->peer = SROCE_PEER_HOLDS;
 	} else if (p->repeated == r->una && p->waits) {
 		p->peer = SROCE_PEER_DROPS;
+		p->naks = 0;
+		p->retest = max(SROCE_PEER_RETEST * p->retest, SROCE_PEER_RETEST);
 		seek_psn(r, r->una);
 	}
 }
@@ -433,8 +459,10 @@ static void advance_repair(struct sroce_requester *r)
 	struct sroce_repair *p = &r->repair;
 
 	sroce_gaps_acknowledge(&p->gaps, r->una);
-	if (p->probed && p->repeated == r->una)
+	if (p->probed && p->repeated == r->una) {
+		sroce_requester_lost(r, sroce_psn_diff(r->sent, r->una));
 		seek_psn(r, r->una);
+	}
 	p->probed = false;
 	if (p->recovering) {
 		if (sroce_psn_before(r->una, p->recover))
@@ -500,33 +528,12 @@ static bool loss_follows(const struct sroce_requester *r)
 
 void sroce_requester_nak(struct sroce_requester *r)
 {
-	/* It has later packets, so judge_peer() may have been wrong. */
-	if (loss_follows(r) && r->repair.peer == SROCE_PEER_DROPS)
-		r->repair.peer = SROCE_PEER_UNKNOWN;
-}
-
-void sroce_requester_lost(struct sroce_requester *r, u32 packets)
-{
 	struct sroce_repair *p = &r->repair;
 
-	if (!p->recovering) {
-		p->recovering = true;
-		p->slowed = false;
-		p->recover = r->sent;
-		p->flight = r->flight;
-		p->losses = 0;
-		p->count = 0;
-		sroce_cc_lost(&r->cc, r->flight, r->reads);
-	}
-	p->losses += packets;
-	if (p->slowed && p->peer != SROCE_PEER_DROPS)
-		return;
-	if (p->peer == SROCE_PEER_DROPS ||
-	    (p->losses > SROCE_MANY_LOSSES &&
-	     p->losses * SROCE_MANY_OF_FLIGHT > p->flight)) {
-		p->slowed = true;
-		sroce_cc_congested(&r->cc, r->flight);
-	}
+	/* It has later packets, or they were all lost: judge_peer() may be wrong. */
+	if (p->peer == SROCE_PEER_DROPS &&
+	    (loss_follows(r) || ++p->naks >= p->retest))
+		p->peer = SROCE_PEER_UNKNOWN;
 }
 
 void sroce_requester_rewind(struct sroce_requester *r)
@@ -560,10 +567,13 @@ void sroce_requester_repair(struct sroce_requester *r)
 	/* A long run of losses; or no packet behind the first one was held. */
 	if (follows && p->count >= SROCE_DOUBTFUL_REPAIR)
 		p->peer = SROCE_PEER_UNKNOWN;
-	if (follows)
+	if (follows) {
+		/* All packets between are lost. */
+		sroce_requester_lost(r, p->count);
 		p->count = min(2 * p->count, (u32)SROCE_BURST_PACKETS);
-	else
+	} else {
 		p->count = is_dense(r) ? min(2 * p->count, SROCE_DENSE_LOSSES) : 1;
+	}
 	p->count = min(p->count, most);
 	p->gaps.count = 0;
 	p->active = true;

@@ -30,6 +30,8 @@ enum sroce_peer {
  *	acknowledgment of everything before this PSN
  * @flight: unacknowledged packets then
  * @losses: packets repeated in this recovery
+ * @naks: since the peer was found to drop packets
+ * @retest: so many of them until that is tested again; grows
  * @peer: enum sroce_peer
  * @probed: a probe has repeated the packet before @repeated
  * @active: the requester is within the packets to repeat
@@ -45,6 +47,8 @@ struct sroce_repair {
 	u32 recover;
 	u32 flight;
 	u32 losses;
+	u32 naks;
+	u32 retest;
 	u8 peer;
 	bool probed;
 	bool active;

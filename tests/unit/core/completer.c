@@ -266,6 +266,7 @@ TEST(completer, next_loss_after_a_rewind)
 {
 	sends(6);
 	s.r.repair.peer = SROCE_PEER_DROPS;
+	s.r.repair.retest = SROCE_PEER_RETEST;
 	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
 	EQUAL(s.r.psn, 1);
 	send_all(&s);

@@ -141,21 +141,40 @@ TEST(repair, a_lone_loss_leaves_a_burst_in_the_window)
 /* ... unless they are many. */
 TEST(repair, many_losses_are_congestion)
 {
-	u32 psn, before;
+	u32 psn;
 
 	sender_init(&s, 0);
 	sroce_cc_init(&s.r.cc, 64);
 	s.r.repair.peer = SROCE_PEER_HOLDS;
 	post(&s, SROCE_OP_WRITE, 4000 * MTU);
 	send_all(&s);
-	for (psn = 0; psn < 42; psn += 2) {
+	take(ack(0, NAK));
+	send_all(&s);
+	EQUAL(s.r.cc.window, 64);
+	for (psn = 2; psn < 60; psn += 2) {
 		take(ack(psn, NAK));
 		send_all(&s);
 	}
-	before = s.r.cc.window;
-	EQUAL(before, 64);
-	take(ack(psn, NAK));
-	EQUAL(s.r.cc.window, 48);
+	CHECK(s.r.cc.window < 64);
+}
+
+TEST(repair, that_a_peer_drops_packets_is_tested_again)
+{
+	u32 i;
+
+	sent(200, SROCE_PEER_DROPS);
+	s.r.repair.retest = 2 * SROCE_PEER_RETEST;
+	for (i = 0; i < 2 * SROCE_PEER_RETEST - 1; i++) {
+		take(ack(3 * i, NAK));
+		CHECK(!s.r.repair.active);
+	}
+	take(ack(3 * i, NAK));
+	CHECK(s.r.repair.active && s.r.repair.waits);
+	/* It still does. */
+	send_all(&s);
+	take(ack(3 * i, ACK));
+	EQUAL(s.r.repair.peer, SROCE_PEER_DROPS);
+	EQUAL(s.r.repair.retest, 32 * SROCE_PEER_RETEST);
 }
 
 static struct sroce_pkt data(u32 psn, u32 packets)
