@@ -167,6 +167,7 @@ TEST(repair, that_a_peer_drops_packets_is_tested_again)
 	for (i = 0; i < 2 * SROCE_PEER_RETEST - 1; i++) {
 		take(ack(3 * i, NAK));
 		CHECK(!s.r.repair.active);
+		send_all(&s);
 	}
 	take(ack(3 * i, NAK));
 	CHECK(s.r.repair.active && s.r.repair.waits);
