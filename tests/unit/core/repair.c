@@ -165,15 +165,15 @@ TEST(repair, that_a_peer_drops_packets_is_tested_again)
 	sent(200, SROCE_PEER_DROPS);
 	s.r.repair.retest = 2 * SROCE_PEER_RETEST;
 	for (i = 0; i < 2 * SROCE_PEER_RETEST - 1; i++) {
-		take(ack(3 * i, NAK));
+		take(ack(i, NAK));
 		CHECK(!s.r.repair.active);
 		send_all(&s);
 	}
-	take(ack(3 * i, NAK));
+	take(ack(i, NAK));
 	CHECK(s.r.repair.active && s.r.repair.waits);
 	/* It still does. */
 	send_all(&s);
-	take(ack(3 * i, ACK));
+	take(ack(i, ACK));
 	EQUAL(s.r.repair.peer, SROCE_PEER_DROPS);
 	EQUAL(s.r.repair.retest, 32 * SROCE_PEER_RETEST);
 }
