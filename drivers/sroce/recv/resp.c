@@ -397,11 +397,10 @@ static void reject(struct sroce_qp *qp, const struct sroce_rx *rx,
 		if (sroce_reorder_suspects(&r->reorder, rx->pkt.psn))
 			sroce_reorder_duplicate(&r->reorder, ktime_get_ns());
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
-		/* Many may follow one another, and the last one asks. */
-		if (!rx->pkt.ack_req)
-			break;
-		qp->rq.ack = true;
 		qp->rq.ack_again = true;
+		/* Many may follow one another, and the last one asks. */
+		if (rx->pkt.ack_req)
+			qp->rq.ack = true;
 		break;
 	case SROCE_RESEND_RESPONSE:
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
