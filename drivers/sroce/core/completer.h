@@ -27,9 +27,10 @@ enum sroce_ack_verdict {
  * @index: request whose buffer receives the data
  * @offset: offset of the payload in that buffer, bytes
  * @status: enum sroce_status of a failure.  Not 0 with SROCE_RESP_RETRY,
- *	SROCE_RESP_ASK or SROCE_RESP_ACK: the peer refuses the request at the packet's PSN, but
- *	the response to an earlier READ or atomic is missing.  The driver
- *	stores both in @refusal and @refused of struct sroce_requester
+ *	SROCE_RESP_ASK or SROCE_RESP_ACK: the peer refuses the request at the
+ *	packet's PSN, but the response to an earlier READ or atomic is missing.
+ *	The driver stores both in @refusal and @refused of struct
+ *	sroce_requester
  * @rnr_timer: code for sroce_rnr_delay()
  */
 struct sroce_ack_result {

@@ -54,7 +54,7 @@ struct sroce_gap *sroce_gaps_unasked(struct sroce_gaps *g);
 /* Packets that are missing and have not been requested again. */
 u32 sroce_gaps_missing(const struct sroce_gaps *g);
 
-/* What was requested again has not arrived: request it once more. */
+/* The packets that were requested again have not arrived: request them once more. */
 void sroce_gaps_forget_asked(struct sroce_gaps *g);
 
 #endif /* SROCE_GAPS_H */

@@ -436,14 +436,17 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 }
 
 /*
- * What does the acknowledgment of everything before @una say of the peer?  If it
- * includes packets that were not repeated, the peer had held them.  If it ends
- * with what was repeated, the peer has dropped the rest.
+ * Everything before @una is acknowledged.  If this includes packets that were not
+ * repeated, the peer had held them.  If it ends with the repeated packets, the peer
+ * has dropped the rest.
  */
 static void judge_peer(struct sroce_requester *r)
 {
 	struct sroce_repair *p = &r->repair;
 
+	/* READ responses acknowledge, too, and this end holds them. */
+	if (r->reads)
+		return;
 	if (sroce_psn_before(p->repeated, r->una)) {
 		p->peer = SROCE_PEER_HOLDS;
 	} else if (p->repeated == r->una && p->waits) {
@@ -612,7 +615,7 @@ void sroce_requester_refused(struct sroce_requester *r, u32 psn)
 		return;
 	}
 	/* They were a repair, and the rest need not be repeated. */
-	if (p->peer == SROCE_PEER_HOLDS && r->psn == r->sent &&
+	if (p->recovering && p->peer == SROCE_PEER_HOLDS && r->psn == r->sent &&
 	    sroce_psn_before(psn, p->repeated)) {
 		p->active = true;
 		p->end = p->repeated;

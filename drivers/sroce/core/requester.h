@@ -13,7 +13,7 @@
 /* READs: at most this many ends of partial READ requests are remembered. */
 #define SROCE_PARTS		8
 
-/* What the responder does with packets behind a gap. */
+/* Treatment of packets behind a gap by the responder. */
 enum sroce_peer {
 	SROCE_PEER_UNKNOWN,
 	SROCE_PEER_HOLDS,	/* executes them when the gap is filled */
@@ -31,7 +31,7 @@ enum sroce_peer {
  * @flight: unacknowledged packets then
  * @losses: packets repeated in this recovery
  * @naks: since the peer was found to drop packets
- * @retest: so many of them until that is tested again; grows
+ * @retest: number of these NAKs after which the peer is tested again; grows
  * @peer: enum sroce_peer
  * @probed: a probe has repeated the packet before @repeated
  * @active: the requester is within the packets to repeat
@@ -246,9 +246,9 @@ void sroce_requester_nak(struct sroce_requester *r);
  * @r: state
  *
  * Sends that packet again, then continues where it was.  If the next loss is near,
- * the number of repeated packets doubles.  A peer
- * that acknowledges nothing else drops what is behind a gap: then, and from
- * then on, everything is repeated.  No new packet is sent until that is known.
+ * the number of repeated packets doubles.  A peer that acknowledges only the
+ * repeated packets drops packets behind a gap: it gets everything again, then and
+ * later.  No new packet is sent until that is known.
  */
 void sroce_requester_repair(struct sroce_requester *r);
 

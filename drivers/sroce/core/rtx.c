@@ -238,26 +238,36 @@ static bool response_broke_off(const struct sroce_requester *r)
 	return wr->started && sroce_psn_before(wr->psn, r->una);
 }
 
+/* @since: begin of the silence.  @probed: it is open if the last probe was needed. */
+static void note_probe(struct sroce_rtx *x, const struct sroce_requester *r,
+		       u64 since, bool probed)
+{
+	/* All probes of a silence count as one. */
+	if (x->probes > 1) {
+		x->probed = probed;
+		return;
+	}
+	/* The last one had a single response. */
+	if (probed) {
+		x->vain = 0;
+		x->patience /= 2;
+	}
+	x->probed = !r->repair.recovering;
+	x->probed_since = since;
+	x->probed_psn = r->una;
+	x->late = 0;
+}
+
 void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
 	u64 interval = probe_interval(x, r) << (++x->probes + 1) / 2;
-	bool needed = x->probed;
+	bool probed = x->probed;
 	u64 since = x->quiet_since;
 
 	/* Which of two packets a later response is to would not be known. */
 	x->repair_at = 0;
 	sroce_rtx_resent(x, r, now);
-	if (x->probes == 1 && !r->repair.recovering) {
-		x->probed = true;
-		x->probed_since = since;
-		x->probed_psn = r->una;
-		x->late = 0;
-	}
-	/* No second response has come to the last one. */
-	if (needed) {
-		x->vain = 0;
-		x->patience /= 2;
-	}
+	note_probe(x, r, since, probed);
 	if (sroce_requester_holds(r)) {
 		sroce_gaps_forget_asked(&r->repair.gaps);
 		sroce_completer_ask(r, true);

@@ -157,8 +157,9 @@ enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
  *
  * The probe repeats the oldest packet, because the peer always answers it: of a gap
  * it has sent a report that may be lost, and it sends only one (vol. 1, 9.7).  If
- * nothing was lost, the probe is a harmless duplicate.  A probe is no retry: the peer still has the
- * time that the QP's attribute allows.  RFC 8985 has the same for TCP.
+ * nothing was lost, the probe is a harmless duplicate.  A probe is no retry: the
+ * peer still has the time that the QP's attribute allows.  RFC 8985 has the same
+ * for TCP.
  */
 void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now);
 

@@ -11,6 +11,7 @@
 #include "../recv/rq.h"
 #include "../send/doorbell_batch.h"
 #include "../send/req.h"
+#include "../send/response.h"
 #include "../send/rtx_timer.h"
 #include "../send/sq.h"
 #include "../send/sq_complete.h"

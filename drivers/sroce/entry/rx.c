@@ -28,6 +28,7 @@
 #include "../recv/resp_tx.h"
 #include "../recv/rq.h"
 #include "../send/req.h"
+#include "../send/response.h"
 #include "../send/sq.h"
 #include "qp_work.h"
 #include "rx.h"
@@ -60,6 +61,8 @@ static void answer_marks(struct run *run)
 {
 	struct sroce_qp *qp = run->qp;
 
+	if (run->responses)
+		lockdep_assert_held(&qp->sq.lock);
 	if (sroce_rq_active(qp)) {
 		sroce_count_add(qp, SROCE_NP_ECN_MARKED_ROCE_PACKETS,
 				run->marked);
@@ -330,6 +333,7 @@ static bool lookup_qp(struct run *run, struct sroce_rx *rx)
 /* A CNP.  UC has no window, and UD no connection: there it is only counted. */
 static void accept_cnp(struct sroce_qp *qp)
 {
+	lockdep_assert_held(&qp->sq.lock);
 	sroce_count(qp, SROCE_RP_CNP_HANDLED);
 	if (sroce_qp_reliable(qp))
 		sroce_requester_congested(&qp->sq.req);

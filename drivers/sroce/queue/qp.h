@@ -206,7 +206,8 @@ struct sroce_sendq {
  * @ack: an ACK is pending
  * @ack_again: an ACK for duplicate requests is pending
  * @budget: rest of SROCE_RESP_BUDGET in this lock section; see sroce_rq_begin()
- * @pause: timer that resumes responses after a local drop
+ * @pause: timer that resumes responses after a local drop, or reports a gap that
+ *	lasts (core/reorder.c)
  * @min_rnr_timer: timer code in RNR NAKs
  * @last_told: error state: IB_EVENT_QP_LAST_WQE_REACHED has been raised
  * @fault: page-in of memory on demand

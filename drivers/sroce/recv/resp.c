@@ -366,10 +366,12 @@ static bool report_gap(struct sroce_qp *qp)
 {
 	const struct sroce_ooo_packet *first = sroce_ooo_first(&qp->rq.ooo);
 	u64 now = ktime_get_ns();
+	/* If nothing is held, the peer has to send everything again: do not wait. */
+	u64 since = first ? first->arrived : now - 2 * SROCE_MAX_REORDER_NS;
 
 	if (first && first->pkt.psn == qp->rq.resp.epsn)
 		return false;
-	if (sroce_responder_gap(&qp->rq.resp, first ? first->arrived : now, now))
+	if (sroce_responder_gap(&qp->rq.resp, since, now))
 		sroce_rq_nak(qp, SROCE_NAK_SEQUENCE);
 	return true;
 }

@@ -2,7 +2,6 @@
 #ifndef SROCE_REQ_H
 #define SROCE_REQ_H
 
-#include "../net/rx_packet.h"
 #include "../queue/qp.h"
 
 /**
@@ -13,34 +12,6 @@
  * if nothing else will make it look again.
  */
 void sroce_req_run(struct sroce_qp *qp);
-
-/**
- * sroce_req_response() - a response or acknowledgment has arrived
- * @qp: RC or XRC; sq.lock held; sroce_req_run() follows
- * @rx: the packet, its ICRC verified
- */
-void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx);
-
-/**
- * sroce_req_refused() - the peer has refused the oldest request
- * @qp: RC or XRC; sq.lock held
- * @status: enum sroce_status, as its NAK says
- *
- * Counts that, and fails the request and the QP.
- */
-void sroce_req_refused(struct sroce_qp *qp, u8 status);
-
-/**
- * sroce_req_predicted() - take the READ data that was to come next
- * @qp: any type; sq.lock held; sroce_req_run() follows
- * @bth: base transport header of an intact packet for this QP and transport
- * @payload: reads its payload; moved behind it if that was taken
- * @len: of the payload and pad, bytes
- *
- * Return: false if it is something else: then it is sroce_req_response()'s.
- */
-bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
-			 struct sroce_reader *payload, u32 len);
 
 /* Forget everything that was posted (RESET); sq.lock held. */
 void sroce_req_reset(struct sroce_qp *qp);

@@ -4,6 +4,7 @@
 
 #include "../net/loopback.h"
 #include "../queue/qp.h"
+#include "../queue/wqe.h"
 
 static inline bool sroce_sq_active(const struct sroce_qp *qp)
 {
@@ -27,6 +28,19 @@ static inline void sroce_sq_end(struct sroce_qp *qp)
 		sroce_cq_notify(qp->sq.cq);
 	sroce_loopback_run();
 	local_bh_enable();
+}
+
+/* The memory that the response to a READ or an atomic is stored to. */
+static inline struct sroce_sgl sroce_sq_local_sgl(struct sroce_qp *qp, u32 index)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+
+	return (struct sroce_sgl) {
+		.pd = qp->pd,
+		.sge = sroce_wqe_list(qp, index),
+		.num_sge = wr->num_sge,
+		.access = IB_ACCESS_LOCAL_WRITE,
+	};
 }
 
 #endif /* SROCE_SQ_H */

@@ -123,13 +123,19 @@ TEST(repair, a_peer_that_no_longer_holds_is_noticed)
 	EQUAL(s.r.repair.peer, SROCE_PEER_DROPS);
 }
 
-TEST(repair, a_lone_loss_leaves_a_burst_in_the_window)
+/* A long message to a peer that holds, limited by the window. */
+static void streaming(u32 window)
 {
 	sender_init(&s, 0);
-	sroce_cc_init(&s.r.cc, 512);
+	sroce_cc_init(&s.r.cc, window);
 	s.r.repair.peer = SROCE_PEER_HOLDS;
 	post(&s, SROCE_OP_WRITE, 4000 * MTU);
 	send_all(&s);
+}
+
+TEST(repair, a_lone_loss_leaves_a_burst_in_the_window)
+{
+	streaming(512);
 	take(ack(5, NAK));
 	EQUAL(s.r.cc.window, 384);
 	/* Losses of one round trip count once... */
@@ -143,11 +149,7 @@ TEST(repair, many_losses_are_congestion)
 {
 	u32 psn;
 
-	sender_init(&s, 0);
-	sroce_cc_init(&s.r.cc, 64);
-	s.r.repair.peer = SROCE_PEER_HOLDS;
-	post(&s, SROCE_OP_WRITE, 4000 * MTU);
-	send_all(&s);
+	streaming(64);
 	take(ack(0, NAK));
 	send_all(&s);
 	EQUAL(s.r.cc.window, 64);
@@ -286,4 +288,52 @@ TEST(repair, the_queue_of_this_host_refuses_it)
 	asks(1, 2);
 	sroce_requester_refused(&s.r, 1);
 	asks(1, 2);
+}
+
+/* The peer takes the next part of a READ for a new request. */
+TEST(repair, gaps_end_where_the_request_did)
+{
+	sender_init(&s, 0);
+	post(&s, SROCE_OP_READ, 8 * MTU);
+	send_all(&s);
+	/* The request was lost, and the next one asks for less. */
+	s.r.cc.window = 4;
+	CHECK(sroce_completer_retry(&s.r));
+	asks(0, 4);
+	take(data(0, 8));
+	take(data(2, 8));
+	asks(1, 1);
+	EQUAL(sroce_requester_gaps_end(&s.r), 4);
+	sroce_completer_ask(&s.r, true);
+	asks(3, 1);
+	nothing_more(SROCE_NEXT_WINDOW);
+}
+
+/* READ responses that this end holds say nothing of its peer. */
+TEST(repair, read_responses_do_not_judge_the_peer)
+{
+	reading(20);
+	take(data(0, 20));
+	take(data(3, 20));
+	asks(1, 2);
+	take(data(1, 20));
+	take(data(2, 20));
+	take(data(3, 20));
+	EQUAL(s.r.repair.peer, SROCE_PEER_UNKNOWN);
+}
+
+/* @repeated is of an old repair, and half the PSN space behind. */
+TEST(repair, an_old_repair_is_none)
+{
+	sent(20, SROCE_PEER_HOLDS);
+	s.r.repair.repeated = 0x10;
+	take(ack(19, ACK));
+	s.r.psn = 0x900000;
+	s.r.una = 0x900000;
+	s.r.sent = 0x900000;
+	post(&s, SROCE_OP_WRITE, 4 * MTU);
+	send_all(&s);
+	sroce_requester_refused(&s.r, 0x900001);
+	CHECK(!s.r.repair.active);
+	SEND(&s, SROCE_WRITE_MIDDLE, 0x900001);
 }

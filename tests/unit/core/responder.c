@@ -445,6 +445,24 @@ TEST(responder, silence_after_rnr_until_the_peer_returns)
 	CHECK(!reports_gap(packet(SROCE_SEND_ONLY, 8, 1)));
 }
 
+TEST(responder, a_gap_that_may_be_late)
+{
+	setup(true, 5);
+	r.reorder.tolerance = 100;
+	EQUAL(check(packet(SROCE_SEND_ONLY, 6, 1)), SROCE_AHEAD);
+	CHECK(!sroce_responder_gap(&r, 1000, 1000));
+	EQUAL(sroce_responder_deadline(&r), 1100);
+	/* After an RNR NAK there is nothing to wait for. */
+	sroce_responder_rnr(&r);
+	EQUAL(sroce_responder_deadline(&r), 0);
+	/* The packet comes again: the gap is over, and no timer may run. */
+	execute(packet(SROCE_SEND_ONLY, 5, 1));
+	EQUAL(sroce_responder_deadline(&r), 0);
+	CHECK(!sroce_responder_gap(&r, 2000, 2000));
+	CHECK(sroce_responder_gap(&r, 2000, 2100));
+	EQUAL(sroce_responder_deadline(&r), 0);
+}
+
 TEST(responder, duplicates)
 {
 	struct sroce_pkt add = atomic(11, 0x100);

@@ -111,6 +111,28 @@ TEST(rtx, probes_in_vain_make_patient)
 	CHECK(x.patience < MS);
 }
 
+/* Two probes in a silence count as one. */
+TEST(rtx, several_probes_of_one_silence)
+{
+	u32 i;
+
+	start(1, 500 * MS, 0);
+	acked(1, 300 * US);
+	complete(&s);
+	for (i = 1; i < 10; i++) {
+		post(&s, SROCE_OP_WRITE, MTU);
+		send_all(&s);
+		complete(&s);
+		sroce_rtx_progress(&x, &s.r, i * 100 * MS);
+		sroce_rtx_probe(&x, &s.r, x.deadline);
+		sroce_rtx_probe(&x, &s.r, x.deadline);
+		acked(s.r.sent, i * 100 * MS + 5 * MS);
+		complete(&s);
+		sroce_rtx_echo(&x, &s.r, s.r.una - 1);
+	}
+	EQUAL(x.patience, 6250 * US);
+}
+
 TEST(rtx, a_repeated_packet_is_a_sample)
 {
 	start(3, 67 * MS, 0);

@@ -8,7 +8,6 @@ import roce
 from bench import case, expect
 from rc_answers import acknowledge, asked, respond
 
-
 MTU = 1024
 PSN = 500
 
@@ -147,6 +146,42 @@ def bounded(b):
     b.advance(rc)
     b.nak(rc, roce.NAK_SEQUENCE)
     b.state(rc, "RTS")
+
+
+def taught(b):
+    """A connection whose network reorders: NAKs were in vain, as many as it takes."""
+    rc = b.rc()
+    for _ in range(12):
+        b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1)
+        b.answers()
+        b.send_next(rc, "RC_WRITE_ONLY", b"a")
+        b.send(rc, "RC_WRITE_ONLY", b"a", psn=rc.psn - 1)
+        b.advance(rc)
+        b.answers()
+    return rc
+
+
+@case("a network that reorders: a loss is reported all the same, without another packet")
+def late(b):
+    rc = taught(b)
+    with b.counts("tx_nak_sequence"):
+        before = b.counter("tx_nak_sequence")
+        b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1)
+        b.wait_for("a NAK", lambda: b.counter("tx_nak_sequence") > before)
+    b.answers()
+    b.send_next(rc, "RC_WRITE_ONLY", b"a")
+    b.advance(rc)
+    b.acked(rc)
+    b.works(rc)
+
+
+@case("a network that reorders, and nothing is held: a gap is reported at once")
+def late_turned_off(b):
+    rc = taught(b)
+    with b.setting("hold_out_of_order", "0"):
+        b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1)
+        b.nak(rc, roce.NAK_SEQUENCE)
+    b.works(rc)
 
 
 @case("holding is turned off: a packet ahead is dropped")

@@ -50,6 +50,19 @@ def write(b):
     b.works(rc)
 
 
+@case("only a duplicate that asks for an ACK gets one")
+def asking(b):
+    rc = b.rc()
+    for _ in range(3):
+        b.send_next(rc, "RC_WRITE_ONLY", b"data")
+    b.answers()
+    with b.counts("duplicate_request", 3):
+        for behind in (3, 2, 1):
+            b.send(rc, "RC_WRITE_ONLY", b"data", psn=rc.psn - behind, ack_req=behind == 1)
+        b.acked(rc)
+    b.works(rc)
+
+
 @case("duplicates up to the far end of the window, whatever they say")
 def very_old(b):
     rc = b.rc()
