@@ -168,7 +168,8 @@ static void take_one(struct endpoint *ep, u64 now,
 	case SROCE_RESEND_ACK:
 		if (sroce_reorder_suspects(&ep->resp.reorder, pkt->psn))
 			sroce_reorder_duplicate(&ep->resp.reorder, now);
-		note_ack(ep, pkt);
+		if (sroce_responder_answers(&ep->resp, pkt))
+			ep->ack_due = true;
 		break;
 	case SROCE_AHEAD:
 		hold(ep, now, pkt, payload);

@@ -19,6 +19,7 @@
  * @rnr_sent: valid if @nak_sent: the NAK was an RNR NAK
  * @taken: a receive WQE was taken; kept if UC loses the message
  * @reorder: tells a late packet from a lost one
+ * @repeated: one past the PSN of the latest duplicate
  * @rkey: rkey of the WRITE in progress
  * @va: address of the next payload of the WRITE in progress
  * @left: bytes of the WRITE in progress that have not arrived
@@ -38,6 +39,7 @@ struct sroce_responder {
 	bool rnr_sent;
 	bool taken;
 	struct sroce_reorder reorder;
+	u32 repeated;
 	u32 rkey;
 	u64 va;
 	u32 left;
@@ -184,6 +186,23 @@ static inline u64 sroce_responder_deadline(const struct sroce_responder *r)
 {
 	return !r->nak_sent && r->reorder.psn == r->epsn ?
 	       sroce_reorder_deadline(&r->reorder) : 0;
+}
+
+/**
+ * sroce_responder_answers() - is this duplicate SEND or WRITE acknowledged?
+ * @r: state
+ * @pkt: the duplicate
+ *
+ * A peer may repeat everything it has sent, and ask with the last packet.  That one
+ * may be lost, time after time, so the first one is acknowledged, too.
+ */
+static inline bool sroce_responder_answers(struct sroce_responder *r,
+					   const struct sroce_pkt *pkt)
+{
+	bool follows = pkt->psn == r->repeated;
+
+	r->repeated = sroce_psn_add(pkt->psn, 1);
+	return pkt->ack_req || !follows;
 }
 
 /**

@@ -184,6 +184,8 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	/* A NAK also acknowledges the packets before it. */
 	sample_if_acked(x, r, now);
 	x->probed = false;
+	/* Which of two packets a later response is to would not be known. */
+	x->repair_at = 0;
 	x->resent = true;
 	x->resent_to = r->sent;
 	if (!x->rtt.smooth) {
@@ -264,8 +266,6 @@ void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	bool probed = x->probed;
 	u64 since = x->quiet_since;
 
-	/* Which of two packets a later response is to would not be known. */
-	x->repair_at = 0;
 	sroce_rtx_resent(x, r, now);
 	note_probe(x, r, since, probed);
 	if (sroce_requester_holds(r)) {

@@ -400,8 +400,7 @@ static void reject(struct sroce_qp *qp, const struct sroce_rx *rx,
 			sroce_reorder_duplicate(&r->reorder, ktime_get_ns());
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		qp->rq.ack_again = true;
-		/* Many may follow one another, and the last one asks. */
-		if (rx->pkt.ack_req)
+		if (sroce_responder_answers(r, &rx->pkt))
 			qp->rq.ack = true;
 		break;
 	case SROCE_RESEND_RESPONSE:

@@ -111,6 +111,22 @@ TEST(rtx, probes_in_vain_make_patient)
 	CHECK(x.patience < MS);
 }
 
+TEST(rtx, a_packet_repeated_twice_is_no_sample)
+{
+	start(3, 67 * MS, 0);
+	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
+	acked(1, 2 * MS);
+	CHECK(sroce_completer_repair(&s.r));
+	sroce_rtx_resent(&x, &s.r, 3 * MS);
+	sroce_rtx_repaired(&x, &s.r, 3 * MS);
+	/* The timeout; the first repetition was lost. */
+	sroce_rtx_resent(&x, &s.r, 300 * MS);
+	CHECK(sroce_completer_retry(&s.r));
+	send_all(&s);
+	acked(3, 301 * MS);
+	EQUAL(x.rtt.smooth, 2 * MS);
+}
+
 /* Two probes in a silence count as one. */
 TEST(rtx, several_probes_of_one_silence)
 {

@@ -50,16 +50,17 @@ def write(b):
     b.works(rc)
 
 
-@case("only a duplicate that asks for an ACK gets one")
+@case("of duplicates that follow one another the first gets an ACK, and those that ask")
 def asking(b):
     rc = b.rc()
     for _ in range(3):
         b.send_next(rc, "RC_WRITE_ONLY", b"data")
     b.answers()
-    with b.counts("duplicate_request", 3):
-        for behind in (3, 2, 1):
-            b.send(rc, "RC_WRITE_ONLY", b"data", psn=rc.psn - behind, ack_req=behind == 1)
-        b.acked(rc)
+    for behind, asks, answers in ((3, False, 1), (2, False, 0), (1, True, 1), (3, False, 1), (1, False, 1)):
+        with b.counts("duplicate_request"):
+            b.send(rc, "RC_WRITE_ONLY", b"data", psn=rc.psn - behind, ack_req=asks)
+            found = b.answers()
+        expect(f"answers to the duplicate {behind} behind", [p.psn for p in found], [rc.psn - 1 & 0xFFFFFF] * answers)
     b.works(rc)
 
 
