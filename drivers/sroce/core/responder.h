@@ -19,7 +19,7 @@
  * @rnr_sent: valid if @nak_sent: the NAK was an RNR NAK
  * @taken: a receive WQE was taken; kept if UC loses the message
  * @reorder: tells a late packet from a lost one
- * @repeated: one past the PSN of the latest duplicate
+ * @repeated: one past the PSN of the latest duplicate; at first no PSN
  * @rkey: rkey of the WRITE in progress
  * @va: address of the next payload of the WRITE in progress
  * @left: bytes of the WRITE in progress that have not arrived
@@ -143,6 +143,7 @@ static inline void sroce_responder_expect(struct sroce_responder *r, u32 psn)
 {
 	r->epsn = psn;
 	r->last = sroce_psn_add(psn, -1);
+	r->repeated = ~0;
 }
 
 /**

@@ -660,3 +660,28 @@ TEST(responder, xrc_duplicates_are_acknowledged_whatever_they_name)
 	execute(xrc(SROCE_SEND_ONLY, 0, 1, 5));
 	EQUAL(check(xrc(SROCE_SEND_ONLY, 0, 1, 6)), SROCE_RESEND_ACK);
 }
+
+static bool answers(u32 psn, bool asks)
+{
+	struct sroce_pkt pkt = { .psn = psn & 0xffffff, .ack_req = asks };
+
+	return sroce_responder_answers(&r, &pkt);
+}
+
+TEST(responder, first_of_duplicates_is_acknowledged)
+{
+	static const u32 firsts[] = { 0, 100, 0xfffffe };
+
+	for (u32 i = 0; i < ARRAY_SIZE(firsts); i++) {
+		u32 psn = firsts[i];
+
+		setup(true, psn);
+		sroce_responder_expect(&r, psn);
+		CHECK(answers(psn, false));
+		CHECK(!answers(psn + 1, false));
+		CHECK(answers(psn + 2, true));
+		CHECK(!answers(psn + 3, false));
+		CHECK(answers(psn, false));
+		CHECK(answers(psn, false));
+	}
+}

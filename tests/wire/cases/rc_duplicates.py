@@ -52,16 +52,17 @@ def write(b):
 
 @case("of duplicates that follow one another the first gets an ACK, and those that ask")
 def asking(b):
-    rc = b.rc()
-    for _ in range(3):
-        b.send_next(rc, "RC_WRITE_ONLY", b"data")
-    b.answers()
-    for behind, asks, answers in ((3, False, 1), (2, False, 0), (1, True, 1), (3, False, 1), (1, False, 1)):
-        with b.counts("duplicate_request"):
-            b.send(rc, "RC_WRITE_ONLY", b"data", psn=rc.psn - behind, ack_req=asks)
-            found = b.answers()
-        expect(f"answers to the duplicate {behind} behind", [p.psn for p in found], [rc.psn - 1 & 0xFFFFFF] * answers)
-    b.works(rc)
+    for psn in (0, 100, 0xFFFFFF):
+        rc = b.rc(psn=psn)
+        for _ in range(3):
+            b.send_next(rc, "RC_WRITE_ONLY", b"data")
+        b.answers()
+        for behind, asks, answers in ((3, False, 1), (2, False, 0), (1, True, 1), (3, False, 1), (1, False, 1)):
+            with b.counts("duplicate_request"):
+                b.send(rc, "RC_WRITE_ONLY", b"data", psn=rc.psn - behind, ack_req=asks)
+                found = b.answers()
+            expect(f"from {psn}, answers to the duplicate {behind} behind", [p.psn for p in found], [rc.psn - 1 & 0xFFFFFF] * answers)
+        b.works(rc)
 
 
 @case("duplicates up to the far end of the window, whatever they say")
