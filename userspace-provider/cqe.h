@@ -3,7 +3,12 @@
 #ifndef LIBSROCE_CQE_H
 #define LIBSROCE_CQE_H
 
+#include <sched.h>
+
 #include "sroce.h"
+
+/* Polls that find nothing before the processor is offered to others. */
+#define SROCE_EMPTY_POLLS 256
 
 /* Flags of enum sroce_cqe_flags that verbs defines, with equal values. */
 #define SROCE_CQE_WC_FLAGS (SROCE_CQE_GRH | SROCE_CQE_WITH_IMM | \
@@ -35,6 +40,20 @@ static inline const struct sroce_cqe *cq_take(struct sroce_cq *cq)
 static inline void cq_release(struct sroce_cq *cq)
 {
 	sroce_store_release(&cq->slot->head, cq->head);
+}
+
+/*
+ * A poll has found nothing; the lock is not held.  Completions are delivered by
+ * this processor too, often by a thread (ksoftirqd), which a program that polls
+ * would keep waiting for a whole time slice.
+ */
+static inline void cq_was_empty(struct sroce_cq *cq)
+{
+	uint32_t polls = sroce_load(&cq->empty_polls) + 1;
+
+	sroce_store(&cq->empty_polls, polls);
+	if (polls % SROCE_EMPTY_POLLS == 0)
+		sched_yield();
 }
 
 #endif /* LIBSROCE_CQE_H */

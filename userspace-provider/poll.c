@@ -38,5 +38,7 @@ int sroce_poll_cq(struct ibv_cq *ibcq, int num_entries, struct ibv_wc *wc)
 	if (found)
 		cq_release(cq);
 	sroce_unlock(&cq->lock, locked);
+	if (!found)
+		cq_was_empty(cq);
 	return found;
 }

@@ -36,8 +36,10 @@ static int start_poll(struct ibv_cq_ex *ibcq, struct ibv_poll_cq_attr *attr)
 		return EINVAL;
 	sroce_lock_long(&cq->lock);
 	err = take_current(cq);
-	if (err)
+	if (err) {
 		sroce_unlock_long(&cq->lock);
+		cq_was_empty(cq);
+	}
 	return err;
 }
 

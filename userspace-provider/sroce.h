@@ -143,6 +143,7 @@ struct sroce_ah {
  * @place: protects @ring and @entries where they change and where they are read
  *	without @lock; taken inside @lock
  * @head: completions polled; read without @lock when the CQ is armed
+ * @empty_polls: polls that found nothing
  * @current: completion that ibv_wc_read_*() reads between start and end
  */
 struct sroce_cq {
@@ -154,6 +155,7 @@ struct sroce_cq {
 	uint32_t entries;
 	const struct sroce_cqe *ring;
 	struct sroce_cq_slot *slot;
+	uint32_t empty_polls;
 
 	struct sroce_cqe current;
 	struct sroce_lock place;

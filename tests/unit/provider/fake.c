@@ -438,6 +438,13 @@ int ioctl(int fd, unsigned long request, ...)
 	return errno ? -1 : 0;
 }
 
+__attribute__((__visibility__("default")))
+int sched_yield(void)
+{
+	fake.yields++;
+	return syscall(SYS_sched_yield);
+}
+
 static void *map_shared(uint64_t offset)
 {
 	errno = take(&fake.fail_map);

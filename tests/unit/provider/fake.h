@@ -26,6 +26,7 @@ struct fake_queue {
  * @kicks: calls of the kick file
  * @kicked_slot: argument of the last one
  * @calls: ioctl() calls of any kind
+ * @yields: calls of sched_yield()
  * @mapped: mappings that exist now
  * @fail: errno that the next create command shall return, once
  * @fail_map: errno that the next mmap() shall return, once
@@ -38,6 +39,7 @@ struct fake_kernel {
 	unsigned int kicks;
 	unsigned long kicked_slot;
 	unsigned int calls;
+	unsigned int yields;
 	int mapped;
 	int fail;
 	int fail_map;

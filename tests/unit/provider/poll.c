@@ -122,6 +122,31 @@ static void reminding(const struct fixture *fx)
 	ok(!reminds(fx, -1), "not if an event has told of it");
 }
 
+/* A program that polls in vain lets ksoftirqd have the processor. */
+static void yielding(const struct fixture *fx)
+{
+	struct fake_queue *queue = fake_queue(fx->cq->handle);
+	struct sroce_cq_slot *slot = queue->slot;
+	unsigned int yields = fake.yields;
+	uint32_t index;
+	bool found = true;
+	struct ibv_wc wc;
+	int i;
+
+	for (i = 0; i < 2000; i++)
+		ibv_poll_cq(fx->cq, 1, &wc);
+	ok(fake.yields > yields, "2,000 empty polls: others may run");
+	ok(fake.yields < yields + 20, "but not in each");
+	yields = fake.yields;
+	index = slot->head;
+	for (i = 0; i < 2000; i++) {
+		fake_complete(queue, index, example(index));
+		found &= ibv_poll_cq(fx->cq, 1, &wc) == 1;
+		index++;
+	}
+	ok(found && fake.yields == yields, "not while completions come");
+}
+
 GROUP(poll)
 {
 	struct fixture fx;
@@ -131,5 +156,6 @@ GROUP(poll)
 	many_passes(&fx);
 	arming(&fx);
 	reminding(&fx);
+	yielding(&fx);
 	fixture_close(&fx);
 }

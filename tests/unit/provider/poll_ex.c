@@ -38,6 +38,8 @@ static bool lock_is_free(struct ibv_cq_ex *cq)
 static void nothing_there(struct ibv_cq_ex *cq)
 {
 	struct ibv_poll_cq_attr attr = { .comp_mask = 1 };
+	unsigned int yields = fake.yields;
+	int i;
 
 	ok(ibv_start_poll(cq, &no_attr) == ENOENT, "an empty ring");
 	ok(lock_is_free(cq), "leaves the lock free");
@@ -45,6 +47,9 @@ static void nothing_there(struct ibv_cq_ex *cq)
 	   "a second time too");
 	ok(ibv_start_poll(cq, &attr) == EINVAL && lock_is_free(cq),
 	   "unknown attributes are refused");
+	for (i = 0; i < 2000; i++)
+		ibv_start_poll(cq, &no_attr);
+	ok(fake.yields > yields, "in vain for long: others may run");
 }
 
 static void every_field(struct ibv_cq_ex *cq)
