@@ -216,7 +216,7 @@ void receive_take_request(struct endpoint *ep, u64 now,
 		free(held);
 	}
 	drop_passed(ep);
-	if (ep->held_requests.count)
+	if (ep->held_requests.count && pkt->ack_req)
 		report_gap(ep, now);
 }
 

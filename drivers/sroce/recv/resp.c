@@ -449,8 +449,12 @@ static void note_filled(struct sroce_qp *qp)
 	sroce_count(qp, SROCE_RX_GAPS_FILLED);
 }
 
-/* Execute the packets that a gap had held up, in order. */
-static void execute_held(struct sroce_qp *qp)
+/*
+ * Execute the packets that a gap had held up, in order.  @asked: the peer repeats no
+ * more packets for now: it has asked for an ACK.  Otherwise the next gap is likely to
+ * be filled, too, and is reported with the next packet that does not fill it.
+ */
+static void execute_held(struct sroce_qp *qp, bool asked)
 {
 	struct sroce_ooo_queue *ooo = &qp->rq.ooo;
 	u32 budget = SROCE_OOO_BUDGET;
@@ -472,6 +476,8 @@ static void execute_held(struct sroce_qp *qp)
 	if (!sroce_rq_active(qp) ||
 	    (!ooo->packets && !sroce_responder_deadline(&qp->rq.resp)))
 		return;
+	if (budget && !asked)
+		return;
 	if (!report_gap(qp))
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 }
@@ -480,7 +486,7 @@ void sroce_resp_run(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	if (qp->rq.ooo.packets || sroce_responder_deadline(&qp->rq.resp))
-		execute_held(qp);
+		execute_held(qp, true);
 	sroce_resp_send(qp);
 }
 
@@ -504,7 +510,7 @@ void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 	handle_request(qp, rx);
 	if (unlikely(qp->rq.ooo.packets) && qp->rq.resp.epsn != epsn)
-		execute_held(qp);
+		execute_held(qp, rx->pkt.ack_req);
 }
 
 static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
@@ -542,6 +548,6 @@ bool sroce_resp_predicted(struct sroce_qp *qp, const u8 *bth,
 	if (bth[8] & SROCE_BTH_ACKREQ)
 		qp->rq.ack = true;
 	if (unlikely(qp->rq.ooo.packets))
-		execute_held(qp);
+		execute_held(qp, bth[8] & SROCE_BTH_ACKREQ);
 	return true;
 }
