@@ -47,10 +47,24 @@ static void carry(struct link *link, u64 now, const u8 *bytes, u32 len)
 	insert(link, frame);
 }
 
+/* A link with a rate sends one frame after another, and queues few. */
+static bool has_room(struct link *link, u64 *now)
+{
+	if (!link->serial)
+		return true;
+	link->busy = max(link->busy, *now);
+	if (link->busy - *now > (u64)link->queue * link->serial)
+		return false;
+	link->busy += link->serial;
+	*now = link->busy;
+	return true;
+}
+
 void link_send(struct link *link, u64 now, const u8 *bytes, u32 len)
 {
 	link->frames++;
-	if (link->dead || rng_permille(link->rng, link->loss)) {
+	if (link->dead || rng_permille(link->rng, link->loss) ||
+	    !has_room(link, &now)) {
 		TRACE("%9llu %s loses it\n", (unsigned long long)now,
 		      link->name);
 		return;

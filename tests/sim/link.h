@@ -26,6 +26,9 @@ struct frame {
  * @delay: from end to end
  * @jitter: added at most
  * @batch: arrivals are a multiple of this, so that bursts form
+ * @serial: time that it takes for each frame, one after another; or 0
+ * @queue: frames that wait for this at most; more are lost
+ * @busy: until then
  * @dead: nothing comes through any more
  * @first: the frame that arrives next
  * @last: the latest
@@ -42,6 +45,9 @@ struct link {
 	u32 delay;
 	u32 jitter;
 	u32 batch;
+	u32 serial;
+	u32 queue;
+	u64 busy;
 	bool dead;
 	struct frame *first;
 	struct frame *last;

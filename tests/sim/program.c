@@ -6,10 +6,15 @@
 #include <stdlib.h>
 #include "world.h"
 
+/* Messages of a stream. */
+#define STREAM	400
+
 static u32 random_length(struct world *w)
 {
 	u32 mtu = w->mtu;
 
+	if (w->stream)
+		return w->stream * mtu;
 	switch (rng_between(&w->rng, 0, 7)) {
 	case 0:
 		return 0;
@@ -45,6 +50,8 @@ static u8 random_opcode(struct world *w)
 		SROCE_OP_ATOMIC_WRITE, SROCE_OP_FLUSH,
 	};
 
+	if (w->stream)
+		return SROCE_OP_WRITE;
 	return all[rng_between(&w->rng, 0,
 			       w->transport == SROCE_UC ? 3 : 10)];
 }
@@ -167,7 +174,8 @@ void program_write(struct world *w, u32 most)
 	for (i = 0; i < 2; i++) {
 		struct side *side = &w->sides[i];
 
-		n[i] = rng_between(&w->rng, i ? 0 : 1, most);
+		n[i] = w->stream ? (i ? 0 : STREAM) :
+		       rng_between(&w->rng, i ? 0 : 1, most);
 		side->ops = calloc(n[i] + 1, sizeof(*side->ops));
 		side->ep.size = 8 * CELLS;
 	}

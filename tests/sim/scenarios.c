@@ -248,6 +248,53 @@ static void tune_ready(struct world *w)
 	both(w, ready);
 }
 
+/* A long stream over a link with a rate, as the driver sends it. */
+static void flow(struct world *w, struct side *side)
+{
+	side->ep.req.mtu = w->mtu;
+	side->ep.resp.mtu = w->mtu;
+	side->ep.resp.log.mtu = w->mtu;
+	side->ep.burst = 64;
+	side->ep.answers = 64;
+	side->ep.ack_every = -1;
+	side->ep.holds = true;
+	side->ep.rtx.timeout = 67000000;
+	sroce_cc_init(&side->ep.req.cc, 512);
+	side->ep.req.max_reads = 16;
+	side->link.delay = 20000;
+	side->link.jitter = 0;
+	side->link.batch = 1;
+	side->link.serial = 10000;
+	side->link.queue = 4096;
+}
+
+static void tune_stream(struct world *w)
+{
+	w->stream = 64;
+	w->mtu = 256;
+	both(w, flow);
+	w->by = 300000000;
+}
+
+static void tune_short_queue(struct world *w)
+{
+	tune_stream(w);
+	w->sides[0].link.serial = 46000;
+	w->sides[0].link.queue = 10;
+	/* Two thirds of the rate. */
+	w->by = 1770000000;
+}
+
+static void tune_lossy_stream(struct world *w)
+{
+	u32 i;
+
+	tune_stream(w);
+	for (i = 0; i < 2; i++)
+		w->sides[i].link.loss = rng_between(&w->rng, 1, 100);
+	w->by *= 10;
+}
+
 const struct scenario scenarios[] = {
 	{ "lossless", SROCE_RC, 300 },
 	{ "loss", SROCE_RC, 600, tune_loss },
@@ -270,5 +317,8 @@ const struct scenario scenarios[] = {
 	{ "xrc-receiver-not-ready", SROCE_XRC, 200, tune_starve },
 	{ "unreliable-lossless", SROCE_UC, 200, tune_ready },
 	{ "unreliable", SROCE_UC, 600, tune_unreliable },
+	{ "stream", SROCE_RC, 1, tune_stream },
+	{ "stream-through-short-queue", SROCE_RC, 3, tune_short_queue },
+	{ "stream-with-losses", SROCE_RC, 3, tune_lossy_stream },
 	{}
 };

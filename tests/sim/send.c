@@ -121,7 +121,8 @@ void send_requests(struct endpoint *ep, u64 now)
 			break;
 		assert(!r->drain || out.wr->started);
 		if (n++)
-			transmit(ep, now, &last, false);
+			transmit(ep, now, &last,
+				 n % sroce_cc_burst(&r->cc) == 0);
 		more = sroce_requester_more(r, &out);
 		ep->resent += sroce_requester_again(r, &out);
 		sroce_requester_sent(r, &out);

@@ -115,6 +115,7 @@ static void setup(struct world *w, const struct scenario *scenario, u64 seed)
 	w->mtu = 256 << rng_between(&w->rng, 0, 4);
 	w->transport = scenario->transport;
 	w->die = NEVER;
+	w->by = NEVER;
 	w->failing = NO_REQUEST;
 	for (i = 0; i < 2; i++)
 		init_side(w, i);
@@ -252,6 +253,8 @@ static bool run(struct world *w)
 	}
 	if (!finished(&w->sides[0]) || !finished(&w->sides[1]))
 		return wrong(w, now == NEVER ? "deadlock" : "no progress");
+	if (w->now > w->by)
+		return wrong(w, "%llu virtual us", (unsigned long long)w->now / 1000);
 	if (now != NEVER)
 		return wrong(w, "does not come to rest");
 	return true;

@@ -73,6 +73,8 @@ struct side {
  * @sides: the two
  * @mtu: path MTU
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
+ * @stream: if not 0: only side 0 has a program, of WRITEs with as many packets
+ * @by: virtual time at which all must be done
  * @ending: what is expected
  * @failing: request that cannot succeed, or NO_REQUEST
  * @status: with this; 0: with any
@@ -86,6 +88,8 @@ struct world {
 	struct side sides[2];
 	u32 mtu;
 	u8 transport;
+	u32 stream;
+	u64 by;
 	enum ending ending;
 	u32 failing;
 	u8 status;

@@ -12,6 +12,19 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
 	flight = clamp(flight, least, cc->window);
 	cc->window = max(flight - (flight + 3) / 4, least);
 	cc->acked = 0;
+	cc->lone = 0;
+}
+
+/*
+ * Losses that the network makes by itself come at random.  Those of a short queue come
+ * when the window exceeds the queue: after a cut nothing is lost for several windows.
+ * If each loss looks like the first kind, a smaller window is tried now and then.
+ */
+static bool is_congestion(struct sroce_cc *cc)
+{
+	bool calm = cc->since_loss >= SROCE_CALM_WINDOWS * cc->window;
+
+	return cc->queued || calm || ++cc->lone > SROCE_LONE_LOSSES;
 }
 
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
@@ -21,22 +34,26 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	if (reads)
 		cc->overlap = max(min(cc->overlap, flight) / 4,
 				  max(cc->bdp, 1u));
-	if (cc->queued)
+	if (cc->window > least && !cc->queued)
+		cc->window = max(cc->window / 2, least);
+	else if (is_congestion(cc))
 		sroce_cc_congested(cc, flight);
-	else if (cc->window > least)
-		cc->window = max(cc->window - cc->window / 4, least);
+	cc->since_loss = 0;
 }
 
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
-	u32 acked = cc->acked + packets;
-	u32 more = acked / SROCE_WINDOW_ACKS;
+	u32 step = clamp(cc->window / SROCE_WINDOW_STEP, 1u, SROCE_WINDOW_ACKS);
+	u32 more;
 
+	cc->since_loss += packets;
 	if (!sroce_cc_reduced(cc) && cc->overlap >= cc->max_window)
 		return;
+	cc->acked += packets;
+	more = cc->acked / step;
+	cc->acked -= more * step;
 	cc->window = min(cc->window + more, cc->max_window);
 	cc->overlap = min(cc->overlap + more, cc->max_window);
-	cc->acked = acked % SROCE_WINDOW_ACKS;
 }
 
 /*
@@ -55,7 +72,7 @@ bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 	bool distant = most > SROCE_WINDOW;
 	bool reduced = sroce_cc_reduced(cc);
 
-	cc->queued = rtt->smooth > 2 * (u64)rtt->least + SROCE_QUEUED_NS;
+	cc->queued = rtt->smooth > (u64)rtt->least + max(rtt->least / 2, SROCE_QUEUED_NS);
 	/* A small flight says nothing of the bandwidth. */
 	if (flight > cc->window / 2)
 		cc->bdp = path_holds(rtt, flight);

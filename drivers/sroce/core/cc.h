@@ -2,6 +2,7 @@
 #ifndef SROCE_CC_H
 #define SROCE_CC_H
 
+#include "params.h"
 #include "rtt.h"
 
 /**
@@ -14,6 +15,8 @@
  * @bdp: packets that the path holds (bandwidth times shortest round trip); 0 if
  *	it is not known, or less than one
  * @acked: packets acknowledged since @window and @overlap grew
+ * @since_loss: packets acknowledged since the latest loss
+ * @lone: losses since @window became smaller because of congestion
  * @queued: the round trip has grown: a queue on the path is filled
  */
 struct sroce_cc {
@@ -22,8 +25,20 @@ struct sroce_cc {
 	u32 overlap;
 	u32 bdp;
 	u32 acked;
+	u32 since_loss;
+	u32 lone;
 	bool queued;
 };
+
+/*
+ * Packets of a burst at most.  The last packet of a burst asks for an ACK.  If it asked
+ * for a whole window, the path would be idle until the ACK arrives; and a short queue
+ * loses the end of a burst first.
+ */
+static inline u32 sroce_cc_burst(const struct sroce_cc *cc)
+{
+	return clamp(cc->window / SROCE_WINDOW_BURSTS, 2u, (u32)SROCE_BURST_PACKETS);
+}
 
 /* Has a loss made the window smaller? */
 static inline bool sroce_cc_reduced(const struct sroce_cc *cc)
@@ -48,7 +63,7 @@ static inline void sroce_cc_init(struct sroce_cc *cc, u32 window)
  * @cc: state
  * @flight: packets that were unacknowledged when the last one was sent
  *
- * Takes a quarter of the flight; 16 acknowledged packets add one.
+ * Takes a quarter of the flight.
  */
 void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
 
@@ -58,8 +73,9 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  * @flight: packets that were unacknowledged when the last one was sent
  * @reads: READs are outstanding
  *
- * A loss is a sign of congestion if the round trip has grown.  Otherwise it may
- * have other reasons, and the window stays at what the path holds, at least.
+ * A loss is a sign of congestion if the round trip has grown, or if there were
+ * none for several windows.  Otherwise it may have other reasons, and the window
+ * stays at what the path holds, at least.
  *
  * The responses to READs behind a lost response are dropped.  So the next READ
  * starts when few packets are missing, but not so few that the path is idle.

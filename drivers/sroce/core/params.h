@@ -16,8 +16,14 @@
  * burst, because shorter ones cost more time.  Row "5 % lost".
  */
 #define SROCE_LONE_LOSS_WINDOW	64u
-/* ns that a round trip may grow, besides doubling.  Row "sroce and TCP". */
-#define SROCE_QUEUED_NS		1000000
+/*
+ * A small window is reduced after a loss, if nothing was lost for as many windows, or
+ * if it was not reduced after as many losses.  Row "a queue of ten packets".
+ */
+#define SROCE_CALM_WINDOWS	3
+#define SROCE_LONE_LOSSES	16
+/* ns that a round trip may grow, or half of it.  Row "sroce and TCP". */
+#define SROCE_QUEUED_NS		1000000u
 /*
  * If more packets than the first value are lost, and more than a part of the second
  * of the flight, the network is congested.  Rows "20 % lost" and "a queue of ten
@@ -27,8 +33,15 @@
 #define SROCE_MANY_OF_FLIGHT	3
 /* Packets; with one, the peer would delay every ACK.  Suite congestion. */
 #define SROCE_MIN_WINDOW	2u
-/* Packets acknowledged for one more in the window.  Suite congestion. */
-#define SROCE_WINDOW_ACKS	16
+/*
+ * After a loss the window grows by as many packets per round trip, so that flows come
+ * to equal shares; a large one by a packet for as many acknowledged packets.  Rows
+ * "two flows" and "100 ms away".
+ */
+#define SROCE_WINDOW_STEP	1u
+#define SROCE_WINDOW_ACKS	64u
+/* Bursts of a window at least.  Row "a marking queue". */
+#define SROCE_WINDOW_BURSTS	4
 /* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
 #define SROCE_WINDOW_PACKET_NS	10000
 /* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */

@@ -305,6 +305,7 @@ u32 sroce_requester_more(const struct sroce_requester *r,
 		room = min(room, sroce_psn_diff(r->repair.end, r->psn) - 1);
 	else if (r->repair.waits)
 		room = min(room, sroce_psn_diff(r->sent, r->psn) - 1);
+	room = min(room, (s32)sroce_cc_burst(&r->cc) - 1);
 	return min((u32)room, out->wr->packets - r->packet - 2);
 }
 
@@ -573,7 +574,8 @@ void sroce_requester_repair(struct sroce_requester *r)
 	if (follows) {
 		/* All packets between are lost. */
 		sroce_requester_lost(r, p->count);
-		p->count = min(2 * p->count, (u32)SROCE_BURST_PACKETS);
+		p->count = min(2 * p->count,
+			       max(r->cc.window, (u32)SROCE_BURST_PACKETS));
 	} else {
 		p->count = is_dense(r) ? min(2 * p->count, SROCE_DENSE_LOSSES) : 1;
 	}

@@ -150,7 +150,8 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	qp->sq.unasked += burst->packets;
 	sroce_rate_charge(qp, burst);
 	if (reliable && burst->packets &&
-	    (!more || qp->sq.rate.kbps || qp->sq.unasked >= SROCE_ACK_REQ_PACKETS)) {
+	    (!more || qp->sq.rate.kbps || qp->sq.unasked >= SROCE_ACK_REQ_PACKETS ||
+	     sroce_cc_burst(&qp->sq.req.cc) < SROCE_BURST_PACKETS)) {
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
@@ -290,7 +291,8 @@ static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
 			    const struct sroce_pkt *pkt, u32 *first,
 			    u32 *budget)
 {
-	if (!sroce_burst_fits(burst, pkt)) {
+	if (!sroce_burst_fits(burst, pkt) ||
+	    burst->packets >= sroce_cc_burst(&qp->sq.req.cc)) {
 		if (!flush_burst(qp, burst, *first, *budget > 1))
 			return false;
 		--*budget;

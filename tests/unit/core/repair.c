@@ -137,11 +137,32 @@ TEST(repair, a_lone_loss_leaves_a_burst_in_the_window)
 {
 	streaming(512);
 	take(ack(5, NAK));
-	EQUAL(s.r.cc.window, 384);
+	EQUAL(s.r.cc.window, 256);
 	/* Losses of one round trip count once... */
 	send_all(&s);
 	take(ack(50, NAK));
-	EQUAL(s.r.cc.window, 386);
+	EQUAL(s.r.cc.window, 256);
+}
+
+/* A short queue loses packets only when the window exceeds it. */
+TEST(repair, a_loss_after_calm_windows_is_congestion)
+{
+	streaming(64);
+	s.r.cc.max_window = 128;
+	take(ack(0, NAK));
+	EQUAL(s.r.cc.window, 64);
+	send_all(&s);
+	acknowledge(&s, 300);
+	s.r.cc.window = 64;
+	send_all(&s);
+	take(ack(300, NAK));
+	EQUAL(s.r.cc.window, 48);
+	send_all(&s);
+	acknowledge(&s, 364);
+	s.r.cc.window = 48;
+	send_all(&s);
+	take(ack(364, NAK));
+	EQUAL(s.r.cc.window, 48);
 }
 
 /* ... unless they are many. */

@@ -278,7 +278,7 @@ TEST(requester, progress_makes_it_larger_again)
 	send_all(&s);
 	lose(0);
 	EQUAL(s.r.cc.window, 48);
-	for (; acknowledged < 16; acknowledged++) {
+	for (; acknowledged < 48; acknowledged++) {
 		EQUAL(s.r.cc.window, 48);
 		send_all(&s);
 		acknowledge(&s, acknowledged + 1);
@@ -289,6 +289,21 @@ TEST(requester, progress_makes_it_larger_again)
 		acknowledge(&s, acknowledged + 20);
 	}
 	EQUAL(s.r.cc.window, 64);
+}
+
+TEST(requester, a_window_leaves_in_several_bursts)
+{
+	sender_init(&s, 0);
+	sroce_cc_init(&s.r.cc, 32);
+	post(&s, SROCE_OP_WRITE, 100 * MTU);
+	SEND(&s, SROCE_WRITE_FIRST, 0);
+	SEND(&s, SROCE_WRITE_MIDDLE, 1);
+	EQUAL(sroce_requester_more(&s.r, &s.out), 7);
+	EQUAL(sroce_cc_burst(&s.r.cc), 8);
+	s.r.cc.window = 3;
+	EQUAL(sroce_cc_burst(&s.r.cc), 2);
+	s.r.cc.window = 512;
+	EQUAL(sroce_cc_burst(&s.r.cc), 64);
 }
 
 /* With the whole window, and nothing known about the peer */
@@ -463,9 +478,10 @@ TEST(requester, after_losses_reads_are_asked_for_in_parts)
 	acknowledge(&s, 2);
 	next_is(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 4);
-	ASK(4, 4);
-	EQUAL(acknowledge(&s, 8), 0);
-	ASK(8, 2);
+	/* The window has grown by one. */
+	ASK(4, 5);
+	EQUAL(acknowledge(&s, 9), 0);
+	ASK(9, 1);
 	EQUAL(acknowledge(&s, 10), 1);
 	next_is(SROCE_NEXT_NOTHING);
 	EQUAL(s.r.reads, 0);
@@ -518,6 +534,7 @@ TEST(requester, a_part_asked_for_again_ends_where_it_did)
 	sroce_requester_rewind(&s.r);
 	ASK(3, 4);
 	acknowledge(&s, 7);
+	slow_down(4);
 	ASK(7, 4);
 	acknowledge(&s, 9);
 	slow_down(60);
