@@ -109,7 +109,7 @@ static int qp_command(struct ibv_context *context,
 	if (extended)
 		hide_comp_mask(qp);
 #endif
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 64
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
 				    &cmd.ibv, sizeof(cmd),
 				    &resp.ibv, sizeof(resp), NULL);

@@ -79,7 +79,7 @@ static int open_context(struct sroce_context *ctx)
 	} resp = {};
 	int err;
 
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 57
 	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd), NULL,
 				  &resp.ibv, sizeof(resp));
 #else
