@@ -162,6 +162,12 @@ check: setup
 check-abi: setup
 	+@$(PROVIDER) check-abi
 
+## check-rdma-core programs of rdma-core 57 to 64 in a guest, after make check-abi SROCE_RDMA_CORE=
+.PHONY: check-rdma-core
+check-rdma-core: setup
+	+@$(MAKE) --no-print-directory all
+	@tests/release/rdma-core/check
+
 ## check-compat   module and provider of now with those of the first release that has the same ABI version, both ways
 .PHONY: check-compat
 check-compat: setup
