@@ -330,11 +330,12 @@ struct ibv_modify_cq {
 static inline bool sroce_library_fits(void)
 {
 #if SROCE_PABI == 59
-	bool since_62 = ibv_cmd_query_port_speed;
+	const bool ours_since_62 = SROCE_LAYOUT >= 62;
+	const bool since_62 = ibv_cmd_query_port_speed;
 
-	if (since_62 != (SROCE_LAYOUT >= 62)) {
-		fprintf(stderr, "libsroce: built for rdma-core %s, but this libibverbs is of another release: build it again\n",
-			SROCE_LAYOUT >= 62 ? "62 and 63" : "59 to 61");
+	if (since_62 != ours_since_62) {
+		fprintf(stderr, "libsroce: built for rdma-core %s, not for this libibverbs: build it again\n",
+			ours_since_62 ? "62 and 63" : "59 to 61");
 		return false;
 	}
 #endif

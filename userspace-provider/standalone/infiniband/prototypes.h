@@ -146,7 +146,8 @@ int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 #if SROCE_PABI == 59
 /* Shows the release of this version: from rdma-core 62 on it exists. */
 int ibv_cmd_query_port_speed(struct ibv_context *context, uint32_t port_num,
-			     uint64_t *speed) __attribute__((weak));
+			     uint64_t *speed);
+#pragma weak ibv_cmd_query_port_speed
 #endif
 
 /* Only the tests use this one. */
