@@ -158,9 +158,21 @@ SYSTEM = $(addprefix --kernel ,$(KERNEL)) $(addprefix --distro ,$(DISTRO))
 check: setup
 	@tests/check $(addprefix --minutes ,$(MINUTES)) $(SYSTEM) $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
 
-## check-abi      the provider's declarations against rdma-core's own headers, 56.1 and 65.0, and its build in those trees
+## check-abi      the provider's declarations against rdma-core's own headers, 56.1 and 65.0, and its build in those trees; SROCE_RDMA_CORE= for 57 to 64
 check-abi: setup
 	+@$(PROVIDER) check-abi
+
+## check-rdma-core programs of rdma-core 57 to 64 in a guest, after make check-abi SROCE_RDMA_CORE=
+.PHONY: check-rdma-core
+check-rdma-core: setup
+	+@$(MAKE) --no-print-directory all
+	@tests/release/rdma-core/check
+
+## check-compat   module and provider of now with those of the first release that has the same ABI version, both ways
+.PHONY: check-compat
+check-compat: setup
+	+@$(MAKE) --no-print-directory all
+	@tests/release/compat/check
 
 ## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels
 .PHONY: check-upstream

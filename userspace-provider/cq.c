@@ -23,7 +23,7 @@ static int cq_command(struct ibv_context *context,
 
 	plain.comp_mask &= IBV_CQ_INIT_ATTR_MASK_FLAGS;
 	plain.flags &= IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 59
 	err = ibv_cmd_create_cq_ex(context, &plain, NULL, &cq->vcq,
 				   &cmd.ibv, sizeof(cmd),
 				   &resp.ibv, sizeof(resp), 0);

@@ -87,7 +87,7 @@ struct ibv_dm *sroce_alloc_dm(struct ibv_context *context,
 	struct sroce_dm *dm;
 	int err;
 
-	if (attr->comp_mask) {
+	if (attr->comp_mask || !sroce_has(context, SROCE_FEATURE_DM)) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
@@ -112,6 +112,10 @@ struct ibv_dm *sroce_import_dm(struct ibv_context *context, uint32_t handle)
 	struct sroce_dm *dm;
 	int err;
 
+	if (!sroce_has(context, SROCE_FEATURE_DM)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	dm = calloc(1, sizeof(*dm));
 	if (!dm)
 		return NULL;

@@ -78,6 +78,10 @@ struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd)
 	struct verbs_mr *mr;
 	int err;
 
+	if (!sroce_has(pd->context, SROCE_FEATURE_NULL_MR)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;

@@ -28,7 +28,7 @@ SROCE_SAME(IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD,
 	   1 << SROCE_WR_ATOMIC_FETCH_AND_ADD);
 
 /* Operations of a QP type, as IBV_QP_EX_WITH_* flags. */
-static uint64_t ops_of(enum ibv_qp_type type)
+static uint64_t ops_of_type(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
@@ -43,10 +43,23 @@ static uint64_t ops_of(enum ibv_qp_type type)
 	}
 }
 
-/* The same as a bit mask of opcodes. */
-static uint16_t opcodes_of(enum ibv_qp_type type)
+/* Those of them that the module accepts. */
+static uint64_t ops_of(struct ibv_context *context, enum ibv_qp_type type)
 {
-	uint64_t ops = ops_of(type);
+	uint64_t opcodes = to_sroce_context(context)->opcodes;
+	uint64_t missing = OPS_NUMBERED & ~opcodes;
+
+	if (!(opcodes & 1 << SROCE_WR_FLUSH))
+		missing |= SROCE_QP_EX_WITH_FLUSH;
+	if (!(opcodes & 1 << SROCE_WR_ATOMIC_WRITE))
+		missing |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+	return ops_of_type(type) & ~missing;
+}
+
+/* The same as a bit mask of opcodes. */
+static uint16_t opcodes_of(struct ibv_context *context, enum ibv_qp_type type)
+{
+	uint64_t ops = ops_of(context, type);
 
 	return (ops & OPS_NUMBERED) |
 	       (ops & IBV_QP_EX_WITH_ATOMIC_WRITE ?
@@ -109,7 +122,7 @@ static int qp_command(struct ibv_context *context,
 	if (extended)
 		hide_comp_mask(qp);
 #endif
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 64
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
 				    &cmd.ibv, sizeof(cmd),
 				    &resp.ibv, sizeof(resp), NULL);
@@ -154,7 +167,7 @@ static void sq_init(struct sroce_qp *qp, const struct sroce_create_qp_resp *resp
 	sq->shift = log2_of(resp->sq_stride);
 	sq->max_sge = attr->cap.max_send_sge;
 	sq->max_inline = attr->cap.max_inline_data;
-	sq->opcodes = opcodes_of(attr->qp_type);
+	sq->opcodes = opcodes_of(qp->vqp.qp.context, attr->qp_type);
 	sq->xrc = attr->qp_type == IBV_QPT_XRC_SEND;
 	sq->all_flags = attr->sq_sig_all ? SROCE_WR_SIGNALED : 0;
 }
@@ -217,10 +230,11 @@ static bool has_queues(const struct ibv_qp_init_attr_ex *attr)
 						   !!attr->recv_cq;
 }
 
-static int qp_check(const struct ibv_qp_init_attr_ex *attr)
+static int qp_check(struct ibv_context *context,
+		    const struct ibv_qp_init_attr_ex *attr)
 {
 	bool target = attr->qp_type == IBV_QPT_XRC_RECV;
-	uint64_t ops = ops_of(attr->qp_type);
+	uint64_t ops = ops_of(context, attr->qp_type);
 
 	if (!ops && !target)
 		return EOPNOTSUPP;
@@ -251,7 +265,7 @@ struct ibv_qp *sroce_create_qp_ex(struct ibv_context *context,
 	struct sroce_qp *qp;
 	int err;
 
-	err = qp_check(attr);
+	err = qp_check(context, attr);
 	if (err)
 		goto fail;
 	qp = sroce_alloc_from(&origin, pd_of(attr), sizeof(*qp),

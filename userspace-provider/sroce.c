@@ -66,29 +66,46 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.unimport_pd = sroce_unimport_pd,
 };
 
-/* Open a context in the kernel; both sides must have the same ABI version. */
+/*
+ * Remember what the module of the context can do.  Its release may be another
+ * one, but version and sizes must be ours.
+ */
+static int accept_module(struct sroce_context *ctx,
+			 const struct sroce_alloc_ucontext_resp *resp)
+{
+	if (resp->abi_version != SROCE_ABI_VERSION ||
+	    resp->sqe_header != SROCE_SQE_HEADER ||
+	    resp->rqe_header != SROCE_RQE_HEADER ||
+	    resp->cqe_size != SROCE_CQE_SIZE ||
+	    resp->slot_size != SROCE_SLOT_SIZE)
+		return EPROTO;
+	ctx->features = resp->features & SROCE_ALL_FEATURES;
+	ctx->opcodes = resp->opcodes;
+	return 0;
+}
+
+/* Open a context in the kernel. */
 static int open_context(struct sroce_context *ctx)
 {
 	struct {
 		struct ibv_get_context ibv;
 		struct sroce_alloc_ucontext_req drv;
-	} cmd = { .drv = { .abi_version = SROCE_ABI_VERSION } };
+	} cmd = { .drv = { .abi_version = SROCE_ABI_VERSION,
+			   .features = SROCE_ALL_FEATURES } };
 	struct {
 		struct ib_uverbs_get_context_resp ibv;
 		struct sroce_alloc_ucontext_resp drv;
 	} resp = {};
 	int err;
 
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 57
 	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd), NULL,
 				  &resp.ibv, sizeof(resp));
 #else
 	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd),
 				  &resp.ibv, sizeof(resp));
 #endif
-	if (!err && resp.drv.abi_version != SROCE_ABI_VERSION)
-		err = EPROTO;
-	return err;
+	return err ?: accept_module(ctx, &resp.drv);
 }
 
 static bool wants_single_threaded(void)
@@ -98,10 +115,24 @@ static bool wants_single_threaded(void)
 	return value && !strcmp(value, "1");
 }
 
-/* The kernel has the context already; its ABI version is the device's. */
+/* The kernel has the context already. */
 static int import_context(struct sroce_context *ctx)
 {
-	return ibv_cmd_query_context(&ctx->vctx.context, NULL);
+	struct sroce_alloc_ucontext_resp resp = {};
+	struct ib_uverbs_attr attr = {
+		.attr_id = SROCE_ATTR_QUERY_CONTEXT_RESP,
+		.len = sizeof(resp),
+		.flags = UVERBS_ATTR_F_MANDATORY,
+		.data = (uintptr_t)&resp,
+	};
+	int err;
+
+	err = ibv_cmd_query_context(&ctx->vctx.context, NULL);
+	if (err)
+		return err;
+	err = sroce_command(&ctx->vctx.context, UVERBS_OBJECT_DEVICE,
+			    UVERBS_METHOD_QUERY_CONTEXT, &attr, 1);
+	return err ?: accept_module(ctx, &resp);
 }
 
 /* Allocate a context; @enter opens or imports it in the kernel. */

@@ -63,10 +63,16 @@ struct sroce_device {
 	struct verbs_device vdev;
 };
 
+/*
+ * @features: enum sroce_features of provider and module.  @opcodes: those that
+ * the module accepts, 1 << enum sroce_wr_opcode.
+ */
 struct sroce_context {
 	struct verbs_context vctx;
 	int kick_fd;
 	bool single_threaded;
+	uint64_t features;
+	uint32_t opcodes;
 
 	pthread_mutex_t pages_mutex;
 	struct sroce_page *pages;
@@ -244,6 +250,13 @@ struct sroce_srq {
 static inline struct sroce_context *to_sroce_context(struct ibv_context *context)
 {
 	return container_of(context, struct sroce_context, vctx.context);
+}
+
+/* A module of another release can lack a feature. */
+static inline bool sroce_has(struct ibv_context *context,
+			     enum sroce_features feature)
+{
+	return to_sroce_context(context)->features & feature;
 }
 
 static inline struct sroce_pd *to_sroce_pd(struct ibv_pd *pd)

@@ -130,7 +130,7 @@ static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
 	struct {
 		struct ibv_modify_srq ibv;
 		struct sroce_modify_srq_req drv;
-	} cmd = { .drv = { .resp = (uintptr_t)&resp } };
+	} cmd = { .drv = { (uintptr_t)&resp, sizeof(resp) } };
 	struct sroce_rq *rq = &srq->rq;
 	int err;
 

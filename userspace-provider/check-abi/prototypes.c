@@ -5,9 +5,7 @@
  */
 #include <infiniband/driver.h>
 
-#if SROCE_PABI >= 65
-#define SROCE_REGISTER	verbs_register_driver_65
-#else
-#define SROCE_REGISTER	verbs_register_driver_34
-#endif
+#define SROCE_REGISTER	SROCE_REGISTER_NAME(SROCE_PABI)
+#define SROCE_REGISTER_NAME(version)	SROCE_PASTE(verbs_register_driver_, version)
+#define SROCE_PASTE(name, version)	name##version
 #include "../standalone/infiniband/prototypes.h"

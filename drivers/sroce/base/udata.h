@@ -41,16 +41,51 @@ static inline int sroce_udata_empty(struct ib_udata *udata)
 	return udata ? sroce_udata_zero(udata, 0) : 0;
 }
 
-/*
- * Copy the response of a create command; EINVAL if the caller's buffer is too
- * small.
+/**
+ * sroce_udata_request() - copy a request of a provider of any age
+ * @udata: input of a verb, not NULL
+ * @req: the request; what an older provider does not send is 0
+ * @size: its size
+ * @least: size of the shortest request, that of the oldest provider
+ *
+ * Context: process, may sleep.
+ * Return: 0, EINVAL if the request is shorter, EFAULT, or EOPNOTSUPP if a newer
+ * provider sends something other than 0 that this module does not know.
  */
+static inline int sroce_udata_request(struct ib_udata *udata, void *req,
+				      size_t size, size_t least)
+{
+	memset(req, 0, size);
+	if (udata->inlen < least)
+		return -EINVAL;
+	if (ib_copy_from_udata(req, udata, min(size, udata->inlen)))
+		return -EFAULT;
+	return sroce_udata_zero(udata, size);
+}
+
+/**
+ * sroce_udata_respond_part() - copy a response, or as much as the provider knows
+ * @udata: of the verb, not NULL
+ * @resp: the response
+ * @size: its size
+ * @least: size of the shortest response, that of the oldest provider
+ *
+ * Context: process, may sleep.
+ * Return: 0, EINVAL if the provider's buffer is shorter, or EFAULT.
+ */
+static inline int sroce_udata_respond_part(struct ib_udata *udata, void *resp,
+					   size_t size, size_t least)
+{
+	if (udata->outlen < least)
+		return -EINVAL;
+	return ib_copy_to_udata(udata, resp, min(size, udata->outlen));
+}
+
+/* The same for a response that has not grown. */
 static inline int sroce_udata_respond(struct ib_udata *udata, void *resp,
 				      size_t size)
 {
-	if (udata->outlen < size)
-		return -EINVAL;
-	return ib_copy_to_udata(udata, resp, size);
+	return sroce_udata_respond_part(udata, resp, size, size);
 }
 
 /**

@@ -359,8 +359,8 @@ static bool null_mr_asked(struct ib_udata *udata)
 	struct sroce_reg_mr_req req;
 
 	/* Kernel users cannot ask for one. */
-	return udata && udata->inlen == sizeof(req) &&
-	       !ib_copy_from_udata(&req, udata, sizeof(req)) &&
+	return udata &&
+	       !sroce_udata_request(udata, &req, sizeof(req), sizeof(req)) &&
 	       req.flags == SROCE_REG_MR_NULL && !req.reserved;
 }
 

@@ -226,14 +226,16 @@ static int UVERBS_HANDLER(DM_QUERY)(struct uverbs_attr_bundle *attrs)
 		.length = ibdm->length,
 	};
 
-	return uverbs_copy_to(attrs, DM_QUERY_RESP, &resp, sizeof(resp));
+	return uverbs_copy_to_struct_or_zero(attrs, DM_QUERY_RESP, &resp,
+					     sizeof(resp));
 }
 
 DECLARE_UVERBS_NAMED_METHOD(DM_QUERY,
 			    UVERBS_ATTR_IDR(DM_QUERY_HANDLE, UVERBS_OBJECT_DM,
 					    UVERBS_ACCESS_READ, UA_MANDATORY),
 			    UVERBS_ATTR_PTR_OUT(DM_QUERY_RESP,
-						UVERBS_ATTR_TYPE(struct sroce_dm_query_resp),
+						UVERBS_ATTR_STRUCT(struct sroce_dm_query_resp,
+								   length),
 						UA_MANDATORY));
 
 ADD_UVERBS_METHODS(dm_methods, UVERBS_OBJECT_DM, &UVERBS_METHOD(DM_QUERY));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Compile-time checks of every size and offset in the ABI between module and
- * provider.
+ * provider.  The offsets never change while SROCE_ABI_VERSION stays the same, and
+ * of the sizes only those of commands grow.
  */
 #ifdef __KERNEL__
 #include <linux/build_bug.h>
@@ -83,13 +84,20 @@ OFFSET(sroce_cq_slot, arm, 4);
 OFFSET(sroce_cq_slot, told, 64);
 OFFSET(sroce_cq_slot, served, 68);
 
-SIZE(sroce_alloc_ucontext_req, 8);
+SIZE(sroce_alloc_ucontext_req, 16);
 OFFSET(sroce_alloc_ucontext_req, flags, 4);
+OFFSET(sroce_alloc_ucontext_req, features, 8);
 
-SIZE(sroce_alloc_ucontext_resp, 16);
+SIZE(sroce_alloc_ucontext_resp, 40);
 OFFSET(sroce_alloc_ucontext_resp, flags, 4);
 OFFSET(sroce_alloc_ucontext_resp, max_inline, 8);
 OFFSET(sroce_alloc_ucontext_resp, max_sge, 12);
+OFFSET(sroce_alloc_ucontext_resp, features, 16);
+OFFSET(sroce_alloc_ucontext_resp, opcodes, 24);
+OFFSET(sroce_alloc_ucontext_resp, sqe_header, 28);
+OFFSET(sroce_alloc_ucontext_resp, rqe_header, 30);
+OFFSET(sroce_alloc_ucontext_resp, cqe_size, 32);
+OFFSET(sroce_alloc_ucontext_resp, slot_size, 34);
 
 SIZE(sroce_create_req, 8);
 
@@ -113,7 +121,8 @@ OFFSET(sroce_create_srq_resp, entries, 24);
 OFFSET(sroce_create_srq_resp, stride, 28);
 OFFSET(sroce_create_srq_resp, srq_num, 32);
 
-SIZE(sroce_modify_srq_req, 8);
+SIZE(sroce_modify_srq_req, 16);
+OFFSET(sroce_modify_srq_req, resp_size, 8);
 
 SIZE(sroce_modify_srq_resp, 32);
 OFFSET(sroce_modify_srq_resp, entries, 24);

@@ -200,11 +200,15 @@ static int tell_map(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
 {
 	struct sroce_modify_srq_resp resp = { .entries = entries };
 	struct sroce_modify_srq_req req;
+	int err;
 
-	if (udata->inlen != sizeof(req))
+	err = sroce_udata_request(udata, &req, sizeof(req), sizeof(req));
+	if (err)
+		return err;
+	if (req.reserved)
+		return -EOPNOTSUPP;
+	if (req.resp_size < sizeof(resp))
 		return -EINVAL;
-	if (ib_copy_from_udata(&req, udata, sizeof(req)))
-		return -EFAULT;
 	fill_map(&resp.map, srq, memory);
 	return copy_to_user(u64_to_user_ptr(req.resp), &resp, sizeof(resp)) ?
 	       -EFAULT : 0;

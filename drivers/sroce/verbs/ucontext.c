@@ -13,20 +13,50 @@
 #include "pd.h"
 #include "ucontext.h"
 
-static int check_request(struct ib_device *ibdev, struct ib_udata *udata)
-{
-	struct sroce_alloc_ucontext_req req;
+#define UVERBS_MODULE_NAME sroce
+#include <rdma/uverbs_named_ioctl.h>
 
-	if (udata->inlen < sizeof(req))
-		return -EINVAL;
-	if (ib_copy_from_udata(&req, udata, sizeof(req)))
-		return -EFAULT;
-	if (req.abi_version != SROCE_ABI_VERSION) {
+/* Of the module; a response has only those features that the provider knows. */
+static const struct sroce_alloc_ucontext_resp properties = {
+	.abi_version = SROCE_ABI_VERSION,
+	.max_inline = SROCE_MAX_INLINE,
+	.max_sge = SROCE_MAX_SGE,
+	.features = SROCE_ALL_FEATURES,
+	.opcodes = GENMASK(SROCE_WR_SEND_WITH_INV, SROCE_WR_RDMA_WRITE) |
+		   BIT(SROCE_WR_FLUSH) | BIT(SROCE_WR_ATOMIC_WRITE),
+	.sqe_header = SROCE_SQE_HEADER,
+	.rqe_header = SROCE_RQE_HEADER,
+	.cqe_size = SROCE_CQE_SIZE,
+	.slot_size = SROCE_SLOT_SIZE,
+};
+
+/* Features that this module does not know are not an error. */
+static int read_request(struct ib_device *ibdev, struct ib_udata *udata,
+			struct sroce_alloc_ucontext_req *req)
+{
+	int err;
+
+	err = sroce_udata_request(udata, req, sizeof(*req),
+				  offsetofend(struct sroce_alloc_ucontext_req,
+					      flags));
+	if (err)
+		return err;
+	if (req->abi_version != SROCE_ABI_VERSION) {
 		ibdev_dbg(ibdev, "provider has ABI %u, module has %u\n",
-			  req.abi_version, SROCE_ABI_VERSION);
+			  req->abi_version, SROCE_ABI_VERSION);
 		return -EPROTO;
 	}
-	return req.flags ? -EOPNOTSUPP : sroce_udata_zero(udata, sizeof(req));
+	return req->flags ? -EOPNOTSUPP : 0;
+}
+
+static int respond(struct ib_udata *udata, u64 features)
+{
+	struct sroce_alloc_ucontext_resp resp = properties;
+
+	resp.features &= features;
+	return sroce_udata_respond_part(udata, &resp, sizeof(resp),
+					offsetofend(struct sroce_alloc_ucontext_resp,
+						    max_sge));
 }
 
 /*
@@ -44,14 +74,10 @@ static void init_kicked(struct sroce_qp_by_slot *kicked)
 int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 {
 	struct sroce_ucontext *ctx = sroce_ucontext(ibctx);
-	struct sroce_alloc_ucontext_resp resp = {
-		.abi_version = SROCE_ABI_VERSION,
-		.max_inline = SROCE_MAX_INLINE,
-		.max_sge = SROCE_MAX_SGE,
-	};
+	struct sroce_alloc_ucontext_req req;
 	int err;
 
-	err = check_request(ibctx->device, udata);
+	err = read_request(ibctx->device, udata, &req);
 	if (err)
 		return err;
 	ctx->wmem = sroce_wmem_context();
@@ -64,7 +90,7 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	}
 	init_kicked(ctx->kicked);
 	sroce_doorbells_init(ctx);
-	err = sroce_udata_respond(udata, &resp, sizeof(resp));
+	err = respond(udata, req.features);
 	if (err)
 		goto err_kicked;
 	return 0;
@@ -76,15 +102,28 @@ err_wmem:
 	return err;
 }
 
-/*
- * Importing a context needs nothing: the ABI version was checked against the
- * device's.
- */
+/* The macros below need names that are not macros themselves. */
+enum {
+	QUERY_CONTEXT_RESP = SROCE_ATTR_QUERY_CONTEXT_RESP,
+};
+
+/* For importers, which have not opened the context themselves. */
 int sroce_query_ucontext(struct ib_ucontext *ibctx,
 			 struct uverbs_attr_bundle *attrs)
 {
-	return 0;
+	if (!uverbs_attr_is_valid(attrs, QUERY_CONTEXT_RESP))
+		return 0;
+	return uverbs_copy_to_struct_or_zero(attrs, QUERY_CONTEXT_RESP,
+					     &properties, sizeof(properties));
 }
+
+ADD_UVERBS_ATTRIBUTES_SIMPLE(query_context_attrs,
+			     UVERBS_OBJECT_DEVICE,
+			     UVERBS_METHOD_QUERY_CONTEXT,
+			     UVERBS_ATTR_PTR_OUT(QUERY_CONTEXT_RESP,
+						 UVERBS_ATTR_STRUCT(struct sroce_alloc_ucontext_resp,
+								    max_sge),
+						 UA_OPTIONAL));
 
 void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
@@ -147,6 +186,7 @@ int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags)
 }
 
 const struct uapi_definition sroce_uapi_defs[] = {
+	UAPI_DEF_CHAIN_OBJ_TREE(UVERBS_OBJECT_DEVICE, &query_context_attrs),
 	UAPI_DEF_CHAIN(sroce_kick_defs),
 	UAPI_DEF_CHAIN(sroce_dm_defs),
 	UAPI_DEF_CHAIN(sroce_pd_defs),

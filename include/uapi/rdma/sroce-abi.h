@@ -28,6 +28,14 @@
  *	Reserved fields and unknown flags must be zero.  Other values are
  *	refused, so that they can get a meaning later.
  *
+ * Versions
+ *	A module works with the provider of another release if both have the
+ *	same SROCE_ABI_VERSION.  Structures of commands grow at their ends
+ *	only.  Bytes that one side does not send count as zero, and bytes that
+ *	the other side does not know must be zero.  Memory that both map keeps
+ *	its layout.  A side uses there only what the other one has told that it
+ *	knows, see struct sroce_alloc_ucontext_resp.
+ *
  * Order
  *	include/sroce_ring.h has the operations on these words and the proof
  *	of their barriers.
@@ -40,7 +48,7 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 /* Reported in sysfs (abi_version) and checked by the provider. */
-#define SROCE_ABI_VERSION	23
+#define SROCE_ABI_VERSION	24
 
 /* "sroc": far from the numbers of in-tree drivers. */
 #define SROCE_DRIVER_ID		0x73726f63
@@ -307,14 +315,28 @@ struct sroce_cq_slot {
 
 /* Create commands: driver part of the requests and responses of uverbs. */
 
+/*
+ * Parts that a module or a provider can lack.  SROCE_FEATURE_NULL_MR: the flag
+ * SROCE_REG_MR_NULL.  SROCE_FEATURE_DM: device memory and its method.
+ */
+enum sroce_features {
+	SROCE_FEATURE_NULL_MR	= 1 << 0,
+	SROCE_FEATURE_DM	= 1 << 1,
+};
+
+#define SROCE_ALL_FEATURES	(SROCE_FEATURE_NULL_MR | SROCE_FEATURE_DM)
+
 /**
  * struct sroce_alloc_ucontext_req - request to open a context
  * @abi_version: SROCE_ABI_VERSION of the provider; other versions are refused
- * @flags: zero
+ * @flags: zero; what the provider cannot do without
+ * @features: enum sroce_features that the provider knows.  Those that the
+ *	module does not know are ignored
  */
 struct sroce_alloc_ucontext_req {
 	__u32	abi_version;
 	__u32	flags;
+	__aligned_u64	features;
 };
 
 /**
@@ -323,12 +345,37 @@ struct sroce_alloc_ucontext_req {
  * @flags: zero
  * @max_inline: largest inline payload of a send entry, bytes
  * @max_sge: maximum number of SGEs of an entry
+ * @features: enum sroce_features that the module and the provider know
+ * @opcodes: bit mask of the opcodes (1 << enum sroce_wr_opcode) that the
+ *	module accepts in send entries
+ * @sqe_header: SROCE_SQE_HEADER
+ * @rqe_header: SROCE_RQE_HEADER
+ * @cqe_size: SROCE_CQE_SIZE
+ * @slot_size: SROCE_SLOT_SIZE
+ * @reserved: zero
+ *
+ * A provider refuses a context whose sizes are not its own.
  */
 struct sroce_alloc_ucontext_resp {
 	__u32	abi_version;
 	__u32	flags;
 	__u32	max_inline;
 	__u32	max_sge;
+	__aligned_u64	features;
+	__u32	opcodes;
+	__u16	sqe_header;
+	__u16	rqe_header;
+	__u16	cqe_size;
+	__u16	slot_size;
+	__u32	reserved;
+};
+
+/*
+ * Attribute of UVERBS_METHOD_QUERY_CONTEXT: a struct sroce_alloc_ucontext_resp
+ * for an importer of the context, with all features of the module.
+ */
+enum sroce_query_context_attrs {
+	SROCE_ATTR_QUERY_CONTEXT_RESP = (1U << UVERBS_ID_NS_SHIFT),
 };
 
 /* struct sroce_create_req - for a QP, CQ or SRQ; @flags and @reserved zero */
@@ -406,12 +453,16 @@ struct sroce_create_srq_resp {
  * struct sroce_modify_srq_req - required to resize an SRQ
  * @resp: address of a struct sroce_modify_srq_resp to fill in, because the
  *	command has no response of its own
+ * @resp_size: bytes there
+ * @reserved: zero
  *
  * Pending entries move to the new ring, and indices continue.  The process must
  * not post while the command runs.
  */
 struct sroce_modify_srq_req {
 	__aligned_u64	resp;
+	__u32	resp_size;
+	__u32	reserved;
 };
 
 /**

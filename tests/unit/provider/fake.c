@@ -172,22 +172,50 @@ static void check_create_request(struct ib_uverbs_ioctl_hdr *hdr)
 		fake.bad_request = true;
 }
 
-static int get_context(struct ib_uverbs_ioctl_hdr *hdr)
+#define ALL_OPCODES	0xc3ff	/* of this ABI: 0 to 9, FLUSH, atomic WRITE */
+
+static struct sroce_alloc_ucontext_resp properties(void)
 {
-	struct sroce_alloc_ucontext_req req;
-	struct sroce_alloc_ucontext_resp resp = {
+	return (struct sroce_alloc_ucontext_resp) {
 		.abi_version = fake.abi_version,
 		.max_inline = SROCE_MAX_INLINE,
 		.max_sge = SROCE_MAX_SGE,
+		.features = (fake.newer ? ~0ull : SROCE_ALL_FEATURES) &
+			    ~fake.lacks,
+		.opcodes = (fake.newer ? ~0u : ALL_OPCODES) &
+			   ~fake.lacks_opcodes,
+		.sqe_header = SROCE_SQE_HEADER,
+		.rqe_header = SROCE_RQE_HEADER,
+		.cqe_size = fake.cqe_size ? fake.cqe_size : SROCE_CQE_SIZE,
+		.slot_size = SROCE_SLOT_SIZE,
 	};
+}
+
+static int get_context(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	struct sroce_alloc_ucontext_resp resp = properties();
+	struct sroce_alloc_ucontext_req req;
 	uint32_t vectors = 1;
 
 	read_in(hdr, UVERBS_ATTR_UHW_IN, &req, sizeof(req));
-	if (req.abi_version != SROCE_ABI_VERSION || req.flags)
+	if (req.abi_version != SROCE_ABI_VERSION || req.flags ||
+	    req.features != SROCE_ALL_FEATURES)
 		fake.bad_request = true;
 	write_out(hdr, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
 		  sizeof(vectors));
 	answer(hdr, &resp, sizeof(resp));
+	return 0;
+}
+
+/* libibverbs calls it first, without our attribute. */
+static int query_context(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	struct sroce_alloc_ucontext_resp resp = properties();
+	uint32_t vectors = 1;
+
+	write_out(hdr, UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, &vectors,
+		  sizeof(vectors));
+	write_out(hdr, SROCE_ATTR_QUERY_CONTEXT_RESP, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -372,6 +400,8 @@ static int device_method(struct ib_uverbs_ioctl_hdr *hdr)
 		return old_command(hdr);
 	case UVERBS_METHOD_GET_CONTEXT:
 		return get_context(hdr);
+	case UVERBS_METHOD_QUERY_CONTEXT:
+		return query_context(hdr);
 	default:
 		return 0;
 	}
@@ -484,18 +514,35 @@ int munmap(void *addr, size_t size)
 	return 0;
 }
 
-/* Returns NULL with errno when the provider refuses. */
-struct ibv_context *fake_open(void)
+static struct ibv_device *new_device(void)
 {
 	struct verbs_device *device = driver->alloc_device(NULL);
-	struct verbs_context *context;
 
 	if (!fake.abi_version)
 		fake.abi_version = SROCE_ABI_VERSION;
 	device->unused_ops = driver;
 	device->unused_sysfs = calloc(1, 4096);	/* opaque; freed by libibverbs */
 	cmd_fd = open("/dev/null", O_RDWR);
-	context = driver->alloc_context(&device->device, cmd_fd, NULL);
+	return &device->device;
+}
+
+/* Returns NULL with errno when the provider refuses. */
+struct ibv_context *fake_open(void)
+{
+	struct ibv_device *device = new_device();
+	struct verbs_context *context =
+		driver->alloc_context(device, cmd_fd, NULL);
+
+	return context ? &context->context : NULL;
+}
+
+/* The same for a context that another process has opened. */
+struct ibv_context *fake_import(void)
+{
+	struct ibv_device *device = new_device();
+	struct verbs_context *context =
+		driver->import_context(device, cmd_fd);
+
 	return context ? &context->context : NULL;
 }
 

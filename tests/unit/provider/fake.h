@@ -31,6 +31,10 @@ struct fake_queue {
  * @fail: errno that the next create command shall return, once
  * @fail_map: errno that the next mmap() shall return, once
  * @abi_version: what the context's response tells
+ * @cqe_size: size of a completion that it tells, 0 for that of the ABI
+ * @lacks: features that the module does not have
+ * @lacks_opcodes: opcodes that it does not accept
+ * @newer: the module has features and opcodes that the provider cannot know
  * @bad_request: a driver request was missing, or not as the ABI wants it
  * @cq_flags: of the CQ created last
  * @tail_at_reset: sq_tail of the QP as RESET was asked for
@@ -44,6 +48,10 @@ struct fake_kernel {
 	int fail;
 	int fail_map;
 	uint32_t abi_version;
+	uint16_t cqe_size;
+	uint64_t lacks;
+	uint32_t lacks_opcodes;
+	bool newer;
 	bool bad_request;
 	uint32_t cq_flags;
 	uint32_t tail_at_reset;
@@ -53,6 +61,7 @@ extern struct fake_kernel fake;
 
 const struct verbs_device_ops *fake_driver(void);
 struct ibv_context *fake_open(void);
+struct ibv_context *fake_import(void);
 void fake_close(struct ibv_context *context);
 struct fake_queue *fake_queue(uint32_t handle);
 void fake_use_slots_from(uint32_t number);

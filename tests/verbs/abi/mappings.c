@@ -202,10 +202,16 @@ struct open_command {
 	struct ib_uverbs_attr attrs[4];
 };
 
+/* The response, and room behind it, as a provider of a later release has it */
+union answer {
+	struct sroce_alloc_ucontext_resp resp;
+	uint8_t bytes[64];
+};
+
 /* Returns 0 or the errno. */
-static int open_context(uint32_t driver, const void *request, size_t length)
+static int open_context(uint32_t driver, const void *request, size_t length,
+			union answer *answer, size_t room)
 {
-	struct sroce_alloc_ucontext_resp resp = {};
 	uint64_t core_support = 0;
 	uint32_t vectors = 0;
 	struct open_command cmd = {
@@ -224,13 +230,14 @@ static int open_context(uint32_t driver, const void *request, size_t length)
 			  .flags = UVERBS_ATTR_F_MANDATORY, .len = 8,
 			  .data = (uintptr_t)&core_support },
 			{ .attr_id = UVERBS_ATTR_UHW_IN, .len = length },
-			{ .attr_id = UVERBS_ATTR_UHW_OUT, .len = sizeof(resp),
-			  .data = (uintptr_t)&resp },
+			{ .attr_id = UVERBS_ATTR_UHW_OUT, .len = room,
+			  .data = (uintptr_t)answer },
 		},
 	};
 	char path[100];
 	int fd, err = 0;
 
+	memset(answer, 0, sizeof(*answer));
 	/* Short ones travel in the command itself. */
 	if (length <= 8)
 		memcpy(&cmd.attrs[2].data, request, length);
@@ -244,7 +251,7 @@ static int open_context(uint32_t driver, const void *request, size_t length)
 	if (ioctl(fd, RDMA_VERBS_IOCTL, &cmd))
 		err = errno;
 	close(fd);
-	if (!err && resp.abi_version != SROCE_ABI_VERSION)
+	if (!err && answer->resp.abi_version != SROCE_ABI_VERSION)
 		err = -1;
 	return err;
 }
@@ -253,7 +260,7 @@ static void contexts(const void *arg)
 {
 	static const uint32_t good[4] = { SROCE_ABI_VERSION };
 	static const struct {
-		uint32_t words[4];
+		uint32_t words[6];
 		size_t length;
 		int err;
 	} cases[] = {
@@ -263,18 +270,111 @@ static void contexts(const void *arg)
 		{ { SROCE_ABI_VERSION + 1 }, 8, EPROTO },
 		{ { 0 }, 8, EPROTO },
 		{ { SROCE_ABI_VERSION, 1 }, 8, EOPNOTSUPP },
-		{ { SROCE_ABI_VERSION, 0, 0, 1 }, 16, EOPNOTSUPP },
+		{ { SROCE_ABI_VERSION }, 24, 0 },
+		{ { SROCE_ABI_VERSION, 0, 0, 0, 0, 1 }, 24, EOPNOTSUPP },
 		{ { SROCE_ABI_VERSION }, 4, EINVAL },
 	};
+	union answer answer;
 	size_t i;
 
 	(void)arg;
 	for (i = 0; i < ARRAY_SIZE(cases); i++)
 		if (!CHECK_CALL(open_context(SROCE_DRIVER_ID, cases[i].words,
-					     cases[i].length), cases[i].err))
+					     cases[i].length, &answer,
+					     sizeof(answer.resp)), cases[i].err))
 			diag("case %zu", i);
-	CHECK_CALL(open_context(SROCE_DRIVER_ID + 1, good, 8), EINVAL);
+	CHECK_CALL(open_context(SROCE_DRIVER_ID + 1, good, 8, &answer,
+				sizeof(answer.resp)), EINVAL);
 	victim_works();
+}
+
+/* Features that only one side knows are not used, and not an error. */
+static void features(const void *arg)
+{
+	static const uint64_t offered[] = {
+		0, SROCE_FEATURE_DM, SROCE_ALL_FEATURES, ~0ull,
+	};
+	struct sroce_alloc_ucontext_req req = {
+		.abi_version = SROCE_ABI_VERSION,
+	};
+	union answer answer;
+	size_t i;
+
+	(void)arg;
+	for (i = 0; i < ARRAY_SIZE(offered); i++) {
+		req.features = offered[i];
+		CHECK_CALL(open_context(SROCE_DRIVER_ID, &req, sizeof(req),
+					&answer, sizeof(answer.resp)), 0);
+		EQUAL(answer.resp.features, offered[i] & SROCE_ALL_FEATURES);
+	}
+	EQUAL(answer.resp.opcodes, 0xc3ff);
+	EQUAL(answer.resp.sqe_header, SROCE_SQE_HEADER);
+	EQUAL(answer.resp.rqe_header, SROCE_RQE_HEADER);
+	EQUAL(answer.resp.cqe_size, SROCE_CQE_SIZE);
+	EQUAL(answer.resp.slot_size, SROCE_SLOT_SIZE);
+}
+
+/* A provider that knows less of the response, or more */
+static void responses(const void *arg)
+{
+	static const uint32_t good[4] = { SROCE_ABI_VERSION };
+	static const uint8_t nothing[64];
+	union answer answer;
+
+	(void)arg;
+	CHECK_CALL(open_context(SROCE_DRIVER_ID, good, 8, &answer, 12), EINVAL);
+	CHECK_CALL(open_context(SROCE_DRIVER_ID, good, 8, &answer, 16), 0);
+	EQUAL(answer.resp.max_sge, SROCE_MAX_SGE);
+	CHECK(!memcmp(answer.bytes + 16, nothing, sizeof(answer) - 16));
+	CHECK_CALL(open_context(SROCE_DRIVER_ID, good, 8, &answer,
+				sizeof(answer)), 0);
+	EQUAL(answer.resp.cqe_size, SROCE_CQE_SIZE);
+	CHECK(!memcmp(answer.bytes + sizeof(answer.resp), nothing,
+		      sizeof(answer) - sizeof(answer.resp)));
+}
+
+/* What an importer asks.  Returns 0 or the errno. */
+static int query_context(union answer *answer, size_t room)
+{
+	struct {
+		struct ib_uverbs_ioctl_hdr hdr;
+		struct ib_uverbs_attr attr;
+	} cmd = {
+		.hdr = {
+			.length = sizeof(cmd),
+			.object_id = UVERBS_OBJECT_DEVICE,
+			.method_id = UVERBS_METHOD_QUERY_CONTEXT,
+			.num_attrs = 1,
+			.driver_id = SROCE_DRIVER_ID,
+		},
+		.attr = {
+			.attr_id = SROCE_ATTR_QUERY_CONTEXT_RESP,
+			.flags = UVERBS_ATTR_F_MANDATORY, .len = room,
+			.data = (uintptr_t)answer,
+		},
+	};
+
+	memset(answer, 0xff, sizeof(*answer));
+	return ioctl(hosts[1].context->cmd_fd, RDMA_VERBS_IOCTL, &cmd) ?
+	       errno : 0;
+}
+
+static void importers(const void *arg)
+{
+	static const uint8_t nothing[64];
+	union answer answer;
+
+	(void)arg;
+	CHECK_CALL(query_context(&answer, sizeof(answer.resp)), 0);
+	EQUAL(answer.resp.abi_version, SROCE_ABI_VERSION);
+	EQUAL(answer.resp.features, SROCE_ALL_FEATURES);
+	CHECK_CALL(query_context(&answer, 12), EINVAL);
+	CHECK_CALL(query_context(&answer, 16), 0);
+	EQUAL(answer.resp.max_sge, SROCE_MAX_SGE);
+	EQUAL(answer.bytes[16], 0xff);
+	CHECK_CALL(query_context(&answer, sizeof(answer)), 0);
+	CHECK(!memcmp(answer.bytes + sizeof(answer.resp), nothing,
+		      sizeof(answer) - sizeof(answer.resp)));
 }
 
 GROUP(mappings)
@@ -287,6 +387,9 @@ GROUP(mappings)
 		{ "ioctl() of the kick file", kicks },
 		{ "the kick file is for nothing else", kick_file },
 		{ "opening a context: version, flags, length", contexts },
+		{ "opening a context: features of other releases", features },
+		{ "opening a context: responses of all lengths", responses },
+		{ "importing a context: the response", importers },
 	};
 
 	other_process_goes_on();

@@ -237,6 +237,7 @@ static void special(struct things *t)
 		.srq_handle = t->srq->handle, .attr_mask = IBV_SRQ_MAX_WR,
 		.max_wr = 8,
 	} };
+	struct sroce_modify_srq_req resize = { 4096, 32 };
 	const size_t size = sizeof(raw.modify_srq);
 
 	REFUSED("command \"open the device\"", "another version", EPROTO,
@@ -245,13 +246,24 @@ static void special(struct things *t)
 		open_raw(t, SROCE_ABI_VERSION, 1));
 	REFUSED("command \"resize SRQ\"", "without sroce's part", EINVAL,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size, 0));
-	raw.words[size / 8] = 4096;
+	memcpy(&raw.words[size / 8], &resize, sizeof(resize));
 	REFUSED("command \"resize SRQ\"", "the answer to where nothing is",
 		EFAULT, send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ,
-				 size + 8, 0));
-	raw.words[size / 8] = (uintptr_t)answer;
-	REFUSED("command \"resize SRQ\"", "more behind sroce's part", EINVAL,
+				 size + 16, 0));
+	REFUSED("command \"resize SRQ\"", "half of sroce's part", EINVAL,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 8, 0));
+	resize = (struct sroce_modify_srq_req) { (uintptr_t)answer, 28 };
+	memcpy(&raw.words[size / 8], &resize, sizeof(resize));
+	REFUSED("command \"resize SRQ\"", "too little room for it", EINVAL,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 16, 0));
+	resize = (struct sroce_modify_srq_req) { (uintptr_t)answer, 32, 1 };
+	memcpy(&raw.words[size / 8], &resize, sizeof(resize));
+	REFUSED("command \"resize SRQ\"", "reserved bits in it", EOPNOTSUPP,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 16, 0));
+	raw.words[size / 8 + 1] = 32;
+	raw.words[size / 8 + 2] = 1;
+	REFUSED("command \"resize SRQ\"", "more behind sroce's part", EOPNOTSUPP,
+		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 24, 0));
 	raw = (struct raw) { .modify_qp = {
 		.qp_handle = t->qp->handle, .attr_mask = IBV_QP_STATE,
 		.qp_state = IBV_QPS_RESET,

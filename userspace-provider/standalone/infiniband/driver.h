@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Parts of libibverbs' private provider interface that libsroce uses, of
- * version 34 or 65 (SROCE_PABI).  Distributions install libibverbs without the
- * header of this interface.  Inside rdma-core's tree the real header is used
- * instead of this one.
+ * version 34, 57, 59, 64 or 65 (SROCE_PABI).  Distributions install libibverbs
+ * without the header of this interface.  Inside rdma-core's tree the real
+ * header is used instead of this one.
  *
  * "make check-abi" compares every size, offset and prototype with rdma-core's.
  * Members that libsroce does not use are opaque: unused_* only reserve their
@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
@@ -23,14 +24,23 @@
 #define SROCE_PABI 34
 #endif
 
-/* Additional pointers in version 65 */
-#if SROCE_PABI >= 65
-#define SROCE_MORE(n)	(n)
-#define SROCE_REGISTER	verbs_register_driver_65
+/*
+ * The release of rdma-core whose structures these are.  rdma-core 62 has added
+ * members in the middle of the structures of version 59 and kept the number.
+ * The Makefile defines SROCE_HAVE_PORT_SPEED for 62 and newer.
+ */
+#if SROCE_PABI == 59 && defined(SROCE_HAVE_PORT_SPEED)
+#define SROCE_LAYOUT	62
 #else
-#define SROCE_MORE(n)	0
-#define SROCE_REGISTER	verbs_register_driver_34
+#define SROCE_LAYOUT	SROCE_PABI
 #endif
+
+/* @n pointers that came with @release */
+#define SROCE_SINCE(release, n)	(SROCE_LAYOUT >= (release) ? (n) : 0)
+
+#define SROCE_REGISTER	SROCE_REGISTER_NAME(SROCE_PABI)
+#define SROCE_REGISTER_NAME(version)	SROCE_PASTE(verbs_register_driver_, version)
+#define SROCE_PASTE(name, version)	name##version
 
 #ifndef container_of
 #define container_of(ptr, type, member) \
@@ -89,10 +99,13 @@ struct verbs_device_ops {
 	void (*uninit_device)(struct verbs_device *device);
 };
 
+static inline bool sroce_library_fits(void);
+
 #define PROVIDER_DRIVER(provider, ops)					\
 	static __attribute__((constructor)) void provider##_register(void) \
 	{								\
-		SROCE_REGISTER(&(ops));					\
+		if (sroce_library_fits())				\
+			SROCE_REGISTER(&(ops));				\
 	}
 
 /* Objects that libibverbs wraps */
@@ -152,10 +165,10 @@ struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 			 uint32_t flags, struct ibv_sge *sg_list,
 			 uint32_t num_sge);
-	void *unused_21[SROCE_MORE(1)];
+	void *unused_21[SROCE_SINCE(64, 1)];
 	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
 				   struct ibv_alloc_dm_attr *attr);
-	void *unused_22[SROCE_MORE(1)];
+	void *unused_22[SROCE_SINCE(59, 1)];
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
 	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
@@ -171,7 +184,7 @@ struct verbs_context_ops {
 	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	void *unused_3;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-	void *unused_4[1 + SROCE_MORE(1)];
+	void *unused_4[1 + SROCE_SINCE(65, 1)];
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
 				    int comp_vector);
@@ -187,13 +200,13 @@ struct verbs_context_ops {
 				      struct ibv_srq_init_attr *attr);
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
-	void *unused_7[1 + SROCE_MORE(1)];
+	void *unused_7[1 + SROCE_SINCE(59, 1)];
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *mr);
 	int (*destroy_ah)(struct ibv_ah *ah);
-	void *unused_8[1 + SROCE_MORE(1)];
+	void *unused_8[1 + SROCE_SINCE(65, 1)];
 	int (*destroy_cq)(struct ibv_cq *cq);
 	void *unused_9[2];
 	int (*destroy_qp)(struct ibv_qp *qp);
@@ -202,7 +215,7 @@ struct verbs_context_ops {
 	void *unused_11;
 	int (*detach_mcast)(struct ibv_qp *qp, const union ibv_gid *gid,
 			    uint16_t lid);
-	void *unused_12[SROCE_MORE(2)];
+	void *unused_12[SROCE_SINCE(62, 1) + SROCE_SINCE(64, 1)];
 	void (*free_context)(struct ibv_context *context);
 	int (*free_dm)(struct ibv_dm *dm);
 	int (*get_srq_num)(struct ibv_srq *srq, uint32_t *srq_num);
@@ -211,7 +224,7 @@ struct verbs_context_ops {
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t pd_handle);
-	void *unused_13[SROCE_MORE(2)];
+	void *unused_13[SROCE_SINCE(65, 2)];
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	void *unused_20;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -233,7 +246,7 @@ struct verbs_context_ops {
 	void *unused_15;
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
-	void *unused_23[SROCE_MORE(2)];
+	void *unused_23[SROCE_SINCE(65, 2)];
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -241,14 +254,14 @@ struct verbs_context_ops {
 	void *unused_16;
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *attr);
-	void *unused_24[SROCE_MORE(1)];
+	void *unused_24[SROCE_SINCE(62, 1)];
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
 	void *unused_17;
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
-	void *unused_18[1 + SROCE_MORE(2)];
+	void *unused_18[1 + SROCE_SINCE(65, 2)];
 	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
 				    uint64_t dm_offset, size_t length,
 				    unsigned int access);
@@ -257,12 +270,12 @@ struct verbs_context_ops {
 					int access);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
-	void *unused_25[SROCE_MORE(1)];
+	void *unused_25[SROCE_SINCE(59, 1)];
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
-	void *unused_19[1 + SROCE_MORE(2)];
+	void *unused_19[1 + SROCE_SINCE(65, 2)];
 	void (*unimport_dm)(struct ibv_dm *dm);
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);
@@ -309,5 +322,24 @@ struct ibv_modify_cq {
 };
 
 #include "prototypes.h"
+
+/*
+ * In version 59, a libibverbs up to 61 finds other members than a newer one.
+ * A provider that was built for the other kind must not register.
+ */
+static inline bool sroce_library_fits(void)
+{
+#if SROCE_PABI == 59
+	const bool ours_since_62 = SROCE_LAYOUT >= 62;
+	const bool since_62 = ibv_cmd_query_port_speed;
+
+	if (since_62 != ours_since_62) {
+		fprintf(stderr, "libsroce: built for rdma-core %s, not for this libibverbs: build it again\n",
+			ours_since_62 ? "62 and 63" : "59 to 61");
+		return false;
+	}
+#endif
+	return true;
+}
 
 #endif /* SROCE_STANDALONE_DRIVER_H */

@@ -19,7 +19,7 @@ void verbs_set_ops(struct verbs_context *context,
 
 int ibv_cmd_get_context(struct verbs_context *context,
 			struct ibv_get_context *cmd, size_t cmd_size,
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 57
 			struct ibv_fd_arr *fd_arr,
 #endif
 			struct ib_uverbs_get_context_resp *resp,
@@ -80,7 +80,7 @@ int ibv_cmd_destroy_ah(struct ibv_ah *ah);
 
 int ibv_cmd_create_cq_ex(struct ibv_context *context,
 			 const struct ibv_cq_init_attr_ex *attr,
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 59
 			 struct verbs_create_cq_prov_attr *prov_attr,
 #endif
 			 struct verbs_cq *cq,
@@ -117,7 +117,7 @@ int ibv_cmd_create_qp_ex2(struct ibv_context *context, struct verbs_qp *qp,
 			  struct ibv_qp_init_attr_ex *attr,
 			  struct ibv_create_qp_ex *cmd, size_t cmd_size,
 			  struct ib_uverbs_ex_create_qp_resp *resp,
-#if SROCE_PABI >= 65
+#if SROCE_PABI >= 64
 			  size_t resp_size, struct ibv_command_buffer *driver);
 #else
 			  size_t resp_size);
@@ -142,6 +142,13 @@ int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
+
+#if SROCE_PABI == 59
+/* Shows the release of this version: from rdma-core 62 on it exists. */
+int ibv_cmd_query_port_speed(struct ibv_context *context, uint32_t port_num,
+			     uint64_t *speed);
+#pragma weak ibv_cmd_query_port_speed
+#endif
 
 /* Only the tests use this one. */
 void verbs_init_cq(struct ibv_cq *cq, struct ibv_context *context,

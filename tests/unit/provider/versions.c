@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Modules of other releases: what they lack is refused one by one, and what
+ * only they know is ignored.
+ */
+#include "fixture.h"
+
+static void open_or_import(struct fixture *fx, bool import)
+{
+	fake.bad_request = false;
+	fx->context = import ? fake_import() : fake_open();
+}
+
+static struct ibv_qp *qp_with(const struct fixture *fx, uint64_t ops)
+{
+	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_RC);
+
+	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+	attr.send_ops_flags = ops;
+	errno = 0;
+	return ibv_create_qp_ex(fx->context, &attr);
+}
+
+static void use_base(struct fixture *fx)
+{
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+
+	fx->pd = ibv_alloc_pd(fx->context);
+	fx->cq = ibv_create_cq(fx->context, 8, NULL, NULL, 0);
+	mr = ibv_reg_mr(fx->pd, fx, sizeof(*fx), IBV_ACCESS_LOCAL_WRITE);
+	qp = qp_with(fx, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE);
+	ok(fx->pd && fx->cq && mr && qp, "objects are created");
+	ok(!ibv_destroy_qp(qp) && !ibv_dereg_mr(mr), "and destroyed");
+}
+
+static void end(struct fixture *fx)
+{
+	ibv_destroy_cq(fx->cq);
+	ibv_dealloc_pd(fx->pd);
+	fake_close(fx->context);
+}
+
+static void newer_module(bool import)
+{
+	struct fixture fx;
+	struct ibv_mr *mr;
+
+	memset(&fake, 0, sizeof(fake));
+	fake.newer = true;
+	open_or_import(&fx, import);
+	ok(fx.context && !fake.bad_request, "a newer module is accepted%s",
+	   import ? " in an import" : "");
+	use_base(&fx);
+	mr = ibv_alloc_null_mr(fx.pd);
+	ok(mr && !ibv_dereg_mr(mr), "the features of this ABI are there");
+	end(&fx);
+}
+
+static void module_that_lacks_features(bool import)
+{
+	struct ibv_alloc_dm_attr dm_attr = { .length = 64 };
+	unsigned int calls;
+	struct fixture fx;
+
+	memset(&fake, 0, sizeof(fake));
+	fake.lacks = SROCE_FEATURE_NULL_MR | SROCE_FEATURE_DM;
+	open_or_import(&fx, import);
+	ok(fx.context, "a module without some features is accepted%s",
+	   import ? " in an import" : "");
+	use_base(&fx);
+	calls = fake.calls;
+	errno = 0;
+	ok(!ibv_alloc_null_mr(fx.pd) && errno == EOPNOTSUPP,
+	   "its null regions are refused");
+	errno = 0;
+	ok(!ibv_alloc_dm(fx.context, &dm_attr) && errno == EOPNOTSUPP,
+	   "its device memory is refused");
+	errno = 0;
+	ok(!ibv_import_dm(fx.context, 1) && errno == EOPNOTSUPP,
+	   "importing device memory is refused");
+	ok(fake.calls == calls, "without a system call");
+	end(&fx);
+}
+
+static void module_that_lacks_opcodes(void)
+{
+	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ }, *bad;
+	struct fixture fx;
+	struct ibv_qp *qp;
+
+	memset(&fake, 0, sizeof(fake));
+	fake.lacks_opcodes = 1 << SROCE_WR_ATOMIC_WRITE | 1 << SROCE_WR_FLUSH |
+			     1 << SROCE_WR_RDMA_READ;
+	open_or_import(&fx, false);
+	use_base(&fx);
+	ok(!qp_with(&fx, IBV_QP_EX_WITH_ATOMIC_WRITE) && errno == EOPNOTSUPP,
+	   "a QP for an opcode that the module lacks is refused");
+	ok(!qp_with(&fx, IBV_QP_EX_WITH_RDMA_READ) && errno == EOPNOTSUPP,
+	   "also one of the first opcodes");
+	if (SROCE_QP_EX_WITH_FLUSH)
+		ok(!qp_with(&fx, SROCE_QP_EX_WITH_FLUSH) &&
+		   errno == EOPNOTSUPP, "and FLUSH");
+	qp = fixture_qp(&fx, IBV_QPT_RC, false);
+	ok(ibv_post_send(qp, &wr, &bad) && bad == &wr && !fake.kicks,
+	   "ibv_post_send() refuses it");
+	ibv_destroy_qp(qp);
+	end(&fx);
+}
+
+static void other_sizes(bool import)
+{
+	struct fixture fx;
+
+	memset(&fake, 0, sizeof(fake));
+	fake.cqe_size = 128;
+	errno = 0;
+	open_or_import(&fx, import);
+	ok(!fx.context && errno == EPROTO,
+	   "a module with other sizes in shared memory is refused%s",
+	   import ? " in an import" : "");
+}
+
+GROUP(versions)
+{
+	newer_module(false);
+	newer_module(true);
+	module_that_lacks_features(false);
+	module_that_lacks_features(true);
+	module_that_lacks_opcodes();
+	other_sizes(false);
+	other_sizes(true);
+}
