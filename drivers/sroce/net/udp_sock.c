@@ -14,6 +14,7 @@
 #include <net/udp_tunnel.h>
 #include "../core/wire.h"
 #include "gro.h"
+#include "gso_accept.h"
 #include "route.h"
 #include "udp_sock.h"
 
@@ -23,6 +24,7 @@ struct udp_socket {
 	u32 users;
 	struct socket *socket;
 	struct sock *sk;
+	struct nf_hook_ops gso_accept;
 	struct rcu_head rcu;
 };
 
@@ -124,6 +126,8 @@ static int open_socket(struct udp_socket *s)
 		return err;
 	s->sk = s->socket->sk;
 	err = bind_socket(s);
+	if (!err)
+		err = sroce_gso_accept_begin(&s->gso_accept, &s->id);
 	if (err) {
 		sock_release(s->socket);
 		return err;
@@ -179,6 +183,8 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
+	sroce_gso_accept_end(&s->gso_accept, &s->id);
+	/* This waits for the RCU grace period that the hook needs, too. */
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
 	kfree_rcu(s, rcu);
 }
