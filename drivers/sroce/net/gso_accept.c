@@ -13,6 +13,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
 #include <linux/skbuff.h>
 #include <linux/udp.h>
 #include "../core/wire.h"
@@ -45,54 +46,52 @@ static bool has_roce_port(const struct sk_buff *skb, bool ipv4)
 }
 
 /*
- * If the socket is not bound to a VRF, no other user has the port in the
- * namespace.  If it is, another one may have it outside the VRF.
+ * A clone shares the bit, and may be on its way to a driver.  Another user's
+ * socket, outside a VRF or inside, may have the port as well.  UDP segments the
+ * burst for it, because only a socket with udp_allow_gso() takes bursts.
  */
-static bool is_for(const struct sroce_udp_sock_id *id,
-		   const struct nf_hook_state *state)
-{
-	return !id->l3mdev || (state->in && state->in->ifindex == id->l3mdev);
-}
-
 static unsigned int accept_gso(void *priv, struct sk_buff *skb,
 			       const struct nf_hook_state *state)
 {
-	const struct sroce_udp_sock_id *id = priv;
-
-	/* A clone shares the bit; it may be on its way to a driver. */
-	if (unlikely(is_unmarked(skb)) && has_roce_port(skb, id->ipv4) &&
-	    is_for(id, state) && !skb_unclone(skb, GFP_ATOMIC))
+	if (unlikely(is_unmarked(skb)) &&
+	    has_roce_port(skb, state->pf == NFPROTO_IPV4) &&
+	    !skb_unclone(skb, GFP_ATOMIC))
 		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL;
 	return NF_ACCEPT;
 }
 
-int sroce_gso_accept_begin(struct nf_hook_ops *ops,
-			   const struct sroce_udp_sock_id *id)
+static const struct nf_hook_ops ipv4_hook = {
+	.hook = accept_gso,
+	.pf = NFPROTO_IPV4,
+	.hooknum = NF_INET_LOCAL_IN,
+	.priority = NF_IP_PRI_LAST,
+};
+
+static const struct nf_hook_ops ipv6_hook = {
+	.hook = accept_gso,
+	.pf = NFPROTO_IPV6,
+	.hooknum = NF_INET_LOCAL_IN,
+	.priority = NF_IP6_PRI_LAST,
+};
+
+int sroce_gso_accept_begin(struct net *net, bool ipv4)
 {
-	ops->hook = accept_gso;
-	ops->priv = (void *)id;
-	ops->pf = id->ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6;
-	ops->hooknum = NF_INET_LOCAL_IN;
-	ops->priority = NF_IP_PRI_LAST;
-	return nf_register_net_hook(id->net, ops);
+	return nf_register_net_hook(net, ipv4 ? &ipv4_hook : &ipv6_hook);
 }
 
-void sroce_gso_accept_end(struct nf_hook_ops *ops,
-			  const struct sroce_udp_sock_id *id)
+void sroce_gso_accept_end(struct net *net, bool ipv4)
 {
-	nf_unregister_net_hook(id->net, ops);
+	nf_unregister_net_hook(net, ipv4 ? &ipv4_hook : &ipv6_hook);
 }
 
 #else
 
-int sroce_gso_accept_begin(struct nf_hook_ops *ops,
-			   const struct sroce_udp_sock_id *id)
+int sroce_gso_accept_begin(struct net *net, bool ipv4)
 {
 	return 0;
 }
 
-void sroce_gso_accept_end(struct nf_hook_ops *ops,
-			  const struct sroce_udp_sock_id *id)
+void sroce_gso_accept_end(struct net *net, bool ipv4)
 {
 }
 

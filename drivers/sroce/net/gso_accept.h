@@ -2,21 +2,19 @@
 #ifndef SROCE_GSO_ACCEPT_H
 #define SROCE_GSO_ACCEPT_H
 
-#include <linux/netfilter.h>
-#include "../base/sroce.h"
+#include <net/net_namespace.h>
 
 /**
- * sroce_gso_accept_begin() - let bursts reach a socket whole
- * @ops: for the hook; zero
- * @id: the socket; both stay until sroce_gso_accept_end() and an RCU grace
- *	period
+ * sroce_gso_accept_begin() - let bursts reach sockets whole
+ * @net: namespace of a socket
+ * @ipv4: its address family
+ *
+ * Each call needs its own sroce_gso_accept_end().
  *
  * Context: process, may sleep.  Return: 0 or an errno.
  */
-int sroce_gso_accept_begin(struct nf_hook_ops *ops,
-			   const struct sroce_udp_sock_id *id);
-/* Same context. */
-void sroce_gso_accept_end(struct nf_hook_ops *ops,
-			  const struct sroce_udp_sock_id *id);
+int sroce_gso_accept_begin(struct net *net, bool ipv4);
+/* Same context.  The module stays for an RCU grace period. */
+void sroce_gso_accept_end(struct net *net, bool ipv4);
 
 #endif /* SROCE_GSO_ACCEPT_H */

@@ -24,7 +24,6 @@ struct udp_socket {
 	u32 users;
 	struct socket *socket;
 	struct sock *sk;
-	struct nf_hook_ops gso_accept;
 	struct rcu_head rcu;
 };
 
@@ -127,7 +126,7 @@ static int open_socket(struct udp_socket *s)
 	s->sk = s->socket->sk;
 	err = bind_socket(s);
 	if (!err)
-		err = sroce_gso_accept_begin(&s->gso_accept, &s->id);
+		err = sroce_gso_accept_begin(s->id.net, s->id.ipv4);
 	if (err) {
 		sock_release(s->socket);
 		return err;
@@ -183,8 +182,7 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
-	sroce_gso_accept_end(&s->gso_accept, &s->id);
-	/* This waits for the RCU grace period that the hook needs, too. */
+	sroce_gso_accept_end(s->id.net, s->id.ipv4);
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
 	kfree_rcu(s, rcu);
 }
