@@ -157,6 +157,15 @@
 #define skb_frags_readable(skb) true
 #endif
 
+/* The limit of an skb that the device or the stack segments, bytes */
+#ifdef SROCE_HAVE_GSO_IPV4_MAX_SIZE
+#define sroce_gso_max_size(dev, ipv4)					\
+	((ipv4) ? READ_ONCE((dev)->gso_ipv4_max_size) :			\
+		  READ_ONCE((dev)->gso_max_size))
+#else
+#define sroce_gso_max_size(dev, ipv4) READ_ONCE((dev)->gso_max_size)
+#endif
+
 /* Hints about the cache that registration also gets: we know none. */
 #ifdef SROCE_HAVE_DMAH
 #define SROCE_DMAH struct ib_dmah *dmah,

@@ -48,6 +48,11 @@ probe SKB_FRAG_FILL_PAGE_DESC <<END
 void f(skb_frag_t *frag) { skb_frag_fill_page_desc(frag, NULL, 0, 0); }
 END
 
+probe GSO_IPV4_MAX_SIZE <<END
+#include <linux/netdevice.h>
+unsigned int f(struct net_device *dev) { return dev->gso_ipv4_max_size; }
+END
+
 probe CREATE_CQ_ATTRS <<END
 #include <rdma/ib_verbs.h>
 int f(struct ib_cq *cq, const struct ib_cq_init_attr *attr,

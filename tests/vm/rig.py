@@ -327,7 +327,8 @@ class Guest:
 
     def _network(self):
         if self.options.network:
-            behind = ["-netdev", f"socket,id=net0,fd={self.options.network.fileno()}"]
+            kind = "socket" if isinstance(self.options.network, socket.socket) else "tap"
+            behind = ["-netdev", f"{kind},id=net0,fd={self.options.network.fileno()}"]
         elif self.options.nic:  # a hub whose other port swallows everything; without that one nothing would leave the card
             behind = ["-netdev", "hubport,id=net0,hubid=0", "-netdev", "hubport,id=nobody,hubid=0"]
         else:

@@ -40,11 +40,6 @@ static bool has_frags(const struct sk_buff *skb, u32 payload)
 	       <= MAX_SKB_FRAGS;
 }
 
-static u32 most_bytes(const struct sroce_burst *burst)
-{
-	return burst->av->loopback ? SROCE_LOOPBACK_BYTES : SROCE_BURST_BYTES;
-}
-
 /*
  * GRO at the receiver skips a frame that Ethernet pads, so it can overtake
  * earlier packets there.  It is sent alone, without a UDP checksum.
@@ -61,8 +56,8 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 		return true;
 	return burst->bytes == burst->packets * burst->size &&
 	       bytes <= burst->size && bytes >= SHORTEST &&
-	       burst->packets < SROCE_BURST_PACKETS &&
-	       burst->bytes + bytes <= most_bytes(burst) &&
+	       burst->packets < burst->most_packets &&
+	       burst->bytes + bytes <= burst->most_bytes &&
 	       (burst->chains || has_frags(burst->tail, pkt->payload));
 }
 
@@ -79,6 +74,23 @@ static bool takes_chains(const struct net_device *dev)
 	       !(dev->features & NETIF_F_GSO_UDP_L4);
 }
 
+/*
+ * Beyond its limits the stack would segment the burst for the device.
+ * @headroom: bytes in front of the first BTH, at most
+ */
+static void limit_burst(struct sroce_burst *burst, const struct net_device *dev,
+			u32 headroom)
+{
+	u32 bytes = sroce_gso_max_size(dev, burst->av->ipv4);
+
+	burst->chains = takes_chains(dev);
+	burst->most_packets = min_t(u32, SROCE_BURST_PACKETS,
+				    READ_ONCE(dev->gso_max_segs));
+	/* A burst of one packet ignores the limit. */
+	burst->most_bytes = bytes <= headroom ? 0 :
+			    min_t(u32, SROCE_BURST_BYTES, bytes - headroom - 1);
+}
+
 /* The tailroom holds short packets, which then need one allocation only. */
 static int open_burst(struct sroce_burst *burst)
 {
@@ -86,13 +98,16 @@ static int open_burst(struct sroce_burst *burst)
 	struct dst_entry *dst;
 
 	lockdep_assert_in_softirq();
-	burst->chains = true;
-	if (!burst->av->loopback) {
+	if (burst->av->loopback) {
+		burst->chains = true;
+		burst->most_packets = SROCE_BURST_PACKETS;
+		burst->most_bytes = SROCE_LOOPBACK_BYTES;
+	} else {
 		dst = sroce_path_dst(burst->path, burst->av);
 		if (IS_ERR(dst))
 			return -ENETUNREACH;
 		headroom += LL_RESERVED_SPACE(dst->dev);
-		burst->chains = takes_chains(dst->dev);
+		limit_burst(burst, dst->dev, headroom);
 	}
 	burst->head = alloc_skb(headroom + SROCE_COPY_BREAK,
 				GFP_ATOMIC | __GFP_NOWARN);
@@ -301,6 +316,7 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	struct sk_buff *tail = burst->tail;
 	u32 len = burst->head ? tail->len : 0;
 	u8 *bth = burst->bth;
+	bool copied;
 	int err = 0;
 
 	if (!burst->head)
@@ -309,8 +325,13 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		err = add_frag_list(burst);
 	if (unlikely(err))
 		return err;
-	err = copy ? fill_payload(burst, pkt, from, at, data) :
-		     attach_frag(burst, pkt, from, at);
+	/*
+	 * Without a frag_list, attached payload fills the skb after a few
+	 * packets.
+	 */
+	copied = copy || !burst->chains;
+	err = copied ? fill_payload(burst, pkt, from, at, data) :
+		       attach_frag(burst, pkt, from, at);
 	if (unlikely(err)) {
 		undo_packet(burst, tail, len);
 		burst->bth = bth;
@@ -320,7 +341,8 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		burst->size = sroce_pkt_bytes(pkt);
 	burst->packets++;
 	burst->bytes += sroce_pkt_bytes(pkt);
-	burst->attached = !copy;
+	burst->attached = !copied;
+	burst->repeats = !copy;
 	return 0;
 }
 
@@ -372,11 +394,12 @@ static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk
 /* Number of packets like the last one that the burst has room for. */
 static u32 room_for(const struct sroce_burst *burst)
 {
-	u32 bytes = (most_bytes(burst) - burst->bytes) / burst->size;
-
-	if (burst->bytes != burst->packets * burst->size)
+	if (burst->bytes != burst->packets * burst->size ||
+	    burst->bytes >= burst->most_bytes ||
+	    burst->packets >= burst->most_packets)
 		return 0;
-	return min(bytes, SROCE_BURST_PACKETS - burst->packets);
+	return min((burst->most_bytes - burst->bytes) / burst->size,
+		   burst->most_packets - burst->packets);
 }
 
 /* True if the next payload can be attached, and one more fragment after it. */
@@ -444,12 +467,30 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 	return n;
 }
 
+/* With an error it ends early; the caller meets it with the next packet. */
+static u32 repeat_copy(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       u32 more, const struct sroce_sgl *from, u32 at)
+{
+	struct sroce_pkt next = *pkt;
+	u32 n;
+
+	for (n = 0; n < more; n++, at += pkt->payload) {
+		next.psn = sroce_psn_add(next.psn, 1);
+		if (!sroce_burst_fits(burst, &next) ||
+		    add_packet(burst, &next, from, at, NULL, false))
+			break;
+	}
+	return n;
+}
+
 u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       u32 more, const struct sroce_sgl *from, u32 at)
 {
 	struct sroce_sgl_iter walk;
 	u32 n;
 
+	if (burst->repeats && !burst->attached)
+		return repeat_copy(burst, pkt, more, from, at);
 	/* An XRC request has more than a BTH. */
 	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
 	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||

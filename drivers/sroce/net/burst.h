@@ -27,8 +27,11 @@
  * @packets: number of packets
  * @bytes: UDP payload of all packets
  * @size: UDP payload of each packet except the last, which may be shorter
+ * @most_packets: limit of @packets
+ * @most_bytes: limit of @bytes
  * @chains: the device accepts a frag_list
  * @attached: the payload of the last packet was attached, not copied
+ * @repeats: the caller of the last packet did not ask for a copy
  * @cache: MR cache
  *
  * The skb has the layout for generic segmentation offload: the packets follow
@@ -45,8 +48,11 @@ struct sroce_burst {
 	u32 packets;
 	u32 bytes;
 	u32 size;
+	u32 most_packets;
+	u32 most_bytes;
 	bool chains;
 	bool attached;
+	bool repeats;
 	struct sroce_mr_cache cache;
 };
 
@@ -113,7 +119,7 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
  * The headers differ from the last packet's in the PSN only.
  *
  * Return: number of packets appended; less than @more, possibly 0, if there is
- * no room or the payload of the last packet was not attached.
+ * no room, or if the caller had the payload of the last packet copied.
  */
 u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       u32 more, const struct sroce_sgl *from, u32 at);

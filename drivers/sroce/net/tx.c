@@ -271,11 +271,6 @@ static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av, u8 tclass)
 	skb->protocol = htons(ETH_P_IPV6);
 }
 
-/*
- * The UDP_TUNNEL bit lets a receiver behind a virtual device take the burst
- * whole (udp_unexpected_gso()).  Drivers that segment would take it for a
- * tunnel.
- */
 static void make_gso(struct sroce_burst *burst)
 {
 	struct skb_shared_info *shared = skb_shinfo(burst->head);
@@ -283,8 +278,6 @@ static void make_gso(struct sroce_burst *burst)
 	shared->gso_size = burst->size;
 	shared->gso_segs = burst->packets;
 	shared->gso_type = SKB_GSO_UDP_L4;
-	if (burst->chains)
-		shared->gso_type |= SKB_GSO_UDP_TUNNEL;
 }
 
 static void write_icrcs(struct sroce_burst *burst)

@@ -14,6 +14,7 @@
 #include <net/udp_tunnel.h>
 #include "../core/wire.h"
 #include "gro.h"
+#include "gso_accept.h"
 #include "route.h"
 #include "udp_sock.h"
 
@@ -124,6 +125,8 @@ static int open_socket(struct udp_socket *s)
 		return err;
 	s->sk = s->socket->sk;
 	err = bind_socket(s);
+	if (!err)
+		err = sroce_gso_accept_begin(s->id.net, s->id.ipv4);
 	if (err) {
 		sock_release(s->socket);
 		return err;
@@ -179,6 +182,7 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
+	sroce_gso_accept_end(s->id.net, s->id.ipv4);
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
 	kfree_rcu(s, rcu);
 }

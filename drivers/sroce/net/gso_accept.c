@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Bursts that arrive whole: from a virtual device, from virtio-net with the
+ * feature GUEST_USO, or from a NIC that joins packets.  For a socket with an
+ * encap_rcv, UDP segments them again, because most tunnels cannot take them
+ * (udp_unexpected_gso()).  UDP has no flag for a socket that can, only the
+ * tunnel bit that its own GRO sets for such sockets.  A netfilter hook sets this
+ * bit after routing and firewall, when the packet can only go to the socket, so
+ * no driver sees it.
+ *
+ * Without netfilter (CONFIG_NETFILTER), bursts are segmented.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include "../core/wire.h"
+#include "gso_accept.h"
+
+#ifdef CONFIG_NETFILTER
+
+#define MARKS	(SKB_GSO_UDP_TUNNEL | SKB_GSO_UDP_TUNNEL_CSUM)
+
+/* True for a UDP burst that UDP would segment. */
+static bool is_unmarked(const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) &&
+	       (skb_shinfo(skb)->gso_type & (SKB_GSO_UDP_L4 | MARKS)) ==
+	       SKB_GSO_UDP_L4;
+}
+
+/* rx does not take packets with IPv6 extension headers. */
+static bool has_roce_port(const struct sk_buff *skb, bool ipv4)
+{
+	u8 protocol = ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
+	const struct udphdr *udp;
+	struct udphdr copy;
+
+	if (protocol != IPPROTO_UDP)
+		return false;
+	udp = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(copy),
+				 &copy);
+	return udp && udp->dest == htons(SROCE_UDP_PORT);
+}
+
+/*
+ * A clone shares the bit, and may be on its way to a driver.  Another user's
+ * socket, outside a VRF or inside, may have the port as well.  UDP segments the
+ * burst for it, because only a socket with udp_allow_gso() takes bursts.
+ */
+static unsigned int accept_gso(void *priv, struct sk_buff *skb,
+			       const struct nf_hook_state *state)
+{
+	if (unlikely(is_unmarked(skb)) &&
+	    has_roce_port(skb, state->pf == NFPROTO_IPV4) &&
+	    !skb_unclone(skb, GFP_ATOMIC))
+		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL;
+	return NF_ACCEPT;
+}
+
+static const struct nf_hook_ops ipv4_hook = {
+	.hook = accept_gso,
+	.pf = NFPROTO_IPV4,
+	.hooknum = NF_INET_LOCAL_IN,
+	.priority = NF_IP_PRI_LAST,
+};
+
+static const struct nf_hook_ops ipv6_hook = {
+	.hook = accept_gso,
+	.pf = NFPROTO_IPV6,
+	.hooknum = NF_INET_LOCAL_IN,
+	.priority = NF_IP6_PRI_LAST,
+};
+
+int sroce_gso_accept_begin(struct net *net, bool ipv4)
+{
+	return nf_register_net_hook(net, ipv4 ? &ipv4_hook : &ipv6_hook);
+}
+
+void sroce_gso_accept_end(struct net *net, bool ipv4)
+{
+	nf_unregister_net_hook(net, ipv4 ? &ipv4_hook : &ipv6_hook);
+}
+
+#else
+
+int sroce_gso_accept_begin(struct net *net, bool ipv4)
+{
+	return 0;
+}
+
+void sroce_gso_accept_end(struct net *net, bool ipv4)
+{
+}
+
+#endif /* CONFIG_NETFILTER */

@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Two virtual machines on taps of a bridge, as most users have them. Counts the packets per burst: where virtio-net segments UDP,
+# bursts leave and arrive whole; where it does not, GRO joins what the host has split, or the host's neighbour sends single packets.
+# guests: 2
+# guest: --taps
+# timeout: 400
+# lanes: vm
+. "$(dirname "$0")/lib.sh"
+
+[ "${TAPS:-0}" = 1 ] || skip_all "the host has no taps for guests"
+PEER=$((3 - ROLE)) IP1=10.99.0.1 IP2=10.99.0.2
+DEVICE=sroce$ROLE
+HOST1=init HOST2=init
+
+feature() { ethtool -k eth0 | sed -n "s/^$1: \([a-z]*\).*/\1/p"; }
+# What this guest sends and receives whole. Kernels between 6.1 and 7 can, but have it off at first.
+ethtool -K eth0 tx-udp-segmentation on 2>/dev/null
+USO=$(feature tx-udp-segmentation)
+ok "the other guest answers" wait_for 30 ping -c 1 -W 1 10.99.0.$PEER
+ok "add" rdma link add $DEVICE type sroce netdev eth0
+at_exit rdma link delete $DEVICE
+G=$(gid $DEVICE 10.99.0.$ROLE) G6=$(gid $DEVICE fd99::$ROLE)
+like "IPv4 and IPv6 GIDs" "$G $G6" '^[0-9]+ [0-9]+$'
+
+# The guests do the steps of this suite at the same time: each waits for the other at a port of its own.
+PORT=21000
+await() {
+	limited 60 python3 -c 'import socket, sys
+with socket.create_server(("", int(sys.argv[1]))) as s: s.accept()' "$1"
+}
+tell() { (exec 3<>"/dev/tcp/10.99.0.$PEER/$1") 2>/dev/null; }
+meet() {
+	PORT=$((PORT + 1))
+	if [ "$ROLE" = 1 ]; then
+		await $PORT && wait_for 60 tell $((PORT + 1000))
+	else
+		wait_for 60 tell $PORT && await $((PORT + 1000))
+	fi
+}
+
+# transfer SERVER CLIENT: the server's command on guest 2, then the client's on guest 1
+transfer() {
+	local server
+	PORT=$((PORT + 1))
+	export PORT DEVICE G G6 IP2
+	if [ "$ROLE" = 1 ]; then
+		await $((PORT + 1000)) && limited 120 bash -c "exec $2"
+		return
+	fi
+	limited 120 bash -c "exec $1" &
+	server=$!
+	wait_server $server $PORT && wait_for 60 tell $((PORT + 1000))
+	wait $server
+}
+
+# counted DIRECTION COMMAND...: sets PACKETS and BURSTS to what the device counts meanwhile
+counted() {
+	local way=$1 packets bursts
+	shift
+	packets=$(counter $DEVICE ${way}_packets) bursts=$(counter $DEVICE ${way}_bursts)
+	"$@" || return
+	PACKETS=$(($(counter $DEVICE ${way}_packets) - packets)) BURSTS=$(($(counter $DEVICE ${way}_bursts) - bursts))
+}
+
+# moves WHAT LEAST DIRECTION COMMAND...: there are LEAST packets a burst or more
+moves() {
+	local what=$1 least=$2 way=$3
+	shift 3
+	PACKETS=0 BURSTS=0
+	ok "$what" counted_to_file $way "$@"
+	read -r PACKETS BURSTS <"$OUTPUT.count"
+	diag "$way: $PACKETS packets in $BURSTS bursts"
+	ok "$what: at least $least a burst" test "$PACKETS" -ge $((BURSTS * least)) -a "$PACKETS" -ge 6000
+}
+counted_to_file() {
+	echo "0 0" >"$OUTPUT.count"
+	counted "$@" && echo "$PACKETS $BURSTS" >"$OUTPUT.count"
+}
+at_exit rm -f "$OUTPUT.count"
+
+write_bw='ib_write_bw -F -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
+write6_bw='ib_write_bw -F -d $DEVICE -x $G6 -s 65536 -n 100 -p $PORT'
+send_bw='ib_send_bw -F -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
+read_bw='ib_read_bw -F -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
+# WRITE and SEND leave guest 1, READ responses leave guest 2.
+one() { if [ "$ROLE" = 1 ]; then echo tx; else echo rx; fi; }
+two() { if [ "$ROLE" = 1 ]; then echo rx; else echo tx; fi; }
+
+# all WHAT OUT IN: least packets per burst where they leave and where they arrive
+all() {
+	local leave=$2 arrive=$3
+	[ "$ROLE" = 1 ] || { leave=$3 arrive=$2; }
+	moves "$1: WRITE" "$leave" "$(one)" transfer "$write_bw" "$write_bw \$IP2"
+	moves "$1: WRITE over IPv6" "$leave" "$(one)" transfer "$write6_bw" "$write6_bw \$IP2"
+	moves "$1: SEND" "$leave" "$(one)" transfer "$send_bw" "$send_bw \$IP2"
+	moves "$1: READ" $((arrive < 15 ? arrive : 15)) "$(two)" transfer "$read_bw" "$read_bw \$IP2"
+}
+
+# 64 packets are two bursts if it is a WRITE, whose first packet is longer than the others, and three if it is a READ, whose last
+# is, too. GRO may find fewer waiting.
+FULL=21 JOINED=8
+if [ "$USO" = on ]; then WHOLE=$FULL; else WHOLE=$JOINED; fi
+all "as it comes" $FULL $WHOLE
+meet
+ok "GRO off" ethtool -K eth0 gro off
+meet
+# A guest that gets single packets may lose some, and what is sent again goes in shorter bursts.
+if [ "$USO" = on ]; then all "without GRO" $FULL $FULL; else all "without GRO" $JOINED 1; fi
+meet
+ethtool -K eth0 gro on
+if [ "$USO" = on ]; then
+	# The host splits for a guest that does not take bursts whole.
+	ok "virtio-net receives single packets" ethtool -K eth0 rx-gro-hw off
+	meet
+	all "split by the host" $FULL $JOINED
+	meet
+	ethtool -K eth0 rx-gro-hw on
+fi
+is "no errors counted" "$(error_counters $DEVICE)" ""
+is "no ICRC is wrong" "$(counter $DEVICE rx_icrc_encapsulated)" 0
+
+# --- a guest that lies about the size of packets in a burst ---
+
+# The kernel adds what a packet of ours would have; a packet socket takes the sizes as they are given (Linux 6.2 and later).
+lie() {
+	python3 - "$1" eth0 10.99.0.$ROLE 10.99.0.$PEER <<'END'
+import random, socket, struct, sys
+
+mac, device, here, there = sys.argv[1:]
+SOL_PACKET, PACKET_VNET_HDR, NEEDS_CSUM, GSO_UDP_L4 = 263, 15, 1, 5
+addresses = socket.inet_aton(here) + socket.inet_aton(there)
+out = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+out.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
+out.bind((device, 0x800))
+own = out.getsockname()[4]
+
+def words(data):
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return total
+
+def burst(size, payload):
+    length = 8 + len(payload)
+    ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + length, 7, 0x4000, 64, 17, 0) + addresses
+    ip = ip[:10] + struct.pack(">H", 0xFFFF - words(ip)) + ip[12:]
+    udp = struct.pack(">HHHH", 50000, 4791, length, words(addresses + struct.pack(">HH", 17, length)))
+    header = struct.pack("<BBHHHH", NEEDS_CSUM, GSO_UDP_L4, 42, size, 34, 6)
+    out.send(header + bytes.fromhex(mac.replace(":", "")) + own + b"\x08\0" + ip + udp + payload)
+
+random.seed(24)
+sent = 0
+for size in (1, 2, 15, 16, 17, 19, 20, 21, 24, 64, 255, 1000, 1400, 1452, 9000, 40000, 65534):
+    for length in (size + 1, 2 * size, 2 * size + 3, 60 * size, 63 * size + 5):
+        # A BTH of a plausible request, then anything
+        payload = struct.pack(">BBHII", 4, 0x40, 0xFFFF, 17, 1) + random.randbytes(max(length - 12, 0))
+        if length > 60000:
+            continue
+        try:
+            burst(size, payload[:length])
+            sent += 1
+        except OSError as error:
+            print(size, length, error)
+print(sent, "bursts")
+sys.exit(sent < 20)
+END
+}
+if [ "$USO" = on ]; then
+	BEFORE=$(($(counter $DEVICE rx_malformed) + $(counter $DEVICE rx_icrc_encapsulated)))
+	meet
+	[ "$ROLE" = 2 ] || ok "bursts with sizes that are not true" lie 52:54:00:99:00:02
+	meet
+	[ "$ROLE" = 1 ] || ok "they are refused" test \
+		$(($(counter $DEVICE rx_malformed) + $(counter $DEVICE rx_icrc_encapsulated))) -gt $((BEFORE + 40))
+	ok "and the device works" transfer "$send_bw" "$send_bw \$IP2"
+fi
