@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+"""On the host: tables of what networks.py and queues.py left in build/bench."""
+
+import json
+import os
+
+import report
+
+COLUMNS = ("sroce WRITE", "rxe WRITE", "TCP", "sroce READ", "rxe READ")
+OURS = ("sroce WRITE", "sroce READ")
+# What is wanted: {row: (of which row or column or of how many MiB/s, percent for WRITE, for READ)}; none: the row "good".
+TEN_PACKETS = "200 Mbit/s, a queue of ten packets"
+AIMS = {
+    "0.1 % lost": ("good", 92, 92),
+    "1 % lost": ("good", 85, 80),
+    "5 % lost": ("good", 60, 50),
+    "20 % lost": ("MiB/s", 10, 5),
+    "1 % lost, in bursts": ("good", 80, 75),
+    "5 % in the wrong order": ("good", 97, 95),
+    "10 ms away, 0.1 % lost": ("10 ms away", 70, 70),
+    "100 ms away, after 10 s": ("TCP", 100, 100),
+    TEN_PACKETS: ("the rate", 85, 85),
+}
+# Payload of 200 Mbit/s, MiB/s: 1024 of 1082 bytes
+RATE = 200e6 / 8 / (1 << 20) * 1024 / 1082
+BLOCKS = ("networks", "queues")
+
+
+def load(folder, name):
+    """A file of figures, or None."""
+    path = os.path.join(folder, name + ".json")
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def figure(value):
+    """Goodput, or in a word why there is none."""
+    return value if isinstance(value, str) else f"{value:.3g}"
+
+
+def commits(rows):
+    found = sorted({row.get("commit") or report.NONE for row in rows.values()})
+    return f"commit {found[0]}" if len(found) == 1 else "commits " + ", ".join(found)
+
+
+def goodput_table(rows):
+    return report.table(["network", *COLUMNS], [[name, *(figure(row["values"].get(column, report.NONE)) for column in COLUMNS)]
+                                                for name, row in rows.items()])
+
+
+# --- what a loss costs ---
+
+def base(rows, name, column):
+    """MiB/s that a row is compared with; none if it was not measured."""
+    of = AIMS.get(name, ("good",))[0]
+    if of == "MiB/s":
+        return 1
+    if of == "the rate":
+        return RATE
+    value = rows[name]["values"].get("TCP") if of == "TCP" else rows.get(of, {}).get("values", {}).get(column)
+    return value if isinstance(value, float) else None
+
+
+def share(rows, name, column):
+    value, whole = rows[name]["values"].get(column), base(rows, name, column)
+    return value / whole if isinstance(value, float) and whole else None
+
+
+def of_text(rows, name, column):
+    value = share(rows, name, column)
+    if value is None:
+        return report.NONE
+    return figure(value) if AIMS.get(name, ("good",))[0] == "MiB/s" else f"{value:.0%}"
+
+
+def cost_cells(rows, name, column):
+    """Goodput compared, packets resent for each lost one, and microseconds that each loss took."""
+    found = rows[name].get("details", {}).get(column)
+    if not found:
+        return [of_text(rows, name, column), report.NONE, report.NONE, report.NONE]
+    lost, vain = found["lost"], found["in_vain"]
+    part = f"{vain / max(found['sent'], 1):.2%}"
+    if not lost:
+        return [of_text(rows, name, column), part, report.NONE, report.NONE]
+    taken = share(rows, name, column)
+    whole = AIMS.get(name, ("good",))[0] == "good" and taken is not None
+    microseconds = f"{max(0, 1 - taken) * rows[name]['ran'] / lost * 1e6:.0f}" if whole else report.NONE
+    return [of_text(rows, name, column), part, f"{(lost + vain) / lost:.2f}", microseconds]
+
+
+def aim_text(name, index):
+    of, *aims = AIMS.get(name, ("good", None, None))
+    return report.NONE if aims[index] is None else f"{aims[index]}" + ("" if of == "MiB/s" else " %")
+
+
+def cost_table(rows):
+    wanted = [name for name, row in rows.items()
+              if name in AIMS or any(found["lost"] for found in row.get("details", {}).values())]
+    lines = []
+    for name in wanted:
+        line = [name, AIMS.get(name, ("good",))[0]]
+        for index, column in enumerate(OURS):
+            compared, *rest = cost_cells(rows, name, column)
+            line += [compared, aim_text(name, index), *rest]
+        lines.append(line)
+    half = ["must", "in vain", "resent/lost", "us/loss"]
+    return report.table(["network", "of", "WRITE", *half, "READ", *half], lines)
+
+
+# --- queues ---
+
+def percent(part, whole):
+    return f"{part / whole:.0%}" if whole else report.NONE
+
+
+def mark_rows(rows):
+    for row in rows.values():
+        if len(row["kinds"]) > 1:
+            continue
+        if "trouble" in row:
+            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 5
+            continue
+        waiting, bdp = row["backlog"], row["bdp"]
+        yield [row["queue"], row["flows"], f"{row['shares'][0]:.1%}", row["drops"], row["marks"], row["np_cnp_sent"],
+               percent(waiting["mean"], bdp), percent(waiting["peak"], bdp)]
+
+
+def mark_table(rows):
+    return report.table(["queue", "flow", "of the link", "dropped", "marked", "CNPs", "mean queue/BDP", "longest queue/BDP"],
+                        list(mark_rows(rows)))
+
+
+def deviation(shares):
+    """Of the flow that is farthest from the mean."""
+    mean = sum(shares) / len(shares)
+    return max(abs(share / mean - 1) for share in shares)
+
+
+def jain(shares):
+    return sum(shares) ** 2 / len(shares) / sum(share * share for share in shares)
+
+
+def share_rows(rows):
+    for row in rows.values():
+        if len(row["kinds"]) == 1:
+            continue
+        if "trouble" in row:
+            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 6
+            continue
+        shares, total = row["shares"], sum(row["shares"])
+        yield [row["queue"], row["flows"], f"{total:.1%}", " ".join(f"{100 * share / total:.0f}" for share in shares),
+               f"{deviation(shares):.0%}", f"{jain(shares):.3f}", row["drops"], row["marks"],
+               percent(row["backlog"]["mean"], row["bdp"])]
+
+
+def share_table(rows):
+    return report.table(["queue", "flows", "of the link", "share of each, %", "farthest from mean", "Jain", "dropped", "marked",
+                         "mean queue/BDP"], list(share_rows(rows)))
+
+
+# --- the text ---
+
+def blocks(folder):
+    """{name of a block of performance.rst: its text}, of what was measured."""
+    found = {}
+    measured = load(folder, "networks")
+    if measured:
+        rows = measured["rows"]
+        found["networks"] = (f"Measured at {commits(rows)}, kernel {measured['kernel']}.\n\n{goodput_table(rows)}\n\n"
+                             f"What of that is due to losses:\n\n{cost_table(rows)}\n")
+    measured = load(folder, "queues")
+    if measured:
+        rows = measured["rows"]
+        found["queues"] = (f"Measured at {commits(rows)}, kernel {measured['kernel']}. A flow alone:\n\n{mark_table(rows)}\n\n"
+                           f"Flows together:\n\n{share_table(rows)}\n")
+    return found
+
+
+def write(folder, names):
+    """Prints the blocks of these jobs, and leaves them in NAME.txt."""
+    for name, block in blocks(folder).items():
+        if name in names:
+            print(f"{name}: {block}")
+            with open(os.path.join(folder, name + ".txt"), "w", encoding="utf-8") as file:
+                file.write(block)
+
+
+def write_document(folder, path):
+    """Replaces the blocks of the document between ".. NAME: begin" and ".. NAME: end"."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for name, block in blocks(folder).items():
+        begin, end = f".. {name}: begin\n", f".. {name}: end\n"
+        before, rest = text.split(begin)
+        _, after = rest.split(end)
+        text = f"{before}{begin}\n{block}\n{end}{after}"
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
