@@ -1,106 +1,88 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""In the guest: transfers from host to host that run for some time, one or several at once."""
+"""In the guest: transfers from host to host that run for some time, one or several at once.
+
+Goodput is measured for "seconds" after "warm_up" seconds; "tail" is how long a transfer goes on, for others are measured still."""
 
 import json
-import re
+import os
 
 import hosts
 
-SIZE = 65536
+STREAM = os.path.join(os.environ["SROCE_TOP"], "build/bench/stream")
 # Seconds after which a transfer that should have ended does not any more
 PATIENCE = 40
+# What perftest has: messages outstanding, and the QP's timeout as verbs have it
+DEPTH, TIMEOUT = 128, 14
 
 
-class Flow:
-    """A transfer: goodput is measured for "seconds" after "warm_up" seconds."""
-    name = "?"
+class Stream:
+    """Messages of 64 KiB on some QPs, which one process has both ends of; it sleeps when there is nothing to do."""
 
-    def __init__(self, ends, seconds, warm_up, words=""):
-        self.ends, self.seconds, self.warm_up, self.words = ends, seconds, warm_up, words.split()
+    def __init__(self, ends, verb, seconds, warm_up, number=1, **more):
+        self.ends, self.verb, self.number, self.seconds, self.warm_up = ends, verb, number, seconds, warm_up
+        self.tail, self.depth = more.get("tail", 0), more.get("depth", DEPTH)
+        self.timeout = more.get("timeout", TIMEOUT)
+        self.process = None
+
+    def listen(self):
+        """There is no server."""
+
+    def begin(self):
+        here, there = self.ends
+        environment = dict(os.environ, D1=here.device, G1=str(here.gid), D2=there.device, G2=str(there.gid))
+        words = (self.number, self.warm_up, self.seconds, self.tail, self.depth, self.timeout)
+        self.process = here.start([STREAM, self.verb.lower(), *map(str, words)], env=environment)
+
+    def goodput(self):
+        """A list of MiB/s; waits for the end."""
+        output = hosts.output_of(self.process, self.seconds + self.warm_up + self.tail + PATIENCE, "stream")
+        return [float(line) for line in output.split()]
+
+    def stop(self):
+        stop(self.process)
+
+
+class Tcp:
+    """From client to server, or "back"."""
+
+    def __init__(self, ends, seconds, warm_up, back=False):
+        self.ends, self.seconds, self.warm_up, self.back = ends, seconds, warm_up, back
         self.port = hosts.Ports.next()
         self.server = self.client = None
 
     def listen(self):
         end = self.ends[1]
-        self.server = end.start(self.server_words())
+        self.server = end.start(["iperf3", "-s", "-1", "-p", str(self.port)])
         hosts.wait_for_server(end, self.server, self.port)
 
     def begin(self):
-        self.client = self.ends[0].start(self.client_words())
+        words = f"iperf3 -c {self.ends[1].address} -p {self.port} -J -t {self.seconds} -O {self.warm_up}"
+        self.client = self.ends[0].start(words.split() + (["-R"] if self.back else []))
 
     def goodput(self):
-        """MiB/s; waits for the end."""
-        output = hosts.output_of(self.client, self.seconds + 2 * self.warm_up + PATIENCE, self.name)
-        hosts.end_of(self.server, False)
-        return self.figure(output)
+        """MiB/s, in a list; waits for the end."""
+        output = hosts.output_of(self.client, self.seconds + self.warm_up + PATIENCE, "iperf3")
+        return [json.loads(output)["end"]["sum_received"]["bits_per_second"] / 8 / (1 << 20)]
 
     def stop(self):
-        for process in filter(None, (self.client, self.server)):
-            process.kill()
-            process.wait()
-
-    def server_words(self):
-        raise NotImplementedError
-
-    def client_words(self):
-        raise NotImplementedError
-
-    def figure(self, output):
-        raise NotImplementedError
+        stop(self.client)
+        stop(self.server)
 
 
-class Perftest(Flow):
-    """One of perftest's programs, asleep when there is nothing to do. It leaves out as much at the end as at the beginning."""
-
-    def both_words(self, end):
-        duration = str(self.seconds + 2 * self.warm_up)
-        return [self.name, "-F", "-d", end.device, "-x", str(end.gid), "-p", str(self.port), "-s", str(SIZE), "-D", duration,
-                "-f", str(self.warm_up), "-e", *self.words]
-
-    def server_words(self):
-        return self.both_words(self.ends[1])
-
-    def client_words(self):
-        return self.both_words(self.ends[0]) + [self.ends[1].address]
-
-    def figure(self, output):
-        values = [line.split() for line in output.splitlines() if re.match(rf" *{SIZE} ", line)]
-        if not values:
-            raise hosts.Trouble("no figure: " + output.strip()[-200:])
-        return float(values[-1][3])
+def stop(process):
+    if process:
+        process.kill()
+        process.wait()
 
 
-class Write(Perftest):
-    name = "ib_write_bw"
-
-
-class Read(Perftest):
-    name = "ib_read_bw"
-
-
-class Tcp(Flow):
-    """From client to server; with the words "-R" the other way."""
-    name = "iperf3"
-
-    def server_words(self):
-        return [self.name, "-s", "-1", "-p", str(self.port)]
-
-    def client_words(self):
-        return [self.name, "-c", self.ends[1].address, "-p", str(self.port), "-J", "-t", str(self.seconds),
-                "-O", str(self.warm_up), *self.words]
-
-    def figure(self, output):
-        return json.loads(output)["end"]["sum_received"]["bits_per_second"] / 8 / (1 << 20)
-
-
-def together(flows):
+def together(transfers):
     """The goodput of each, all running at the same time."""
     try:
-        for flow in flows:
-            flow.listen()
-        for flow in flows:
-            flow.begin()
-        return [flow.goodput() for flow in flows]
+        for transfer in transfers:
+            transfer.listen()
+        for transfer in transfers:
+            transfer.begin()
+        return [rate for transfer in transfers for rate in transfer.goodput()]
     finally:
-        for flow in flows:
-            flow.stop()
+        for transfer in transfers:
+            transfer.stop()

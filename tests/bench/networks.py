@@ -26,14 +26,14 @@ class Network:
         self.cut = more.get("cut", False)
         self.seconds = more.get("seconds")  # if others than the rest
         self.warm_up = more.get("warm_up", 1)
-        self.words = more.get("words", "")  # perftest's
+        self.options = more.get("options", {})  # of the stream
 
 
 LOST = "netem limit 10000 loss "
 # The kernel notices the carrier up to a second late; eight times perftest's own timeout is half of that.
-PATIENT = "-u 16"
+PATIENT = {"timeout": 16}
 # Enough messages for what the path holds
-DEEP = "-t 512"
+DEEP = {"depth": 512}
 NETWORKS = (
     Network("good"),
     Network("0.1 % lost", LOST + "0.1%"),
@@ -52,13 +52,13 @@ NETWORKS = (
     Network("10 ms away", "netem limit 10000 delay 10ms"),
     Network("10 ms away, 0.1 % lost", "netem limit 10000 delay 10ms loss 0.1%"),
     Network("100 ms away", "netem limit 10000 delay 100ms"),
-    Network("100 ms away, after 10 s", "netem limit 100000 delay 100ms", seconds=5, warm_up=10, words=DEEP),
+    Network("100 ms away, after 10 s", "netem limit 100000 delay 100ms", seconds=5, warm_up=10, options=DEEP),
     Network("100 Mbit/s", "netem limit 1000 rate 100mbit"),
     Network("200 Mbit/s, a queue of ten packets", "tbf rate 200mbit burst 3kb limit 11kb"),
-    Network("cable out for 300 ms", cut=True, words=PATIENT),
+    Network("cable out for 300 ms", cut=True, options=PATIENT),
 )
-COLUMNS = (("sroce WRITE", "sroce", flows.Write), ("rxe WRITE", "rxe", flows.Write), ("TCP", "tcp", flows.Tcp),
-           ("sroce READ", "sroce", flows.Read), ("rxe READ", "rxe", flows.Read))
+COLUMNS = (("sroce WRITE", "sroce", "WRITE"), ("rxe WRITE", "rxe", "WRITE"), ("TCP", "tcp", None),
+           ("sroce READ", "sroce", "READ"), ("rxe READ", "rxe", "READ"))
 
 
 def counters(device, names):
@@ -67,9 +67,9 @@ def counters(device, names):
     return {name: int(hosts.read(f"{folder}/{name}")) if os.path.exists(f"{folder}/{name}") else 0 for name in names}
 
 
-def in_vain(kind, counts):
+def in_vain(verb, counts):
     """Data packets that arrived and were of no use: duplicates, and what was dropped because it was ahead."""
-    if kind is flows.Write:
+    if verb == "WRITE":
         return counts["duplicate_request"] + counts["out_of_sequence"] - counts["rx_held"]
     return counts["rx_packets"] - counts["rx_acks"] + counts["out_of_sequence"]
 
@@ -80,10 +80,10 @@ COUNTERS = ("duplicate_request", "out_of_sequence", "rx_held", "rx_packets", "rx
 class Watch:
     """What happened to the data packets of a transfer of sroce's."""
 
-    def __init__(self, topology, kind):
-        self.topology, self.kind = topology, kind
-        towards = bridged.SERVER if kind is flows.Write else bridged.CLIENT
-        self.device = topology.ends["sroce"][1 if kind is flows.Write else 0].device
+    def __init__(self, topology, verb):
+        self.topology, self.verb = topology, verb
+        towards = bridged.SERVER if verb == "WRITE" else bridged.CLIENT
+        self.device = topology.ends["sroce"][1 if verb == "WRITE" else 0].device
         self.port = topology.port("sroce", towards)
         self.before = self.now()
 
@@ -93,15 +93,15 @@ class Watch:
     def figures(self):
         now = self.now()
         counts = {name: now[name] - self.before[name] for name in now}
-        return {"lost": counts["drops"], "sent": counts["packets"], "in_vain": in_vain(self.kind, counts)}
+        return {"lost": counts["drops"], "sent": counts["packets"], "in_vain": in_vain(self.verb, counts)}
 
 
-def goodput(topology, network, stack, kind, seconds):
+def goodput(topology, network, stack, verb, seconds):
     """MiB/s, or why there is no figure."""
-    words = "" if kind is flows.Tcp else network.words
-    flow = kind(topology.ends[stack], network.seconds or seconds, network.warm_up, words)
+    ends, times = topology.ends[stack], (network.seconds or seconds, network.warm_up)
+    transfer = flows.Stream(ends, verb, *times, **network.options) if verb else flows.Tcp(ends, *times)
     try:
-        return topology.while_cut(flows.together, [flow])[0]
+        return topology.while_cut(flows.together, [transfer])[0]
     except hosts.Trouble as error:
         print(f"  {network.name}, {stack}: {error}", file=sys.stderr, flush=True)
         return "no end" if "no end" in str(error) else "fails"
@@ -111,9 +111,9 @@ def row(topology, network, seconds):
     """{column: goodput}, {column: what became of its packets}"""
     values, details = {}, {}
     topology.become(network.to_server, network.to_client, network.cut)
-    for column, stack, kind in COLUMNS:
-        watch = Watch(topology, kind) if stack == "sroce" else None
-        values[column] = goodput(topology, network, stack, kind, seconds)
+    for column, stack, verb in COLUMNS:
+        watch = Watch(topology, verb) if stack == "sroce" else None
+        values[column] = goodput(topology, network, stack, verb, seconds)
         if watch:
             details[column] = watch.figures()
     return values, details
@@ -156,7 +156,7 @@ def main():
             continue
         values, details = row(topology, network, options.seconds)
         print((f"{network.name:36}" + "".join(f"  {shown(value):11}" for value in values.values())).rstrip(), flush=True)
-        ran = (network.seconds or options.seconds) + 2 * network.warm_up
+        ran = (network.seconds or options.seconds) + network.warm_up
         results.add(network.name, commit=options.commit, ran=ran, values=values, details=details)
 
 

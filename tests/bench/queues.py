@@ -63,12 +63,13 @@ class Case:
         self.towards = bridged.CLIENT if "READ" in kinds else bridged.SERVER
 
     def transfers(self, topology, seconds, warm_up):
-        for kind in self.kinds:
+        """Those of one verb are one stream with several QPs."""
+        for kind in dict.fromkeys(self.kinds):
             if kind == "TCP":
-                words = "-R" if self.towards == bridged.CLIENT else ""
-                yield flows.Tcp(topology.ends["tcp"], seconds, warm_up, words)
+                yield flows.Tcp(topology.ends["tcp"], seconds, warm_up, self.towards == bridged.CLIENT)
             else:
-                yield (flows.Write if kind == "WRITE" else flows.Read)(topology.ends["sroce"], seconds, warm_up)
+                yield flows.Stream(topology.ends["sroce"], kind, seconds, warm_up, self.kinds.count(kind),
+                                   tail=1 if "TCP" in self.kinds else 0)
 
     def share(self, kind, mib_s):
         """Of what the link can carry."""
@@ -99,11 +100,11 @@ def watch_backlog(port, wait, seconds):
 
 def measure(topology, case, seconds):
     """The figures of a case."""
-    warm_up = 2 if len(case.kinds) == 1 else 4
+    warm_up = 1 if len(case.kinds) == 1 else 2
     case.queue.put(topology, case.towards)
     port = topology.port("sroce", case.towards)
     before = counted(topology, port)
-    watcher = watch_backlog(port, warm_up + 0.5, seconds)
+    watcher = watch_backlog(port, warm_up, seconds)
     try:
         rates = flows.together(list(case.transfers(topology, seconds, warm_up)))
         waiting = json.loads(hosts.output_of(watcher, flows.PATIENCE, "backlog.py"))
