@@ -10,7 +10,7 @@ import sys
 import time
 
 INTERVAL = 0.002
-RTM_GETQDISC, NLM_F_REQUEST, TC_H_ROOT = 38, 1, 0xFFFFFFFF
+RTM_GETQDISC, NLM_F_REQUEST, NLM_F_ECHO, TC_H_ROOT = 38, 1, 8, 0xFFFFFFFF
 HEADER, QDISC = "=IHHII", "=BxxxiIII"
 TCA_STATS2, TCA_STATS_QUEUE = 7, 3
 
@@ -28,7 +28,7 @@ def attributes(data):
 def backlog(channel, index):
     """Bytes that wait in the device's root queueing discipline."""
     size = struct.calcsize(HEADER) + struct.calcsize(QDISC)
-    channel.send(struct.pack(HEADER, size, RTM_GETQDISC, NLM_F_REQUEST, 1, 0) +
+    channel.send(struct.pack(HEADER, size, RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ECHO, 1, 0) +
                  struct.pack(QDISC, socket.AF_UNSPEC, index, 0, TC_H_ROOT, 0))
     answer = channel.recv(8192)
     queue = attributes(attributes(answer[size:])[TCA_STATS2])[TCA_STATS_QUEUE]
@@ -38,6 +38,7 @@ def backlog(channel, index):
 def main():
     device, wait, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
     channel = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
+    channel.settimeout(5)
     index = socket.if_nametoindex(device)
     time.sleep(wait)
     end, samples = time.monotonic() + seconds, []
