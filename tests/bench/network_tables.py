@@ -35,6 +35,10 @@ def load(folder, name):
         return json.load(file)
 
 
+def percent(part, whole, digits=0):
+    return f"{100 * part / whole:.{digits}f} %" if whole else report.NONE
+
+
 def figure(value):
     """Goodput, or in a word why there is none."""
     return value if isinstance(value, str) else f"{value:.3g}"
@@ -72,22 +76,27 @@ def of_text(rows, name, column):
     value = share(rows, name, column)
     if value is None:
         return report.NONE
-    return figure(value) if AIMS.get(name, ("good",))[0] == "MiB/s" else f"{value:.0%}"
+    return figure(value) if AIMS.get(name, ("good",))[0] == "MiB/s" else percent(value, 1)
+
+
+def microseconds(rows, name, column):
+    """Time that each loss took from what the good network carries."""
+    value, good = rows[name]["values"].get(column), rows.get("good", {}).get("values", {}).get(column)
+    if "away" in name or name == TEN_PACKETS or not isinstance(value, float) or not isinstance(good, float):
+        return report.NONE
+    return f"{max(0, 1 - value / good) * rows[name]['ran'] / rows[name]['details'][column]['lost'] * 1e6:.0f}"
 
 
 def cost_cells(rows, name, column):
-    """Goodput compared, packets resent for each lost one, and microseconds that each loss took."""
-    found = rows[name].get("details", {}).get(column)
+    """Goodput compared, part of the packets that arrived in vain, packets resent and microseconds for each lost one."""
+    compared, found = of_text(rows, name, column), rows[name].get("details", {}).get(column)
     if not found:
-        return [of_text(rows, name, column), report.NONE, report.NONE, report.NONE]
+        return [compared, report.NONE, report.NONE, report.NONE]
     lost, vain = found["lost"], found["in_vain"]
-    part = f"{vain / max(found['sent'], 1):.2%}"
+    part = percent(vain, found["sent"], 2)
     if not lost:
-        return [of_text(rows, name, column), part, report.NONE, report.NONE]
-    taken = share(rows, name, column)
-    whole = AIMS.get(name, ("good",))[0] == "good" and taken is not None
-    microseconds = f"{max(0, 1 - taken) * rows[name]['ran'] / lost * 1e6:.0f}" if whole else report.NONE
-    return [of_text(rows, name, column), part, f"{(lost + vain) / lost:.2f}", microseconds]
+        return [compared, part, report.NONE, report.NONE]
+    return [compared, part, f"{(lost + vain) / lost:.2f}", microseconds(rows, name, column)]
 
 
 def aim_text(name, index):
@@ -111,10 +120,6 @@ def cost_table(rows):
 
 # --- queues ---
 
-def percent(part, whole):
-    return f"{part / whole:.0%}" if whole else report.NONE
-
-
 def mark_rows(rows):
     for row in rows.values():
         if len(row["kinds"]) > 1:
@@ -123,7 +128,7 @@ def mark_rows(rows):
             yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 5
             continue
         waiting, bdp = row["backlog"], row["bdp"]
-        yield [row["queue"], row["flows"], f"{row['shares'][0]:.1%}", row["drops"], row["marks"], row["np_cnp_sent"],
+        yield [row["queue"], row["flows"], percent(row["shares"][0], 1, 1), row["drops"], row["marks"], row["np_cnp_sent"],
                percent(waiting["mean"], bdp), percent(waiting["peak"], bdp)]
 
 
@@ -150,8 +155,8 @@ def share_rows(rows):
             yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 6
             continue
         shares, total = row["shares"], sum(row["shares"])
-        yield [row["queue"], row["flows"], f"{total:.1%}", " ".join(f"{100 * share / total:.0f}" for share in shares),
-               f"{deviation(shares):.0%}", f"{jain(shares):.3f}", row["drops"], row["marks"],
+        yield [row["queue"], row["flows"], percent(total, 1, 1), " ".join(f"{100 * share / total:.0f}" for share in shares),
+               percent(deviation(shares), 1), f"{jain(shares):.3f}", row["drops"], row["marks"],
                percent(row["backlog"]["mean"], row["bdp"])]
 
 

@@ -37,13 +37,15 @@ LOSS = (("TCP", "TCP", "#c09000", "1 pointtype 9"), ("sroce WRITE", "sroce WRITE
         ("sroce READ", "sroce READ", "#1f5fa8", "2 pointtype 6"), ("rxe WRITE", "rxe WRITE", "#808080", "1 pointtype 5"),
         ("rxe READ", "rxe READ", "#808080", "2 pointtype 4"))
 LINES = """set terminal svg size 720,400 font "sans,12" background "white"
-set title "MiB/s that arrive, by the part of the packets that is lost in each direction (more is better)"
+set title "What gets through a network that loses packets (more is better)"
+set xlabel "packets lost, in each direction"
+set ylabel "MiB/s"
 set style data linespoints
 set grid ytics
 set logscale y
 set yrange [0.01:400]
 set ytics ("0.01" 0.01, "0.1" 0.1, "1" 1, "10" 10, "100" 100)
-set key outside right
+set key bottom left
 set offsets 0.2, 0.2, 0, 0
 """
 
