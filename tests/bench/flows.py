@@ -5,6 +5,7 @@ Goodput is measured for "seconds" after "warm_up" seconds. A transfer goes on fo
 measured."""
 
 import json
+import math
 import os
 
 import hosts
@@ -47,7 +48,8 @@ class Tcp:
     """From client to server, or "back"."""
 
     def __init__(self, ends, seconds, warm_up, back=False):
-        self.ends, self.seconds, self.warm_up, self.back = ends, seconds, warm_up, back
+        self.ends, self.seconds, self.back = ends, seconds, back
+        self.warm_up = math.ceil(warm_up)  # iperf3 takes no parts of a second
         self.port = hosts.Ports.next()
         self.server = self.client = None
 

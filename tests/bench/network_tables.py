@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 
 import report
 
@@ -23,16 +24,15 @@ AIMS = {
 }
 # Payload of 200 Mbit/s, MiB/s: 1024 of 1082 bytes
 RATE = 200e6 / 8 / (1 << 20) * 1024 / 1082
-BLOCKS = ("networks", "queues")
 
 
 def load(folder, name):
-    """A file of figures, or None."""
+    """{name of a row: its figures}, if there are any."""
     path = os.path.join(folder, name + ".json")
     if not os.path.exists(path):
-        return None
+        return {}
     with open(path, encoding="utf-8") as file:
-        return json.load(file)
+        return json.load(file)["rows"]
 
 
 def percent(part, whole, digits=0):
@@ -44,14 +44,39 @@ def figure(value):
     return value if isinstance(value, str) else f"{value:.3g}"
 
 
-def commits(rows):
-    found = sorted({row.get("commit") or report.NONE for row in rows.values()})
-    return f"commit {found[0]}" if len(found) == 1 else "commits " + ", ".join(found)
+# --- tables that are there already ---
+
+def cells(line, rule):
+    """Of a line of a table; its columns are where the rule's are."""
+    starts = [match.start() for match in re.finditer("=+", rule)]
+    return [line[start:end].strip() for start, end in zip(starts, starts[1:] + [None])]
 
 
-def goodput_table(rows):
-    return report.table(["network", *COLUMNS], [[name, *(figure(row["values"].get(column, report.NONE)) for column in COLUMNS)]
-                                                for name, row in rows.items()])
+def old_rows(block, header):
+    """The rows of the table in a block that has this header."""
+    lines = block.splitlines()
+    for number, line in enumerate(lines[:-1]):
+        if line.startswith("==") and cells(lines[number + 1], line) == header:
+            end = lines.index(line, number + 3)
+            return [cells(row, line) for row in lines[number + 3:end]]
+    return []
+
+
+def table(header, rows, block, keys=1):
+    """New rows take the places of old ones with the same first cells; other old ones stay."""
+    result = {tuple(row[:keys]): row for row in old_rows(block, header)}
+    result.update({tuple(row[:keys]): row for row in rows})
+    return report.table(header, list(result.values()))
+
+
+def commit_of(row):
+    return row.get("commit") or report.NONE
+
+
+def goodput_table(rows, block):
+    return table(["network", *COLUMNS, "commit"],
+                 [[name, *(figure(row["values"].get(column, report.NONE)) for column in COLUMNS), commit_of(row)]
+                  for name, row in rows.items()], block)
 
 
 # --- what a loss costs ---
@@ -104,7 +129,7 @@ def aim_text(name, index):
     return report.NONE if aims[index] is None else f"{aims[index]}" + ("" if of == "MiB/s" else " %")
 
 
-def cost_table(rows):
+def cost_table(rows, block):
     wanted = [name for name, row in rows.items()
               if name in AIMS or any(found["lost"] for found in row.get("details", {}).values())]
     lines = []
@@ -115,7 +140,7 @@ def cost_table(rows):
             line += [compared, aim_text(name, index), *rest]
         lines.append(line)
     half = ["must", "in vain", "resent/lost", "us/loss"]
-    return report.table(["network", "of", "WRITE", *half, "READ", *half], lines)
+    return table(["network", "of", "WRITE", *half, "READ", *half], lines, block)
 
 
 # --- queues ---
@@ -125,16 +150,16 @@ def mark_rows(rows):
         if len(row["kinds"]) > 1:
             continue
         if "trouble" in row:
-            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 5
+            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 5 + [commit_of(row)]
             continue
         waiting, bdp = row["backlog"], row["bdp"]
         yield [row["queue"], row["flows"], percent(row["shares"][0], 1, 1), row["drops"], row["marks"], row["np_cnp_sent"],
-               percent(waiting["mean"], bdp), percent(waiting["peak"], bdp)]
+               percent(waiting["mean"], bdp), percent(waiting["peak"], bdp), commit_of(row)]
 
 
-def mark_table(rows):
-    return report.table(["queue", "flow", "of the link", "dropped", "marked", "CNPs", "mean queue/BDP", "longest queue/BDP"],
-                        list(mark_rows(rows)))
+def mark_table(rows, block):
+    return table(["queue", "flow", "of the link", "dropped", "marked", "CNPs", "mean queue/BDP", "longest queue/BDP", "commit"],
+                 list(mark_rows(rows)), block, 2)
 
 
 def deviation(shares):
@@ -152,54 +177,54 @@ def share_rows(rows):
         if len(row["kinds"]) == 1:
             continue
         if "trouble" in row:
-            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 6
+            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 6 + [commit_of(row)]
             continue
         shares, total = row["shares"], sum(row["shares"])
         yield [row["queue"], row["flows"], percent(total, 1, 1), " ".join(f"{100 * share / total:.0f}" for share in shares),
                percent(deviation(shares), 1), f"{jain(shares):.3f}", row["drops"], row["marks"],
-               percent(row["backlog"]["mean"], row["bdp"])]
+               percent(row["backlog"]["mean"], row["bdp"]), commit_of(row)]
 
 
-def share_table(rows):
-    return report.table(["queue", "flows", "of the link", "share of each, %", "farthest from mean", "Jain", "dropped", "marked",
-                         "mean queue/BDP"], list(share_rows(rows)))
+def share_table(rows, block):
+    return table(["queue", "flows", "of the link", "share of each, %", "farthest from mean", "Jain", "dropped", "marked",
+                  "mean queue/BDP", "commit"], list(share_rows(rows)), block, 2)
 
 
 # --- the text ---
 
-def blocks(folder):
-    """{name of a block of performance.rst: its text}, of what was measured."""
-    found = {}
-    measured = load(folder, "networks")
-    if measured:
-        rows = measured["rows"]
-        found["networks"] = (f"Measured at {commits(rows)}, kernel {measured['kernel']}.\n\n{goodput_table(rows)}\n\n"
-                             f"What of that is due to losses:\n\n{cost_table(rows)}\n")
-    measured = load(folder, "queues")
-    if measured:
-        rows = measured["rows"]
-        found["queues"] = (f"Measured at {commits(rows)}, kernel {measured['kernel']}. A flow alone:\n\n{mark_table(rows)}\n\n"
-                           f"Flows together:\n\n{share_table(rows)}\n")
-    return found
+def networks_block(rows, old=""):
+    return (f"{goodput_table(rows, old)}\n\nThe same compared with what is wanted, and what the losses cost:\n\n"
+            f"{cost_table(rows, old)}\n")
+
+
+def queues_block(rows, old=""):
+    return f"A flow alone:\n\n{mark_table(rows, old)}\n\nFlows together:\n\n{share_table(rows, old)}\n"
+
+
+BLOCKS = {"networks": networks_block, "queues": queues_block}
 
 
 def write(folder, names):
-    """Prints the blocks of these jobs, and leaves them in NAME.txt."""
-    for name, block in blocks(folder).items():
-        if name in names:
-            print(f"{name}: {block}")
+    """Prints the tables of these jobs, and leaves them in NAME.txt."""
+    for name in set(BLOCKS).intersection(names):
+        rows = load(folder, name)
+        if rows:
+            text = BLOCKS[name](rows)
+            print(f"\n{name}\n\n{text}")
             with open(os.path.join(folder, name + ".txt"), "w", encoding="utf-8") as file:
-                file.write(block)
+                file.write(text)
 
 
 def write_document(folder, path):
-    """Replaces the blocks of the document between ".. NAME: begin" and ".. NAME: end"."""
+    """New rows in the blocks of the document, which are between ".. NAME: begin" and ".. NAME: end"."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    for name, block in blocks(folder).items():
-        begin, end = f".. {name}: begin\n", f".. {name}: end\n"
-        before, rest = text.split(begin)
-        _, after = rest.split(end)
-        text = f"{before}{begin}\n{block}\n{end}{after}"
+    for name, make in BLOCKS.items():
+        rows = load(folder, name)
+        if rows:
+            begin, end = f".. {name}: begin\n", f".. {name}: end\n"
+            before, rest = text.split(begin)
+            block, after = rest.split(end)
+            text = f"{before}{begin}\n{make(rows, block)}\n{end}{after}"
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)

@@ -25,7 +25,7 @@ class Network:
         self.to_server, self.to_client = to_server or both, to_client or both
         self.cut = more.get("cut", False)
         self.seconds = more.get("seconds")  # if others than the rest
-        self.warm_up = more.get("warm_up", 1)
+        self.warm_up = more.get("warm_up", 0.5)
         self.options = more.get("options", {})  # of the stream
 
 
