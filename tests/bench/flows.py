@@ -48,8 +48,8 @@ class Tcp:
     """From client to server, or "back"."""
 
     def __init__(self, ends, seconds, warm_up, back=False):
-        self.ends, self.seconds, self.back = ends, seconds, back
-        self.warm_up = math.ceil(warm_up)  # iperf3 takes no parts of a second
+        self.ends, self.back = ends, back
+        self.seconds, self.warm_up = math.ceil(seconds), math.ceil(warm_up)  # iperf3 takes no parts of a second
         self.port = hosts.Ports.next()
         self.server = self.client = None
 

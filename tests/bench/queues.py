@@ -100,7 +100,7 @@ def watch_backlog(port, wait, seconds):
 
 def measure(topology, case, seconds):
     """The figures of a case."""
-    warm_up = 1 if len(case.kinds) == 1 else 2
+    warm_up = 1
     case.queue.put(topology, case.towards)
     port = topology.port("sroce", case.towards)
     before = counted(topology, port)
