@@ -63,9 +63,11 @@ def old_rows(block, header):
 
 
 def table(header, rows, block, keys=1):
-    """New rows take the places of old ones with the same first cells; other old ones stay."""
+    """New rows take the places of old ones with the same first cells; other old rows, and old cells, stay."""
     result = {tuple(row[:keys]): row for row in old_rows(block, header)}
-    result.update({tuple(row[:keys]): row for row in rows})
+    for row in rows:
+        old = result.get(tuple(row[:keys]), row)
+        result[tuple(row[:keys])] = [there if cell == report.NONE else cell for cell, there in zip(row, old)]
     return report.table(header, list(result.values()))
 
 
@@ -109,7 +111,8 @@ def microseconds(rows, name, column):
     value, good = rows[name]["values"].get(column), rows.get("good", {}).get("values", {}).get(column)
     if "away" in name or name == TEN_PACKETS or not isinstance(value, float) or not isinstance(good, float):
         return report.NONE
-    return f"{max(0, 1 - value / good) * rows[name]['ran'] / rows[name]['details'][column]['lost'] * 1e6:.0f}"
+    found = rows[name]["details"][column]
+    return f"{max(0, 1 - value / good) * found.get('ran', rows[name].get('ran', 0)) / found['lost'] * 1e6:.0f}"
 
 
 def cost_cells(rows, name, column):
@@ -150,7 +153,7 @@ def mark_rows(rows):
         if len(row["kinds"]) > 1:
             continue
         if "trouble" in row:
-            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 5 + [commit_of(row)]
+            yield [row["queue"], row["flows"], row["trouble"]] + ["-"] * 5 + [commit_of(row)]
             continue
         waiting, bdp = row["backlog"], row["bdp"]
         yield [row["queue"], row["flows"], percent(row["shares"][0], 1, 1), row["drops"], row["marks"], row["np_cnp_sent"],
@@ -177,7 +180,7 @@ def share_rows(rows):
         if len(row["kinds"]) == 1:
             continue
         if "trouble" in row:
-            yield [row["queue"], row["flows"], row["trouble"]] + [report.NONE] * 6 + [commit_of(row)]
+            yield [row["queue"], row["flows"], row["trouble"]] + ["-"] * 6 + [commit_of(row)]
             continue
         shares, total = row["shares"], sum(row["shares"])
         yield [row["queue"], row["flows"], percent(total, 1, 1), " ".join(f"{100 * share / total:.0f}" for share in shares),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """In the guest: queues on the way of sroce and TCP: what they mark and drop, and how flows share one.
 
-  tests/vm/guest --icount --timeout 3600 -- python3 tests/bench/queues.py [--seconds 4] [--only REGEX]
+  tests/vm/guest --icount --timeout 3600 -- python3 tests/bench/queues.py [--seconds 3] [--only REGEX]
 
 Prints a line for each case, and leaves all figures in /out/queues.json. With --only, the other cases stay as they are there.
 tests/bench/run --job queues does all that, and makes tables of it.
@@ -125,7 +125,7 @@ def line(name, found):
 
 
 def main():
-    options = networks.arguments(__doc__, 4)
+    options = networks.parser_for(__doc__, 3).parse_args()
     results = networks.Results("queues", options.only)
     topology = bridged.ready()
     for case in CASES:
