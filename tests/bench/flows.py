@@ -10,7 +10,7 @@ import os
 
 import hosts
 
-STREAM = os.path.join(os.environ["SROCE_TOP"], "build/bench/stream")
+STREAM = os.path.join(os.path.dirname(__file__), "../../build/bench/stream")
 # Seconds after which a transfer that should have ended does not any more
 PATIENCE = 40
 # What perftest has: messages outstanding, and the QP's timeout as verbs have it

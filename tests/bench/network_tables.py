@@ -5,6 +5,8 @@ import json
 import os
 import re
 
+import networks
+import queues
 import report
 
 COLUMNS = ("sroce WRITE", "rxe WRITE", "TCP", "sroce READ", "rxe READ")
@@ -62,13 +64,18 @@ def old_rows(block, header):
     return []
 
 
-def table(header, rows, block, keys=1):
+def table(header, rows, block, order):
     """New rows take the places of old ones with the same first cells; other old rows, and old cells, stay."""
+    keys = len(order[0])
     result = {tuple(row[:keys]): row for row in old_rows(block, header)}
     for row in rows:
         old = result.get(tuple(row[:keys]), row)
         result[tuple(row[:keys])] = [there if cell == report.NONE else cell for cell, there in zip(row, old)]
-    return report.table(header, list(result.values()))
+    return report.table(header, [result[key] for key in order if key in result])
+
+
+NETWORKS = [(network.name,) for network in networks.NETWORKS]
+QUEUES = [(case.queue.name, case.flows) for case in queues.CASES]
 
 
 def commit_of(row):
@@ -78,7 +85,7 @@ def commit_of(row):
 def goodput_table(rows, block):
     return table(["network", *COLUMNS, "commit"],
                  [[name, *(figure(row["values"].get(column, report.NONE)) for column in COLUMNS), commit_of(row)]
-                  for name, row in rows.items()], block)
+                  for name, row in rows.items()], block, NETWORKS)
 
 
 # --- what a loss costs ---
@@ -112,7 +119,7 @@ def microseconds(rows, name, column):
     if "away" in name or name == TEN_PACKETS or not isinstance(value, float) or not isinstance(good, float):
         return report.NONE
     found = rows[name]["details"][column]
-    return f"{max(0, 1 - value / good) * found.get('ran', rows[name].get('ran', 0)) / found['lost'] * 1e6:.0f}"
+    return f"{max(0, 1 - value / good) * found['ran'] / found['lost'] * 1e6:.0f}"
 
 
 def cost_cells(rows, name, column):
@@ -143,7 +150,7 @@ def cost_table(rows, block):
             line += [compared, aim_text(name, index), *rest]
         lines.append(line)
     half = ["must", "in vain", "resent/lost", "us/loss"]
-    return table(["network", "of", "WRITE", *half, "READ", *half], lines, block)
+    return table(["network", "of", "WRITE", *half, "READ", *half], lines, block, NETWORKS)
 
 
 # --- queues ---
@@ -162,7 +169,7 @@ def mark_rows(rows):
 
 def mark_table(rows, block):
     return table(["queue", "flow", "of the link", "dropped", "marked", "CNPs", "mean queue/BDP", "longest queue/BDP", "commit"],
-                 list(mark_rows(rows)), block, 2)
+                 list(mark_rows(rows)), block, QUEUES)
 
 
 def deviation(shares):
@@ -190,18 +197,23 @@ def share_rows(rows):
 
 def share_table(rows, block):
     return table(["queue", "flows", "of the link", "share of each, %", "farthest from mean", "Jain", "dropped", "marked",
-                  "mean queue/BDP", "commit"], list(share_rows(rows)), block, 2)
+                  "mean queue/BDP", "commit"], list(share_rows(rows)), block, QUEUES)
 
 
 # --- the text ---
 
+def part(title, text):
+    """A table without rows would be none."""
+    return f"{title}\n\n{text}\n" if len(text.splitlines()) > 4 else ""
+
+
 def networks_block(rows, old=""):
-    return (f"{goodput_table(rows, old)}\n\nThe same compared with what is wanted, and what the losses cost:\n\n"
-            f"{cost_table(rows, old)}\n")
+    return (part("Goodput in MiB/s:", goodput_table(rows, old)) + "\n" +
+            part("The same compared with what is wanted, and what the losses cost:", cost_table(rows, old)))
 
 
 def queues_block(rows, old=""):
-    return f"A flow alone:\n\n{mark_table(rows, old)}\n\nFlows together:\n\n{share_table(rows, old)}\n"
+    return part("A flow alone:", mark_table(rows, old)) + "\n" + part("Flows together:", share_table(rows, old))
 
 
 BLOCKS = {"networks": networks_block, "queues": queues_block}

@@ -74,10 +74,12 @@ def in_vain(verb, counts):
     """Data packets that arrived and were of no use: duplicates, and what was dropped because it was ahead."""
     if verb == "WRITE":
         return counts["duplicate_request"] + counts["out_of_sequence"] - counts["rx_held"]
-    return counts["rx_packets"] - counts["rx_acks"] + counts["out_of_sequence"]
+    # The last ones find no QP any more.
+    late = counts["rx_bad_qpn"] + counts["rx_bad_state"]
+    return counts["rx_packets"] - counts["rx_acks"] + counts["out_of_sequence"] - late
 
 
-COUNTERS = ("duplicate_request", "out_of_sequence", "rx_held", "rx_packets", "rx_acks")
+COUNTERS = ("duplicate_request", "out_of_sequence", "rx_held", "rx_packets", "rx_acks", "rx_bad_qpn", "rx_bad_state")
 
 
 class Watch:

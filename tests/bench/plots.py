@@ -43,7 +43,7 @@ set ylabel "MiB/s"
 set style data linespoints
 set grid ytics
 set logscale y
-set yrange [0.01:400]
+set yrange [0.004:400]
 set ytics ("0.01" 0.01, "0.1" 0.1, "1" 1, "10" 10, "100" 100)
 set key bottom left
 set offsets 0.2, 0.2, 0, 0
