@@ -82,23 +82,29 @@ def in_vain(verb, counts):
 COUNTERS = ("duplicate_request", "out_of_sequence", "rx_held", "rx_packets", "rx_acks", "rx_bad_qpn", "rx_bad_state")
 
 
+# Of the end that asks for the transfer: how it went on after losses. Only noted.
+RECOVERY = ("local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "tx_retransmits", "tx_repairs", "tx_probes")
+
+
 class Watch:
     """What happened to the data packets of a transfer of sroce's."""
 
     def __init__(self, topology, verb):
         self.topology, self.verb = topology, verb
         towards = bridged.SERVER if verb == "WRITE" else bridged.CLIENT
-        self.device = topology.ends["sroce"][1 if verb == "WRITE" else 0].device
+        self.client, server = (end.device for end in topology.ends["sroce"])
+        self.receiver = server if verb == "WRITE" else self.client
         self.port = topology.port("sroce", towards)
         self.before = self.now()
 
     def now(self):
-        return {**self.topology.queue(self.port), **counters(self.device, COUNTERS)}
+        return {**self.topology.queue(self.port), **counters(self.receiver, COUNTERS), **counters(self.client, RECOVERY)}
 
     def figures(self):
         now = self.now()
         counts = {name: now[name] - self.before[name] for name in now}
-        return {"lost": counts["drops"], "sent": counts["packets"], "in_vain": in_vain(self.verb, counts)}
+        return {"lost": counts["drops"], "sent": counts["packets"], "in_vain": in_vain(self.verb, counts),
+                **{name: counts[name] for name in RECOVERY}}
 
 
 def goodput_once(topology, network, stack, verb, seconds):
