@@ -119,7 +119,7 @@ def commit():
 def driver_commit():
     """The last one that changed the driver or its provider."""
     parts = [os.path.join(HERE, "../..", name) for name in ("drivers", "include", "userspace-provider")]
-    found = output_of(["git", "-C", HERE, "log", "-1", "--format=%h", "--abbrev=10", "--", *parts]) or NONE
+    found = output_of(["git", "-C", HERE, "log", "-1", "--format=%h", "--abbrev=7", "--", *parts]) or NONE
     return found + ("-dirty" if output_of(["git", "-C", HERE, "status", "--porcelain", "--", *parts]) else "")
 
 
