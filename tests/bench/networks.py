@@ -1,158 +1,191 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""In the guest: how much gets through bad networks: sroce, rxe and TCP, side by side. Prints a table for performance.rst.
+"""In the guest: how much gets through bad networks: sroce, rxe and TCP, one after the other.
 
-  tests/vm/guest --timeout 3600 -- python3 tests/bench/networks.py [--seconds 3] [--only REGEX]
+  tests/vm/guest --icount --timeout 5400 -- python3 tests/bench/networks.py [--seconds 2] [--only REGEX]
 
-Each pair of hosts has a bridge between them, whose ports delay, lose and so on, in both directions, packet by packet: what a
-competitor sends in one piece is split before it gets there, and what arrives is gathered by GRO, as from a network card."""
+Prints the rows of a table, and leaves all figures in /out/networks.json. With --only, the other rows stay as they are there.
+tests/bench/run --job networks does all that, and makes tables of it."""
 
 import argparse
 import json
+import os
 import re
-import subprocess
 import sys
 
+import bridged
+import flows
 import hosts
 
-QUEUE = "tbf rate 200mbit burst 3kb limit 11kb"
-NETWORKS = (  # (what it is called, queueing discipline of each port of the bridge, or only of those to the servers or clients)
-    ("good", None),
-    ("0.1 % lost", "netem limit 10000 loss 0.1%"),
-    ("1 % lost", "netem limit 10000 loss 1%"),
-    ("1 % lost, to the server only", "netem limit 10000 loss 1%", "server"),
-    ("1 % lost, to the client only", "netem limit 10000 loss 1%", "client"),
-    ("5 % lost", "netem limit 10000 loss 5%"),
-    ("20 % lost", "netem limit 10000 loss 20%"),
-    ("1 % lost, in bursts", "netem limit 10000 loss gemodel 0.5% 40% 80% 0.1%"),
-    ("5 % in the wrong order", "netem limit 10000 delay 2ms reorder 95% 50%"),
-    ("20 % twice", "netem limit 10000 duplicate 20%"),
-    ("1 % damaged", "netem limit 10000 corrupt 1%"),
-    ("10 ms away", "netem limit 10000 delay 10ms"),
-    ("100 ms away", "netem limit 10000 delay 100ms"),
-    ("10 ms away, 0.1 % lost", "netem limit 10000 delay 10ms loss 0.1%"),
-    ("100 Mbit/s", "netem limit 1000 rate 100mbit"),
-    ("200 Mbit/s, a queue of ten packets", QUEUE),
-    ("cable out for 300 ms", None, "cut"),
+
+class Network:
+    """Queueing disciplines of the ports of the bridge, in each direction."""
+
+    def __init__(self, name, *both, to_server=(), to_client=(), **more):
+        self.name = name
+        self.to_server, self.to_client = to_server or both, to_client or both
+        self.cut = more.get("cut", False)
+        self.seconds = more.get("seconds")  # if others than the rest
+        self.warm_up = more.get("warm_up", 0.5)
+        self.options = more.get("options", {})  # of the stream
+
+
+LOST = "netem limit 10000 loss "
+# The kernel notices the carrier up to a second late; eight times perftest's own timeout is half of that.
+PATIENT = {"timeout": 16}
+# MiB/s below which a figure is measured again, for a time that is longer by this factor: who is slow sleeps most of the
+# time, so that costs little.
+SLOW, LONGER = 1, 10
+# Enough messages for what the path holds
+DEEP = {"depth": 512}
+NETWORKS = (
+    Network("good"),
+    Network("0.1 % lost", LOST + "0.1%"),
+    Network("0.3 % lost", LOST + "0.3%"),
+    Network("1 % lost", LOST + "1%"),
+    Network("1 % lost, to the server only", to_server=(LOST + "1%",)),
+    Network("1 % lost, to the client only", to_client=(LOST + "1%",)),
+    Network("2 % lost", LOST + "2%"),
+    Network("5 % lost", LOST + "5%"),
+    Network("10 % lost", LOST + "10%"),
+    Network("20 % lost", LOST + "20%"),
+    Network("1 % lost, in bursts", LOST + "gemodel 0.5% 40% 80% 0.1%"),
+    Network("5 % in the wrong order", "netem limit 10000 delay 2ms reorder 95% 50%"),
+    Network("20 % twice", "netem limit 10000 duplicate 20%"),
+    Network("1 % damaged", "netem limit 10000 corrupt 1%"),
+    Network("10 ms away", "netem limit 10000 delay 10ms"),
+    Network("10 ms away, 0.1 % lost", "netem limit 10000 delay 10ms loss 0.1%"),
+    Network("100 ms away", "netem limit 10000 delay 100ms"),
+    Network("100 ms away, after 10 s", "netem limit 100000 delay 100ms", seconds=5, warm_up=10, options=DEEP),
+    Network("100 Mbit/s", "netem limit 1000 rate 100mbit"),
+    Network("200 Mbit/s, a queue of ten packets", "tbf rate 200mbit burst 3kb limit 11kb"),
+    Network("cable out for 300 ms", cut=True, options=PATIENT),
 )
-MIDDLE = "middle"
-PATIENCE = 40
+COLUMNS = (("sroce WRITE", "sroce", "WRITE"), ("rxe WRITE", "rxe", "WRITE"), ("TCP", "tcp", None),
+           ("sroce READ", "sroce", "READ"), ("rxe READ", "rxe", "READ"))
 
 
-class Bridged(hosts.Veth):
-    """A bridge between the two ends of each pair."""
-
-    def __init__(self, mtu):
-        super().__init__(mtu)
-        self.ports = []
-        self.cut = False
-
-    def up(self):
-        hosts.run(f"ip netns add {MIDDLE}")
-        super().up()
-
-    def _join(self, one, two):
-        bridge = f"b{len(self.ports)}"
-        hosts.run(f"ip -n {MIDDLE} link add {bridge} type bridge")
-        hosts.run(f"ip -n {MIDDLE} link set {bridge} up")
-        for name, namespace in (one, two):
-            port = f"p{len(self.ports)}"
-            hosts.run(f"ip link add {hosts.named(name, namespace)} type veth peer {hosts.named(port, MIDDLE)}")
-            hosts.run(f"ip -n {MIDDLE} link set {port} mtu {self.mtu} master {bridge} up")
-            inside = f"ip netns exec {namespace} " if namespace else ""
-            hosts.run(f"{inside}ethtool -K {name} tso off gso off tx-udp-segmentation off tx-gso-list off gro on")
-            self.ports.append(port)
-
-    def become(self, discipline, where=None):
-        """In both directions, or only in that to "client" or "server"; "cut": the cables are out once in each measurement."""
-        self.cut = where == "cut"
-        for index, port in enumerate(self.ports):
-            hosts.attempt(f"tc -n {MIDDLE} qdisc del dev {port} root")
-            if discipline and where in (None, "client" if index % 2 == 0 else "server"):
-                hosts.run(f"tc -n {MIDDLE} qdisc replace dev {port} root {discipline}")
-
-    def while_cut(self, measure, *arguments):
-        """What measure(*arguments) returns; soon after traffic has begun the cables are out, if they are to be."""
-        traffic = f"ip netns exec {MIDDLE} cat /proc/net/dev | awk '{{ sum += $2 }} END {{ print int(sum / 1000000) }}'"
-        command = [f"ip -n {MIDDLE} link set {port} down" for port in self.ports] + ["sleep 0.3"]
-        command += [f"ip -n {MIDDLE} link set {port} up" for port in self.ports]
-        wait = f"before=$({traffic}); while [ $({traffic}) -lt $((before + 3)) ]; do sleep 0.1; done; sleep 1.2; "
-        cutter = subprocess.Popen(["sh", "-c", wait + "; ".join(command)] if self.cut else ["true"])
-        try:
-            return measure(*arguments)
-        finally:
-            cutter.kill()
-            cutter.wait()
-            for port in self.ports:
-                hosts.run(f"ip -n {MIDDLE} link set {port} up")
-
-    def remember_neighbours(self):
-        """A lost question of ARP costs a second, which is nobody's fault here."""
-        ends = self.ends["tcp"]
-        for here, there in (ends, ends[::-1]):
-            address = hosts.run(f"ip netns exec {there.namespace} cat /sys/class/net/eth0/address").strip()
-            hosts.run(f"ip -n {here.namespace} neighbour replace {there.address} lladdr {address} dev eth0 nud permanent")
-        for here, there in (("r1", "r2"), ("r2", "r1")):
-            address = hosts.read(f"/sys/class/net/{there}/address").strip()
-            hosts.run(f"ip neighbour replace 10.9.0.{there[1]} lladdr {address} dev {here} nud permanent")
+def counters(device, names):
+    """Those that this version of the driver does not have are 0."""
+    folder = f"/sys/class/infiniband/{device}/ports/1/hw_counters"
+    return {name: int(hosts.read(f"{folder}/{name}")) if os.path.exists(f"{folder}/{name}") else 0 for name in names}
 
 
-def goodput(ends, program, seconds, words):
-    """MiB/s, or why there is no figure."""
+def in_vain(verb, counts):
+    """Data packets that arrived and were of no use: duplicates, and what was dropped because it was ahead."""
+    if verb == "WRITE":
+        return counts["duplicate_request"] + counts["out_of_sequence"] - counts["rx_held"]
+    # The last ones find no QP any more.
+    late = counts["rx_bad_qpn"] + counts["rx_bad_state"]
+    return counts["rx_packets"] - counts["rx_acks"] + counts["out_of_sequence"] - late
+
+
+COUNTERS = ("duplicate_request", "out_of_sequence", "rx_held", "rx_packets", "rx_acks", "rx_bad_qpn", "rx_bad_state")
+
+
+# Of the end that asks for the transfer: how it went on after losses. Only noted.
+RECOVERY = ("local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "tx_retransmits", "tx_repairs", "tx_probes")
+
+
+class Watch:
+    """What happened to the data packets of a transfer of sroce's."""
+
+    def __init__(self, topology, verb):
+        self.topology, self.verb = topology, verb
+        towards = bridged.SERVER if verb == "WRITE" else bridged.CLIENT
+        self.client, server = (end.device for end in topology.ends["sroce"])
+        self.receiver = server if verb == "WRITE" else self.client
+        self.port = topology.port("sroce", towards)
+        self.before = self.now()
+
+    def now(self):
+        return {**self.topology.queue(self.port), **counters(self.receiver, COUNTERS), **counters(self.client, RECOVERY)}
+
+    def figures(self):
+        now = self.now()
+        counts = {name: now[name] - self.before[name] for name in now}
+        return {"lost": counts["drops"], "sent": counts["packets"], "in_vain": in_vain(self.verb, counts),
+                **{name: counts[name] for name in RECOVERY}}
+
+
+def goodput_once(topology, network, stack, verb, seconds):
+    ends, times = topology.ends[stack], (seconds, network.warm_up)
+    transfer = flows.Stream(ends, verb, *times, **network.options) if verb else flows.Tcp(ends, *times)
+    return topology.while_cut(flows.together, [transfer])[0]
+
+
+def goodput(topology, network, stack, verb, seconds):
+    """MiB/s, or why there is no figure, and the seconds that it took."""
+    ran = seconds + network.warm_up
     try:
-        output = hosts.perftest(ends, program, f"-s 65536 -D {seconds + 2} -f 1 {words}", PATIENCE)
+        rate = goodput_once(topology, network, stack, verb, seconds)
+        if rate < SLOW:
+            rate = goodput_once(topology, network, stack, verb, LONGER * seconds)
+            ran += LONGER * seconds + network.warm_up
     except hosts.Trouble as error:
-        return "no end" if "no end" in str(error) else "fails"
-    values = [line.split() for line in output.splitlines() if re.match(r" *65536 ", line)]
-    return float(values[-1][3]) if values else "fails"
+        print(f"  {network.name}, {stack}: {error}", file=sys.stderr, flush=True)
+        rate = "no end" if "no end" in str(error) else "fails"
+    return rate, ran
 
 
-def tcp(ends, seconds):
-    client_end, server_end = ends
-    port = hosts.Ports.next()
-    server = server_end.start(["iperf3", "-s", "-1", "-p", str(port)])
-    try:
-        hosts.wait_for_server(server_end, server, port)
-        words = f"iperf3 -c {server_end.address} -p {port} -J -t {seconds}"
-        output = hosts.output_of(client_end.start(words.split()), PATIENCE, "iperf3")
-    except hosts.Trouble:
-        return "fails"
-    finally:
-        server.kill()
-        server.wait()
-    return json.loads(output)["end"]["sum_received"]["bits_per_second"] / 8 / (1 << 20)
+def row(topology, network, options):
+    """{column: goodput}, {column: what became of its packets}"""
+    values, details = {}, {}
+    seconds = network.seconds or options.seconds
+    topology.become(network.to_server, network.to_client, network.cut)
+    for column, stack, verb in COLUMNS:
+        if not re.search(options.columns, column):
+            continue
+        watch = Watch(topology, verb) if stack == "sroce" else None
+        values[column], ran = goodput(topology, network, stack, verb, seconds)
+        if watch:
+            details[column] = {**watch.figures(), "ran": ran}
+    return values, details
 
 
 def shown(value):
     return value if isinstance(value, str) else f"{value:.3g}"
 
 
-def row(topology, seconds):
-    def measured(measure, kind, *arguments):
-        return topology.while_cut(measure, topology.ends[kind], *arguments)
-    # The kernel notices the carrier up to a second late; eight times perftest's own timeout is half of that.
-    words = "-u 16" if topology.cut else ""
-    return [measured(goodput, "sroce", "ib_write_bw", seconds, words), measured(goodput, "rxe", "ib_write_bw", seconds, words),
-            measured(tcp, "tcp", seconds),
-            measured(goodput, "sroce", "ib_read_bw", seconds, words), measured(goodput, "rxe", "ib_read_bw", seconds, words)]
+class Results:
+    """/out/NAME.json"""
+
+    def __init__(self, name, join):
+        self.path = f"/out/{name}.json"
+        self.found = {"rows": {}}
+        if join and os.path.exists(self.path):
+            self.found = json.loads(hosts.read(self.path))
+
+    def add(self, name, **facts):
+        self.found["rows"][name] = facts
+        self.found["kernel"] = os.uname().release
+        hosts.write(self.path, json.dumps(self.found, indent=1))
+
+
+def parser_for(doc, seconds):
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=seconds, help="for each figure")
+    parser.add_argument("--only", default="", metavar="REGEX", help="rows whose name has it")
+    parser.add_argument("--commit", default="", help="of the driver, to be noted")
+    return parser
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=int, default=3, help="for each figure")
-    parser.add_argument("--only", default="", metavar="REGEX", help="networks whose name has it")
+    parser = parser_for(__doc__, 2)
+    parser.add_argument("--columns", default="", metavar="REGEX", help="only these, such as sroce; the others stay as they are")
     options = parser.parse_args()
-    subprocess.run(["modprobe", "-a", "sch_netem", "sch_tbf", "bridge"], check=True)
-    topology = Bridged(1500)
-    topology.up()
-    topology.remember_neighbours()
-    rule = "=" * 36 + ("  " + "=" * 11) * 5
-    head = f"{'network':36}" + "".join(f"  {name:11}" for name in ("sroce WRITE", "rxe WRITE", "TCP", "sroce READ", "rxe READ"))
-    print(f"{rule}\n{head.rstrip()}\n{rule}", flush=True)
-    for name, *how in NETWORKS:
-        if re.search(options.only, name):
-            topology.become(*how)
-            print((f"{name:36}" + "".join(f"  {shown(value):11}" for value in row(topology, options.seconds))).rstrip(), flush=True)
-    print(rule)
+    results = Results("networks", options.only or options.columns)
+    topology = bridged.ready()
+    print(f"{'network':36}" + "".join(f"  {name:11}" for name, _, _ in COLUMNS).rstrip(), flush=True)
+    for network in NETWORKS:
+        if not re.search(options.only, network.name):
+            continue
+        values, details = row(topology, network, options)
+        print((f"{network.name:36}" + "".join(f"  {shown(values.get(column, '')):11}" for column, _, _ in COLUMNS)).rstrip(),
+              flush=True)
+        old = results.found["rows"].get(network.name, {})
+        results.add(network.name, commit=options.commit, values={**old.get("values", {}), **values},
+                    details={**old.get("details", {}), **details})
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """SVG plots of what was measured, by gnuplot; none where it is not installed.
 
-  python3 tests/bench/plots.py    draws that of the README anew, from the tables of Documentation/performance.rst"""
+  python3 tests/bench/plots.py    draws those of the README anew, from the tables of Documentation/performance.rst"""
 
 import os
 import re
@@ -31,6 +31,22 @@ set grid ytics
 set yrange [0:*]
 set key top right
 set ytics format "%'.0f"
+"""
+# And goodput over loss: of the columns of the table of networks, which line is drawn how
+LOSS = (("TCP", "TCP", "#c09000", "1 pointtype 9"), ("sroce WRITE", "sroce WRITE", "#1f5fa8", "1 pointtype 7"),
+        ("sroce READ", "sroce READ", "#1f5fa8", "2 pointtype 6"), ("rxe WRITE", "rxe WRITE", "#808080", "1 pointtype 5"),
+        ("rxe READ", "rxe READ", "#808080", "2 pointtype 4"))
+LINES = """set terminal svg size 720,400 font "sans,12" background "white"
+set title "What gets through a network that loses packets (more is better)"
+set xlabel "packets lost, in each direction"
+set ylabel "MiB/s"
+set style data linespoints
+set grid ytics
+set logscale y
+set yrange [0.004:400]
+set ytics ("0.01" 0.01, "0.1" 0.1, "1" 1, "10" 10, "100" 100)
+set key bottom left
+set offsets 0.2, 0.2, 0, 0
 """
 
 
@@ -92,19 +108,52 @@ def table_row(document, table, name):
             for who, column in (("rxe", 1), ("sroce", 0), ("TCP", 3)) if numbers[column] != "n/a"}
 
 
-def document(page, path):
-    """The plot of the README, from what the page says."""
-    with open(page, encoding="utf-8") as file:
-        text = file.read()
+def draw_document(script):
+    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+
+
+def instructions(text, path):
+    """A plot of the README, from what the page says."""
     rows = [(label, table_row(text, table, name)) for table, name, label in INSTRUCTIONS]
     colours = {"rxe": "#b0b0b0", "sroce": "#1f5fa8", "TCP": "#e0c060"}
     data = "\n".join(" ".join([f'"{label}"', *(values.get(who, "nan") for who in colours)]) for label, values in rows)
     bars = ", ".join(f'$data using {i + 2}:xtic(1) title "{who}" linecolor rgb "{colour}"'
                      for i, (who, colour) in enumerate(colours.items()))
-    script = f'{BARS}set output "{path}"\n$data << EOD\n{data}\nEOD\nplot {bars}\n'
-    subprocess.run(["gnuplot"], input=script, text=True, check=True)
+    draw_document(f'{BARS}set output "{path}"\n$data << EOD\n{data}\nEOD\nplot {bars}\n')
+
+
+def loss_rows(text):
+    """[(part that is lost, {column: MiB/s or a word})] of the page's table of networks, of which "good" has no loss."""
+    lines = text.split(".. networks: begin\n")[1].split(".. networks: end\n")[0].splitlines()
+    head = next(line for line in lines if line.startswith("network "))
+    columns = re.split(r"  +", head)[1:]
+    rows = []
+    for line in lines[lines.index(head):]:
+        name, *cells = re.split(r"  +", line)
+        if len(cells) == len(columns) and re.fullmatch(r"good|[\d.]+ % lost", name):
+            rows.append(("0 %" if name == "good" else name.removesuffix(" lost"), dict(zip(columns, cells))))
+        elif name == "" and rows:
+            break
+    return rows
+
+
+def loss(text, path):
+    """The other one. What has no figure is left out."""
+    rows = loss_rows(text)
+    data = "\n".join(" ".join([f'"{part}"', *(cells[column] if re.match(r"\d", cells[column]) else "nan"
+                                            for column, *_ in LOSS)]) for part, cells in rows)
+    drawn = ", ".join(f'$data using 0:{i + 2}:xtic(1) title "{title}" linewidth 2 linecolor rgb "{colour}" dashtype {form}'
+                      for i, (_, title, colour, form) in enumerate(LOSS))
+    draw_document(f'{LINES}set output "{path}"\n$data << EOD\n{data}\nEOD\nplot {drawn}\n')
+
+
+def documents(folder):
+    """The plots of the README, from what the page says."""
+    with open(os.path.join(folder, "performance.rst"), encoding="utf-8") as file:
+        text = file.read()
+    instructions(text, os.path.join(folder, "instructions.svg"))
+    loss(text, os.path.join(folder, "loss.svg"))
 
 
 if __name__ == "__main__":
-    DOCUMENTATION = os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../Documentation")
-    document(os.path.join(DOCUMENTATION, "performance.rst"), os.path.join(DOCUMENTATION, "instructions.svg"))
+    documents(os.path.join(os.path.dirname(os.path.realpath(__file__)), "../../Documentation"))

@@ -116,6 +116,13 @@ def commit():
     return output_of(["git", "-C", HERE, "describe", "--always", "--dirty", "--abbrev=10"]) or NONE
 
 
+def driver_commit():
+    """The last one that changed the driver or its provider."""
+    parts = [os.path.join(HERE, "../..", name) for name in ("drivers", "include", "userspace-provider")]
+    found = output_of(["git", "-C", HERE, "log", "-1", "--format=%h", "--abbrev=7", "--", *parts]) or NONE
+    return found + ("-dirty" if output_of(["git", "-C", HERE, "status", "--porcelain", "--", *parts]) else "")
+
+
 def remember(folder, name, **facts):
     """Adds what only the host knows to a job's results."""
     path = os.path.join(folder, name + ".json")
