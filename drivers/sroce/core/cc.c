@@ -22,9 +22,8 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
  */
 static bool is_congestion(struct sroce_cc *cc)
 {
-	bool calm = cc->since_loss >= SROCE_CALM_WINDOWS * cc->window;
-
-	return cc->queued || calm || ++cc->lone > SROCE_LONE_LOSSES;
+	return cc->since_loss >= SROCE_CALM_WINDOWS * cc->window ||
+	       ++cc->lone > SROCE_LONE_LOSSES;
 }
 
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
@@ -34,16 +33,17 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	if (reads)
 		cc->overlap = max(min(cc->overlap, flight) / 4,
 				  max(cc->bdp, 1u));
-	if (cc->window > least && !cc->queued)
-		cc->window = max(cc->window / 2, least);
-	else if (is_congestion(cc))
+	if (cc->queued ||
+	    (cc->window <= SROCE_LONE_LOSS_WINDOW && is_congestion(cc)))
 		sroce_cc_congested(cc, flight);
+	else if (cc->window > least)
+		cc->window = max(cc->window / 2, least);
 	cc->since_loss = 0;
 }
 
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
-	u32 step = clamp(cc->window / SROCE_WINDOW_STEP, 1u, SROCE_WINDOW_ACKS);
+	u32 step = min(cc->window, SROCE_WINDOW_ACKS);
 	u32 more;
 
 	cc->since_loss += packets;
@@ -72,7 +72,7 @@ bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 	bool distant = most > SROCE_WINDOW;
 	bool reduced = sroce_cc_reduced(cc);
 
-	cc->queued = rtt->smooth > (u64)rtt->least + max(rtt->least / 2, SROCE_QUEUED_NS);
+	cc->queued = rtt->smooth > 2 * (u64)rtt->least + SROCE_QUEUED_NS;
 	/* A small flight says nothing of the bandwidth. */
 	if (flight > cc->window / 2)
 		cc->bdp = path_holds(rtt, flight);

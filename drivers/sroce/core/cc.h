@@ -32,12 +32,16 @@ struct sroce_cc {
 
 /*
  * Packets of a burst at most.  The last packet of a burst asks for an ACK.  If it asked
- * for a whole window, the path would be idle until the ACK arrives; and a short queue
- * loses the end of a burst first.
+ * for all that the path holds, the path would be idle until the ACK arrives; and a short
+ * queue loses the end of a burst first.
  */
 static inline u32 sroce_cc_burst(const struct sroce_cc *cc)
 {
-	return clamp(cc->window / SROCE_WINDOW_BURSTS, 2u, (u32)SROCE_BURST_PACKETS);
+	u32 most = SROCE_BURST_PACKETS;
+
+	if (cc->window < SROCE_LONE_LOSS_WINDOW || cc->window < 2 * cc->bdp)
+		most = clamp(cc->window / SROCE_WINDOW_BURSTS, 2u, most);
+	return most;
 }
 
 /* Has a loss made the window smaller? */
@@ -73,9 +77,9 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  * @flight: packets that were unacknowledged when the last one was sent
  * @reads: READs are outstanding
  *
- * A loss is a sign of congestion if the round trip has grown, or if there were
- * none for several windows.  Otherwise it may have other reasons, and the window
- * stays at what the path holds, at least.
+ * A loss is a sign of congestion if the round trip has grown, or if a small window
+ * had no loss for several windows.  Otherwise it may have other reasons, and the
+ * window stays at what the path holds, at least.
  *
  * The responses to READs behind a lost response are dropped.  So the next READ
  * starts when few packets are missing, but not so few that the path is idle.

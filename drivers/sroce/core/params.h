@@ -22,7 +22,7 @@
  */
 #define SROCE_CALM_WINDOWS	3
 #define SROCE_LONE_LOSSES	16
-/* ns that a round trip may grow, or half of it.  Row "sroce and TCP". */
+/* ns that a round trip may grow, besides doubling.  Row "sroce and TCP". */
 #define SROCE_QUEUED_NS		1000000u
 /*
  * If more packets than the first value are lost, and more than a part of the second
@@ -34,13 +34,11 @@
 /* Packets; with one, the peer would delay every ACK.  Suite congestion. */
 #define SROCE_MIN_WINDOW	2u
 /*
- * After a loss the window grows by as many packets per round trip, so that flows come
- * to equal shares; a large one by a packet for as many acknowledged packets.  Rows
- * "two flows" and "100 ms away".
+ * Packets acknowledged for one more in the window; a smaller window grows by one per
+ * round trip.  Rows "0.1 % lost" and "eight flows".
  */
-#define SROCE_WINDOW_STEP	1u
-#define SROCE_WINDOW_ACKS	64u
-/* Bursts of a window at least.  Row "a marking queue". */
+#define SROCE_WINDOW_ACKS	16u
+/* Bursts of a window at least, if it is small.  Row "a marking queue". */
 #define SROCE_WINDOW_BURSTS	4
 /* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
 #define SROCE_WINDOW_PACKET_NS	10000

@@ -141,7 +141,7 @@ TEST(repair, a_lone_loss_leaves_a_burst_in_the_window)
 	/* Losses of one round trip count once... */
 	send_all(&s);
 	take(ack(50, NAK));
-	EQUAL(s.r.cc.window, 256);
+	EQUAL(s.r.cc.window, 258);
 }
 
 /* A short queue loses packets only when the window exceeds it. */
