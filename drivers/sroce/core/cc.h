@@ -39,7 +39,7 @@ static inline u32 sroce_cc_burst(const struct sroce_cc *cc)
 {
 	u32 most = SROCE_BURST_PACKETS;
 
-	if (cc->window < SROCE_LONE_LOSS_WINDOW || cc->window < 2 * cc->bdp)
+	if (cc->window < SROCE_SMALL_WINDOW || cc->window < 2 * cc->bdp)
 		most = clamp(cc->window / SROCE_WINDOW_BURSTS, 2u, most);
 	return most;
 }

@@ -38,8 +38,9 @@
  * round trip.  Rows "0.1 % lost" and "eight flows".
  */
 #define SROCE_WINDOW_ACKS	16u
-/* Bursts of a window at least, if it is small.  Row "a marking queue". */
+/* Bursts of a window at least, if it has fewer packets.  Row "a queue of ten packets". */
 #define SROCE_WINDOW_BURSTS	4
+#define SROCE_SMALL_WINDOW	32u
 /* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
 #define SROCE_WINDOW_PACKET_NS	10000
 /* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */

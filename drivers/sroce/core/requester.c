@@ -575,7 +575,7 @@ void sroce_requester_repair(struct sroce_requester *r)
 		/* All packets between are lost. */
 		sroce_requester_lost(r, p->count);
 		p->count = min(2 * p->count,
-			       max(r->cc.window, (u32)SROCE_BURST_PACKETS));
+			       max_t(u32, r->cc.window, SROCE_BURST_PACKETS));
 	} else {
 		p->count = is_dense(r) ? min(2 * p->count, SROCE_DENSE_LOSSES) : 1;
 	}

@@ -294,12 +294,17 @@ TEST(requester, progress_makes_it_larger_again)
 TEST(requester, a_window_leaves_in_several_bursts)
 {
 	sender_init(&s, 0);
-	sroce_cc_init(&s.r.cc, 32);
+	sroce_cc_init(&s.r.cc, 20);
 	post(&s, SROCE_OP_WRITE, 100 * MTU);
 	SEND(&s, SROCE_WRITE_FIRST, 0);
 	SEND(&s, SROCE_WRITE_MIDDLE, 1);
-	EQUAL(sroce_requester_more(&s.r, &s.out), 7);
-	EQUAL(sroce_cc_burst(&s.r.cc), 8);
+	EQUAL(sroce_requester_more(&s.r, &s.out), 4);
+	EQUAL(sroce_cc_burst(&s.r.cc), 5);
+	s.r.cc.window = 64;
+	EQUAL(sroce_cc_burst(&s.r.cc), 64);
+	s.r.cc.bdp = 40;
+	EQUAL(sroce_cc_burst(&s.r.cc), 16);
+	s.r.cc.bdp = 0;
 	s.r.cc.window = 3;
 	EQUAL(sroce_cc_burst(&s.r.cc), 2);
 	s.r.cc.window = 512;
