@@ -41,9 +41,19 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	cc->since_loss = 0;
 }
 
+/*
+ * Around what the path holds, more than one packet per round trip would overflow its
+ * queue by many.  With a distant peer, growing would take too long.
+ */
+static bool grows_slowly(const struct sroce_cc *cc)
+{
+	return cc->max_window <= SROCE_WINDOW && cc->window < 2 * cc->bdp;
+}
+
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
-	u32 step = min(cc->window, SROCE_WINDOW_ACKS);
+	u32 step = min(cc->window, grows_slowly(cc) ? SROCE_SLOW_ACKS :
+						      SROCE_WINDOW_ACKS);
 	u32 more;
 
 	cc->since_loss += packets;

@@ -38,6 +38,8 @@
  * round trip.  Rows "0.1 % lost" and "eight flows".
  */
 #define SROCE_WINDOW_ACKS	16u
+/* The same if the path is nearly full.  Rows "drop tail". */
+#define SROCE_SLOW_ACKS		512u
 /* Bursts of a window at least, if it has fewer packets.  Row "a queue of ten packets". */
 #define SROCE_WINDOW_BURSTS	4
 #define SROCE_SMALL_WINDOW	32u

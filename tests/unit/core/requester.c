@@ -291,6 +291,25 @@ TEST(requester, progress_makes_it_larger_again)
 	EQUAL(s.r.cc.window, 64);
 }
 
+/* One for each round trip, where more would overflow the queue. */
+TEST(requester, it_grows_slowly_when_the_path_is_full)
+{
+	sender_init(&s, 0);
+	sroce_cc_init(&s.r.cc, 512);
+	s.r.cc.window = 160;
+	sroce_cc_acked(&s.r.cc, 160);
+	EQUAL(s.r.cc.window, 170);
+	s.r.cc.acked = 0;
+	s.r.cc.bdp = 100;
+	sroce_cc_acked(&s.r.cc, 170);
+	EQUAL(s.r.cc.window, 171);
+	/* Of a distant peer. */
+	s.r.cc.acked = 0;
+	s.r.cc.max_window = 8192;
+	sroce_cc_acked(&s.r.cc, 160);
+	EQUAL(s.r.cc.window, 181);
+}
+
 TEST(requester, a_window_leaves_in_several_bursts)
 {
 	sender_init(&s, 0);
