@@ -34,7 +34,7 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 		cc->overlap = max(min(cc->overlap, flight) / 4,
 				  max(cc->bdp, 1u));
 	if (cc->queued ||
-	    (cc->window <= SROCE_LONE_LOSS_WINDOW && is_congestion(cc)))
+	    (cc->window < SROCE_SMALL_WINDOW && is_congestion(cc)))
 		sroce_cc_congested(cc, flight);
 	else if (cc->window > least)
 		cc->window = max(cc->window / 2, least);

@@ -147,22 +147,22 @@ TEST(repair, a_lone_loss_leaves_a_burst_in_the_window)
 /* A short queue loses packets only when the window exceeds it. */
 TEST(repair, a_loss_after_calm_windows_is_congestion)
 {
-	streaming(64);
-	s.r.cc.max_window = 128;
+	streaming(28);
+	s.r.cc.max_window = 64;
 	take(ack(0, NAK));
-	EQUAL(s.r.cc.window, 64);
+	EQUAL(s.r.cc.window, 28);
 	send_all(&s);
 	acknowledge(&s, 300);
-	s.r.cc.window = 64;
+	s.r.cc.window = 28;
 	send_all(&s);
 	take(ack(300, NAK));
-	EQUAL(s.r.cc.window, 48);
+	EQUAL(s.r.cc.window, 21);
 	send_all(&s);
-	acknowledge(&s, 364);
-	s.r.cc.window = 48;
+	acknowledge(&s, 321);
+	s.r.cc.window = 21;
 	send_all(&s);
-	take(ack(364, NAK));
-	EQUAL(s.r.cc.window, 48);
+	take(ack(321, NAK));
+	EQUAL(s.r.cc.window, 21);
 }
 
 /* ... unless they are many. */
