@@ -333,7 +333,7 @@ static void responses(const void *arg)
 		      sizeof(answer) - sizeof(answer.resp)));
 }
 
-/* What an importer asks.  Returns 0 or the errno. */
+/* Send the query of an importer.  Returns 0 or the errno. */
 static int query_context(union answer *answer, size_t room)
 {
 	struct {

@@ -49,6 +49,27 @@ def next_gap(b):
     b.works(rc)
 
 
+@case("the next gap is not reported while the peer repeats packets without asking for an ACK")
+def next_gap_later(b):
+    rc = b.rc()
+    for i in (2, 4):
+        b.send(rc, "RC_WRITE_ONLY", b"ce"[i // 2 - 1:i // 2], psn=rc.psn + i, va=rc.memory.va + i)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    b.send_next(rc, "RC_WRITE_ONLY", b"a", ack_req=False)
+    b.silence()
+    b.send_next(rc, "RC_WRITE_ONLY", b"b", va=rc.memory.va + 1, ack_req=False)
+    b.advance(rc)
+    b.acked(rc)
+    expect("memory", rc.memory.read(5), b"abc\0\0")
+    b.send(rc, "RC_WRITE_ONLY", b"f", psn=rc.psn + 2, va=rc.memory.va + 5)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    b.send_next(rc, "RC_WRITE_ONLY", b"d", va=rc.memory.va + 3)
+    b.advance(rc, 2)
+    b.acked(rc)
+    expect("memory", rc.memory.read(6), b"abcdef")
+    b.works(rc)
+
+
 @case("packets of one message, in every order")
 def orders(b):
     data = [bytes([65 + i]) * MTU for i in range(4)]
