@@ -51,7 +51,7 @@ static u8 random_opcode(struct world *w)
 	};
 
 	if (w->stream)
-		return SROCE_OP_WRITE;
+		return w->stream_op;
 	return all[rng_between(&w->rng, 0,
 			       w->transport == SROCE_UC ? 3 : 10)];
 }
@@ -157,7 +157,7 @@ static void write_op(struct world *w, struct side *side, struct side *peer)
 	wr->wr_id = side->count++;
 	wr->opcode = random_opcode(w);
 	wr->flags = rng_permille(&w->rng, 500) ? SROCE_SIGNALED : 0;
-	if (rng_permille(&w->rng, 100))
+	if (!w->stream && rng_permille(&w->rng, 100))
 		wr->flags |= SROCE_FENCE;
 	if (rng_permille(&w->rng, 100))
 		wr->flags |= SROCE_SOLICITED;

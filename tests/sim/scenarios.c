@@ -271,6 +271,7 @@ static void flow(struct world *w, struct side *side)
 static void tune_stream(struct world *w)
 {
 	w->stream = 64;
+	w->stream_op = SROCE_OP_WRITE;
 	w->mtu = 256;
 	both(w, flow);
 	w->by = 300000000;
@@ -293,6 +294,48 @@ static void tune_lossy_stream(struct world *w)
 	for (i = 0; i < 2; i++)
 		w->sides[i].link.loss = rng_between(&w->rng, 1, 100);
 	w->by *= 10;
+}
+
+static void tune_read_stream(struct world *w)
+{
+	tune_stream(w);
+	w->stream_op = SROCE_OP_READ;
+}
+
+static void tune_read_short_queue(struct world *w)
+{
+	tune_stream(w);
+	w->stream_op = SROCE_OP_READ;
+	w->sides[1].link.serial = 46000;
+	w->sides[1].link.queue = 10;
+	w->by = 1770000000;
+}
+
+static void tune_read_lossy_stream(struct world *w)
+{
+	tune_lossy_stream(w);
+	w->stream_op = SROCE_OP_READ;
+}
+
+/* The path holds a thousand packets, and one of as many is lost. */
+static void go_far(struct world *w, struct side *side)
+{
+	(void)w;
+	side->link.delay = 5000000;
+	side->link.loss = 1;
+}
+
+static void tune_distant_stream(struct world *w)
+{
+	tune_stream(w);
+	both(w, go_far);
+	w->by = 1000000000;
+}
+
+static void tune_distant_read_stream(struct world *w)
+{
+	tune_distant_stream(w);
+	w->stream_op = SROCE_OP_READ;
 }
 
 const struct scenario scenarios[] = {
@@ -320,5 +363,12 @@ const struct scenario scenarios[] = {
 	{ "stream", SROCE_RC, 1, tune_stream },
 	{ "stream-through-short-queue", SROCE_RC, 3, tune_short_queue },
 	{ "stream-with-losses", SROCE_RC, 3, tune_lossy_stream },
+	{ "read-stream", SROCE_RC, 1, tune_read_stream },
+	{ "read-stream-through-short-queue", SROCE_RC, 3,
+	  tune_read_short_queue },
+	{ "read-stream-with-losses", SROCE_RC, 3, tune_read_lossy_stream },
+	{ "distant-stream-with-losses", SROCE_RC, 3, tune_distant_stream },
+	{ "distant-read-stream-with-losses", SROCE_RC, 3,
+	  tune_distant_read_stream },
 	{}
 };

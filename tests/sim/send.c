@@ -40,7 +40,7 @@ static void complete_finished(struct endpoint *ep)
 }
 
 /* As the driver's run_connected() does after it has sent. */
-static void set_timers(struct endpoint *ep, u64 now)
+static void set_timers(struct endpoint *ep, u64 now, bool sent)
 {
 	if (ep->progress)
 		sroce_rtx_restart(&ep->rtx);
@@ -48,7 +48,7 @@ static void set_timers(struct endpoint *ep, u64 now)
 		return;
 	ep->rnr_timer = NEVER;
 	if (ep->progress || !ep->rtx.armed)
-		sroce_rtx_progress(&ep->rtx, &ep->req, now);
+		sroce_rtx_progress(&ep->rtx, &ep->req, sent, now);
 	ep->progress = false;
 }
 
@@ -144,7 +144,7 @@ void send_requests(struct endpoint *ep, u64 now)
 	ep->rtx.probe = false;
 	if (next == SROCE_NEXT_FAULT)
 		check_fault(ep);
-	set_timers(ep, now);
+	set_timers(ep, now, n);
 }
 
 void send_retry(struct endpoint *ep, u64 now)
@@ -215,6 +215,8 @@ static void settle(struct endpoint *ep, const struct sroce_pkt *pkt, u8 status)
 
 static void repair(struct endpoint *ep, u64 now)
 {
+	if (sroce_rtx_repair_underway(&ep->rtx, &ep->req, now))
+		return;
 	ep->repairs++;
 	sroce_rtx_resent(&ep->rtx, &ep->req, now);
 	sroce_rtx_restart(&ep->rtx);

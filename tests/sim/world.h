@@ -73,7 +73,8 @@ struct side {
  * @sides: the two
  * @mtu: path MTU
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
- * @stream: if not 0: only side 0 has a program, of WRITEs with as many packets
+ * @stream: if not 0: only side 0 has a program, of messages with as many packets
+ * @stream_op: their opcode
  * @by: virtual time at which all must be done
  * @ending: what is expected
  * @failing: request that cannot succeed, or NO_REQUEST
@@ -89,6 +90,7 @@ struct world {
 	u32 mtu;
 	u8 transport;
 	u32 stream;
+	u8 stream_op;
 	u64 by;
 	enum ending ending;
 	u32 failing;

@@ -5,14 +5,19 @@
 #include "cc.h"
 #include "params.h"
 
-void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
+static void take_part(struct sroce_cc *cc, u32 flight, u32 part)
 {
 	u32 least = min(SROCE_MIN_WINDOW, cc->max_window);
 
 	flight = clamp(flight, least, cc->window);
-	cc->window = max(flight - (flight + 3) / 4, least);
+	cc->window = max(flight - (flight + part - 1) / part, least);
 	cc->acked = 0;
 	cc->lone = 0;
+}
+
+void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
+{
+	take_part(cc, flight, 4);
 }
 
 /*
@@ -33,27 +38,44 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	if (reads)
 		cc->overlap = max(min(cc->overlap, flight) / 4,
 				  max(cc->bdp, 1u));
-	if (cc->queued ||
+	if (!cc->rate && !sroce_cc_reduced(cc))
+		cc->window = min(cc->window, SROCE_FIRST_LOSS_WINDOW);
+	else if (cc->queued ||
 	    (cc->window < SROCE_SMALL_WINDOW && is_congestion(cc)))
 		sroce_cc_congested(cc, flight);
-	else if (cc->window > least)
+	else if (!cc->distant && cc->window > least)
 		cc->window = max(cc->window / 2, least);
 	cc->since_loss = 0;
 }
 
+bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
+{
+	u32 least = max(cc->bdp, SROCE_LONE_LOSS_WINDOW);
+	u32 part = cc->distant ? SROCE_MANY_OF_DISTANT : SROCE_MANY_OF_FLIGHT;
+
+	if (losses <= SROCE_MANY_LOSSES || losses * part <= flight)
+		return false;
+	if (!cc->distant || cc->queued)
+		take_part(cc, flight, 2);
+	else if (cc->window > least)
+		cc->window = max(cc->window - cc->window / 4, least);
+	return true;
+}
+
 /*
  * Around what the path holds, more than one packet per round trip would overflow its
- * queue by many.  With a distant peer, growing would take too long.
+ * queue by many.  With a distant peer, that would take too long.
  */
-static bool grows_slowly(const struct sroce_cc *cc)
+static u32 acks_to_grow(const struct sroce_cc *cc)
 {
-	return cc->max_window <= SROCE_WINDOW && cc->window < 2 * cc->bdp;
+	if (cc->distant)
+		return cc->queued ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
+	return cc->window < 2 * cc->bdp ? SROCE_SLOW_ACKS : SROCE_WINDOW_ACKS;
 }
 
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
-	u32 step = min(cc->window, grows_slowly(cc) ? SROCE_SLOW_ACKS :
-						      SROCE_WINDOW_ACKS);
+	u32 step = min(cc->window, acks_to_grow(cc));
 	u32 more;
 
 	cc->since_loss += packets;
@@ -67,28 +89,33 @@ void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 }
 
 /*
- * Packets that arrive within the shortest round trip: the sampled flight took the
- * latest one.  Units of 2^12 ns avoid a 64 bit division.
+ * The path carries what was in flight in one round trip, at least.  Only a round trip
+ * with queueing delay shows that it carries no more: after losses the window is often
+ * smaller than what the path holds.  Units of 2^12 ns avoid a 64 bit division.
  */
-static u32 path_holds(const struct sroce_rtt *rtt, u32 flight)
+static void estimate_rate(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 {
-	return min(flight, SROCE_MAX_WINDOW) * (rtt->least >> 12) /
-	       max(rtt->last >> 12, 1u);
+	u32 rate = (min(flight, SROCE_MAX_WINDOW) << 18) / max(rtt->last >> 12, 1u);
+
+	if (rate > cc->rate)
+		cc->rate = rate;
+	else if (rtt->last > rtt->least + rtt->least / SROCE_RATE_QUEUED)
+		cc->rate -= (cc->rate - rate) / SROCE_RATE_DECAY;
 }
 
-bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
+void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 {
 	u32 most = clamp(rtt->least / SROCE_WINDOW_PACKET_NS, SROCE_WINDOW, SROCE_MAX_WINDOW);
-	bool distant = most > SROCE_WINDOW;
 	bool reduced = sroce_cc_reduced(cc);
 
+	cc->distant = most > SROCE_WINDOW;
 	cc->queued = rtt->smooth > 2 * (u64)rtt->least + SROCE_QUEUED_NS;
 	/* A small flight says nothing of the bandwidth. */
 	if (flight > cc->window / 2)
-		cc->bdp = path_holds(rtt, flight);
-	if (distant && flight > cc->max_window / 2)
+		estimate_rate(cc, rtt, flight);
+	cc->bdp = min_t(u64, (u64)cc->rate * rtt->least >> 30, SROCE_MAX_WINDOW);
+	if (cc->distant && flight > cc->max_window / 2)
 		cc->max_window = 2 * cc->bdp;
 	cc->max_window = clamp(cc->max_window, SROCE_WINDOW, most);
 	cc->window = reduced ? min(cc->window, cc->max_window) : cc->max_window;
-	return distant;
 }

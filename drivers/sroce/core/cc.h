@@ -14,20 +14,24 @@
  *	starts; less after losses
  * @bdp: packets that the path holds (bandwidth times shortest round trip); 0 if
  *	it is not known, or less than one
+ * @rate: packets that the path carries in 2^30 ns
  * @acked: packets acknowledged since @window and @overlap grew
  * @since_loss: packets acknowledged since the latest loss
  * @lone: losses since @window became smaller because of congestion
  * @queued: the round trip has grown: a queue on the path is filled
+ * @distant: the window depends on the distance
  */
 struct sroce_cc {
 	u32 window;
 	u32 max_window;
 	u32 overlap;
 	u32 bdp;
+	u32 rate;
 	u32 acked;
 	u32 since_loss;
 	u32 lone;
 	bool queued;
+	bool distant;
 };
 
 /*
@@ -39,7 +43,8 @@ static inline u32 sroce_cc_burst(const struct sroce_cc *cc)
 {
 	u32 most = SROCE_BURST_PACKETS;
 
-	if (cc->window < SROCE_SMALL_WINDOW || cc->window < 2 * cc->bdp)
+	if (cc->window < SROCE_SMALL_WINDOW || cc->window < 2 * cc->bdp ||
+	    (cc->distant && cc->window != cc->max_window))
 		most = clamp(cc->window / SROCE_WINDOW_BURSTS, 2u, most);
 	return most;
 }
@@ -79,12 +84,23 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  *
  * A loss is a sign of congestion if the round trip has grown, or if a small window
  * had no loss for several windows.  Otherwise it may have other reasons, and the
- * window stays at what the path holds, at least.
+ * window stays at what the path holds, at least.  With a distant peer it stays as it
+ * is: while a loss is repaired, twice as many packets are on their way.
  *
  * The responses to READs behind a lost response are dropped.  So the next READ
  * starts when few packets are missing, but not so few that the path is idle.
  */
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
+
+/**
+ * sroce_cc_lost_many() - are the losses of a round trip more than lone ones?
+ * @cc: state
+ * @losses: packets lost
+ * @flight: packets that were unacknowledged when the first loss was noticed
+ *
+ * Return: true if the window is smaller for it.
+ */
+bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight);
 
 /* @packets have been acknowledged. */
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets);
@@ -99,14 +115,12 @@ static inline void sroce_cc_undo(struct sroce_cc *cc)
  * sroce_cc_rtt() - there is a new sample of the round trip
  * @cc: state
  * @rtt: the sample has been added
- * @flight: packets that the sampled flight had
+ * @flight: packets that the sampled flight had; 0 if a single packet was repeated
  *
  * A window that fits all networks within a building leaves the links between
  * cities idle.  So the window grows with the distance, up to twice the packets
  * that arrive in a round trip.  More of them would only wait in queues.
- *
- * Return: true if the peer is distant.
  */
-bool sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight);
+void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight);
 
 #endif /* SROCE_CC_H */

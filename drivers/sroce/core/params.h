@@ -17,6 +17,11 @@
  */
 #define SROCE_LONE_LOSS_WINDOW	64u
 /*
+ * Packets: the window after a loss before the first round trip.  The first window may
+ * exceed what the path holds by much.  Row "a queue of ten packets".
+ */
+#define SROCE_FIRST_LOSS_WINDOW	16u
+/*
  * A small window is reduced after a loss, if nothing was lost for as many windows, or
  * if it was not reduced after as many losses.  Row "a queue of ten packets".
  */
@@ -31,6 +36,8 @@
  */
 #define SROCE_MANY_LOSSES	8
 #define SROCE_MANY_OF_FLIGHT	3
+/* The same for a distant peer, where other losses change nothing. */
+#define SROCE_MANY_OF_DISTANT	32
 /* Packets; with one, the peer would delay every ACK.  Suite congestion. */
 #define SROCE_MIN_WINDOW	2u
 /*
@@ -38,11 +45,20 @@
  * round trip.  Rows "0.1 % lost" and "eight flows".
  */
 #define SROCE_WINDOW_ACKS	16u
+/* The same for a distant peer, unless a queue is filled.  Row "10 ms away, 0.1 % lost". */
+#define SROCE_DISTANT_ACKS	4u
 /* The same if the path is nearly full.  Rows "drop tail". */
 #define SROCE_SLOW_ACKS		512u
 /* Bursts of a window at least, if it has fewer packets.  Row "a queue of ten packets". */
 #define SROCE_WINDOW_BURSTS	4
 #define SROCE_SMALL_WINDOW	32u
+/*
+ * The part of the shortest round trip that is a queueing delay, and the part of the
+ * difference by which such a round trip lowers the estimated rate.  Row "10 ms away,
+ * 0.1 % lost".
+ */
+#define SROCE_RATE_QUEUED	4
+#define SROCE_RATE_DECAY	4
 /* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
 #define SROCE_WINDOW_PACKET_NS	10000
 /* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Requester: selects the next packet to send (IBTA vol. 1, 9.7.3 and 9.7.5).
- * A loss rewinds to the lost packet (go-back-N).  A request keeps its PSNs.
+ * A loss is repaired, or rewinds to the lost packet (go-back-N).  A request keeps its
+ * PSNs.
  */
 #include "errors.h"
 #include "params.h"
@@ -92,32 +93,55 @@ static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
 	s32 room = (s32)r->cc.window - sroce_psn_diff(r->psn, r->una);
 	u32 limit = read_limit(r, wr);
 
-	if (in_gap(r) || parts_ahead(r) == SROCE_PARTS)
+	if (in_gap(r) || r->parts == SROCE_PARTS)
 		return limit;
 	if (!sroce_cc_reduced(&r->cc))
 		return min(limit, large_part(r));
 	return room > 0 ? min_t(u32, limit, room) : 1;
 }
 
-/* A partial READ is sent only after the response to the previous one. */
+/*
+ * Requests that take a responder resource of the peer.  Each part of a READ is a
+ * request.
+ */
+static u32 resources(const struct sroce_requester *r)
+{
+	u32 i, n = r->reads;
+
+	for (i = 0; i < r->parts; i++)
+		n += sroce_psn_before(r->ends[i], r->sent);
+	return n;
+}
+
+/*
+ * The next part of a READ is requested as soon as the window has room for a burst,
+ * and the peer a resource.  With one resource it waits for the previous response.
+ */
 static bool part_waits(const struct sroce_requester *r,
 		       const struct sroce_wr *wr)
 {
-	return wr->opcode == SROCE_OP_READ && r->packet && r->psn != r->una;
+	s32 room = (s32)r->cc.window - sroce_psn_diff(r->psn, r->una);
+
+	if (wr->opcode != SROCE_OP_READ || !r->packet || r->psn == r->una)
+		return false;
+	return r->parts == SROCE_PARTS || resources(r) >= r->max_reads ||
+	       room < (s32)min(read_limit(r, wr), sroce_cc_burst(&r->cc));
 }
 
 static void note_part(struct sroce_requester *r, struct sroce_wr *wr, u32 n)
 {
 	u32 limit = read_limit(r, wr);
+	u32 ahead = parts_ahead(r);
+	u32 i;
 
 	if (n != wr->packets - r->packet)
 		wr->parts = true;
 	/* The request for a gap lies within an earlier one. */
-	if (in_gap(r))
+	if (in_gap(r) || n == limit)
 		return;
-	r->parts = parts_ahead(r);
-	if (n != limit)
-		r->ends[r->parts++] = sroce_psn_add(r->psn, n);
+	for (i = r->parts++; i > ahead; i--)
+		r->ends[i] = r->ends[i - 1];
+	r->ends[ahead] = sroce_psn_add(r->psn, n);
 }
 
 /*
@@ -143,7 +167,7 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 		return SROCE_NEXT_HOLD;
 	if ((wr->flags & SROCE_FENCE) && r->reads)
 		return SROCE_NEXT_FENCE;
-	if (sroce_wr_reads(wr) && r->reads >= r->max_reads)
+	if (sroce_wr_reads(wr) && resources(r) >= r->max_reads)
 		return SROCE_NEXT_READS;
 	/* A lost response makes the responses to later READs useless. */
 	if (wr->opcode == SROCE_OP_READ && r->reads &&
@@ -236,16 +260,28 @@ static bool is_forbidden(const struct sroce_requester *r, const struct sroce_wr 
 	return sroce_wr_reads(wr) && !wr->started && !r->max_reads;
 }
 
+/* Is every packet of the READ that has gaps held, or requested again? */
+static bool knows_all_gaps(const struct sroce_requester *r)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+
+	return r->repair.gaps.top == sroce_psn_add(wr->psn, wr->packets);
+}
+
 /*
- * Wait for the answer to what was repeated: for READ responses, because a later
- * READ must not return older data than an earlier one; or if the peer may drop
- * packets behind a gap.
+ * A later READ must not return older data than an earlier one.  So the requests behind
+ * a READ that has gaps are repeated when the gaps are filled.  With a distant peer this
+ * takes long, and they are repeated right behind the repair of all gaps.  Or wait if
+ * the peer may drop packets behind a gap.
  */
 static bool repair_waits(const struct sroce_requester *r)
 {
-	return !r->repair.active &&
-	       (r->repair.gaps.count ||
-		(r->repair.waits && r->psn == r->sent));
+	if (r->repair.active)
+		return false;
+	if (r->repair.gaps.count && r->in.next != r->in.head &&
+	    (!r->cc.distant || !knows_all_gaps(r)))
+		return true;
+	return r->repair.waits && r->psn == r->sent;
 }
 
 enum sroce_next sroce_requester_next(const struct sroce_requester *r,
@@ -323,27 +359,16 @@ static void seek_psn(struct sroce_requester *r, u32 psn)
 
 u32 sroce_requester_gaps_end(const struct sroce_requester *r)
 {
-	u32 psn = r->repair.gaps.list[0].from;
+	u32 end = r->repair.active ? r->repair.resume : r->psn;
 	const struct sroce_wr *wr;
-	u32 end, n = r->parts;
+	u32 last;
 
-	wr = sroce_inflight_wr(&r->in, sroce_inflight_find(&r->in, psn));
-	end = sroce_psn_add(wr->psn, wr->packets);
-	while (n && !sroce_psn_before(psn, r->ends[n - 1]))
-		n--;
-	if (n && sroce_psn_before(r->ends[n - 1], end))
-		end = r->ends[n - 1];
-	return sroce_psn_before(end, r->sent) ? end : r->sent;
-}
-
-/*
- * Where to continue after a repair: behind everything that was sent, or behind a
- * response with gaps.  The responses to later READs are dropped, and requested
- * again once the gaps are filled.
- */
-static u32 behind_repair(const struct sroce_requester *r)
-{
-	return r->repair.gaps.count ? sroce_requester_gaps_end(r) : r->sent;
+	/* Responses may have been requested before a rewind. */
+	if (sroce_psn_before(end, r->repair.gaps.top))
+		end = r->repair.gaps.top;
+	wr = sroce_inflight_wr(&r->in, r->in.head);
+	last = sroce_psn_add(wr->psn, wr->packets);
+	return sroce_psn_before(last, end) ? last : end;
 }
 
 /* Go to the next gap, or behind the repair. */
@@ -351,9 +376,17 @@ static void continue_repair(struct sroce_requester *r)
 {
 	struct sroce_gap *gap = sroce_gaps_unasked(&r->repair.gaps);
 
+	/*
+	 * The responses to later READs are dropped, and requested again once the gaps
+	 * are filled.
+	 */
+	if (r->repair.gaps.count)
+		r->repair.resume = sroce_requester_gaps_end(r);
+	if (sroce_psn_before(r->repair.resume, r->una))
+		r->repair.resume = r->una;
 	r->repair.active = gap;
 	if (!gap) {
-		seek_psn(r, behind_repair(r));
+		seek_psn(r, r->repair.resume);
 		return;
 	}
 	gap->asked = true;
@@ -390,7 +423,8 @@ void sroce_requester_sent(struct sroce_requester *r,
 	r->psn = sroce_psn_add(r->psn, n);
 	if (sroce_psn_before(r->sent, r->psn))
 		r->sent = r->psn;
-	r->flight = sroce_psn_diff(r->psn, r->una);
+	if (!again)
+		r->flight = sroce_psn_diff(r->psn, r->una);
 	if (r->packet == wr->packets) {
 		r->in.next++;
 		r->packet = 0;
@@ -426,14 +460,10 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 		sroce_cc_lost(&r->cc, r->flight, r->reads);
 	}
 	p->losses += packets;
-	if (p->slowed && p->peer != SROCE_PEER_DROPS)
-		return;
-	if (p->peer == SROCE_PEER_DROPS ||
-	    (p->losses > SROCE_MANY_LOSSES &&
-	     p->losses * SROCE_MANY_OF_FLIGHT > p->flight)) {
-		p->slowed = true;
+	if (p->peer == SROCE_PEER_DROPS)
 		sroce_cc_congested(&r->cc, r->flight);
-	}
+	else if (!p->slowed)
+		p->slowed = sroce_cc_lost_many(&r->cc, p->losses, p->flight);
 }
 
 /*
@@ -489,6 +519,8 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 		return;
 	sroce_cc_acked(&r->cc, sroce_psn_diff(psn, r->una));
 	r->una = psn;
+	while (r->parts && !sroce_psn_before(psn, r->ends[r->parts - 1]))
+		r->parts--;
 	r->retry_left = r->retry_count;
 	r->rnr_left = r->rnr_retry;
 	r->rnr_waits = 0;
@@ -582,6 +614,7 @@ void sroce_requester_repair(struct sroce_requester *r)
 	p->count = min(p->count, most);
 	p->gaps.count = 0;
 	p->active = true;
+	p->resume = r->sent;
 	p->waits = p->peer != SROCE_PEER_HOLDS;
 	p->end = sroce_psn_add(r->una, p->count);
 	p->repeated = r->una;
@@ -612,6 +645,10 @@ void sroce_requester_refused(struct sroce_requester *r, u32 psn)
 	struct sroce_repair *p = &r->repair;
 
 	if (r->repair.gaps.count) {
+		/* The first of them lies in a gap, or behind all gaps. */
+		if (sroce_psn_before(p->resume, psn))
+			p->resume = psn;
+		p->active = true;
 		sroce_gaps_forget_asked(&p->gaps);
 		continue_repair(r);
 		return;
@@ -620,6 +657,7 @@ void sroce_requester_refused(struct sroce_requester *r, u32 psn)
 	if (p->recovering && p->peer == SROCE_PEER_HOLDS && r->psn == r->sent &&
 	    sroce_psn_before(psn, p->repeated)) {
 		p->active = true;
+		p->resume = r->sent;
 		p->end = p->repeated;
 	}
 	seek_psn(r, psn);

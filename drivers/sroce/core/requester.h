@@ -24,6 +24,7 @@ enum sroce_peer {
  * struct sroce_repair - retransmission of single packets
  * @gaps: of the response to the oldest READ that is outstanding
  * @end: valid if @active: one past the last packet to repeat
+ * @resume: valid if @active: where to continue then
  * @repeated: one past the last packet that was repeated
  * @count: packets repeated for the latest NAK; doubles while losses are dense
  * @recover: @sent of the requester when the recovery began; it ends with the
@@ -42,6 +43,7 @@ enum sroce_peer {
 struct sroce_repair {
 	struct sroce_gaps gaps;
 	u32 end;
+	u32 resume;
 	u32 repeated;
 	u32 count;
 	u32 recover;
@@ -67,7 +69,7 @@ struct sroce_repair {
  * @mtu: path MTU, bytes
  * @cc: congestion control.  READ responses use the window of READs; after
  *	losses they use the window of all requests
- * @flight: unacknowledged packets when the last one was sent
+ * @flight: unacknowledged packets when the latest new one was sent
  * @cut: @sent when sroce_requester_congested() last made the window smaller
  * @read_packets: sum of the PSNs of the requests that @reads counts
  * @ends: PSNs at which outstanding partial READ requests end, descending

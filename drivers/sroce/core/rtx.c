@@ -25,11 +25,11 @@ static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	}
 	sroce_rtt_add(&x->rtt, ns);
 	x->patience -= x->patience / SROCE_PATIENCE_DECAY;
-	if (!x->sampling_rexmit)
-		x->distant = sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
+	if (!x->sampling_rexmit && !bound)
+		sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
 	x->sampling = false;
 	x->sampling_rexmit = false;
-	x->samples_skipped = bound || x->distant ? 0 : SROCE_RTT_SAMPLE_SKIP;
+	x->samples_skipped = bound || r->cc.distant ? 0 : SROCE_RTT_SAMPLE_SKIP;
 }
 
 static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
@@ -43,14 +43,15 @@ static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
 /*
  * No sample includes a retransmission (Karn's algorithm).  Of READs and atomics
  * only the first response counts, and only if nothing else was outstanding.
- * Distant peers are always sampled, because the window depends on it.
+ * If the window depends on it, the responses to all READs are sampled.
  */
 static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
 			 bool idle, u64 now)
 {
 	bool first = r->reads && idle;
 
-	if (x->sampling || x->resent || (r->reads && !idle && !x->distant))
+	if (x->sampling || x->resent ||
+	    (r->reads && !idle && !r->cc.distant && !sroce_cc_reduced(&r->cc)))
 		return;
 	if (x->rtt.smooth && x->samples_skipped) {
 		x->samples_skipped--;
@@ -117,14 +118,14 @@ static u64 first_interval(const struct sroce_rtx *x,
  * The response to a repeated packet is a sample, too: the first one was reported
  * missing.  While there are losses, there are few others.
  */
-static void sample_repair(struct sroce_rtx *x, const struct sroce_requester *r,
-			  u64 now)
+static void sample_repair(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
-	if (!x->repair_at || !x->rtt.smooth ||
+	if (!x->sampling_repair || !x->rtt.smooth ||
 	    sroce_psn_before(r->una, x->repair_psn))
 		return;
 	sroce_rtt_add(&x->rtt, now - x->repair_at);
-	x->repair_at = 0;
+	sroce_cc_rtt(&r->cc, &x->rtt, 0);
+	x->sampling_repair = false;
 }
 
 /* How long did the response take that a probe was sent for? */
@@ -142,7 +143,8 @@ static void set_deadline(struct sroce_rtx *x, u64 deadline)
 	x->armed = true;
 }
 
-void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
+void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, bool sent,
+			u64 now)
 {
 	bool waits = sroce_rtx_waits(x, r);
 	bool idle = !x->armed;
@@ -159,7 +161,8 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 		x->resent = false;
 	if (!waits)
 		return;
-	start_sample(x, r, idle, now);
+	if (sent)
+		start_sample(x, r, idle, now);
 	x->quiet_since = now;
 	if (!x->expires_set) {
 		x->probes = 0;
@@ -185,7 +188,7 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	sample_if_acked(x, r, now);
 	x->probed = false;
 	/* Which of two packets a later response is to would not be known. */
-	x->repair_at = 0;
+	x->sampling_repair = false;
 	x->resent = true;
 	x->resent_to = r->sent;
 	if (!x->rtt.smooth) {
@@ -205,8 +208,17 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
 			u64 now)
 {
+	/* It may have been sent again before. */
+	x->sampling_repair = !sroce_psn_before(r->una, r->repair.repeated);
 	x->repair_at = now;
 	x->repair_psn = sroce_psn_add(r->una, 1);
+}
+
+bool sroce_rtx_repair_underway(const struct sroce_rtx *x,
+			       const struct sroce_requester *r, u64 now)
+{
+	return r->repair.recovering && sroce_psn_before(r->una, r->repair.repeated) &&
+	       now - x->repair_at < x->rtt.least;
 }
 
 void sroce_rtx_echo(struct sroce_rtx *x, const struct sroce_requester *r,

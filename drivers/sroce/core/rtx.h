@@ -12,9 +12,8 @@
  * @expires: when @expires_set: the retransmission timeout
  * @quiet_since: the latest progress or retransmission
  * @rtt: round trips
- * @repair_at: when a packet was repeated after a NAK; 0: its response is here, or
- *	it was repeated again
- * @repair_psn: one past its PSN
+ * @repair_at: when packets were repeated after a NAK
+ * @repair_psn: one past the PSN of the first of them
  * @probed_since: begin of the wait that ended with a probe
  * @probed_psn: PSN that the probe has repeated
  * @late: how late the response was that the probe had waited for, ns; or 0
@@ -30,8 +29,8 @@
  * @expires_set: @expires is about what is unacknowledged now
  * @sampling: a sample is being taken
  * @sampling_rexmit: likewise, of a retransmission; only with @upper_bound
+ * @sampling_repair: likewise, of the packet before @repair_psn
  * @upper_bound: @rtt, or the sample being taken, is an upper bound
- * @distant: sroce_cc_rtt() says that the peer is distant
  * @resent: packets before @resent_to are unacknowledged
  * @probed: a probe was sent, and it is not known whether it was needed
  * @probe: the driver is to send the oldest packet
@@ -61,8 +60,8 @@ struct sroce_rtx {
 	bool expires_set;
 	bool sampling;
 	bool sampling_rexmit;
+	bool sampling_repair;
 	bool upper_bound;
-	bool distant;
 	bool resent;
 	bool probed;
 	bool probe;
@@ -92,11 +91,12 @@ static inline bool sroce_rtx_waits(const struct sroce_rtx *x,
  * sroce_rtx_progress() - something was acknowledged, or the first packet sent
  * @x: state
  * @r: the requester
+ * @sent: the packet before @r->psn has just been sent
  * @now: the time; not read if nothing is sampled and nothing waits
  *
  * Takes a sample if one is complete, and sets the deadline.
  */
-void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r,
+void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, bool sent,
 			u64 now);
 
 /* Does sroce_rtx_progress() read the time? */
@@ -104,7 +104,7 @@ static inline bool sroce_rtx_needs_time(const struct sroce_rtx *x,
 					const struct sroce_requester *r)
 {
 	return sroce_rtx_waits(x, r) || x->sampling || x->sampling_rexmit ||
-	       x->repair_at || (x->probed && !x->late);
+	       x->sampling_repair || (x->probed && !x->late);
 }
 
 /**
@@ -121,10 +121,24 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now);
  * @r: the requester
  * @now: the time
  *
- * Call it after sroce_rtx_resent().
+ * Call it after sroce_rtx_resent(), and before sroce_completer_repair().
  */
 void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
 			u64 now);
+
+/**
+ * sroce_rtx_repair_underway() - can a NAK be about packets that were just repeated?
+ * @x: state
+ * @r: the requester
+ * @now: the time
+ *
+ * Packets that were repeated for an earlier NAK make the peer report the next gap,
+ * which may have been repeated in the meantime.
+ *
+ * Return: true if the peer has sent the NAK before it could receive them.
+ */
+bool sroce_rtx_repair_underway(const struct sroce_rtx *x,
+			       const struct sroce_requester *r, u64 now);
 
 /**
  * sroce_rtx_echo() - a response without effect has arrived

@@ -394,6 +394,7 @@ static u8 oldest_status(const struct sroce_requester *req)
 static enum sroce_next run_connected(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
+	u32 psn = req->psn;
 	enum sroce_next next = send_packets(qp);
 
 	sroce_sq_complete_done(qp);
@@ -403,7 +404,7 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 		sroce_rtx_restart(&qp->sq.rtx);
 	if ((qp->sq.progress || !qp->sq.rtx.armed) && !req->rnr_wait &&
 	    !qp->sq.blocked)
-		sroce_rtx_timer_progress(qp);
+		sroce_rtx_timer_progress(qp, req->psn != psn);
 	qp->sq.progress = false;
 	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
 		return SROCE_NEXT_WINDOW;

@@ -41,7 +41,7 @@ void sroce_rtx_timer_arm(struct sroce_qp *qp, u64 ns)
 	timer_follow(&qp->sq);
 }
 
-void sroce_rtx_timer_progress(struct sroce_qp *qp)
+void sroce_rtx_timer_progress(struct sroce_qp *qp, bool sent)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u64 now = 0;
@@ -49,7 +49,7 @@ void sroce_rtx_timer_progress(struct sroce_qp *qp)
 	lockdep_assert_held(&sq->lock);
 	if (sroce_rtx_needs_time(&sq->rtx, &sq->req))
 		now = ktime_get_ns();
-	sroce_rtx_progress(&sq->rtx, &sq->req, now);
+	sroce_rtx_progress(&sq->rtx, &sq->req, sent, now);
 	if (sq->rtx.armed)
 		timer_follow(sq);
 }
@@ -96,13 +96,16 @@ void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 void sroce_rtx_timer_repair(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
+	u64 now = ktime_get_ns();
 
 	lockdep_assert_held(&qp->sq.lock);
+	if (sroce_rtx_repair_underway(&qp->sq.rtx, req, now))
+		return;
 	note_resent(&qp->sq);
+	sroce_rtx_repaired(&qp->sq.rtx, req, now);
 	if (!has_retry(qp, sroce_completer_repair(req), SROCE_PACKET_SEQ_ERR))
 		return;
 	if (req->repair.active) {
-		sroce_rtx_repaired(&qp->sq.rtx, req, ktime_get_ns());
 		sroce_count(qp, SROCE_TX_REPAIRS);
 		trace_sroce_repair(qp, req->una, req->repair.end);
 	} else {

@@ -15,10 +15,11 @@ void sroce_rtx_timer_arm(struct sroce_qp *qp, u64 ns);
  * sroce_rtx_timer_progress() - update the deadline after an acknowledgment, or
  *	after the first packet was sent
  * @qp: connected QP, sq.lock held
+ * @sent: packets have just been sent
  *
  * Sets or clears the deadline as core/rtx.c decides.
  */
-void sroce_rtx_timer_progress(struct sroce_qp *qp);
+void sroce_rtx_timer_progress(struct sroce_qp *qp, bool sent);
 
 /**
  * sroce_rtx_timer_retry() - go back to a lost packet, or fail the QP

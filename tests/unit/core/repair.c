@@ -32,6 +32,7 @@ static void sent(u32 packets, enum sroce_peer peer)
 {
 	sender_init(&s, 0);
 	sroce_cc_init(&s.r.cc, 512);
+	s.r.cc.rate = 1;
 	s.r.repair.peer = peer;
 	post(&s, SROCE_OP_WRITE, packets * MTU);
 	send_all(&s);
@@ -128,6 +129,7 @@ static void streaming(u32 window)
 {
 	sender_init(&s, 0);
 	sroce_cc_init(&s.r.cc, window);
+	s.r.cc.rate = 1;
 	s.r.repair.peer = SROCE_PEER_HOLDS;
 	post(&s, SROCE_OP_WRITE, 4000 * MTU);
 	send_all(&s);
@@ -181,7 +183,26 @@ TEST(repair, many_losses_are_congestion)
 		take(ack(psn, NAK));
 		send_all(&s);
 	}
-	CHECK(s.r.cc.window < 64);
+	CHECK(s.r.cc.window < 48);
+}
+
+TEST(repair, a_distant_peer_keeps_its_window)
+{
+	streaming(512);
+	s.r.cc.distant = true;
+	s.r.cc.bdp = 400;
+	take(ack(5, NAK));
+	EQUAL(s.r.cc.window, 512);
+	sroce_requester_lost(&s.r, 30);
+	EQUAL(s.r.cc.window, 400);
+}
+
+TEST(repair, the_first_loss_says_that_the_path_is_unknown)
+{
+	streaming(512);
+	s.r.cc.rate = 0;
+	take(ack(5, NAK));
+	EQUAL(s.r.cc.window, 16);
 }
 
 TEST(repair, that_a_peer_drops_packets_is_tested_again)
@@ -331,6 +352,55 @@ TEST(repair, gaps_end_where_the_request_did)
 	sroce_completer_ask(&s.r, true);
 	asks(3, 1);
 	nothing_more(SROCE_NEXT_WINDOW);
+}
+
+/* The READ that has the gap goes on meanwhile. */
+TEST(repair, later_parts_do_not_wait_for_the_gap)
+{
+	sender_init(&s, 0);
+	s.r.cc.window = 8;
+	s.r.max_reads = 16;
+	post(&s, SROCE_OP_READ, 20 * MTU);
+	asks(0, 8);
+	take(data(0, 20));
+	take(data(2, 20));
+	asks(1, 1);
+	s.r.cc.window = 12;
+	asks(8, 5);
+	take(data(1, 20));
+	EQUAL(s.r.una, 2);
+	CHECK(!sroce_requester_holds(&s.r));
+	EQUAL(s.r.psn, 13);
+}
+
+/*
+ * Other READs must not return older data than the gap.  Their responses are dropped,
+ * and with a distant peer they are requested again behind the last gap.
+ */
+TEST(repair, later_reads_follow_the_repair)
+{
+	bool distant;
+
+	for (distant = false; ; distant = true) {
+		sender_init(&s, 0);
+		s.r.cc.distant = distant;
+		s.r.max_reads = 16;
+		post(&s, SROCE_OP_READ, 4 * MTU);
+		post(&s, SROCE_OP_READ, 4 * MTU);
+		asks(0, 4);
+		SEND(&s, SROCE_READ_REQUEST, 4);
+		take(data(0, 4));
+		take(data(2, 4));
+		asks(1, 1);
+		nothing_more(SROCE_NEXT_WINDOW);
+		take(data(3, 4));
+		if (distant)
+			break;
+		nothing_more(SROCE_NEXT_WINDOW);
+	}
+	SEND(&s, SROCE_READ_REQUEST, 4);
+	EQUAL(s.out.pkt.dma_len, 4 * MTU);
+	nothing_more(SROCE_NEXT_NOTHING);
 }
 
 /* READ responses that this end holds say nothing of its peer. */

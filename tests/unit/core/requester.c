@@ -250,7 +250,7 @@ TEST(requester, losses_make_the_window_smaller)
 	EQUAL(sroce_psn_diff(s.r.psn, s.r.una), 48);
 	/* Where in it the loss is does not matter. */
 	lose(44);
-	EQUAL(s.r.cc.window, 36);
+	EQUAL(s.r.cc.window, 37);
 }
 
 TEST(requester, losses_of_little_leave_a_little_window)
@@ -306,8 +306,9 @@ TEST(requester, it_grows_slowly_when_the_path_is_full)
 	/* Of a distant peer. */
 	s.r.cc.acked = 0;
 	s.r.cc.max_window = 8192;
+	s.r.cc.distant = true;
 	sroce_cc_acked(&s.r.cc, 160);
-	EQUAL(s.r.cc.window, 181);
+	EQUAL(s.r.cc.window, 211);
 }
 
 TEST(requester, a_window_leaves_in_several_bursts)
@@ -344,7 +345,8 @@ static bool travel(struct sroce_rtt *rtt, u32 ms, u32 rate)
 	u32 flight = s.r.cc.window;
 
 	sroce_rtt_add(rtt, max(ms, flight / rate) * 1000000ull);
-	return sroce_cc_rtt(&s.r.cc, rtt, flight);
+	sroce_cc_rtt(&s.r.cc, rtt, flight);
+	return s.r.cc.distant;
 }
 
 TEST(requester, who_is_near_needs_no_large_window)
@@ -392,9 +394,25 @@ TEST(requester, nor_where_it_fills_queues)
 	}
 	CHECK(s.r.cc.window >= 1100);
 	/* Something else takes most of the way. */
-	travel(&rtt, 40, 5);
-	travel(&rtt, 40, 5);
+	for (i = 0; i < 10; i++)
+		travel(&rtt, 40, 5);
 	EQUAL(s.r.cc.window, 512);
+}
+
+/* After losses the window may be less than what the path holds. */
+TEST(requester, a_small_window_says_little_of_the_path)
+{
+	struct sroce_rtt rtt = set_out();
+
+	travel(&rtt, 20, 1000);
+	travel(&rtt, 20, 1000);
+	EQUAL(s.r.cc.bdp, 1024);
+	s.r.cc.window = 200;
+	travel(&rtt, 20, 1000);
+	EQUAL(s.r.cc.bdp, 1024);
+	/* Unless it fills a queue. */
+	travel(&rtt, 20, 5);
+	EQUAL(s.r.cc.bdp, 793);
 }
 
 TEST(requester, little_under_way_says_nothing)
@@ -403,7 +421,8 @@ TEST(requester, little_under_way_says_nothing)
 
 	travel(&rtt, 20, 1000);
 	sroce_rtt_add(&rtt, 100000000);
-	CHECK(sroce_cc_rtt(&s.r.cc, &rtt, 512));
+	sroce_cc_rtt(&s.r.cc, &rtt, 512);
+	CHECK(s.r.cc.distant);
 	EQUAL(s.r.cc.window, 1024);
 }
 
@@ -498,18 +517,46 @@ TEST(requester, after_losses_reads_are_asked_for_in_parts)
 	slow_down(4);
 	post(&s, SROCE_OP_READ, 10 * MTU);
 	ASK(0, 4);
+	acknowledge(&s, 1);
+	/* There is no room for a burst. */
 	next_is(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 2);
-	next_is(SROCE_NEXT_WINDOW);
+	ASK(4, 2);
 	acknowledge(&s, 4);
 	/* The window has grown by one. */
-	ASK(4, 5);
+	ASK(6, 3);
 	EQUAL(acknowledge(&s, 9), 0);
 	ASK(9, 1);
 	EQUAL(acknowledge(&s, 10), 1);
 	next_is(SROCE_NEXT_NOTHING);
 	EQUAL(s.r.reads, 0);
 	EQUAL(s.r.read_packets, 0);
+}
+
+TEST(requester, each_part_takes_a_resource_of_the_peer)
+{
+	sender_init(&s, 0);
+	slow_down(8);
+	s.r.max_reads = 1;
+	post(&s, SROCE_OP_READ, 20 * MTU);
+	ASK(0, 8);
+	acknowledge(&s, 7);
+	next_is(SROCE_NEXT_WINDOW);
+	acknowledge(&s, 8);
+	s.r.max_reads = 2;
+	s.r.cc.window = 8;
+	ASK(8, 8);
+	acknowledge(&s, 12);
+	s.r.cc.window = 8;
+	ASK(16, 4);
+	/* The READ has two requests outstanding. */
+	s.r.cc.window = 16;
+	post(&s, SROCE_OP_READ, MTU);
+	post(&s, SROCE_OP_FETCH_ADD, 8);
+	next_is(SROCE_NEXT_READS);
+	acknowledge(&s, 16);
+	SEND(&s, SROCE_READ_REQUEST, 20);
+	next_is(SROCE_NEXT_READS);
 }
 
 TEST(requester, a_long_read_is_asked_for_in_parts)
@@ -538,12 +585,9 @@ TEST(requester, several_reads_share_a_small_window)
 	SEND(&s, SROCE_READ_REQUEST, 3);
 	EQUAL(s.out.pkt.dma_len, 5 * MTU);
 	next_is(SROCE_NEXT_WINDOW);
-	/* There would be room, but the part is not answered. */
 	acknowledge(&s, 4);
-	next_is(SROCE_NEXT_WINDOW);
-	acknowledge(&s, 8);
 	SEND(&s, SROCE_READ_REQUEST, 8);
-	EQUAL(s.out.pkt.dma_len, 5 * MTU);
+	EQUAL(s.out.pkt.dma_len, 4 * MTU);
 	EQUAL(s.out.pkt.va, 0x10000 + 5 * MTU);
 }
 
@@ -601,11 +645,11 @@ TEST(requester, answers_of_reads_slow_down_as_well)
 	EQUAL(s.r.cc.window, 48);
 	ASK(10, 48);
 	lose(50);
-	EQUAL(s.r.cc.window, 36);
+	EQUAL(s.r.cc.window, 37);
 	ASK(50, 8);
 	next_is(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 58);
-	ASK(58, 36);
+	ASK(58, 37);
 }
 
 TEST(requester, max_rd_atomic)

@@ -17,7 +17,7 @@ static void start(u32 packets, u64 timeout, u64 now)
 	x = (struct sroce_rtx) { .timeout = timeout };
 	post(&s, SROCE_OP_WRITE, packets * MTU);
 	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, now);
+	sroce_rtx_progress(&x, &s.r, true, now);
 }
 
 /* An acknowledgment of all before @psn, at @now. */
@@ -25,7 +25,7 @@ static void acked(u32 psn, u64 now)
 {
 	sroce_requester_acknowledge(&s.r, psn);
 	sroce_rtx_restart(&x);
-	sroce_rtx_progress(&x, &s.r, now);
+	sroce_rtx_progress(&x, &s.r, false, now);
 }
 
 TEST(rtx, without_a_timeout_there_is_no_deadline)
@@ -87,7 +87,7 @@ static void probed(u64 now, u64 late, bool twice)
 	post(&s, SROCE_OP_WRITE, MTU);
 	send_all(&s);
 	complete(&s);
-	sroce_rtx_progress(&x, &s.r, now);
+	sroce_rtx_progress(&x, &s.r, true, now);
 	sroce_rtx_probe(&x, &s.r, x.deadline);
 	acked(s.r.sent, now + late);
 	complete(&s);
@@ -139,7 +139,7 @@ TEST(rtx, several_probes_of_one_silence)
 		post(&s, SROCE_OP_WRITE, MTU);
 		send_all(&s);
 		complete(&s);
-		sroce_rtx_progress(&x, &s.r, i * 100 * MS);
+		sroce_rtx_progress(&x, &s.r, true, i * 100 * MS);
 		sroce_rtx_probe(&x, &s.r, x.deadline);
 		sroce_rtx_probe(&x, &s.r, x.deadline);
 		acked(s.r.sent, i * 100 * MS + 5 * MS);
@@ -154,9 +154,9 @@ TEST(rtx, a_repeated_packet_is_a_sample)
 	start(3, 67 * MS, 0);
 	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
 	acked(1, 2 * MS);
-	CHECK(sroce_completer_repair(&s.r));
 	sroce_rtx_resent(&x, &s.r, 3 * MS);
 	sroce_rtx_repaired(&x, &s.r, 3 * MS);
+	CHECK(sroce_completer_repair(&s.r));
 	send_all(&s);
 	EQUAL(x.rtt.smooth, 2 * MS);
 	acked(3, 3 * MS + 400 * US);
@@ -169,7 +169,7 @@ TEST(rtx, a_probe_of_a_read_rewinds)
 	x = (struct sroce_rtx) { .timeout = 67 * MS };
 	post(&s, SROCE_OP_READ, 3 * MTU);
 	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, 0);
+	sroce_rtx_progress(&x, &s.r, true, 0);
 	sroce_rtx_probe(&x, &s.r, 20 * MS);
 	CHECK(!x.probe);
 	EQUAL(s.r.psn, 0);
@@ -184,6 +184,35 @@ TEST(rtx, a_response_is_a_sample_of_the_round_trip)
 	CHECK(!x.armed);
 }
 
+/* When the packets were sent that were sent before is not known. */
+TEST(rtx, a_sample_begins_when_packets_are_sent)
+{
+	start(3, 67 * MS, 0);
+	acked(1, 10 * MS);
+	acked(3, 20 * MS);
+	EQUAL(x.rtt.least, 20 * MS);
+	CHECK(!x.sampling);
+}
+
+/* The peer reports the next gap as soon as the first one is filled. */
+TEST(rtx, a_report_may_be_older_than_the_repair)
+{
+	start(8, 67 * MS, 0);
+	acked(1, 2 * MS);
+	sroce_rtx_resent(&x, &s.r, 3 * MS);
+	sroce_rtx_repaired(&x, &s.r, 3 * MS);
+	CHECK(sroce_completer_repair(&s.r));
+	s.r.repair.end = 5;
+	x.rtt = (struct sroce_rtt) { .least = 2 * MS };
+	send_all(&s);
+	acked(2, 4 * MS);
+	CHECK(sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
+	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 5 * MS));
+	/* The packet behind the repair has not been repeated. */
+	acked(5, 4 * MS);
+	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
+}
+
 TEST(rtx, a_retransmission_is_no_sample)
 {
 	u32 i;
@@ -195,7 +224,7 @@ TEST(rtx, a_retransmission_is_no_sample)
 		post(&s, SROCE_OP_WRITE, MTU);
 		send_all(&s);
 		complete(&s);
-		sroce_rtx_progress(&x, &s.r, MS);
+		sroce_rtx_progress(&x, &s.r, true, MS);
 		if (!x.sampling)
 			acked(s.r.psn, MS);
 	}
@@ -214,7 +243,7 @@ TEST(rtx, an_upper_bound_is_replaced_by_the_next_sample)
 	CHECK(x.upper_bound);
 	post(&s, SROCE_OP_WRITE, MTU);
 	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, 40 * MS);
+	sroce_rtx_progress(&x, &s.r, true, 40 * MS);
 	acked(4, 40 * MS + 200 * US);
 	EQUAL(x.rtt.smooth, 200 * US);
 	CHECK(!x.upper_bound);

@@ -32,6 +32,8 @@ static inline void sender_init(struct sender *s, u32 psn)
 		.rnr_left = 2,
 	};
 	sroce_cc_init(&s->r.cc, 64);
+	/* A path that is known. */
+	s->r.cc.rate = 1;
 }
 
 static inline struct sroce_wr *post(struct sender *s, u8 opcode, u32 length)
