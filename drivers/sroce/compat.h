@@ -126,7 +126,7 @@
 
 /* Before, drivers alone told of ports. */
 #ifdef SROCE_HAVE_REPORT_PORT_EVENT
-#define SROCE_PORT_EVENT_OPS .report_port_event = sroce_device_port_event,
+#define SROCE_PORT_EVENT_OPS .report_port_event = sroce_port_event,
 #else
 #define SROCE_PORT_EVENT_OPS
 #endif
