@@ -33,14 +33,13 @@ static const struct {
 };
 
 /*
- * Not ib_get_eth_speed(), which logs a message for each netdev without a speed,
- * such as dummy and virtio.
+ * Speed of the netdev, Mb/s.  Not ib_get_eth_speed(), which logs a message for
+ * each netdev without a speed, such as dummy and virtio.
  */
-static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
+static u32 netdev_mbps(struct net_device *ndev)
 {
 	struct ethtool_link_ksettings settings;
 	u32 mbps = SPEED_1000;
-	int i;
 
 	rtnl_lock();
 	/*
@@ -52,6 +51,13 @@ static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
 	    settings.base.speed != (u32)SPEED_UNKNOWN)
 		mbps = settings.base.speed;
 	rtnl_unlock();
+	return mbps;
+}
+
+static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
+{
+	u32 mbps = netdev_mbps(ndev);
+	int i;
 
 	for (i = ARRAY_SIZE(speeds) - 1; i && mbps < speeds[i].mbps; i--)
 		;
@@ -98,6 +104,12 @@ int sroce_query_port(struct ib_device *ibdev, u32 port,
 	query_violations(dev, attr);
 	attr->max_vl_num = 1;
 	query_speed(dev->ndev, attr);
+	return 0;
+}
+
+int sroce_query_port_speed(struct ib_device *ibdev, u32 port, u64 *speed)
+{
+	*speed = netdev_mbps(sroce_device(ibdev)->ndev) / SPEED_100;
 	return 0;
 }
 

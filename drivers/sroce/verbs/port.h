@@ -10,6 +10,8 @@ bool sroce_port_is_up(const struct sroce_device *dev);
 /* ib_device_ops */
 int sroce_query_port(struct ib_device *ibdev, u32 port,
 		     struct ib_port_attr *attr);
+/* @speed: out: speed of the netdev, in units of 100 Mb/s */
+int sroce_query_port_speed(struct ib_device *ibdev, u32 port, u64 *speed);
 
 /**
  * sroce_port_event() - dispatch an event if the port has come up or gone
