@@ -111,6 +111,15 @@ def with_includes(text, includes):
     return replaced(text, ("\n".join(lines), "\n".join(sorted(lines + includes))))
 
 
+def without_version(device):
+    """A driver of the kernel has no version of its own."""
+    for pattern in (r"\tattr->fw_ver = .*\n", r"\t\.get_dev_fw_str = .*\n", r"/\* Programs show the version.*?\n}\n\n"):
+        device, found = re.subn(pattern, "", device, count=1, flags=re.S if "Programs" in pattern else 0)
+        if not found:
+            raise Trouble(f"not found: {pattern!r}")
+    return device
+
+
 def makefile(kbuild):
     """That of the objects, from the module's own."""
     match = re.search(r"^sroce-y := .*?\)\n(?:sroce-\$[^\n]*\n)+", kbuild, re.M | re.S)
@@ -142,6 +151,7 @@ def files(top, base, probes, author):
     result[f"{HOME}/sroce_ring.h"] = source((top / "include/sroce_ring.h").read_text(), options, macros)
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
+    result[f"{HOME}/verbs/device.c"] = without_version(result[f"{HOME}/verbs/device.c"])
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[f"{HOME}/Makefile"] = makefile((top / "Kbuild").read_text())
     result[DOCUMENT] = SYSFS

@@ -81,6 +81,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 		return -EINVAL;
 
 	attr->sys_image_guid = ibdev->node_guid;
+	attr->fw_ver = SROCE_FW_VER;
 	attr->vendor_id = VENDOR_ID;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = 0xfffff000;
@@ -135,6 +136,16 @@ static int sroce_query_device(struct ib_device *ibdev,
 	attr->timestamp_mask = U64_MAX;
 	attr->hca_core_clock = NANOSECONDS_KHZ;
 	return 0;
+}
+
+/* Programs show the version of the module as that of the firmware. */
+static void sroce_get_dev_fw_str(struct ib_device *ibdev, char *str)
+{
+	u64 version = ibdev->attrs.fw_ver;
+
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u",
+		 upper_32_bits(version), (u32)(version >> 16 & 0xffff),
+		 (u32)(version & 0xffff));
 }
 
 /* Sets "node_desc" in sysfs, as rdma-ndd of rdma-core does. */
@@ -266,6 +277,7 @@ static const struct ib_device_ops ops = {
 	.fill_res_mr_entry = sroce_fill_res_mr_entry,
 	.fill_res_qp_entry = sroce_fill_res_qp_entry,
 	.fill_stat_mr_entry = sroce_fill_stat_mr_entry,
+	.get_dev_fw_str = sroce_get_dev_fw_str,
 	.get_dma_mr = sroce_get_dma_mr,
 	.get_hw_stats = sroce_get_hw_stats,
 	.get_link_layer = sroce_get_link_layer,
