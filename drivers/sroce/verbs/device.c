@@ -312,6 +312,7 @@ static const struct ib_device_ops ops = {
 	.rereg_user_mr = sroce_rereg_user_mr,
 	SROCE_COUNTER_OPS
 	SROCE_DESTROY_CQ_OPS
+	SROCE_DMAH_OPS
 	SROCE_FILL_RES_SRQ_OPS
 	SROCE_PORT_EVENT_OPS
 	SROCE_PORT_SPEED_OPS
