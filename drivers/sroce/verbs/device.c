@@ -22,6 +22,7 @@
 #include "../net/pkey.h"
 #include "../queue/cq.h"
 #include "../recv/xrc.h"
+#include "comp_cntr.h"
 #include "device.h"
 #include "hw_stats.h"
 #include "listener.h"
@@ -310,6 +311,7 @@ static const struct ib_device_ops ops = {
 #endif
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_user_mr = sroce_rereg_user_mr,
+	SROCE_COMP_CNTR_OPS
 	SROCE_COUNTER_OPS
 	SROCE_DESTROY_CQ_OPS
 	SROCE_DMAH_OPS
