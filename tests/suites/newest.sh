@@ -6,6 +6,31 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../pyverbs/run.sh"
 
+# --- devices of one name in two namespaces ---
+
+# The mode can change only while there is no other namespace.
+one_name() {
+	local name=$1
+	ip netns add "$name" && on "$name" ip link add eth0 type dummy && on "$name" ip link set eth0 up &&
+		on "$name" rdma link add same type sroce netdev eth0
+}
+no_names() {
+	ip netns delete a
+	ip netns delete b
+	wait_for 20 no_devices
+	wait_for 20 rdma system set netns shared
+} 2>/dev/null
+if rdma system set netns exclusive && one_name a; then
+	if one_name b 2>/dev/null; then
+		is "both have settings" "$(echo /sys/kernel/debug/sroce/same*/ecn | wc -w)" 2
+	else
+		skip "both have settings" "this kernel does not let two devices have one name"
+	fi
+fi
+ok "namespaces share devices again" no_names
+
+# --- verbs ---
+
 ok "two hosts" hosts_up
 
 details() { on h1 rdma resource show "$@" -dd | tr -s ' \n' ' '; }
