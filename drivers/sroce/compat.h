@@ -7,6 +7,12 @@
 #define SROCE_COMPAT_H
 
 /*
+ * Module parameters and sysfs attributes, which a driver of the kernel must not
+ * have.
+ */
+#define SROCE_OUT_OF_TREE
+
+/*
  * What is a CPU's is protected by bottom halves being off, which keeps others
  * out.  With PREEMPT_RT that has become a choice, about when this came.
  */

@@ -203,6 +203,7 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
+#ifdef SROCE_OUT_OF_TREE
 /* Name of the netdev, in the file where scripts for rxe look for it. */
 static ssize_t parent_show(struct device *device, struct device_attribute *attr,
 			   char *buf)
@@ -233,6 +234,7 @@ static struct attribute *device_attributes[] = {
 static const struct attribute_group device_group = {
 	.attrs = device_attributes,
 };
+#endif
 
 static const struct ib_device_ops ops = {
 	.owner = THIS_MODULE,
@@ -272,7 +274,6 @@ static const struct ib_device_ops ops = {
 	.destroy_qp = sroce_destroy_qp,
 	.destroy_srq = sroce_destroy_srq,
 	.detach_mcast = sroce_detach_mcast,
-	.device_group = &device_group,
 	.disassociate_ucontext = sroce_disassociate_ucontext,
 	.fill_res_cq_entry = sroce_fill_res_cq_entry,
 	.fill_res_mr_entry = sroce_fill_res_mr_entry,
@@ -292,7 +293,6 @@ static const struct ib_device_ops ops = {
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,
-	.port_groups = sroce_port_groups,
 	.post_recv = sroce_post_recv,
 	.post_send = sroce_post_send,
 	.post_srq_recv = sroce_post_srq_recv,
@@ -306,6 +306,10 @@ static const struct ib_device_ops ops = {
 	.query_ucontext = sroce_query_ucontext,
 	.reg_dm_mr = sroce_reg_dm_mr,
 	.reg_user_mr = sroce_reg_user_mr,
+#ifdef SROCE_OUT_OF_TREE
+	.device_group = &device_group,
+	.port_groups = sroce_port_groups,
+#endif
 #if IS_REACHABLE(CONFIG_DMA_SHARED_BUFFER)
 	.reg_user_mr_dmabuf = sroce_reg_dmabuf_mr,
 #endif
