@@ -51,7 +51,9 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 	details[n++] = (struct detail) { "sq_reads", req->reads };
 	details[n++] = (struct detail) { "sq_retries_left", req->retry_left };
 	details[n++] = (struct detail) { "sq_window", req->cc.window };
-	details[n++] = (struct detail) { "sq_round_trip_us", qp->sq.rtx.rtt.smooth / NSEC_PER_USEC };
+	details[n++] = (struct detail) {
+		"sq_round_trip_us", qp->sq.rtx.rtt.smooth / NSEC_PER_USEC
+	};
 	details[n++] = (struct detail) { "sq_held", qp->sq.ooo.packets };
 	details[n++] = (struct detail) { "sq_paused", qp->sq.blocked || req->rnr_wait };
 	sroce_sq_end(qp);
