@@ -86,7 +86,7 @@ def abi(text, ring):
 def with_includes(text, includes):
     """env.h, with the headers that compat.h includes everywhere, in their place of the alphabet."""
     lines = re.findall(r"^#include <linux/.*>$", text, re.M)
-    return replaced(text, ("\n".join(lines), "\n".join(sorted(lines + includes))))
+    return replaced(text, ("\n".join(lines), "\n".join(sorted({*lines, *includes}))))
 
 
 def without_version(device):
