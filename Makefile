@@ -174,6 +174,12 @@ check-compat: setup
 	+@$(MAKE) --no-print-directory all
 	@tests/release/compat/check
 
+## check-selftests the kernel's selftests of rxe with sroce in its place, in a guest with the newest kernel that Debian 13 has
+.PHONY: check-selftests
+check-selftests: setup
+	+@$(MAKE) --no-print-directory trixie-7-module
+	@tests/release/selftests/check
+
 ## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels
 .PHONY: check-upstream
 check-upstream: setup

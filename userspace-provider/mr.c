@@ -67,6 +67,60 @@ struct ibv_mr *sroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return &mr->ibv_mr;
 }
 
+#if SROCE_PABI >= 59
+/* The kernel takes a DMA handle as a hint, and needs none. */
+struct ibv_dmah *sroce_alloc_dmah(struct ibv_context *context,
+				  struct ibv_dmah_init_attr *attr)
+{
+	struct verbs_dmah *dmah;
+	int err;
+
+	if (attr->comp_mask & ~(IBV_DMAH_INIT_ATTR_MASK_CPU_ID |
+				IBV_DMAH_INIT_ATTR_MASK_PH |
+				IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE)) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	dmah = calloc(1, sizeof(*dmah));
+	if (!dmah)
+		return NULL;
+	err = ibv_cmd_alloc_dmah(context, dmah, attr);
+	if (err) {
+		free(dmah);
+		errno = err;
+		return NULL;
+	}
+	return &dmah->dmah;
+}
+
+int sroce_dealloc_dmah(struct ibv_dmah *ibdmah)
+{
+	struct verbs_dmah *dmah = container_of(ibdmah, struct verbs_dmah, dmah);
+	int err = ibv_cmd_free_dmah(dmah);
+
+	if (!err)
+		free(dmah);
+	return err;
+}
+
+struct ibv_mr *sroce_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
+{
+	struct verbs_mr *mr;
+	int err;
+
+	mr = calloc(1, sizeof(*mr));
+	if (!mr)
+		return NULL;
+	err = ibv_cmd_reg_mr_ex(pd, mr, attr);
+	if (err) {
+		free(mr);
+		errno = err;
+		return NULL;
+	}
+	return &mr->ibv_mr;
+}
+#endif
+
 /* Only local access is allowed, as ibv_alloc_null_mr(3) says. */
 struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd)
 {

@@ -30,6 +30,20 @@ bool sroce_pd_single_threaded(struct ibv_pd *pd)
 	       to_sroce_pd(pd)->td;
 }
 
+/*
+ * A program may allow memory that a confidential guest shares with its host.  No
+ * buffer needs it: CPUs of the guest do the copying.
+ */
+#if SROCE_PABI >= 64
+#define SHARED_MEMORY	IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC
+#else
+#define SHARED_MEMORY	0
+#endif
+
+#define PARENT_DOMAIN_ATTRS (IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT |	\
+			     IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |	\
+			     SHARED_MEMORY)
+
 static uint64_t resource_type(enum sroce_resource resource)
 {
 	return (uint64_t)SROCE_DRIVER_ID << 32 | resource;
@@ -156,8 +170,7 @@ struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 {
 	struct sroce_pd *pd;
 
-	if (attr->comp_mask & ~(IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT |
-				IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS)) {
+	if (attr->comp_mask & ~PARENT_DOMAIN_ATTRS) {
 		errno = EOPNOTSUPP;
 		return NULL;
 	}

@@ -64,6 +64,26 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.unimport_dm = sroce_unimport_dm,
 	.unimport_mr = sroce_unimport_mr,
 	.unimport_pd = sroce_unimport_pd,
+#if SROCE_PABI >= 59
+	.alloc_dmah = sroce_alloc_dmah,
+	.dealloc_dmah = sroce_dealloc_dmah,
+	.reg_mr_ex = sroce_reg_mr_ex,
+#endif
+#ifdef SROCE_HAVE_PORT_SPEED
+	.query_port_speed = ibv_cmd_query_port_speed,
+#endif
+#if SROCE_PABI >= 65
+	.create_comp_cntr = sroce_create_comp_cntr,
+	.destroy_comp_cntr = sroce_destroy_comp_cntr,
+	.inc_comp_cntr = ibv_cmd_inc_comp_cntr,
+	.inc_err_comp_cntr = ibv_cmd_inc_err_comp_cntr,
+	.qp_attach_comp_cntr = sroce_qp_attach_comp_cntr,
+	.query_comp_cntr_caps = ibv_cmd_query_comp_cntr_caps,
+	.read_comp_cntr = ibv_cmd_read_comp_cntr,
+	.read_err_comp_cntr = ibv_cmd_read_err_comp_cntr,
+	.set_comp_cntr = ibv_cmd_set_comp_cntr,
+	.set_err_comp_cntr = ibv_cmd_set_err_comp_cntr,
+#endif
 };
 
 /*

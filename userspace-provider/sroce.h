@@ -383,6 +383,13 @@ struct ibv_mr *sroce_reg_dm_mr(struct ibv_pd *pd, struct ibv_dm *dm,
 struct ibv_mr *sroce_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 				   size_t length, uint64_t iova, int fd,
 				   int access);
+#if SROCE_PABI >= 59
+struct ibv_dmah *sroce_alloc_dmah(struct ibv_context *context,
+				  struct ibv_dmah_init_attr *attr);
+int sroce_dealloc_dmah(struct ibv_dmah *dmah);
+struct ibv_mr *sroce_reg_mr_ex(struct ibv_pd *pd,
+			       struct ibv_mr_init_attr *attr);
+#endif
 struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd);
 struct ibv_mr *sroce_import_mr(struct ibv_pd *pd, uint32_t handle);
 void sroce_unimport_mr(struct ibv_mr *mr);
@@ -416,6 +423,15 @@ int sroce_resize_cq(struct ibv_cq *cq, int cqe);
 void sroce_cq_clean(struct ibv_cq *cq, const struct ibv_qp *qp);
 int sroce_destroy_cq(struct ibv_cq *cq);
 int sroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+
+/* comp_cntr.c */
+#if SROCE_PABI >= 65
+struct ibv_comp_cntr *sroce_create_comp_cntr(struct ibv_context *context,
+					     struct ibv_comp_cntr_init_attr *attr);
+int sroce_destroy_comp_cntr(struct ibv_comp_cntr *cntr);
+int sroce_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *cntr,
+			      struct ibv_qp_attach_comp_cntr_attr *attr);
+#endif
 
 /* poll.c */
 int sroce_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);

@@ -7,6 +7,12 @@
 #define SROCE_COMPAT_H
 
 /*
+ * Module parameters and sysfs attributes, which a driver of the kernel must not
+ * have.
+ */
+#define SROCE_OUT_OF_TREE
+
+/*
  * What is a CPU's is protected by bottom halves being off, which keeps others
  * out.  With PREEMPT_RT that has become a choice, about when this came.
  */
@@ -16,6 +22,7 @@
 #endif
 #endif
 
+#include <linux/types.h>
 #ifdef SROCE_HAVE_LINUX_UNALIGNED
 #include <linux/unaligned.h>
 #else
@@ -126,9 +133,24 @@
 
 /* Before, drivers alone told of ports. */
 #ifdef SROCE_HAVE_REPORT_PORT_EVENT
-#define SROCE_PORT_EVENT_OPS .report_port_event = sroce_device_port_event,
+#define SROCE_PORT_EVENT_OPS .report_port_event = sroce_port_event,
 #else
 #define SROCE_PORT_EVENT_OPS
+#endif
+
+/* Before, a speed was that of a number of lanes. */
+#ifdef SROCE_HAVE_PORT_SPEED
+#define SROCE_PORT_SPEED_OPS .query_port_speed = sroce_query_port_speed,
+#else
+#define SROCE_PORT_SPEED_OPS
+#endif
+
+/* Details of SRQs for "rdma resource" */
+#ifdef SROCE_HAVE_FILL_RES_SRQ
+#define SROCE_FILL_RES_SRQ_OPS					\
+	.fill_res_srq_entry = sroce_fill_res_srq_entry,
+#else
+#define SROCE_FILL_RES_SRQ_OPS
 #endif
 
 /* How the last parameters of counter_bind_qp() and its opposite are named */
@@ -166,13 +188,64 @@
 #define sroce_gso_max_size(dev, ipv4) READ_ONCE((dev)->gso_max_size)
 #endif
 
-/* Hints about the cache that registration also gets: we know none. */
+/* DMA handles: hints about the CPU and the kind of memory, for registration */
 #ifdef SROCE_HAVE_DMAH
 #define SROCE_DMAH struct ib_dmah *dmah,
 #define sroce_dmah_given() dmah
+#define SROCE_DMAH_OPS						\
+	.alloc_dmah = sroce_alloc_dmah,				\
+	.dealloc_dmah = sroce_dealloc_dmah,			\
+	.size_ib_dmah = sizeof(struct ib_dmah),
 #else
 #define SROCE_DMAH
 #define sroce_dmah_given() false
+#define SROCE_DMAH_OPS
+#endif
+
+/* Before, no verb could reach a completion counter. */
+#ifdef SROCE_HAVE_COMP_CNTR
+#define SROCE_COMP_CNTR_OPS					\
+	.create_comp_cntr = sroce_create_comp_cntr,		\
+	.destroy_comp_cntr = sroce_destroy_comp_cntr,		\
+	.modify_comp_cntr = sroce_modify_comp_cntr,		\
+	.qp_attach_comp_cntr = sroce_qp_attach_comp_cntr,	\
+	.query_comp_cntr_caps = sroce_query_comp_cntr_caps,	\
+	.read_comp_cntr = sroce_read_comp_cntr,			\
+	INIT_RDMA_OBJ_SIZE(ib_comp_cntr, sroce_comp_cntr, ib),
+#else
+#define SROCE_COMP_CNTR_OPS
+struct ib_comp_cntr {
+	struct ib_device *device;
+};
+
+struct ib_comp_cntr_caps {
+	u64 max_value;
+	u32 max_counters;
+	u32 supported_qp_attach_ops;
+};
+
+struct ib_qp_attach_comp_cntr_attr {
+	u32 op_mask;
+};
+
+enum ib_comp_cntr_entry {
+	IB_COMP_CNTR_ENTRY_COMP,
+	IB_COMP_CNTR_ENTRY_ERR,
+};
+
+enum ib_comp_cntr_modify_op {
+	IB_COMP_CNTR_MODIFY_OP_SET,
+	IB_COMP_CNTR_MODIFY_OP_INC,
+};
+
+enum ib_qp_attach_comp_cntr_op {
+	IB_QP_ATTACH_COMP_CNTR_OP_SEND			= 1 << 0,
+	IB_QP_ATTACH_COMP_CNTR_OP_RECV			= 1 << 1,
+	IB_QP_ATTACH_COMP_CNTR_OP_RDMA_READ		= 1 << 2,
+	IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ	= 1 << 3,
+	IB_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE		= 1 << 4,
+	IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE	= 1 << 5,
+};
 #endif
 
 /* What reg_user_mr_dmabuf() gets last: a struct sroce_dmabuf_input. */

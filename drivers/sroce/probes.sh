@@ -111,6 +111,16 @@ probe REPORT_PORT_EVENT <<END
 struct ib_device_ops ops = { .report_port_event = NULL };
 END
 
+probe PORT_SPEED <<END
+#include <rdma/ib_verbs.h>
+struct ib_device_ops ops = { .query_port_speed = NULL };
+END
+
+probe FILL_RES_SRQ <<END
+#include <rdma/ib_verbs.h>
+struct ib_device_ops ops = { .fill_res_srq_entry = NULL };
+END
+
 probe COUNTER_PORT <<END
 #include <rdma/ib_verbs.h>
 int f(struct rdma_counter *counter, struct ib_qp *qp, u32 port);
@@ -137,6 +147,11 @@ probe DMAH <<END
 struct ib_mr *f(struct ib_pd *pd, u64 start, u64 length, u64 address,
 		int access, struct ib_dmah *dmah, struct ib_udata *udata);
 struct ib_device_ops ops = { .reg_user_mr = f };
+END
+
+probe COMP_CNTR <<END
+#include <rdma/ib_verbs.h>
+struct ib_device_ops ops = { .qp_attach_comp_cntr = NULL };
 END
 
 probe REG_DMABUF_ATTRS <<END

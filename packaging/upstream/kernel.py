@@ -9,7 +9,6 @@ from resolve import Trouble, definitions, expand, replaced, unifdef
 HOME = "drivers/infiniband/sw/sroce"
 ABI = "include/uapi/rdma/sroce-abi.h"
 IDS = "include/uapi/rdma/ib_user_ioctl_verbs.h"
-DOCUMENT = "Documentation/ABI/testing/sysfs-class-infiniband-sroce"
 TOUCHED = ["MAINTAINERS", "drivers/infiniband/Kconfig", "drivers/infiniband/sw/Makefile", IDS]
 DRIVER_ID = re.compile(r"/\* \"sroc\":.*?\*/\n#define SROCE_DRIVER_ID.*?\n\n", re.S)
 
@@ -46,30 +45,6 @@ CFLAGS_queue/trace.o := -I$(src)/queue
 
 {objects}"""
 
-SYSFS = """\
-What:		/sys/class/infiniband/<device>/ports/1/pkey_table
-Date:		November 2026
-Contact:	linux-rdma@vger.kernel.org
-Description:
-		(RW) Of a device of sroce: its table of partition keys, up to
-		the last one that is not 0, in hexadecimal. RoCE has no subnet
-		manager that would fill it.
-
-		Up to 32 numbers, with spaces or newlines between them, replace
-		the table, at once and until the device goes; 0 leaves an entry
-		empty. The first one has to be the default partition, 0xffff or
-		0x7fff (EINVAL otherwise), and no key may be there twice
-		(EEXIST). Users are told by IB_EVENT_PKEY_CHANGE.
-
-What:		/sys/class/infiniband/<device>/parent
-Date:		November 2026
-Contact:	linux-rdma@vger.kernel.org
-Description:
-		(RO) Of a device of sroce, as of one of rxe: the name of the
-		netdev that it is over.
-"""
-
-
 def is_source(path):
     """Of the files of drivers/sroce: compat.h and the probes stay behind."""
     return path.suffix in {".c", ".h", ".S"} and path.name != "compat.h"
@@ -80,11 +55,12 @@ def chosen(top, probes):
     compat = (top / "drivers/sroce/compat.h").read_text()
     known = set(re.findall(r"SROCE_HAVE_\w+", compat))
     have = set(re.findall(r"#define (SROCE_HAVE_\w+)", probes))
-    options = ["-D" + name if name in have else "-U" + name for name in sorted(known)] + ["-D__KERNEL__"]
+    options = ["-D" + name if name in have else "-U" + name for name in sorted(known)] + ["-D__KERNEL__", "-USROCE_OUT_OF_TREE"]
     # What a configuration has to have is in Kconfig there.
     text = unifdef(compat, options + ["-UCONFIG_PREEMPT_RT"])
     macros = definitions(text)
     macros.pop("SROCE_COMPAT_H")
+    macros.pop("SROCE_OUT_OF_TREE")
     left = re.sub(r"^#(define|include) (?:.*\\\n)*.*\n", "", text, flags=re.M)
     if re.search(r"^#(?!ifndef SROCE_COMPAT_H|endif)", left, re.M):
         raise Trouble(f"compat.h has more than definitions and includes:\n{left}")
@@ -93,6 +69,8 @@ def chosen(top, probes):
 
 def source(text, options, macros):
     text = expand(unifdef(text, options), macros)
+    # What was between conditions leaves its blank lines behind.
+    text = re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
     text = text.replace("(enum rdma_driver_id)SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
     return text.replace("#include <sroce_ring.h>", '#include "../sroce_ring.h"').replace("include/sroce_ring.h", HOME + "/sroce_ring.h")
 
@@ -108,7 +86,16 @@ def abi(text, ring):
 def with_includes(text, includes):
     """env.h, with the headers that compat.h includes everywhere, in their place of the alphabet."""
     lines = re.findall(r"^#include <linux/.*>$", text, re.M)
-    return replaced(text, ("\n".join(lines), "\n".join(sorted(lines + includes))))
+    return replaced(text, ("\n".join(lines), "\n".join(sorted({*lines, *includes}))))
+
+
+def without_version(device):
+    """A driver of the kernel has no version of its own."""
+    for pattern in (r"\tattr->fw_ver = .*\n", r"\t\.get_dev_fw_str = .*\n", r"/\* Programs show the version.*?\n}\n\n"):
+        device, found = re.subn(pattern, "", device, count=1, flags=re.S if "Programs" in pattern else 0)
+        if not found:
+            raise Trouble(f"not found: {pattern!r}")
+    return device
 
 
 def makefile(kbuild):
@@ -126,7 +113,7 @@ def driver_id(text):
 def maintainers(text, author):
     """With our section before the first one that the alphabet puts behind it."""
     entry = (f"SROCE SOFTWARE ROCEV2 DRIVER\nM:\t{author}\nL:\tlinux-rdma@vger.kernel.org\nS:\tMaintained\n"
-             f"F:\t{DOCUMENT}\nF:\t{HOME}/\nF:\t{ABI}\n\n")
+             f"F:\t{HOME}/\nF:\t{ABI}\n\n")
     titles = re.finditer(r"(?<=\n\n)S.*(?=\n[A-Z]:\t)", text)
     start = next(match.start() for match in titles if match.group(0) > entry)
     return text[:start] + entry + text[start:]
@@ -142,9 +129,9 @@ def files(top, base, probes, author):
     result[f"{HOME}/sroce_ring.h"] = source((top / "include/sroce_ring.h").read_text(), options, macros)
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
+    result[f"{HOME}/verbs/device.c"] = without_version(result[f"{HOME}/verbs/device.c"])
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[f"{HOME}/Makefile"] = makefile((top / "Kbuild").read_text())
-    result[DOCUMENT] = SYSFS
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     old = {path: (base / path).read_text() for path in TOUCHED}
     result[IDS] = driver_id(old[IDS])
@@ -160,7 +147,7 @@ def files(top, base, probes, author):
 
 def patches(top, base, probes, author):
     """The series: ({path: text}, message) for each patch."""
-    others = {ABI: series.ABI, IDS: series.ABI, DOCUMENT: series.DEVICE}
+    others = {ABI: series.ABI, IDS: series.ABI}
     others |= {path: series.BUILD for path in (f"{HOME}/Kconfig", f"{HOME}/Makefile", *TOUCHED[:3])}
     return series.patches(files(top, base, probes, author), HOME, others, author)
 

@@ -66,9 +66,15 @@ def lists(base, author):
     }
 
 
-def sources(top, pabi):
+def has_port_speed(base):
+    """Not by the version of the private ABI: rdma-core 62 has it, and kept the number."""
+    return "IBV_EVENT_DEVICE_SPEED_CHANGE" in (base / "libibverbs/verbs.h").read_text()
+
+
+def sources(top, pabi, port_speed):
     """Of the provider, for that version of the private ABI, and the kernel's header: {path: text}."""
-    options = [f"-DSROCE_PABI={pabi}", "-DSROCE_HAVE_FLUSH", "-USROCE_STANDALONE", "-U__KERNEL__"]
+    options = [f"-DSROCE_PABI={pabi}", "-DSROCE_HAVE_FLUSH", f"-{'D' if port_speed else 'U'}SROCE_HAVE_PORT_SPEED",
+               "-USROCE_STANDALONE", "-U__KERNEL__"]
     provider = top / "userspace-provider"
     result = {}
     for path in sorted([*provider.glob("*.[ch]"), top / "include/sroce_ring.h"]):
@@ -88,7 +94,7 @@ def sources(top, pabi):
 
 def patches(top, base, author):
     """The headers of the kernel, and what uses them: ({path: text}, message) each."""
-    files = lists(base, author) | sources(top, private_abi(base))
+    files = lists(base, author) | sources(top, private_abi(base), has_port_speed(base))
     headers = {path: text for path, text in files.items() if path.startswith("kernel-headers/")}
     rest = {path: text for path, text in files.items() if path not in headers}
     return [(headers, sign(HEADERS, author)), (rest, sign(MESSAGE, author))]

@@ -6,7 +6,7 @@ import re
 from resolve import Trouble
 
 # Folders, or stems of files, of the driver's folder, and a message each. Other files name their patch by its number, in kernel.py.
-ABI, DEVICE, BUILD = 0, 3, 9
+ABI, BUILD = 0, 9
 SERIES = [
     ("verbs/abi sroce_ring", """\
 RDMA/sroce: Add the user ABI

@@ -48,6 +48,28 @@ MEMBER(struct verbs_dm, handle);
 SIZE(struct verbs_context_ops);
 MEMBER(struct verbs_context_ops, advise_mr);
 MEMBER(struct verbs_context_ops, alloc_dm);
+#if SROCE_PABI >= 59
+SIZE(struct verbs_dmah);
+MEMBER(struct verbs_dmah, handle);
+MEMBER(struct verbs_context_ops, alloc_dmah);
+MEMBER(struct verbs_context_ops, dealloc_dmah);
+MEMBER(struct verbs_context_ops, reg_mr_ex);
+#endif
+#ifdef SROCE_HAVE_PORT_SPEED
+MEMBER(struct verbs_context_ops, query_port_speed);
+#endif
+#if SROCE_PABI >= 65
+MEMBER(struct verbs_context_ops, create_comp_cntr);
+MEMBER(struct verbs_context_ops, destroy_comp_cntr);
+MEMBER(struct verbs_context_ops, inc_comp_cntr);
+MEMBER(struct verbs_context_ops, inc_err_comp_cntr);
+MEMBER(struct verbs_context_ops, qp_attach_comp_cntr);
+MEMBER(struct verbs_context_ops, query_comp_cntr_caps);
+MEMBER(struct verbs_context_ops, read_comp_cntr);
+MEMBER(struct verbs_context_ops, read_err_comp_cntr);
+MEMBER(struct verbs_context_ops, set_comp_cntr);
+MEMBER(struct verbs_context_ops, set_err_comp_cntr);
+#endif
 MEMBER(struct verbs_context_ops, alloc_mw);
 MEMBER(struct verbs_context_ops, alloc_null_mr);
 MEMBER(struct verbs_context_ops, alloc_parent_domain);

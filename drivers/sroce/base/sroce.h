@@ -20,6 +20,7 @@
 #define SROCE_MAX_FAST_PAGES	4096
 #define SROCE_MAX_AH		0x100000
 #define SROCE_MAX_PD		0x100000
+#define SROCE_MAX_COMP_CNTR	0x10000
 #define SROCE_MAX_MCAST_ATTACH	0x4000
 #define SROCE_MAX_MCAST_QP	64
 /* Limit for one context of a process. */

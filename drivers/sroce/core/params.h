@@ -237,6 +237,8 @@
 #define SROCE_LOOPBACK_LIMIT	256
 /* Loopback: bursts before the rest is left to the workqueue.  Suite resources. */
 #define SROCE_LOOPBACK_BUDGET	8
+/* Default device memory of a device, MiB.  Suite pyverbs (test_device.DMTest). */
+#define SROCE_DM_MIB	64
 /* Bytes of a burst for which saving the FPU state pays.  Row "WRITE 64 KiB". */
 #define SROCE_CLMUL_BYTES	512
 /* Bytes for which sroce_chorba() is faster than the library.  Row "UD 1 KiB". */

@@ -10,6 +10,7 @@
 
 #include <asm/barrier.h>
 #include <linux/string.h>
+#include "../core/env.h"
 
 /**
  * sroce_last_word() - size of the naturally aligned word at the end of a packet

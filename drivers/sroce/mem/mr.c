@@ -399,7 +399,8 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	struct sroce_mr *mr;
 	int err;
 
-	if (sroce_dmah_given())
+	/* On-demand memory has no place that a hint could be about. */
+	if (sroce_dmah_given() && access & IB_ACCESS_ON_DEMAND)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (null_mr_asked(udata))
 		return alloc_null_mr(pd, length, access);
@@ -410,6 +411,20 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
 	return sroce_mr_finish(mr, mr_pin(mr, start, length, iova));
+}
+
+/*
+ * DMA handles are hints for a device on a bus.  CPUs do the copying here, so
+ * nothing is to be set up, and a region has no use for its handle.
+ */
+int sroce_alloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs)
+{
+	return 0;
+}
+
+int sroce_dealloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs)
+{
+	return 0;
 }
 
 /* Wait until all references are dropped.  Lookups fail from here on. */

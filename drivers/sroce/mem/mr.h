@@ -9,6 +9,8 @@
 #include "../base/sroce.h"
 #include "odp.h"
 
+struct ib_dmah;
+
 /* Access flags of regions; some kinds refuse some of them. */
 #define SROCE_MR_ACCESS							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
@@ -213,6 +215,8 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 				  u64 length, u64 iova, int access,
 				  struct ib_pd *pd, struct ib_udata *udata);
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
+int sroce_alloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs);
+int sroce_dealloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs);
 
 /* Like sroce_mr_map(), for null regions: the page depends on @access. */
 static inline void *sroce_null_map(const struct sroce_mr *mr, u64 addr,

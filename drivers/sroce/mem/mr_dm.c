@@ -4,11 +4,11 @@
  * kernel pages, which the process maps and registers.
  */
 #include <linux/mm.h>
-#include <linux/moduleparam.h>
 #include <linux/slab.h>
 #include <rdma/sroce-abi.h>
 #include <rdma/uverbs_types.h>
 #include "../base/ucontext.h"
+#include "../core/params.h"
 #include "mmap.h"
 #include "mr.h"
 #include "mr_dm.h"
@@ -17,9 +17,16 @@
 #define UVERBS_MODULE_NAME sroce
 #include <rdma/uverbs_named_ioctl.h>
 
-static unsigned int dm_mib = 64;
+#ifdef SROCE_OUT_OF_TREE
+#include <linux/moduleparam.h>
+
+static unsigned int dm_mib = SROCE_DM_MIB;
 module_param(dm_mib, uint, 0644);
 MODULE_PARM_DESC(dm_mib, "Device memory that each device has, MiB");
+#define DM_MIB	READ_ONCE(dm_mib)
+#else
+#define DM_MIB	SROCE_DM_MIB
+#endif
 
 /**
  * struct dm_memory - pages of device memory
@@ -54,7 +61,7 @@ static struct sroce_dm *to_dm(struct ib_dm *ibdm)
 
 u64 sroce_dm_limit(void)
 {
-	return (u64)READ_ONCE(dm_mib) << 20;
+	return (u64)DM_MIB << 20;
 }
 
 static void dm_release(struct sroce_mmap_entry *mapping)

@@ -200,7 +200,7 @@ struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
 	struct sroce_mr *mr;
 	int err;
 
-	if ((access & ~SROCE_MR_ACCESS) || sroce_dmah_given())
+	if (access & ~SROCE_MR_ACCESS)
 		return ERR_PTR(-EOPNOTSUPP);
 	err = sroce_udata_empty(sroce_dmabuf_udata(input));
 	if (err)

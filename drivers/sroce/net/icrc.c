@@ -4,9 +4,7 @@
 #include <linux/init.h>
 #include <linux/jump_label.h>
 #include <linux/ktime.h>
-#include <linux/moduleparam.h>
 #include <linux/random.h>
-#include <linux/sysfs.h>
 #include <linux/udp.h>
 #include "../core/chorba.h"
 #include "../core/icrc.h"
@@ -22,13 +20,6 @@
  *	CRC_CHORBA for short bursts
  */
 enum crc_way { CRC_AUTO, CRC_LIBRARY, CRC_CHORBA, CRC_CLMUL };
-
-static const char * const names[] = {
-	[CRC_AUTO] = "auto",
-	[CRC_LIBRARY] = "library",
-	[CRC_CHORBA] = "chorba",
-	[CRC_CLMUL] = "clmul",
-};
 
 static enum crc_way chosen __ro_after_init = CRC_AUTO;
 
@@ -288,6 +279,17 @@ u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 	return good;
 }
 
+#ifdef SROCE_OUT_OF_TREE
+#include <linux/moduleparam.h>
+#include <linux/sysfs.h>
+
+static const char * const names[] = {
+	[CRC_AUTO] = "auto",
+	[CRC_LIBRARY] = "library",
+	[CRC_CHORBA] = "chorba",
+	[CRC_CLMUL] = "clmul",
+};
+
 static int set_way(const char *value, const struct kernel_param *param)
 {
 	int way = sysfs_match_string(names, value);
@@ -310,6 +312,7 @@ static const struct kernel_param_ops way_ops = {
 
 module_param_cb(crc, &way_ops, NULL, 0444);
 MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest), library, chorba, clmul");
+#endif /* SROCE_OUT_OF_TREE */
 
 /* A large burst for the measurement. */
 #define TRIAL_PACKETS	64
@@ -348,7 +351,7 @@ static u64 __init time_of(enum crc_way way)
  */
 static enum crc_way __init fastest(bool has_clmul)
 {
-	u64 best[ARRAY_SIZE(names)];
+	u64 best[CRC_CLMUL + 1];
 	enum crc_way way;
 	u32 i;
 

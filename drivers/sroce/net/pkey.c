@@ -4,16 +4,7 @@
  * fills the table.  A QP has a pointer to its entry, and the data path reads it
  * without a lock.
  */
-#include <linux/kernel.h>
-#include <linux/mutex.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-#include <linux/sysfs.h>
-#include <rdma/ib_sysfs.h>
 #include "pkey.h"
-
-/* Serializes writers. */
-static DEFINE_MUTEX(table_lock);
 
 void sroce_pkey_init(struct sroce_device *dev)
 {
@@ -37,6 +28,17 @@ int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 	*pkey = READ_ONCE(sroce_device(ibdev)->pkeys[index]);
 	return 0;
 }
+
+#ifdef SROCE_OUT_OF_TREE
+#include <linux/kernel.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <rdma/ib_sysfs.h>
+
+/* Serializes writers. */
+static DEFINE_MUTEX(table_lock);
 
 /*
  * Entry 0 must be the default partition, for the GSI QP; no P_Key may occur
@@ -143,3 +145,4 @@ const struct attribute_group *sroce_port_groups[] = {
 	&port_group,
 	NULL,
 };
+#endif /* SROCE_OUT_OF_TREE */

@@ -30,8 +30,10 @@ static inline bool sroce_pkey_matches(u16 a, u16 b)
  */
 u16 sroce_pkey_find(const struct sroce_device *dev, u16 pkey);
 
+#ifdef SROCE_OUT_OF_TREE
 /* sysfs file of each port by which an administrator changes the table. */
 extern const struct attribute_group *sroce_port_groups[];
+#endif
 
 /* ib_device_ops */
 int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey);

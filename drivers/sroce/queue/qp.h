@@ -5,6 +5,7 @@
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
 
+#include <linux/log2.h>
 #include <linux/rhashtable.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
@@ -21,8 +22,13 @@
 #include "queue_mem.h"
 
 struct sroce_av;
+struct sroce_comp_cntr;
 struct sroce_recv_wqe;
 struct sroce_srq;
+
+/* Bits of enum ib_qp_attach_comp_cntr_op */
+#define SROCE_CNTR_BITS							\
+	(ilog2(IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE) + 1)
 
 /**
  * struct sroce_path - route of one side of a QP; protected by that side's lock
@@ -299,6 +305,9 @@ enum sroce_qp_todo {
  * @wmem_wait: waits for room in @wmem
  * @seen: a packet has arrived since RTR, so IB_EVENT_COMM_EST is not due
  * @cnp_at: time of the last CNP, ns; both sides may send one
+ * @cntr_ops: enum ib_qp_attach_comp_cntr_op: operations that @cntrs count;
+ *	written with both locks held, read under either lock
+ * @cntrs: completion counters, by bit of @cntr_ops
  * @ref: one for the QP's existence, one per user of the data path
  * @mem: one for the QP's existence, one per skb in flight, one per page-in
  * @rcu: RCU readers may still access the QP
@@ -345,6 +354,8 @@ struct sroce_qp {
 	struct sroce_wmem_waiter wmem_wait;
 	bool seen;
 	atomic64_t cnp_at;
+	u32 cntr_ops;
+	struct sroce_comp_cntr *cntrs[SROCE_CNTR_BITS];
 	struct sroce_ref ref;
 	struct kref mem;
 	struct rcu_head rcu;

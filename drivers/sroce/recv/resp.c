@@ -7,6 +7,7 @@
 #include "../core/errors.h"
 #include "../core/params.h"
 #include "../mem/mr_fast.h"
+#include "../queue/comp_cntr.h"
 #include "../queue/qp_run.h"
 #include "resp.h"
 #include "resp_tx.h"
@@ -315,6 +316,25 @@ static bool find_srq(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 	return pkt->srqn == r->srqn && sroce_xrc_srq_valid(qp);
 }
 
+/* A READ of the peer is complete when its response is sent (recv/resp_tx.c). */
+static void count_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			 bool failed)
+{
+	if (pkt->op->kind == SROCE_KIND_WRITE)
+		sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE,
+				    failed);
+	else if (pkt->op->kind == SROCE_KIND_READ && failed)
+		sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ,
+				    true);
+}
+
+static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+		   enum sroce_resp_error reason)
+{
+	sroce_rq_refuse(qp, reason);
+	count_remote(qp, pkt, true);
+}
+
 static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			    const struct sroce_request *req)
 {
@@ -348,9 +368,11 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		else if (reason == SROCE_PACKET_TOO_SHORT)
 			drop_short(qp);
 		else
-			sroce_rq_refuse(qp, reason);
+			refuse(qp, &rx->pkt, reason);
 		return;
 	}
+	if (req->completes)
+		count_remote(qp, &rx->pkt, false);
 	if (req->receives)
 		complete_message(qp, rx, req);
 	sroce_responder_done(r, &rx->pkt, req, original);
@@ -410,7 +432,7 @@ static void reject(struct sroce_qp *qp, const struct sroce_rx *rx,
 		hold(qp, rx);
 		break;
 	case SROCE_REFUSE:
-		sroce_rq_refuse(qp, req->reason);
+		refuse(qp, &rx->pkt, req->reason);
 		break;
 	default:
 		sroce_count(qp, SROCE_RX_IGNORED);

@@ -6,6 +6,7 @@
 #include "../core/aeth.h"
 #include "../core/params.h"
 #include "../net/tx.h"
+#include "../queue/comp_cntr.h"
 #include "../queue/qp_run.h"
 #include "resp_tx.h"
 #include "rq.h"
@@ -111,6 +112,18 @@ static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u3
 	}
 	log->waiting = 0;
 	sroce_rq_refuse_response(qp, sroce_psn_add(read->psn, first));
+	sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ, true);
+}
+
+/* Duplicates are answered again, but their READ is complete already. */
+static void note_told(struct sroce_qp *qp, struct sroce_resource *read)
+{
+	if (read->told || read->next != read->packets)
+		return;
+	read->told = true;
+	if (read->kind == SROCE_KIND_READ)
+		sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ,
+				    false);
 }
 
 /*
@@ -158,7 +171,7 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 	}
 	qp->rq.pauses = 0;
 	qp->rq.budget -= min(budget_units(qp, read->next - first), qp->rq.budget);
-	read->told |= read->next == read->packets;
+	note_told(qp, read);
 	return true;
 }
 

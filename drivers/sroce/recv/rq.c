@@ -2,6 +2,7 @@
 /* Receive WQEs: taking, completing, refusing and flushing them. */
 #include "../core/aeth.h"
 #include "../core/params.h"
+#include "../queue/comp_cntr.h"
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
 #include "../queue/trace.h"
@@ -25,6 +26,7 @@ void sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 	if (unlikely(cqe->status))
 		count_rq_error(qp, cqe->status);
 	trace_sroce_complete(qp, cqe);
+	sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_RECV, cqe->status);
 	if (!sroce_cq_push(qp->rq.cq, cqe))
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
 }

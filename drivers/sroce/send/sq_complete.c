@@ -4,6 +4,7 @@
  */
 #include "../core/params.h"
 #include "../mem/mr_fast.h"
+#include "../queue/comp_cntr.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../queue/wqe.h"
@@ -15,6 +16,21 @@ static void count_sq_error(struct sroce_qp *qp, u8 status)
 	sroce_count(qp, SROCE_REQ_CQE_ERROR);
 	if (status == SROCE_WR_FLUSH_ERR)
 		sroce_count(qp, SROCE_REQ_CQE_FLUSH_ERROR);
+}
+
+/* Of enum ib_qp_attach_comp_cntr_op; 0: no counter counts this request. */
+static u32 counted_op(const struct sroce_wr *wr)
+{
+	switch (sroce_wr_row(wr)->wc) {
+	case SROCE_WC_SEND:
+		return IB_QP_ATTACH_COMP_CNTR_OP_SEND;
+	case SROCE_WC_RDMA_WRITE:
+		return IB_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE;
+	case SROCE_WC_RDMA_READ:
+		return IB_QP_ATTACH_COMP_CNTR_OP_RDMA_READ;
+	default:
+		return 0;
+	}
 }
 
 static void write_cqe(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
@@ -44,6 +60,8 @@ void sroce_sq_complete(struct sroce_qp *qp, u8 status)
 	lockdep_assert_held(&qp->sq.lock);
 	/* Free the slot of the ring before the completion is visible. */
 	sroce_store_release(&qp->slot->sq_head, req->in.head + 1);
+	if (unlikely(qp->cntr_ops))
+		sroce_comp_cntr_add(qp, counted_op(wr), status);
 	if (tell)
 		write_cqe(qp, wr, status);
 	sroce_requester_retire(req);
@@ -150,6 +168,7 @@ static void flush_unfetched(struct sroce_qp *qp)
 	in->next = ++in->tail;
 	in->head = in->tail;
 	sroce_store_release(&qp->slot->sq_head, in->head);
+	sroce_comp_cntr_add(qp, counted_op(&wr), true);
 	write_cqe(qp, &wr, SROCE_WR_FLUSH_ERR);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The ib_device: attributes, port state, registration.
+ * The ib_device: attributes, operations, registration.
  */
-#include <linux/ethtool.h>
 #include <linux/if_arp.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
@@ -23,11 +22,13 @@
 #include "../net/pkey.h"
 #include "../queue/cq.h"
 #include "../recv/xrc.h"
+#include "comp_cntr.h"
 #include "device.h"
 #include "hw_stats.h"
 #include "listener.h"
 #include "pd.h"
 #include "pma.h"
+#include "port.h"
 #include "post.h"
 #include "qp_counter.h"
 #include "qp_modify.h"
@@ -81,6 +82,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 		return -EINVAL;
 
 	attr->sys_image_guid = ibdev->node_guid;
+	attr->fw_ver = SROCE_FW_VER;
 	attr->vendor_id = VENDOR_ID;
 	attr->max_mr_size = U64_MAX;
 	attr->page_size_cap = 0xfffff000;
@@ -137,6 +139,16 @@ static int sroce_query_device(struct ib_device *ibdev,
 	return 0;
 }
 
+/* Programs show the version of the module as that of the firmware. */
+static void sroce_get_dev_fw_str(struct ib_device *ibdev, char *str)
+{
+	u64 version = ibdev->attrs.fw_ver;
+
+	snprintf(str, IB_FW_VERSION_NAME_MAX, "%u.%u.%u",
+		 upper_32_bits(version), (u32)(version >> 16 & 0xffff),
+		 (u32)(version & 0xffff));
+}
+
 /* Sets "node_desc" in sysfs, as rdma-ndd of rdma-core does. */
 static int sroce_modify_device(struct ib_device *ibdev, int mask,
 			       struct ib_device_modify *attr)
@@ -144,99 +156,6 @@ static int sroce_modify_device(struct ib_device *ibdev, int mask,
 	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
 		return -EOPNOTSUPP;
 	memcpy(ibdev->node_desc, attr->node_desc, sizeof(ibdev->node_desc));
-	return 0;
-}
-
-static bool port_is_up(const struct sroce_device *dev)
-{
-	return netif_running(dev->ndev) && netif_carrier_ok(dev->ndev);
-}
-
-/* Ethernet speeds (Mb/s, ascending) in the terms of the RDMA core. */
-static const struct {
-	u32 mbps;
-	u16 speed;
-	u8 width;
-} speeds[] = {
-	{ SPEED_10, IB_SPEED_SDR, IB_WIDTH_1X },
-	{ SPEED_5000, IB_SPEED_DDR, IB_WIDTH_1X },
-	{ SPEED_10000, IB_SPEED_FDR10, IB_WIDTH_1X },
-	{ SPEED_20000, IB_SPEED_DDR, IB_WIDTH_4X },
-	{ SPEED_25000, IB_SPEED_EDR, IB_WIDTH_1X },
-	{ SPEED_40000, IB_SPEED_FDR10, IB_WIDTH_4X },
-	{ SPEED_50000, IB_SPEED_HDR, IB_WIDTH_1X },
-	{ SPEED_56000, IB_SPEED_FDR, IB_WIDTH_4X },
-	{ SPEED_100000, IB_SPEED_EDR, IB_WIDTH_4X },
-	{ SPEED_200000, IB_SPEED_HDR, IB_WIDTH_4X },
-	{ SPEED_400000, IB_SPEED_NDR, IB_WIDTH_4X },
-};
-
-/*
- * Not ib_get_eth_speed(), which logs a message for each netdev without a speed,
- * such as dummy and virtio.
- */
-static void query_speed(struct net_device *ndev, struct ib_port_attr *attr)
-{
-	struct ethtool_link_ksettings settings;
-	u32 mbps = SPEED_1000;
-	int i;
-
-	rtnl_lock();
-	/*
-	 * A netdev that is being unregistered may have freed what its
-	 * ethtool_ops use.
-	 */
-	if (ndev->reg_state == NETREG_REGISTERED &&
-	    !__ethtool_get_link_ksettings(ndev, &settings) &&
-	    settings.base.speed != (u32)SPEED_UNKNOWN)
-		mbps = settings.base.speed;
-	rtnl_unlock();
-
-	for (i = ARRAY_SIZE(speeds) - 1; i && mbps < speeds[i].mbps; i--)
-		;
-	attr->active_speed = speeds[i].speed;
-	attr->active_width = speeds[i].width;
-}
-
-/* These counters saturate. */
-static void query_violations(struct sroce_device *dev,
-			     struct ib_port_attr *attr)
-{
-	struct sroce_counters now;
-
-	sroce_qp_counter_total(dev, &now);
-	attr->bad_pkey_cntr = min_t(u64, now.value[SROCE_RX_BAD_PKEY], U32_MAX);
-	attr->qkey_viol_cntr = min_t(u64, now.value[SROCE_RX_BAD_QKEY],
-				     U32_MAX);
-}
-
-/* A netdev that is up without carrier reports polling. */
-static u8 phys_state(const struct sroce_device *dev, bool up)
-{
-	if (up)
-		return IB_PORT_PHYS_STATE_LINK_UP;
-	return netif_running(dev->ndev) ? IB_PORT_PHYS_STATE_POLLING :
-					  IB_PORT_PHYS_STATE_DISABLED;
-}
-
-static int sroce_query_port(struct ib_device *ibdev, u32 port,
-			    struct ib_port_attr *attr)
-{
-	struct sroce_device *dev = sroce_device(ibdev);
-	bool up = port_is_up(dev);
-
-	attr->state = up ? IB_PORT_ACTIVE : IB_PORT_DOWN;
-	attr->phys_state = phys_state(dev, up);
-	attr->max_mtu = IB_MTU_4096;
-	attr->active_mtu = sroce_device_mtu(dev);
-	attr->gid_tbl_len = SROCE_GID_TABLE;
-	attr->ip_gids = true;
-	attr->port_cap_flags = IB_PORT_CM_SUP;
-	attr->max_msg_sz = SROCE_MAX_MSG;
-	attr->pkey_tbl_len = SROCE_PKEY_TABLE;
-	query_violations(dev, attr);
-	attr->max_vl_num = 1;
-	query_speed(dev->ndev, attr);
 	return 0;
 }
 
@@ -271,24 +190,6 @@ static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
 	return ndev;
 }
 
-void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
-			     unsigned long event)
-{
-	struct sroce_device *dev = sroce_device(ibdev);
-	bool up = port_is_up(dev);
-	struct ib_event told = {
-		.device = ibdev,
-		.element.port_num = SROCE_PORT,
-		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
-	};
-
-	ASSERT_RTNL();
-	if (up == dev->port_up)
-		return;
-	dev->port_up = up;
-	ib_dispatch_event(&told);
-}
-
 /* Undo init_device() after all objects of the device have been freed. */
 static void sroce_dealloc_driver(struct ib_device *ibdev)
 {
@@ -302,6 +203,7 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 	netdev_put(dev->ndev, &dev->ndev_tracker);
 }
 
+#ifdef SROCE_OUT_OF_TREE
 /* Name of the netdev, in the file where scripts for rxe look for it. */
 static ssize_t parent_show(struct device *device, struct device_attribute *attr,
 			   char *buf)
@@ -332,6 +234,7 @@ static struct attribute *device_attributes[] = {
 static const struct attribute_group device_group = {
 	.attrs = device_attributes,
 };
+#endif
 
 static const struct ib_device_ops ops = {
 	.owner = THIS_MODULE,
@@ -371,12 +274,12 @@ static const struct ib_device_ops ops = {
 	.destroy_qp = sroce_destroy_qp,
 	.destroy_srq = sroce_destroy_srq,
 	.detach_mcast = sroce_detach_mcast,
-	.device_group = &device_group,
 	.disassociate_ucontext = sroce_disassociate_ucontext,
 	.fill_res_cq_entry = sroce_fill_res_cq_entry,
 	.fill_res_mr_entry = sroce_fill_res_mr_entry,
 	.fill_res_qp_entry = sroce_fill_res_qp_entry,
 	.fill_stat_mr_entry = sroce_fill_stat_mr_entry,
+	.get_dev_fw_str = sroce_get_dev_fw_str,
 	.get_dma_mr = sroce_get_dma_mr,
 	.get_hw_stats = sroce_get_hw_stats,
 	.get_link_layer = sroce_get_link_layer,
@@ -390,7 +293,6 @@ static const struct ib_device_ops ops = {
 	.modify_qp = sroce_modify_qp,
 	.modify_srq = sroce_modify_srq,
 	.poll_cq = sroce_poll_cq,
-	.port_groups = sroce_port_groups,
 	.post_recv = sroce_post_recv,
 	.post_send = sroce_post_send,
 	.post_srq_recv = sroce_post_srq_recv,
@@ -404,14 +306,22 @@ static const struct ib_device_ops ops = {
 	.query_ucontext = sroce_query_ucontext,
 	.reg_dm_mr = sroce_reg_dm_mr,
 	.reg_user_mr = sroce_reg_user_mr,
+#ifdef SROCE_OUT_OF_TREE
+	.device_group = &device_group,
+	.port_groups = sroce_port_groups,
+#endif
 #if IS_REACHABLE(CONFIG_DMA_SHARED_BUFFER)
 	.reg_user_mr_dmabuf = sroce_reg_dmabuf_mr,
 #endif
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_user_mr = sroce_rereg_user_mr,
+	SROCE_COMP_CNTR_OPS
 	SROCE_COUNTER_OPS
 	SROCE_DESTROY_CQ_OPS
+	SROCE_DMAH_OPS
+	SROCE_FILL_RES_SRQ_OPS
 	SROCE_PORT_EVENT_OPS
+	SROCE_PORT_SPEED_OPS
 	SROCE_USER_CQ_OPS,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, sroce_ah, ib),
@@ -466,7 +376,7 @@ static void describe_device(struct sroce_device *dev)
 	ib_mark_name_assigned_by_user(ib);
 	strscpy(ib->node_desc, "sroce", sizeof(ib->node_desc));
 	addrconf_addr_eui48((u8 *)&ib->node_guid, dev->ndev->dev_addr);
-	dev->port_up = port_is_up(dev);
+	dev->port_up = sroce_port_is_up(dev);
 	sroce_pkey_init(dev);
 	sroce_settings_default(dev);
 }
@@ -515,7 +425,7 @@ static int revalidate_device(struct net_device *ndev, struct net *net)
 	there = ndev->reg_state == NETREG_REGISTERED &&
 		net_eq(dev_net(ndev), net);
 	if (there)
-		sroce_device_port_event(&dev->ib, ndev, NETDEV_CHANGE);
+		sroce_port_event(&dev->ib, ndev, NETDEV_CHANGE);
 	rtnl_unlock();
 	if (there) {
 		ib_device_put(&dev->ib);

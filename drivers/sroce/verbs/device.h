@@ -20,19 +20,4 @@ int sroce_device_add(const char *name, struct net_device *ndev);
  */
 struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev);
 
-/**
- * sroce_device_port_event() - dispatch an event if the port has come up or gone
- *   down
- * @ibdev: a device
- * @ndev: its netdev
- * @event: unused; the state of the netdev counts
- *
- * The RDMA core's op of this name skips netdevs of link aggregation, so the
- * module's notifier calls it as well.
- *
- * Context: rtnl held.
- */
-void sroce_device_port_event(struct ib_device *ibdev, struct net_device *ndev,
-			     unsigned long event);
-
 #endif /* SROCE_DEVICE_H */

@@ -20,6 +20,7 @@
 #include "../recv/xrc.h"
 #include "device.h"
 #include "listener.h"
+#include "port.h"
 #include "settings.h"
 
 static struct rdma_link_ops link_ops = {
@@ -56,7 +57,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 		if (dev)
-			sroce_device_port_event(&dev->ib, ndev, event);
+			sroce_port_event(&dev->ib, ndev, event);
 		break;
 	}
 	if (dev)

@@ -5,6 +5,7 @@
 #include "../mem/mr.h"
 #include "../net/tx.h"
 #include "../queue/cq.h"
+#include "../queue/srq.h"
 #include "../recv/rq.h"
 #include "../send/sq.h"
 #include "restrack.h"
@@ -50,7 +51,9 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 	details[n++] = (struct detail) { "sq_reads", req->reads };
 	details[n++] = (struct detail) { "sq_retries_left", req->retry_left };
 	details[n++] = (struct detail) { "sq_window", req->cc.window };
-	details[n++] = (struct detail) { "sq_round_trip_us", qp->sq.rtx.rtt.smooth / NSEC_PER_USEC };
+	details[n++] = (struct detail) {
+		"sq_round_trip_us", qp->sq.rtx.rtt.smooth / NSEC_PER_USEC
+	};
 	details[n++] = (struct detail) { "sq_held", qp->sq.ooo.packets };
 	details[n++] = (struct detail) { "sq_paused", qp->sq.blocked || req->rnr_wait };
 	sroce_sq_end(qp);
@@ -103,6 +106,24 @@ int sroce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	return table ? table_end(msg, table, put_details(msg, details,
 							 ARRAY_SIZE(details))) :
 		       -EMSGSIZE;
+}
+
+int sroce_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
+{
+	struct sroce_srq *srq = sroce_srq(ibsrq);
+	struct nlattr *table = table_begin(msg);
+	struct detail details[4];
+	u32 n = 0;
+
+	if (!table)
+		return -EMSGSIZE;
+	spin_lock_bh(&srq->lock);
+	details[n++] = (struct detail) { "entries", srq->recv.entries };
+	details[n++] = (struct detail) { "taken", srq->recv.head };
+	details[n++] = (struct detail) { "limit", srq->limit };
+	details[n++] = (struct detail) { "broken", srq->recv.broken };
+	spin_unlock_bh(&srq->lock);
+	return table_end(msg, table, put_details(msg, details, n));
 }
 
 int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)

@@ -7,6 +7,7 @@
 /* ib_device_ops: details for "rdma resource show ...  -dd" */
 int sroce_fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp);
 int sroce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq);
+int sroce_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq);
 int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 int sroce_fill_stat_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr);
 

@@ -26,10 +26,27 @@ void sroce_settings_default(struct sroce_device *dev)
 	dev->settings = (struct sroce_settings) { .hold = true };
 }
 
+/*
+ * Devices in several network namespaces may have one name, but debugfs has no
+ * namespaces: the second one's folder has the device's index in its name, too.
+ */
+static struct dentry *make_folder(struct ib_device *ibdev)
+{
+	struct dentry *other = debugfs_lookup(dev_name(&ibdev->dev), root);
+	char name[IB_DEVICE_NAME_MAX + 12];
+
+	if (!other)
+		return debugfs_create_dir(dev_name(&ibdev->dev), root);
+	dput(other);
+	snprintf(name, sizeof(name), "%s.%u", dev_name(&ibdev->dev),
+		 ibdev->index);
+	return debugfs_create_dir(name, root);
+}
+
 /* A failure only leaves files out, and debugfs reports it. */
 static void add_folder(struct sroce_device *dev)
 {
-	struct dentry *folder = debugfs_create_dir(dev_name(&dev->ib.dev), root);
+	struct dentry *folder = make_folder(&dev->ib);
 	void *settings = &dev->settings;
 	int i;
 

@@ -117,12 +117,14 @@ int sroce_query_ucontext(struct ib_ucontext *ibctx,
 					     &properties, sizeof(properties));
 }
 
+#define QUERY_CONTEXT_TYPE \
+	UVERBS_ATTR_STRUCT(struct sroce_alloc_ucontext_resp, max_sge)
+
 ADD_UVERBS_ATTRIBUTES_SIMPLE(query_context_attrs,
 			     UVERBS_OBJECT_DEVICE,
 			     UVERBS_METHOD_QUERY_CONTEXT,
 			     UVERBS_ATTR_PTR_OUT(QUERY_CONTEXT_RESP,
-						 UVERBS_ATTR_STRUCT(struct sroce_alloc_ucontext_resp,
-								    max_sge),
+						 QUERY_CONTEXT_TYPE,
 						 UA_OPTIONAL));
 
 void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)

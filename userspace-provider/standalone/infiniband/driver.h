@@ -159,6 +159,13 @@ struct verbs_dm {
 	uint32_t handle;
 };
 
+#if SROCE_PABI >= 59
+struct verbs_dmah {
+	struct ibv_dmah dmah;
+	uint32_t handle;
+};
+#endif
+
 /* What a provider implements */
 
 struct verbs_context_ops {
@@ -168,7 +175,10 @@ struct verbs_context_ops {
 	void *unused_21[SROCE_SINCE(64, 1)];
 	struct ibv_dm *(*alloc_dm)(struct ibv_context *context,
 				   struct ibv_alloc_dm_attr *attr);
-	void *unused_22[SROCE_SINCE(59, 1)];
+#if SROCE_PABI >= 59
+	struct ibv_dmah *(*alloc_dmah)(struct ibv_context *context,
+				       struct ibv_dmah_init_attr *attr);
+#endif
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *pd);
 	struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *context,
@@ -184,7 +194,11 @@ struct verbs_context_ops {
 	int (*close_xrcd)(struct ibv_xrcd *xrcd);
 	void *unused_3;
 	struct ibv_ah *(*create_ah)(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-	void *unused_4[1 + SROCE_SINCE(65, 1)];
+#if SROCE_PABI >= 65
+	struct ibv_comp_cntr *(*create_comp_cntr)(struct ibv_context *context,
+						  struct ibv_comp_cntr_init_attr *attr);
+#endif
+	void *unused_4;
 	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
 				    struct ibv_comp_channel *channel,
 				    int comp_vector);
@@ -200,13 +214,19 @@ struct verbs_context_ops {
 				      struct ibv_srq_init_attr *attr);
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *context,
 					 struct ibv_srq_init_attr_ex *attr);
-	void *unused_7[1 + SROCE_SINCE(59, 1)];
+	void *unused_7;
+#if SROCE_PABI >= 59
+	int (*dealloc_dmah)(struct ibv_dmah *dmah);
+#endif
 	int (*dealloc_mw)(struct ibv_mw *mw);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	int (*dealloc_td)(struct ibv_td *td);
 	int (*dereg_mr)(struct verbs_mr *mr);
 	int (*destroy_ah)(struct ibv_ah *ah);
-	void *unused_8[1 + SROCE_SINCE(65, 1)];
+#if SROCE_PABI >= 65
+	int (*destroy_comp_cntr)(struct ibv_comp_cntr *cntr);
+#endif
+	void *unused_8;
 	int (*destroy_cq)(struct ibv_cq *cq);
 	void *unused_9[2];
 	int (*destroy_qp)(struct ibv_qp *qp);
@@ -224,7 +244,10 @@ struct verbs_context_ops {
 	struct ibv_mr *(*import_mr)(struct ibv_pd *pd, uint32_t mr_handle);
 	struct ibv_pd *(*import_pd)(struct ibv_context *context,
 				    uint32_t pd_handle);
-	void *unused_13[SROCE_SINCE(65, 2)];
+#if SROCE_PABI >= 65
+	int (*inc_comp_cntr)(struct ibv_comp_cntr *cntr, uint64_t amount);
+	int (*inc_err_comp_cntr)(struct ibv_comp_cntr *cntr, uint64_t amount);
+#endif
 	int (*modify_cq)(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr);
 	void *unused_20;
 	int (*modify_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
@@ -246,7 +269,14 @@ struct verbs_context_ops {
 	void *unused_15;
 	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			     struct ibv_recv_wr **bad_wr);
-	void *unused_23[SROCE_SINCE(65, 2)];
+#if SROCE_PABI >= 65
+	int (*qp_attach_comp_cntr)(struct ibv_qp *qp,
+				   struct ibv_comp_cntr *cntr,
+				   struct ibv_qp_attach_comp_cntr_attr *attr);
+	int (*query_comp_cntr_caps)(struct ibv_context *context,
+				    struct ibv_comp_cntr_caps *caps,
+				    size_t caps_size);
+#endif
 	int (*query_device_ex)(struct ibv_context *context,
 			       const struct ibv_query_device_ex_input *input,
 			       struct ibv_device_attr_ex *attr,
@@ -254,14 +284,23 @@ struct verbs_context_ops {
 	void *unused_16;
 	int (*query_port)(struct ibv_context *context, uint8_t port_num,
 			  struct ibv_port_attr *attr);
-	void *unused_24[SROCE_SINCE(62, 1)];
+#ifdef SROCE_HAVE_PORT_SPEED
+	int (*query_port_speed)(struct ibv_context *context, uint32_t port_num,
+				uint64_t *speed);
+#endif
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			int attr_mask, struct ibv_qp_init_attr *init_attr);
 	void *unused_17;
 	int (*query_rt_values)(struct ibv_context *context,
 			       struct ibv_values_ex *values);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *attr);
-	void *unused_18[1 + SROCE_SINCE(65, 2)];
+#if SROCE_PABI >= 65
+	int (*read_comp_cntr)(struct ibv_comp_cntr *cntr, uint64_t *value);
+	void *unused_18;
+	int (*read_err_comp_cntr)(struct ibv_comp_cntr *cntr, uint64_t *value);
+#else
+	void *unused_18;
+#endif
 	struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *pd, struct ibv_dm *dm,
 				    uint64_t dm_offset, size_t length,
 				    unsigned int access);
@@ -270,12 +309,21 @@ struct verbs_context_ops {
 					int access);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length,
 				 uint64_t hca_va, int access);
-	void *unused_25[SROCE_SINCE(59, 1)];
+#if SROCE_PABI >= 59
+	struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *pd,
+				    struct ibv_mr_init_attr *attr);
+#endif
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	int (*rereg_mr)(struct verbs_mr *mr, int flags, struct ibv_pd *pd,
 			void *addr, size_t length, int access);
 	int (*resize_cq)(struct ibv_cq *cq, int cqe);
-	void *unused_19[1 + SROCE_SINCE(65, 2)];
+#if SROCE_PABI >= 65
+	int (*set_comp_cntr)(struct ibv_comp_cntr *cntr, uint64_t value);
+	void *unused_19;
+	int (*set_err_comp_cntr)(struct ibv_comp_cntr *cntr, uint64_t value);
+#else
+	void *unused_19;
+#endif
 	void (*unimport_dm)(struct ibv_dm *dm);
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);

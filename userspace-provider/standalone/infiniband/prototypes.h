@@ -143,11 +143,36 @@ int ibv_cmd_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 int ibv_cmd_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid,
 			 uint16_t lid);
 
-#if SROCE_PABI == 59
-/* Shows the release of this version: from rdma-core 62 on it exists. */
+#if SROCE_PABI >= 59
+int ibv_cmd_alloc_dmah(struct ibv_context *context, struct verbs_dmah *dmah,
+		       struct ibv_dmah_init_attr *attr);
+int ibv_cmd_free_dmah(struct verbs_dmah *dmah);
+int ibv_cmd_reg_mr_ex(struct ibv_pd *pd, struct verbs_mr *mr,
+		      struct ibv_mr_init_attr *attr);
+/* From rdma-core 62 on it exists, so it shows the release of version 59. */
 int ibv_cmd_query_port_speed(struct ibv_context *context, uint32_t port_num,
 			     uint64_t *speed);
+#endif
+#if SROCE_PABI == 59
 #pragma weak ibv_cmd_query_port_speed
+#endif
+
+#if SROCE_PABI >= 65
+int ibv_cmd_query_comp_cntr_caps(struct ibv_context *context,
+				 struct ibv_comp_cntr_caps *caps,
+				 size_t caps_size);
+int ibv_cmd_create_comp_cntr(struct ibv_context *context,
+			     struct ibv_comp_cntr *cntr,
+			     struct ibv_command_buffer *link);
+int ibv_cmd_destroy_comp_cntr(struct ibv_comp_cntr *cntr);
+int ibv_cmd_inc_comp_cntr(struct ibv_comp_cntr *cntr, uint64_t amount);
+int ibv_cmd_inc_err_comp_cntr(struct ibv_comp_cntr *cntr, uint64_t amount);
+int ibv_cmd_read_comp_cntr(struct ibv_comp_cntr *cntr, uint64_t *value);
+int ibv_cmd_read_err_comp_cntr(struct ibv_comp_cntr *cntr, uint64_t *value);
+int ibv_cmd_set_comp_cntr(struct ibv_comp_cntr *cntr, uint64_t value);
+int ibv_cmd_set_err_comp_cntr(struct ibv_comp_cntr *cntr, uint64_t value);
+int ibv_cmd_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *cntr,
+				struct ibv_qp_attach_comp_cntr_attr *attr);
 #endif
 
 /* Only the tests use this one. */

@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# What the tools show of verbs that only new kernels and a new rdma-core have. rdma-core's tests and ours that use these verbs are in
+# suite pyverbs.
+# timeout: 120
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../pyverbs/run.sh"
+
+# --- devices of one name in two namespaces ---
+
+# The mode can change only while there is no other namespace.
+one_name() {
+	local name=$1
+	ip netns add "$name" && on "$name" ip link add eth0 type dummy && on "$name" ip link set eth0 up &&
+		on "$name" rdma link add same type sroce netdev eth0
+}
+no_names() {
+	ip netns delete a
+	ip netns delete b
+	wait_for 20 no_devices
+	wait_for 20 rdma system set netns shared
+} 2>/dev/null
+if rdma system set netns exclusive && one_name a; then
+	if one_name b 2>/dev/null; then
+		is "both have settings" "$(echo /sys/kernel/debug/sroce/same*/ecn | wc -w)" 2
+	else
+		skip "both have settings" "this kernel does not let two devices have one name"
+	fi
+fi
+ok "namespaces share devices again" no_names
+
+# --- verbs ---
+
+ok "two hosts" hosts_up
+
+details() { on h1 rdma resource show "$@" -dd | tr -s ' \n' ' '; }
+version=$(modinfo -F version sroce)
+attributes=$(on h1 ibv_devinfo -v -d $D1)
+like "ibv_devinfo shows the version" "$attributes" "fw_ver:[[:space:]]+$version"
+like "rdma dev shows the version" "$(on h1 rdma dev show $D1 -d)" " fw $version "
+
+if on h1 rdma resource show srq >/dev/null 2>&1 && [ "$(uname -r | cut -d. -f1)" -ge 7 ]; then
+	ok "a server with an SRQ" on h1 sh -c "ibv_srq_pingpong -d $D1 -g $G1 -p 20000 >/dev/null 2>&1 & echo \$!"
+	server=$(<"$OUTPUT")
+	at_exit kill "$server"
+	ok "it has posted" wait_for 20 eval '[[ $(details srq dev $D1) == *drv_entries* ]]'
+	like "an SRQ" "$(details srq dev $D1)" 'drv_entries [1-9][0-9]* drv_taken 0 drv_limit 0 drv_broken 0'
+else
+	skip "an SRQ" "the kernel or rdma has no details of SRQs"
+fi
+
+if [[ $attributes == *effective_speed* ]]; then
+	# A veth says that it has 10 Gb/s.
+	like "the speed of the port" "$attributes" 'effective_speed:[[:space:]]+10\.0 Gbps'
+else
+	skip "the speed of the port" "the kernel or ibv_devinfo does not have it"
+fi
+
+if [[ $attributes == *max_comp_cntr* ]]; then
+	like "completion counters" "$attributes" 'max_comp_cntr:[[:space:]]+65536'
+else
+	skip "completion counters" "the kernel or ibv_devinfo does not have them"
+fi

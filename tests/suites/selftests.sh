@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# The kernel's selftests of RDMA, which "make check-selftests" has put into build/selftests with sroce in the place of rxe.
+# timeout: 600
+. "$(dirname "$0")/lib.sh"
+
+FOLDER=$SROCE_TOP/build/selftests/rdma
+[ -d "$FOLDER" ] || skip_all "make check-selftests brings them"
+
+# They load and remove the module themselves.
+modprobe -r sroce
+at_exit modprobe sroce
+at_exit rdma system set netns shared
+
+# What kselftest's own runner does, with its status for what cannot run here
+one() {
+	local status=0
+	(cd "$FOLDER" && limited 60 bash "./$1") >"$OUTPUT" 2>&1 </dev/null || status=$?
+	case $status in
+	0) pass "$1" ;;
+	4) skip "$1" "$(tail -n 1 "$OUTPUT")" ;;
+	*)
+		fail "$1"
+		diag "status $status"
+		show_output
+		;;
+	esac
+}
+
+for program in "$FOLDER"/*.sh; do one "${program##*/}"; done

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Completion counters, which are the kernel's: no value is shared memory. */
+#include <stdlib.h>
+
+#include "sroce.h"
+
+#if SROCE_PABI >= 65
+struct ibv_comp_cntr *sroce_create_comp_cntr(struct ibv_context *context,
+					     struct ibv_comp_cntr_init_attr *attr)
+{
+	struct ibv_comp_cntr *cntr;
+	int err;
+
+	if (attr->comp_mask || attr->flags ||
+	    attr->type != IBV_COMP_CNTR_TYPE_WRS) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	cntr = calloc(1, sizeof(*cntr));
+	if (!cntr)
+		return NULL;
+	err = ibv_cmd_create_comp_cntr(context, cntr, NULL);
+	if (err) {
+		free(cntr);
+		errno = err;
+		return NULL;
+	}
+	return cntr;
+}
+
+int sroce_destroy_comp_cntr(struct ibv_comp_cntr *cntr)
+{
+	int err = ibv_cmd_destroy_comp_cntr(cntr);
+
+	if (!err)
+		free(cntr);
+	return err;
+}
+
+int sroce_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *cntr,
+			      struct ibv_qp_attach_comp_cntr_attr *attr)
+{
+	if (attr->comp_mask)
+		return EOPNOTSUPP;
+	return ibv_cmd_qp_attach_comp_cntr(qp, cntr, attr);
+}
+#endif
