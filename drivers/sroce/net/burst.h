@@ -30,6 +30,7 @@
  * @most_packets: limit of @packets
  * @most_bytes: limit of @bytes
  * @chains: the device accepts a frag_list
+ * @uso: the device segments the burst, and has to count IPv4 identifications
  * @attached: the payload of the last packet was attached, not copied
  * @repeats: the caller of the last packet did not ask for a copy
  * @cache: MR cache
@@ -51,6 +52,7 @@ struct sroce_burst {
 	u32 most_packets;
 	u32 most_bytes;
 	bool chains;
+	bool uso;
 	bool attached;
 	bool repeats;
 	struct sroce_mr_cache cache;

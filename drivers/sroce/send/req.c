@@ -37,6 +37,7 @@ void sroce_req_reset(struct sroce_qp *qp)
 	req->repair = (struct sroce_repair) {};
 	sroce_ooo_drop(&qp->sq.ooo, qp->dev);
 	sroce_rtx_reset(&qp->sq.rtx);
+	sroce_uso_reset(&qp->sq.uso);
 	qp->sq.blocked = SROCE_SQ_OPEN;
 	qp->sq.ud.held_up = false;
 	qp->sq.pauses = 0;
@@ -141,6 +142,23 @@ static bool pause_requests(struct sroce_qp *qp)
 	return true;
 }
 
+/* PSN of the first packet.  Without READs the PSNs of a burst are consecutive. */
+static u32 first_psn(const struct sroce_burst *burst)
+{
+	u32 last = get_unaligned_be32(burst->bth + 8);
+
+	return sroce_psn_add(last, 1 - burst->packets);
+}
+
+static void watch_burst(struct sroce_qp *qp, const struct sroce_burst *burst)
+{
+	const struct sroce_requester *req = &qp->sq.req;
+
+	if (burst->packets && burst->uso && !req->reads)
+		sroce_uso_sent(&qp->sq.uso, first_psn(burst), burst->packets,
+			       req->una);
+}
+
 /* @more: another burst follows at once */
 static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 			u32 first, bool more)
@@ -155,6 +173,8 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
+	if (reliable)
+		watch_burst(qp, burst);
 	/* UC has no responses that end the row of pauses. */
 	if (!reliable && burst->packets)
 		qp->sq.pauses = 0;
