@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A network card that segments bursts and gives all packets the same IPv4 identification: the sender notices, and sends single
 # packets. The card is a bridge: one of its ports segments, and firewall rules change identifications behind it.
-# timeout: 120
+# timeout: 150
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 
@@ -18,7 +18,7 @@ bridged_hosts_up() {
 		ip link add eth0 netns h$host type veth peer name p$host netns middle &&
 			ip -n middle link set p$host master br0 up && on h$host ip link set lo up && address h$host eth0 $host || return
 	done
-	ip -n middle link set br0 up && middle ethtool -K p2 tx-udp-segmentation off &&
+	ip -n middle link set br0 up && middle ethtool -K p1 tx-udp-segmentation off && middle ethtool -K p2 tx-udp-segmentation off &&
 		on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && gids
 }
 
@@ -38,7 +38,7 @@ rules() {
 	echo "	}"
 	echo "}"
 }
-spoil() { rules output >"$OUTPUT.rules" && on h1 nft -f "$OUTPUT.rules" && rules prerouting >"$OUTPUT.rules" && on h2 nft -f "$OUTPUT.rules"; }
+spoil() { { rules output && rules prerouting; } >"$OUTPUT.rules" && on h1 nft -f "$OUTPUT.rules" && on h2 nft -f "$OUTPUT.rules"; }
 at_exit rm -f "$OUTPUT.rules"
 repair() { on h1 nft delete table ip card && on h2 nft delete table ip card; }
 
@@ -48,6 +48,7 @@ wrong() { counter $D2 rx_icrc_encapsulated; }
 LOGGED=$(log)
 
 send() { pair_run "$1: SEND" 'ib_send_bw -F -d $D2 -x $G2 -s 32768 -n 100 -p $PORT' 'ib_send_bw -F -d $D1 -x $G1 -s 32768 -n 100 -p $PORT $IP2'; }
+fetch() { pair_run "$1: READ" 'ib_read_bw -F -d $D2 -x $G2 -s 65536 -n 20 -p $PORT' 'ib_read_bw -F -d $D1 -x $G1 -s 65536 -n 20 -p $PORT $IP2'; }
 write() { pair_run "$1: WRITE" 'ib_write_bw -F -d $D2 -x $G2 -s 65536 -n 50 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -s 65536 -n 50 -p $PORT $IP2'; }
 compare() {
 	pair_run "$1: data both ways" 'ibv_rc_pingpong -d $D2 -g $G2 -s 32768 -n 10 -c -p $PORT' \
@@ -71,6 +72,9 @@ is "a good card: no ICRC is wrong" "$(wrong)" 0
 if middle tc qdisc add dev p2 root netem loss 10% limit 100000 2>/dev/null; then
 	send "a tenth is lost"
 	write "a tenth is lost"
+	middle tc qdisc add dev p1 root netem loss 10% limit 100000
+	fetch "a tenth is lost"
+	middle tc qdisc del dev p1 root
 	middle tc qdisc del dev p2 root
 fi
 is "no card has been found to spoil bursts" "$(noticed)" 0
@@ -88,8 +92,11 @@ write "from then on"
 counted
 is "from then on: single packets" $PACKETS $BURSTS
 compare "from then on"
-pair_run "from then on: UC" 'ibv_uc_pingpong -d $D2 -g $G2 -s 32768 -n 10 -c -p $PORT' \
-	'ibv_uc_pingpong -d $D1 -g $G1 -s 32768 -n 10 -c -p $PORT $IP2'
+count
+pair_run "from then on: UC" 'ib_write_bw -F -c UC -d $D2 -x $G2 -s 65536 -n 20 -p $PORT' \
+	'ib_write_bw -F -c UC -d $D1 -x $G1 -s 65536 -n 20 -p $PORT $IP2'
+counted
+is "from then on: UC: single packets" $PACKETS $BURSTS
 is "from then on: no ICRC is wrong" "$(wrong)" "$before"
 is "from then on: nothing more in the log" "$(noticed)" 1
 

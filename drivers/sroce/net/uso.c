@@ -31,11 +31,10 @@ static bool add_spoiler(struct net_device *dev)
 	return added;
 }
 
-void sroce_uso_found(struct sroce_qp *qp)
+void sroce_uso_found(const struct sroce_path *path)
 {
-	struct dst_entry *dst = qp->sq.path.dst;
+	struct dst_entry *dst = path->dst;
 
-	lockdep_assert_held(&qp->sq.lock);
 	if (dst && add_spoiler(dst->dev))
 		netdev_warn(dst->dev,
 			    "sroce: UDP segmentation offload does not count IPv4 identifications; sending single packets\n");

@@ -4,16 +4,16 @@
 
 #include <linux/netdevice.h>
 
-struct sroce_qp;
+struct sroce_path;
 
 /* Is @dev known to spoil bursts?  Its packets have to be sent alone. */
 bool sroce_uso_spoils(const struct net_device *dev);
 
 /*
- * The device that the QP sends by spoils bursts: say so in the log, and send
- * single packets from now on.  Context: lock of the send queue held.
+ * The device of the route spoils bursts: say so in the log, and send single
+ * packets from now on.  Context: lock that protects @path held.
  */
-void sroce_uso_found(struct sroce_qp *qp);
+void sroce_uso_found(const struct sroce_path *path);
 
 /* @dev goes, or its offloads have changed. */
 void sroce_uso_forget(const struct net_device *dev);

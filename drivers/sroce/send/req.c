@@ -100,13 +100,15 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		.sge = list,
 		.num_sge = wr->num_sge,
 	};
-	bool copy = qp->type == IB_QPT_UC ||
-		    sroce_requester_again(&qp->sq.req, out);
+	bool again = sroce_requester_again(&qp->sq.req, out);
+	bool copy = qp->type == IB_QPT_UC || again;
 	int err;
 
 	out->pkt.qpn = qp->dest_qpn;
 	out->pkt.pkey = READ_ONCE(*qp->pkey);
 	out->pkt.ack_req = false;
+	if (!burst->packets)
+		burst->again = again;
 	if (sroce_wr_fetches(wr) && !wr->started) {
 		err = may_store(qp, wr, list);
 		if (err == -EAGAIN && qp->sq.paging.waits == SROCE_MAX_PAGE_WAITS)
@@ -153,10 +155,15 @@ static u32 first_psn(const struct sroce_burst *burst)
 static void watch_burst(struct sroce_qp *qp, const struct sroce_burst *burst)
 {
 	const struct sroce_requester *req = &qp->sq.req;
+	struct sroce_uso *uso = &qp->sq.uso;
 
-	if (burst->packets && burst->uso && !req->reads)
-		sroce_uso_sent(&qp->sq.uso, first_psn(burst), burst->packets,
-			       req->una);
+	if (burst->packets <= 1 && uso->state == SROCE_USO_IDLE)
+		return;
+	if (unlikely(req->reads))
+		uso->state = SROCE_USO_IDLE;
+	else if (burst->packets && burst->uso)
+		sroce_uso_sent(uso, first_psn(burst), burst->packets, req->una,
+			       burst->again);
 }
 
 /* @more: another burst follows at once */

@@ -177,7 +177,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 		qp->sq.progress = true;
 		qp->sq.pauses = 0;
 		if (unlikely(sroce_uso_acked(&qp->sq.uso, req->una)))
-			sroce_uso_found(qp);
+			sroce_uso_found(&qp->sq.path);
 	}
 }
 

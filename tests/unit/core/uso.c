@@ -12,10 +12,10 @@ static bool spoil(struct sroce_uso *uso, u32 *psn, u32 bursts)
 	bool noticed = false;
 
 	while (bursts-- && !noticed) {
-		sroce_uso_sent(uso, *psn, 64, *psn);
+		sroce_uso_sent(uso, *psn, 64, *psn, false);
 		*psn = sroce_psn_add(*psn, 1);
 		CHECK(!sroce_uso_acked(uso, *psn));
-		sroce_uso_sent(uso, *psn, 1, *psn);
+		sroce_uso_sent(uso, *psn, 1, *psn, true);
 		*psn = sroce_psn_add(*psn, 1);
 		noticed = sroce_uso_acked(uso, *psn);
 	}
@@ -43,9 +43,28 @@ TEST(uso, spoiled_bursts_are_noticed_after_rewinds)
 		u32 psn = sroce_psn_add(FIRST, i);
 
 		noticed = sroce_uso_acked(&uso, psn);
-		sroce_uso_sent(&uso, psn, 64, psn);
+		sroce_uso_sent(&uso, psn, 64, psn, i);
 	}
 	CHECK(noticed);
+}
+
+/*
+ * The peer keeps the first packet of the next burst, which a repair of several
+ * packets covers: that it need not be repeated proves nothing.
+ */
+TEST(uso, spoiled_bursts_are_noticed_between_repairs)
+{
+	struct sroce_uso uso = {};
+	u32 psn = FIRST;
+	u32 i;
+
+	for (i = 0; i < SROCE_USO_SPOILED - 1; i++) {
+		CHECK(!spoil(&uso, &psn, 1));
+		sroce_uso_sent(&uso, psn, 8, psn, true);
+		psn = sroce_psn_add(psn, 2);
+		CHECK(!sroce_uso_acked(&uso, psn));
+	}
+	CHECK(spoil(&uso, &psn, 1));
 }
 
 TEST(uso, one_good_burst_proves_the_device)
@@ -56,7 +75,7 @@ TEST(uso, one_good_burst_proves_the_device)
 
 	for (i = 0; i < 3; i++) {
 		CHECK(!spoil(&uso, &psn, SROCE_USO_SPOILED - 1));
-		sroce_uso_sent(&uso, psn, 64, psn);
+		sroce_uso_sent(&uso, psn, 64, psn, false);
 		psn = sroce_psn_add(psn, 2);
 		CHECK(!sroce_uso_acked(&uso, psn));
 	}
@@ -71,10 +90,47 @@ TEST(uso, losses_are_no_sign)
 	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
 		u32 psn = sroce_psn_add(FIRST, 64 * i);
 
-		sroce_uso_sent(&uso, psn, 64, psn);
-		sroce_uso_sent(&uso, psn, 64, psn);
+		sroce_uso_sent(&uso, psn, 64, psn, false);
+		sroce_uso_sent(&uso, psn, 64, psn, true);
 		CHECK(!sroce_uso_acked(&uso, sroce_psn_add(psn, 64)));
 	}
+}
+
+/* The second packet is lost, and the peer keeps those behind it. */
+TEST(uso, a_lost_second_packet_is_no_sign)
+{
+	struct sroce_uso uso = {};
+	u32 i;
+
+	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
+		u32 psn = sroce_psn_add(FIRST, 64 * i);
+
+		sroce_uso_sent(&uso, psn, 64, psn, false);
+		psn = sroce_psn_add(psn, 1);
+		CHECK(!sroce_uso_acked(&uso, psn));
+		sroce_uso_sent(&uso, psn, 1, psn, true);
+		CHECK(!sroce_uso_acked(&uso, sroce_psn_add(psn, 63)));
+	}
+}
+
+/* The peer keeps the first packets of later bursts, which have two packets. */
+TEST(uso, spoiled_bursts_of_two_packets_are_noticed)
+{
+	struct sroce_uso uso = {};
+	bool noticed = false;
+	u32 i;
+
+	for (i = 0; i < SROCE_USO_SPOILED; i++) {
+		u32 psn = sroce_psn_add(FIRST, 2 * i);
+
+		CHECK(!noticed);
+		sroce_uso_sent(&uso, psn, 2, psn, false);
+		psn = sroce_psn_add(psn, 1);
+		CHECK(!sroce_uso_acked(&uso, psn));
+		sroce_uso_sent(&uso, psn, 1, psn, true);
+		noticed = sroce_uso_acked(&uso, sroce_psn_add(psn, 2));
+	}
+	CHECK(noticed);
 }
 
 /* A packet behind the second one is lost. */
@@ -86,10 +142,10 @@ TEST(uso, a_later_loss_is_no_sign)
 	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
 		u32 psn = sroce_psn_add(FIRST, 64 * i);
 
-		sroce_uso_sent(&uso, psn, 64, psn);
+		sroce_uso_sent(&uso, psn, 64, psn, false);
 		CHECK(!sroce_uso_acked(&uso, sroce_psn_add(psn, 5)));
 		sroce_uso_sent(&uso, sroce_psn_add(psn, 5), 1,
-			       sroce_psn_add(psn, 5));
+			       sroce_psn_add(psn, 5), true);
 		CHECK(!sroce_uso_acked(&uso, sroce_psn_add(psn, 64)));
 	}
 }
@@ -105,7 +161,7 @@ TEST(uso, a_refusal_proves_the_device)
 
 		CHECK(!sroce_uso_acked(&uso, psn));
 		sroce_uso_reset(&uso);
-		sroce_uso_sent(&uso, psn, 64, psn);
+		sroce_uso_sent(&uso, psn, 64, psn, false);
 	}
 }
 
@@ -117,8 +173,8 @@ TEST(uso, single_packets_are_no_sign)
 	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
 		u32 psn = sroce_psn_add(FIRST, i);
 
-		sroce_uso_sent(&uso, psn, 1, psn);
-		sroce_uso_sent(&uso, psn, 1, psn);
+		sroce_uso_sent(&uso, psn, 1, psn, false);
+		sroce_uso_sent(&uso, psn, 1, psn, true);
 		CHECK(!sroce_uso_acked(&uso, sroce_psn_add(psn, 1)));
 	}
 }
