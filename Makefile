@@ -199,7 +199,7 @@ check-debug: setup
 check-links: setup
 	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(KERNEL)))
 	@mkdir -p $(O)/links
-	@tests/vm/guest $(SYSTEM) --timeout 7200 --dmesg $(O)/links/guest.dmesg -- \
+	@tests/vm/guest $(SYSTEM) --taps --timeout 7200 --dmesg $(O)/links/guest.dmesg -- \
 		env LINKS=all KINDS="$(KINDS)" tests/vm/run-suites inf 7000:links.sh | tee $(O)/links/guest.log
 	@grep -q '^1\.\.' $(O)/links/guest.log && ! grep '^not ok' $(O)/links/guest.log
 

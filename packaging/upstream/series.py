@@ -23,7 +23,7 @@ The protocol is in core/, without kernel types, so that it can be tested
 natively. This is its lower half: headers, opcodes and what may follow
 what, parsing, building, ICRCs.
 """),
-    ("core/inflight core/resp_res core/rtt core/cc core/gaps core/reorder core/rtx core/requester core/completer core/responder", """\
+    ("core/inflight core/resp_res core/rtt core/cc core/gaps core/reorder core/rtx core/uso core/requester core/completer core/responder", """\
 RDMA/sroce: Add the protocol
 
 The upper half of core/: what is sent next, what a response means, what a

@@ -13,8 +13,16 @@ fio_pair() {
 	[ "$1" = read ] || ok "fio: $1: by RDMA" test $(($(received) - received)) -gt 1048576
 }
 
+# The verification can fail: data without checksums are noticed.
+fio_spoiled() {
+	! run_pair "fio --name=server --ioengine=rdma --port=\$PORT --bs=65536 --size=1m --iodepth=16 --rw=read --verify=crc32c" \
+		"fio --name=client --ioengine=rdma --hostname=\$IP2 --port=\$PORT --verb=send --bs=65536 --size=1m --iodepth=16 --rw=write" &&
+		[[ $SERVER_OUTPUT == *verify:* ]]
+}
+
 if there fio; then
 	fio_pair write write
 	fio_pair read write
 	fio_pair send write --verify=crc32c "--verify=crc32c --do_verify=0"
+	ok "fio: send: data that are spoiled are noticed" fio_spoiled
 fi

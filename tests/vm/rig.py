@@ -13,6 +13,7 @@ import shutil
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -226,8 +227,9 @@ class Options(argparse.Namespace):
     systemd = False
     name = "guest"
     environment = {}
-    network = None
+    networks = []
     nic = None
+    taps = False
     distro = None
     append = []  # argparse copies it
 
@@ -326,16 +328,15 @@ class Guest:
         return f"tsc_early_khz={khz} " if khz else ""
 
     def _network(self):
-        if self.options.network:
-            kind = "socket" if isinstance(self.options.network, socket.socket) else "tap"
-            behind = ["-netdev", f"{kind},id=net0,fd={self.options.network.fileno()}"]
-        elif self.options.nic:  # a hub whose other port swallows everything; without that one nothing would leave the card
-            behind = ["-netdev", "hubport,id=net0,hubid=0", "-netdev", "hubport,id=nobody,hubid=0"]
-        else:
-            return []
-        return [*behind,
-                "-device", f"{self.options.nic or 'virtio-net-pci'},netdev=net0,"
-                           f"mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1)},romfile="]
+        if not self.options.networks and self.options.nic:
+            # A hub whose other port swallows everything; without that one nothing would leave the card
+            return ["-netdev", "hubport,id=net0,hubid=0", "-netdev", "hubport,id=nobody,hubid=0", *self._card(0)]
+        return [word for i, end in enumerate(self.options.networks) for word in (
+            "-netdev", f"{'socket' if isinstance(end, socket.socket) else 'tap'},id=net{i},fd={end.fileno()}", *self._card(i))]
+
+    def _card(self, i):
+        return ["-device", f"{self.options.nic or 'virtio-net-pci'},netdev=net{i},"
+                           f"mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1) + i},romfile="]
 
     def _root(self):
         """The guest's root and, if that is not the host's, the host's, of which the guest takes what it needs."""
@@ -367,7 +368,7 @@ class Guest:
         return self.qemu.environment
 
     def _channels(self):
-        return [self.output_far, self.status_far] + ([self.options.network] if self.options.network else [])
+        return [self.output_far, self.status_far] + self.options.networks
 
     def start(self):
         """Starts QEMU in a session of its own, so that a Ctrl-C reaches only us."""
@@ -477,7 +478,7 @@ class UmlGuest(Guest):
     KIND = "uml"
 
     def __init__(self, kernel, options):
-        if options.shell or options.network or options.nic or options.icount or options.distro or options.systemd:
+        if options.shell or options.networks or options.nic or options.taps or options.icount or options.distro or options.systemd:
             raise RigError("the uml kernel has no shell, network card, instruction count, other root or systemd here")
         options.environment = {**options.environment, **self._clock(kernel)}
         super().__init__(kernel, None, None, options)
@@ -523,13 +524,49 @@ def kernel_of(options):
     return Kernel(options.kernel or options.distro or "stock")
 
 
+class Taps:
+    """What hosts of virtual machines have: packets that are to be segmented pass a bridge whole, with a virtio-net header."""
+    CLONE_NEWNET = 0x40000000
+    TUNSETIFF = 0x400454CA
+    IFF_TAP, IFF_NO_PI, IFF_VNET_HDR = 0x2, 0x1000, 0x4000
+    MTU = 9000
+
+    @classmethod
+    def make(cls):
+        """Two taps, on a bridge in a namespace that this process and the guests have; none without the right to."""
+        try:
+            if ctypes.CDLL(None, use_errno=True).unshare(cls.CLONE_NEWNET):
+                raise OSError(ctypes.get_errno(), "unshare")
+            cls.ip("link", "add", "br0", "type", "bridge", "mcast_snooping", "0")
+            cls.ip("link", "set", "br0", "up")
+            return [cls.tap(f"tap{role}") for role in (1, 2)]
+        except (OSError, subprocess.CalledProcessError) as error:
+            print(f"no taps: {error}", file=sys.stderr)
+            return []
+
+    @staticmethod
+    def ip(*arguments):
+        subprocess.run([find_program("ip"), *arguments], check=True)
+
+    @classmethod
+    def tap(cls, name):
+        file = open("/dev/net/tun", "r+b", buffering=0)  # pylint: disable=consider-using-with
+        fcntl.ioctl(file, cls.TUNSETIFF, struct.pack("16sH22x", name.encode(), cls.IFF_TAP | cls.IFF_NO_PI | cls.IFF_VNET_HDR))
+        os.set_blocking(file.fileno(), False)
+        cls.ip("link", "set", name, "mtu", str(cls.MTU), "master", "br0", "up")
+        return file
+
+
 def boot(options):
     """A guest for these options."""
     kernel = kernel_of(options)
     if kernel.uml:
         return UmlGuest(kernel, options)
     qemu = Qemu(kernel.machine)
-    return Guest(kernel, qemu, accelerator(qemu), options)
+    accel = accelerator(qemu)
+    if options.taps:
+        options.networks = Taps.make()
+    return Guest(kernel, qemu, accel, options)
 
 
 def to_stdout(data):

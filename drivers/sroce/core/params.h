@@ -163,6 +163,11 @@
 #define SROCE_MAX_PAGE_WAITS	2
 /* Packets of a burst: bits of the mask that sroce_icrc_check() returns. */
 #define SROCE_BURST_PACKETS	64
+/*
+ * Bursts of which only the first packet arrived, until the device counts as one
+ * that spoils bursts.  Losses look like that now and then.  Suite uso.
+ */
+#define SROCE_USO_SPOILED	64
 /* Bytes of payload that are cheaper to copy than to attach.  Row "SEND 2 B". */
 #define SROCE_COPY_BREAK	256
 /* Bytes of a packet that is built in one piece of memory.  Row "SEND 2 B". */

@@ -9,6 +9,7 @@
 #include "../core/params.h"
 #include "burst.h"
 #include "route.h"
+#include "uso.h"
 
 /* Memory for headers, trailers and copied payload */
 
@@ -84,8 +85,11 @@ static void limit_burst(struct sroce_burst *burst, const struct net_device *dev,
 	u32 bytes = sroce_gso_max_size(dev, burst->av->ipv4);
 
 	burst->chains = takes_chains(dev);
+	burst->uso = burst->av->ipv4 && dev->features & NETIF_F_GSO_UDP_L4;
 	burst->most_packets = min_t(u32, SROCE_BURST_PACKETS,
 				    READ_ONCE(dev->gso_max_segs));
+	if (burst->uso && sroce_uso_spoils(dev))
+		burst->most_packets = 1;
 	/* A burst of one packet ignores the limit. */
 	burst->most_bytes = bytes <= headroom ? 0 :
 			    min_t(u32, SROCE_BURST_BYTES, bytes - headroom - 1);
@@ -100,6 +104,7 @@ static int open_burst(struct sroce_burst *burst)
 	lockdep_assert_in_softirq();
 	if (burst->av->loopback) {
 		burst->chains = true;
+		burst->uso = false;
 		burst->most_packets = SROCE_BURST_PACKETS;
 		burst->most_bytes = SROCE_LOOPBACK_BYTES;
 	} else {

@@ -30,7 +30,9 @@
  * @most_packets: limit of @packets
  * @most_bytes: limit of @bytes
  * @chains: the device accepts a frag_list
+ * @uso: the device segments the burst, and has to count IPv4 identifications
  * @attached: the payload of the last packet was attached, not copied
+ * @again: the first packet has been sent before; only of requests
  * @repeats: the caller of the last packet did not ask for a copy
  * @cache: MR cache
  *
@@ -51,7 +53,9 @@ struct sroce_burst {
 	u32 most_packets;
 	u32 most_bytes;
 	bool chains;
+	bool uso;
 	bool attached;
+	bool again;
 	bool repeats;
 	struct sroce_mr_cache cache;
 };

@@ -13,6 +13,7 @@
 #include "../base/sroce.h"
 #include "../core/responder.h"
 #include "../core/rtx.h"
+#include "../core/uso.h"
 #include "../mem/odp_fault.h"
 #include "../mem/sgl.h"
 #include "../mem/wmem.h"
@@ -151,6 +152,7 @@ enum sroce_sq_blocked {
  * @ring: send WQEs
  * @req: protocol state; its records are allocated on first use
  * @rtx: retransmission state
+ * @uso: watches how bursts arrive
  * @cq: CQ for completions
  * @cache: memory region used last; dropped before the lock is
  * @path: route
@@ -173,6 +175,7 @@ struct sroce_sendq {
 	struct sroce_send_ring ring;
 	struct sroce_requester req;
 	struct sroce_rtx rtx;
+	struct sroce_uso uso;
 	struct sroce_cq *cq;
 	struct sroce_mr_cache cache;
 	struct sroce_path path;

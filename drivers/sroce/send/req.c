@@ -37,6 +37,7 @@ void sroce_req_reset(struct sroce_qp *qp)
 	req->repair = (struct sroce_repair) {};
 	sroce_ooo_drop(&qp->sq.ooo, qp->dev);
 	sroce_rtx_reset(&qp->sq.rtx);
+	sroce_uso_reset(&qp->sq.uso);
 	qp->sq.blocked = SROCE_SQ_OPEN;
 	qp->sq.ud.held_up = false;
 	qp->sq.pauses = 0;
@@ -99,13 +100,15 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		.sge = list,
 		.num_sge = wr->num_sge,
 	};
-	bool copy = qp->type == IB_QPT_UC ||
-		    sroce_requester_again(&qp->sq.req, out);
+	bool again = sroce_requester_again(&qp->sq.req, out);
+	bool copy = qp->type == IB_QPT_UC || again;
 	int err;
 
 	out->pkt.qpn = qp->dest_qpn;
 	out->pkt.pkey = READ_ONCE(*qp->pkey);
 	out->pkt.ack_req = false;
+	if (!burst->packets)
+		burst->again = again;
 	if (sroce_wr_fetches(wr) && !wr->started) {
 		err = may_store(qp, wr, list);
 		if (err == -EAGAIN && qp->sq.paging.waits == SROCE_MAX_PAGE_WAITS)
@@ -141,6 +144,28 @@ static bool pause_requests(struct sroce_qp *qp)
 	return true;
 }
 
+/* PSN of the first packet.  Without READs the PSNs of a burst are consecutive. */
+static u32 first_psn(const struct sroce_burst *burst)
+{
+	u32 last = get_unaligned_be32(burst->bth + 8);
+
+	return sroce_psn_add(last, 1 - burst->packets);
+}
+
+static void watch_burst(struct sroce_qp *qp, const struct sroce_burst *burst)
+{
+	const struct sroce_requester *req = &qp->sq.req;
+	struct sroce_uso *uso = &qp->sq.uso;
+
+	if (burst->packets <= 1 && uso->state == SROCE_USO_IDLE)
+		return;
+	if (unlikely(req->reads))
+		uso->state = SROCE_USO_IDLE;
+	else if (burst->packets && burst->uso)
+		sroce_uso_sent(uso, first_psn(burst), burst->packets, req->una,
+			       burst->again);
+}
+
 /* @more: another burst follows at once */
 static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 			u32 first, bool more)
@@ -155,6 +180,8 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 		sroce_burst_ask(burst);
 		qp->sq.unasked = 0;
 	}
+	if (reliable)
+		watch_burst(qp, burst);
 	/* UC has no responses that end the row of pauses. */
 	if (!reliable && burst->packets)
 		qp->sq.pauses = 0;

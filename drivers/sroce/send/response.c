@@ -5,6 +5,7 @@
  */
 #include "../core/aeth.h"
 #include "../core/completer.h"
+#include "../net/uso.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../queue/wqe.h"
@@ -46,6 +47,7 @@ static void wait_rnr(struct sroce_qp *qp, const struct sroce_ack_result *a)
 		return;
 	}
 	sroce_count(qp, SROCE_RNR_NAK_RETRY_ERR);
+	sroce_uso_reset(&qp->sq.uso);
 	sroce_rtx_rnr(&qp->sq.rtx);
 	sroce_rtx_timer_arm(qp, sroce_rnr_wait(a->rnr_timer,
 					       qp->sq.req.rnr_waits) *
@@ -174,6 +176,8 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (req->una != una) {
 		qp->sq.progress = true;
 		qp->sq.pauses = 0;
+		if (unlikely(sroce_uso_acked(&qp->sq.uso, req->una)))
+			sroce_uso_found(&qp->sq.path);
 	}
 }
 

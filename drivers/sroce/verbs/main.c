@@ -15,6 +15,7 @@
 #include "../net/mcast.h"
 #include "../net/tx.h"
 #include "../net/udp_sock.h"
+#include "../net/uso.h"
 #include "../queue/qp.h"
 #include "../queue/qp_run.h"
 #include "../recv/xrc.h"
@@ -32,6 +33,7 @@ static void netdev_gone(struct net_device *ndev, struct sroce_device *dev)
 {
 	sroce_listener_netdev_gone(ndev);
 	sroce_mcast_netdev_gone(ndev);
+	sroce_uso_forget(ndev);
 	/*
 	 * Queued, because unregistering waits for processes, and rtnl is held
 	 * here.
@@ -49,6 +51,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	switch (event) {
 	case NETDEV_UNREGISTER:
 		netdev_gone(ndev, dev);
+		break;
+	case NETDEV_FEAT_CHANGE:
+		sroce_uso_forget(ndev);
 		break;
 	case NETDEV_CHANGEUPPER:
 		sroce_listener_netdev_moved(ndev);

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_USO_H
+#define SROCE_USO_H
+
+#include "env.h"
+
+enum sroce_uso_state {
+	SROCE_USO_IDLE,
+	SROCE_USO_SENT,		/* the burst has been sent */
+	SROCE_USO_REPEATED,	/* its first packet arrived; the second is repeated */
+};
+
+/**
+ * struct sroce_uso - does UDP segmentation offload spoil bursts?
+ * @first: PSN of the first packet of the burst that is watched
+ * @packets: of that burst
+ * @again: it has been sent before: the peer may have kept its second packet
+ * @state: enum sroce_uso_state
+ * @spoiled: bursts of which only the first packet arrived; 0 again after a good one
+ *
+ * The ICRC covers the IPv4 identification, which has to grow by one from packet
+ * to packet.  If the device that segments a burst does not do that, the ICRC of
+ * the first packet alone is right, and the peer drops all others.  A packet that
+ * is sent alone, or first in its burst, arrives.
+ */
+struct sroce_uso {
+	u32 first;
+	u32 packets;
+	bool again;
+	u8 state;
+	u8 spoiled;
+};
+
+/**
+ * sroce_uso_sent() - a burst is sent
+ * @uso: state
+ * @psn: PSN of its first packet
+ * @packets: number of its packets, with consecutive PSNs
+ * @una: oldest PSN that is not acknowledged
+ * @again: its first packet has been sent before
+ */
+void sroce_uso_sent(struct sroce_uso *uso, u32 psn, u32 packets, u32 una,
+		    bool again);
+
+/**
+ * sroce_uso_acked() - the peer has acknowledged packets
+ * @uso: state
+ * @una: oldest PSN that is not acknowledged
+ *
+ * Return: true if SROCE_USO_SPOILED bursts were spoiled, and none was good.
+ */
+bool sroce_uso_acked(struct sroce_uso *uso, u32 una);
+
+/* The peer has refused a packet: it has arrived, whatever its place was. */
+static inline void sroce_uso_reset(struct sroce_uso *uso)
+{
+	uso->state = SROCE_USO_IDLE;
+	uso->spoiled = 0;
+}
+
+#endif /* SROCE_USO_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_NET_USO_H
+#define SROCE_NET_USO_H
+
+#include <linux/netdevice.h>
+
+struct sroce_path;
+
+/* Is @dev known to spoil bursts?  Its packets have to be sent alone. */
+bool sroce_uso_spoils(const struct net_device *dev);
+
+/*
+ * The device of the route spoils bursts: say so in the log, and send single
+ * packets from now on.  Context: lock that protects @path held.
+ */
+void sroce_uso_found(const struct sroce_path *path);
+
+/* @dev goes, or its offloads have changed. */
+void sroce_uso_forget(const struct net_device *dev);
+
+#endif /* SROCE_NET_USO_H */

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# A network card that segments bursts and gives all packets the same IPv4 identification: the sender notices, and sends single
+# packets. The card is a bridge: one of its ports segments, and firewall rules change identifications behind it.
+# timeout: 150
+# lanes: vm debug uml
+. "$(dirname "$0")/lib.sh"
+
+#     h1: eth0 --- middle: p1, br0, p2 (segments) --- h2: eth0
+middle() { ip netns exec middle "$@"; }
+bridged_hosts_up() {
+	local host
+	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2
+	at_exit hosts_down
+	at_exit ip netns delete middle
+	ip netns add h1 && ip netns add h2 && ip netns add middle && ip -n middle link add br0 type bridge mcast_snooping 0 || return
+	for host in 1 2; do
+		ip link add eth0 netns h$host type veth peer name p$host netns middle &&
+			ip -n middle link set p$host master br0 up && on h$host ip link set lo up && address h$host eth0 $host || return
+	done
+	ip -n middle link set br0 up && middle ethtool -K p1 tx-udp-segmentation off && middle ethtool -K p2 tx-udp-segmentation off &&
+		on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && gids
+}
+
+# The identification of a burst is that of its first packet. It is put into the DSCP, which the ICRC does not cover and
+# segmentation copies. Behind that, a packet with another identification is not the first one.
+rules() {
+	local n
+	echo "table ip card {"
+	echo "	chain $1 {"
+	echo "		type filter hook $1 priority 0;"
+	for n in $(seq 0 63); do
+		case $1 in
+		output) echo "		udp dport 4791 ip id & 63 == $n ip dscp set $n" ;;
+		prerouting) echo "		udp dport 4791 ip dscp $n ip id & 63 != $n ip id set 0" ;;
+		esac
+	done
+	echo "	}"
+	echo "}"
+}
+spoil() { { rules output && rules prerouting; } >"$OUTPUT.rules" && on h1 nft -f "$OUTPUT.rules" && on h2 nft -f "$OUTPUT.rules"; }
+at_exit rm -f "$OUTPUT.rules"
+repair() { on h1 nft delete table ip card && on h2 nft delete table ip card; }
+
+log() { dmesg | grep -c 'sroce: UDP segmentation offload does not count'; }
+noticed() { echo $(($(log) - LOGGED)); }
+wrong() { counter $D2 rx_icrc_encapsulated; }
+LOGGED=$(log)
+
+send() { pair_run "$1: SEND" 'ib_send_bw -F -d $D2 -x $G2 -s 32768 -n 100 -p $PORT' 'ib_send_bw -F -d $D1 -x $G1 -s 32768 -n 100 -p $PORT $IP2'; }
+fetch() { pair_run "$1: READ" 'ib_read_bw -F -d $D2 -x $G2 -s 65536 -n 20 -p $PORT' 'ib_read_bw -F -d $D1 -x $G1 -s 65536 -n 20 -p $PORT $IP2'; }
+write() { pair_run "$1: WRITE" 'ib_write_bw -F -d $D2 -x $G2 -s 65536 -n 50 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -s 65536 -n 50 -p $PORT $IP2'; }
+compare() {
+	pair_run "$1: data both ways" 'ibv_rc_pingpong -d $D2 -g $G2 -s 32768 -n 10 -c -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $G1 -s 32768 -n 10 -c -p $PORT $IP2'
+}
+
+# count, then counted: what host 1 has sent meanwhile
+sent_packets() { counter $D1 tx_packets; }
+sent_bursts() { counter $D1 tx_bursts; }
+count() { PACKETS=$(sent_packets) BURSTS=$(sent_bursts); }
+counted() { PACKETS=$(($(sent_packets) - PACKETS)) BURSTS=$(($(sent_bursts) - BURSTS)); diag "$PACKETS packets in $BURSTS bursts"; }
+
+bridged_hosts_up || { fail "two hosts and a bridge"; exit 1; }
+count
+send "a good card"
+counted
+ok "a good card: in bursts" test $PACKETS -gt $((4 * BURSTS))
+is "a good card: no ICRC is wrong" "$(wrong)" 0
+
+# Losses are no sign of it.
+if middle tc qdisc add dev p2 root netem loss 10% limit 100000 2>/dev/null; then
+	send "a tenth is lost"
+	write "a tenth is lost"
+	middle tc qdisc add dev p1 root netem loss 10% limit 100000
+	fetch "a tenth is lost"
+	middle tc qdisc del dev p1 root
+	middle tc qdisc del dev p2 root
+fi
+is "no card has been found to spoil bursts" "$(noticed)" 0
+
+if ! spoil >"$OUTPUT" 2>&1; then
+	skip "identifications are changed" "the firewall here cannot"
+	exit 0
+fi
+send "a card that spoils bursts"
+ok "it has spoiled some" test "$(wrong)" -gt 8
+is "the log says so, once" "$(noticed)" 1
+before=$(wrong)
+count
+write "from then on"
+counted
+is "from then on: single packets" $PACKETS $BURSTS
+compare "from then on"
+count
+pair_run "from then on: UC" 'ib_write_bw -F -c UC -d $D2 -x $G2 -s 65536 -n 20 -p $PORT' \
+	'ib_write_bw -F -c UC -d $D1 -x $G1 -s 65536 -n 20 -p $PORT $IP2'
+counted
+is "from then on: UC: single packets" $PACKETS $BURSTS
+is "from then on: no ICRC is wrong" "$(wrong)" "$before"
+is "from then on: nothing more in the log" "$(noticed)" 1
+
+ok "another card, or another driver" repair
+on h1 ethtool -K eth0 tx-udp-segmentation off
+on h1 ethtool -K eth0 tx-udp-segmentation on
+count
+send "the offload was turned off and on"
+counted
+ok "the offload was turned off and on: in bursts" test $PACKETS -gt $((4 * BURSTS))
