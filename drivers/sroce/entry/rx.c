@@ -467,8 +467,8 @@ static bool deliver_to_group(struct sroce_rx *rx)
 static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		    bool intact)
 {
+	struct sroce_rx rx __uninitialized;
 	enum sroce_counter why;
-	struct sroce_rx rx;
 
 	if (!open_packet(a, &rx, &reader, len, intact, &why)) {
 		if (why == SROCE_RX_BAD_QPN && intact &&
@@ -494,8 +494,8 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 static void check_order(struct arrival *a)
 {
 	struct sroce_reader reader = a->reader;
+	struct sroce_rx rx __uninitialized;
 	enum sroce_counter why;
-	struct sroce_rx rx;
 
 	if (a->looped || a->left <= a->size)
 		return;
@@ -512,7 +512,7 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 			      u32 len)
 {
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
-	u8 bth[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES];
+	u8 bth[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES] __uninitialized;
 
 	if (!run->locked || !run->accepted ||
 	    len < run->header + SROCE_ICRC_BYTES)
@@ -599,15 +599,15 @@ static bool is_marked(const u8 *ip)
 /* Handle an skb that begins with the UDP header. */
 static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 {
-	struct arrival a = {
-		.net = net,
-		.skb = skb,
-		.looped = looped,
-		.ip = skb_network_header(skb),
-		.left = skb->len - sizeof(struct udphdr),
-		.run.ce = is_marked(skb_network_header(skb)),
-	};
+	struct arrival a __uninitialized;
 
+	a.net = net;
+	a.skb = skb;
+	a.looped = looped;
+	a.ip = skb_network_header(skb);
+	a.left = skb->len - sizeof(struct udphdr);
+	a.index = 0;
+	a.run = (struct run) { .ce = is_marked(a.ip) };
 	if (!readable(skb)) {
 		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
 		return;

@@ -121,7 +121,7 @@ static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u3
 static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 {
 	struct sroce_resp_res *log = &qp->rq.resp.log;
-	struct sroce_burst burst;
+	struct sroce_burst burst __uninitialized;
 	u32 first = read->next;
 	u32 waiting = log->waiting;
 	int err;
@@ -170,7 +170,7 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
 	struct sroce_pkt pkt = response_header(qp);
-	struct sroce_burst burst;
+	struct sroce_burst burst __uninitialized;
 	int err;
 
 	pkt.opcode = qp->rq.resp.transport | SROCE_ACKNOWLEDGE;

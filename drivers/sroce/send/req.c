@@ -319,8 +319,8 @@ static bool ends_repair(const struct sroce_requester *req,
 static enum sroce_next send_packets(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
-	struct sroce_outgoing out;
-	struct sroce_burst burst;
+	struct sroce_outgoing out __uninitialized;
+	struct sroce_burst burst __uninitialized;
 	enum sroce_next next;
 	u32 budget = SROCE_SEND_BUDGET;
 	u32 locals = SROCE_LOCAL_BUDGET;

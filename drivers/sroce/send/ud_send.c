@@ -172,7 +172,7 @@ static bool held_up(struct sroce_qp *qp)
 enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
-	struct sroce_burst burst;
+	struct sroce_burst burst __uninitialized;
 	u32 budget = SROCE_SEND_BUDGET * SROCE_BURST_PACKETS;
 	int status = 0;
 
