@@ -645,7 +645,7 @@ int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 
 	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
 		arrive(sock_net(sk), skb, false);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 	if (mine)
 		sroce_softirq_end();
 	return 0;
@@ -659,7 +659,7 @@ static void receive_looped(struct sk_buff *skb)
 
 	__skb_pull(skb, skb_transport_offset(skb));
 	arrive(dev_net(ndev), skb, true);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 	dev_put(ndev);
 	if (mine)
 		sroce_softirq_end();

@@ -15,16 +15,35 @@
 /* Used with bottom halves off, never in a hard interrupt. */
 static DEFINE_PER_CPU(struct page_frag, room);
 
+/**
+ * struct full - pages that were filled before, as a ring
+ * @pages: pages; a page whose packets are all gone is used again, without being
+ *	cleared
+ * @oldest: index of the page that was filled first
+ */
+struct full {
+	struct page_frag pages[SROCE_ROOM_PAGES - 1];
+	u32 oldest;
+};
+
+static DEFINE_PER_CPU(struct full, full);
+
+static void free_page_frag(struct page_frag *frag)
+{
+	if (frag->page)
+		put_page(frag->page);
+	frag->page = NULL;
+}
+
 void sroce_burst_exit(void)
 {
+	u32 i;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct page_frag *frag = per_cpu_ptr(&room, cpu);
-
-		if (frag->page)
-			put_page(frag->page);
-		frag->page = NULL;
+		free_page_frag(per_cpu_ptr(&room, cpu));
+		for (i = 0; i < SROCE_ROOM_PAGES - 1; i++)
+			free_page_frag(&per_cpu_ptr(&full, cpu)->pages[i]);
 	}
 }
 
@@ -91,47 +110,6 @@ static void limit_burst(struct sroce_burst *burst, const struct net_device *dev,
 			    min_t(u32, SROCE_BURST_BYTES, bytes - headroom - 1);
 }
 
-/* The tailroom holds short packets, which then need one allocation only. */
-static int open_burst(struct sroce_burst *burst)
-{
-	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
-	struct dst_entry *dst;
-
-	lockdep_assert_in_softirq();
-	if (burst->av->loopback) {
-		burst->chains = true;
-		burst->most_packets = SROCE_BURST_PACKETS;
-		burst->most_bytes = SROCE_LOOPBACK_BYTES;
-	} else {
-		dst = sroce_path_dst(burst->path, burst->av);
-		if (IS_ERR(dst))
-			return -ENETUNREACH;
-		headroom += LL_RESERVED_SPACE(dst->dev);
-		limit_burst(burst, dst->dev, headroom);
-	}
-	burst->head = alloc_skb(headroom + SROCE_COPY_BREAK,
-				GFP_ATOMIC | __GFP_NOWARN);
-	if (!burst->head)
-		return -ENOMEM;
-	skb_reserve(burst->head, headroom);
-	burst->tail = burst->head;
-	return 0;
-}
-
-static int add_frag_list(struct sroce_burst *burst)
-{
-	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
-
-	if (!skb)
-		return -ENOMEM;
-	if (burst->tail == burst->head)
-		skb_shinfo(burst->head)->frag_list = skb;
-	else
-		burst->tail->next = skb;
-	burst->tail = skb;
-	return 0;
-}
-
 /*
  * True if the last fragment of @skb ends where the free bytes of @frag begin.
  */
@@ -153,11 +131,75 @@ static bool is_adjacent(const struct sk_buff *skb, const struct page_frag *frag)
  */
 static bool refill(struct page_frag *frag, u32 len)
 {
+	struct full *f = this_cpu_ptr(&full);
+
+	swap(*frag, f->pages[f->oldest]);
+	f->oldest = (f->oldest + 1) % (SROCE_ROOM_PAGES - 1);
 	if (skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN))
 		return frag->offset + len <= frag->size;
 	/* The page has been released; mark @frag as empty. */
 	frag->size = 0;
 	return false;
+}
+
+/* An skb with @bytes of tailroom, whose memory is in @room. */
+static struct sk_buff *alloc_in_room(u32 bytes)
+{
+	u32 size = SKB_DATA_ALIGN(bytes) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct page_frag *frag = this_cpu_ptr(&room);
+	struct sk_buff *skb;
+
+	if (unlikely(SKB_DATA_ALIGN(frag->offset) + size > frag->size) &&
+	    !refill(frag, SMP_CACHE_BYTES + size))
+		return NULL;
+	frag->offset = SKB_DATA_ALIGN(frag->offset);
+	skb = napi_build_skb(page_address(frag->page) + frag->offset, size);
+	if (unlikely(!skb))
+		return NULL;
+	get_page(frag->page);
+	frag->offset += size;
+	return skb;
+}
+
+/* The tailroom holds short packets, which then need one allocation only. */
+static int open_burst(struct sroce_burst *burst)
+{
+	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
+	struct dst_entry *dst;
+
+	lockdep_assert_in_softirq();
+	if (burst->av->loopback) {
+		burst->chains = true;
+		burst->most_packets = SROCE_BURST_PACKETS;
+		burst->most_bytes = SROCE_LOOPBACK_BYTES;
+	} else {
+		dst = sroce_path_dst(burst->path, burst->av);
+		if (IS_ERR(dst))
+			return -ENETUNREACH;
+		headroom += LL_RESERVED_SPACE(dst->dev);
+		limit_burst(burst, dst->dev, headroom);
+	}
+	burst->head = alloc_in_room(headroom + SROCE_COPY_BREAK);
+	if (!burst->head)
+		return -ENOMEM;
+	skb_reserve(burst->head, headroom);
+	burst->tail = burst->head;
+	return 0;
+}
+
+static int add_frag_list(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = alloc_in_room(SROCE_MAX_HEADER);
+
+	if (!skb)
+		return -ENOMEM;
+	if (burst->tail == burst->head)
+		skb_shinfo(burst->head)->frag_list = skb;
+	else
+		burst->tail->next = skb;
+	burst->tail = skb;
+	return 0;
 }
 
 /* Append @len contiguous bytes to the burst. */
