@@ -512,7 +512,7 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 			      u32 len)
 {
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
-	u8 bth[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES] __uninitialized;
+	u8 bth[SROCE_BTH_BYTES + SROCE_RETH_BYTES] __uninitialized;
 
 	if (!run->locked || !run->accepted ||
 	    len < run->header + SROCE_ICRC_BYTES)
