@@ -218,7 +218,7 @@ static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 {
 	struct net_device *ndev;
 
-	if (!of_a_link(&av->saddr) || rx->looped)
+	if (rx->looped || rx->ipv4 || !of_a_link(&av->saddr))
 		return true;
 	ndev = arrived_at(rx);
 	return ndev && sroce_av_ndev(av) == ndev;

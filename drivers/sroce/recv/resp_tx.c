@@ -130,8 +130,11 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	err = -EFAULT;
-	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, read->srqn))
+	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, read->srqn)) {
+		/* The region of a READ that has just been accepted. */
+		sroce_mr_cache_move(&burst.cache, &qp->rq.cache);
 		err = fill_response(qp, &burst, read);
+	}
 	if (err == -EAGAIN)
 		err = page_in_response(qp, read);
 	switch (err) {
