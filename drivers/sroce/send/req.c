@@ -123,7 +123,7 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	 * buffer, the first attempt may have failed its ICRC check.
 	 */
 	err = sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL, copy);
-	if (!err && !alone)
+	if (!err && !alone && wr->packets > 2)
 		out->count += sroce_burst_repeat(burst, &out->pkt,
 				sroce_requester_more(&qp->sq.req, out), &from,
 				out->offset + out->pkt.payload);
