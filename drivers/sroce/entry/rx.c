@@ -36,7 +36,7 @@
 /*
  * A run of packets for one QP and the lock of one side of it.  The addresses of
  * a burst are checked once per lock section (@accepted).  @header is the header
- * length of middle packets, bytes.  @marked counts the packets of the section
+ * length of middle packets, bytes; 0 for datagrams.  @marked counts the packets of the section
  * that a router has marked; @ce is the mark, in the IP header that all packets
  * of an skb share.
  */
@@ -260,7 +260,7 @@ static void run_lock(struct run *run, const struct sroce_rx *rx)
 		sroce_rq_begin(run->qp);
 	run->locked = true;
 	run->accepted = address_fits(run->qp, rx);
-	run->header = SROCE_BTH_BYTES;
+	run->header = sroce_qp_connected(run->qp) ? SROCE_BTH_BYTES : 0;
 	if (!responses && run->qp->type == IB_QPT_XRC_TGT)
 		run->header += SROCE_XRCETH_BYTES;
 }
@@ -514,7 +514,7 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
 	u8 bth[SROCE_BTH_BYTES + SROCE_RETH_BYTES] __uninitialized;
 
-	if (!run->locked || !run->accepted ||
+	if (!run->locked || !run->accepted || !run->header ||
 	    len < run->header + SROCE_ICRC_BYTES)
 		return false;
 	if (!sroce_headers_copy(reader, bth, run->header) ||

@@ -199,7 +199,13 @@ int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl 
 int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 		    u32 at, const void *from, u32 len)
 {
+	void *near = cache_has(cache, to, at, len);
 	struct sroce_sgl_iter w __uninitialized;
+
+	if (near) {
+		sroce_copy_ordered(near, from, len);
+		return 0;
+	}
 
 	if (!sroce_sgl_iter_init(&w, cache, to, at, len))
 		return -EMSGSIZE;

@@ -555,7 +555,8 @@ static bool write_again(struct sroce_qp *qp, u8 *headers,
 	u32 payload = len - SROCE_RETH_BYTES - pad;
 	void *p;
 
-	if (!qp->seen || len & 3 || len < SROCE_RETH_BYTES + pad ||
+	if ((headers[0] & ~SROCE_TRANSPORT_MASK) != SROCE_WRITE_ONLY ||
+	    !qp->seen || len & 3 || len < SROCE_RETH_BYTES + pad ||
 	    !sroce_reader_copy(reader, reth, SROCE_RETH_BYTES))
 		return false;
 	barrier_data(headers);
