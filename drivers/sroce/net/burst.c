@@ -202,6 +202,16 @@ static int add_frag_list(struct sroce_burst *burst)
 	return 0;
 }
 
+/* Append the next bytes of @room to @skb, to which they are adjacent. */
+static void grow_last_frag(struct sk_buff *skb, u32 bytes)
+{
+	struct skb_shared_info *shared = skb_shinfo(skb);
+
+	skb_frag_size_add(&shared->frags[shared->nr_frags - 1], bytes);
+	sroce_skb_grow(skb, bytes);
+	this_cpu_ptr(&room)->offset += bytes;
+}
+
 /* Append @len contiguous bytes to the burst. */
 static void *extend(struct sk_buff *skb, u32 len)
 {
@@ -215,14 +225,13 @@ static void *extend(struct sk_buff *skb, u32 len)
 		return NULL;
 	p = page_address(frag->page) + frag->offset;
 	if (is_adjacent(skb, frag)) {
-		skb_frag_size_add(&shared->frags[shared->nr_frags - 1], len);
-		sroce_skb_grow(skb, len);
-	} else if (shared->nr_frags < MAX_SKB_FRAGS) {
-		get_page(frag->page);
-		sroce_skb_add_frag(skb, frag->page, frag->offset, len);
-	} else {
-		return NULL;
+		grow_last_frag(skb, len);
+		return p;
 	}
+	if (shared->nr_frags == MAX_SKB_FRAGS)
+		return NULL;
+	get_page(frag->page);
+	sroce_skb_add_frag(skb, frag->page, frag->offset, len);
 	frag->offset += len;
 	return p;
 }
@@ -388,6 +397,38 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return 0;
 }
 
+/*
+ * Fast path of add_packet() for a packet in one piece behind the last one.  It
+ * becomes part of the burst when it is complete, so there is nothing to undo.
+ */
+static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       const struct sroce_sgl *from, u32 at, const void *data)
+{
+	const struct page_frag *frag = this_cpu_ptr(&room);
+	u32 bytes = sroce_pkt_bytes(pkt);
+	u8 *bth, *p;
+
+	if (!burst->packets || bytes > SROCE_LINEAR_BYTES ||
+	    frag->offset + bytes > frag->size ||
+	    !is_adjacent(burst->tail, frag))
+		return false;
+	bth = page_address(frag->page) + frag->offset;
+	p = bth + sroce_build(bth, pkt);
+	if (from && sroce_sgl_load(&burst->cache, from, at, p, pkt->payload))
+		return false;
+	if (!from && pkt->payload)
+		memcpy(p, data, pkt->payload);
+	/* The pad; what is too much becomes the ICRC. */
+	put_unaligned(0, (u32 *)(p + pkt->payload));
+	grow_last_frag(burst->tail, bytes);
+	burst->bth = bth;
+	burst->packets++;
+	burst->bytes += bytes;
+	burst->attached = false;
+	burst->repeats = false;
+	return true;
+}
+
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_sgl *from, u32 at, const void *data,
 		    bool copy)
@@ -396,6 +437,8 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 
 	if (!from || pkt->payload <= SROCE_COPY_BREAK)
 		copy = true;
+	if (copy && add_behind(burst, pkt, from, at, data))
+		return 0;
 	err = add_packet(burst, pkt, from, at, data, copy);
 	if (err == -E2BIG || err == -EOPNOTSUPP)
 		err = add_packet(burst, pkt, from, at, data, true);
