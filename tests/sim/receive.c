@@ -162,7 +162,7 @@ static void take_one(struct endpoint *ep, u64 now,
 	switch (verdict) {
 	case SROCE_EXECUTE:
 		execute(ep, pkt, &req, payload);
-		if (predicted)
+		if (predicted && !ep->refused)
 			check_advance(&ep->resp, before, pkt->payload);
 		break;
 	case SROCE_RESEND_ACK:

@@ -172,6 +172,11 @@
 #define SROCE_COPY_BREAK	256
 /* Bytes of a packet that is built in one piece of memory.  Row "SEND 2 B". */
 #define SROCE_LINEAR_BYTES	2048
+/*
+ * Pages of a CPU for copied payload, of 32 KiB, that are used in turn: two bursts.
+ * Row "UD 1 KiB".
+ */
+#define SROCE_ROOM_PAGES	4
 /* ns until the next attempt after this host's queue refused.  Suite congestion. */
 #define SROCE_PAUSE_NS		200000
 /* Refusals in a row after which packets count as lost.  Suite congestion. */

@@ -225,6 +225,21 @@ bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 	       (u64)r->done + payload <= SROCE_MAX_MSG && same_srq(r, bth);
 }
 
+bool sroce_responder_predicts_write(const struct sroce_responder *r,
+				    const u8 *headers, u32 payload)
+{
+	const u8 *reth = headers + SROCE_BTH_BYTES;
+
+	/* In XRC an XRCETH comes first. */
+	return headers[0] == (r->transport | SROCE_WRITE_ONLY) &&
+	       r->transport != SROCE_XRC && r->kind == SROCE_KIND_NONE &&
+	       !(headers[1] & SROCE_BTH_TVER_MASK) &&
+	       (get_unaligned_be32(headers + 8) & SROCE_PSN_MASK) == r->epsn &&
+	       payload && payload <= r->mtu &&
+	       get_unaligned_be32(reth + 12) == payload &&
+	       r->permissions & SROCE_MAY_WRITE;
+}
+
 void sroce_responder_done(struct sroce_responder *r,
 			  const struct sroce_pkt *pkt,
 			  const struct sroce_request *req, u64 original)

@@ -138,6 +138,30 @@ static inline void sroce_responder_advance(struct sroce_responder *r,
 	r->left -= payload;
 }
 
+/**
+ * sroce_responder_predicts_write() - is this the expected WRITE of one packet?
+ * @r: state
+ * @headers: BTH and RETH of a packet for this QP
+ * @payload: bytes
+ *
+ * Like sroce_responder_predicts().  The driver stores the payload at the address
+ * in the RETH, and calls sroce_responder_wrote().
+ *
+ * Return: true if it is, and all checks would pass.
+ */
+bool sroce_responder_predicts_write(const struct sroce_responder *r,
+				    const u8 *headers, u32 payload);
+
+/* Call after the payload of such a WRITE has been stored. */
+static inline void sroce_responder_wrote(struct sroce_responder *r)
+{
+	r->nak_sent = false;
+	r->msn = (r->msn + 1) & SROCE_MSN_MASK;
+	r->last = r->epsn;
+	r->epsn = sroce_psn_add(r->epsn, 1);
+	r->done = 0;
+}
+
 /* Set the PSN of the first packet. */
 static inline void sroce_responder_expect(struct sroce_responder *r, u32 psn)
 {

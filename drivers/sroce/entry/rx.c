@@ -36,7 +36,7 @@
 /*
  * A run of packets for one QP and the lock of one side of it.  The addresses of
  * a burst are checked once per lock section (@accepted).  @header is the header
- * length of middle packets, bytes.  @marked counts the packets of the section
+ * length of middle packets, bytes; 0 for datagrams.  @marked counts the packets of the section
  * that a router has marked; @ce is the mark, in the IP header that all packets
  * of an skb share.
  */
@@ -218,7 +218,7 @@ static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 {
 	struct net_device *ndev;
 
-	if (!of_a_link(&av->saddr) || rx->looped)
+	if (rx->looped || rx->ipv4 || !of_a_link(&av->saddr))
 		return true;
 	ndev = arrived_at(rx);
 	return ndev && sroce_av_ndev(av) == ndev;
@@ -260,7 +260,7 @@ static void run_lock(struct run *run, const struct sroce_rx *rx)
 		sroce_rq_begin(run->qp);
 	run->locked = true;
 	run->accepted = address_fits(run->qp, rx);
-	run->header = SROCE_BTH_BYTES;
+	run->header = sroce_qp_connected(run->qp) ? SROCE_BTH_BYTES : 0;
 	if (!responses && run->qp->type == IB_QPT_XRC_TGT)
 		run->header += SROCE_XRCETH_BYTES;
 }
@@ -467,8 +467,8 @@ static bool deliver_to_group(struct sroce_rx *rx)
 static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		    bool intact)
 {
+	struct sroce_rx rx __uninitialized;
 	enum sroce_counter why;
-	struct sroce_rx rx;
 
 	if (!open_packet(a, &rx, &reader, len, intact, &why)) {
 		if (why == SROCE_RX_BAD_QPN && intact &&
@@ -494,8 +494,8 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 static void check_order(struct arrival *a)
 {
 	struct sroce_reader reader = a->reader;
+	struct sroce_rx rx __uninitialized;
 	enum sroce_counter why;
-	struct sroce_rx rx;
 
 	if (a->looped || a->left <= a->size)
 		return;
@@ -512,9 +512,9 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 			      u32 len)
 {
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
-	u8 bth[SROCE_BTH_BYTES + SROCE_XRCETH_BYTES];
+	u8 bth[SROCE_BTH_BYTES + SROCE_RETH_BYTES] __uninitialized;
 
-	if (!run->locked || !run->accepted ||
+	if (!run->locked || !run->accepted || !run->header ||
 	    len < run->header + SROCE_ICRC_BYTES)
 		return false;
 	if (!sroce_headers_copy(reader, bth, run->header) ||
@@ -599,15 +599,15 @@ static bool is_marked(const u8 *ip)
 /* Handle an skb that begins with the UDP header. */
 static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 {
-	struct arrival a = {
-		.net = net,
-		.skb = skb,
-		.looped = looped,
-		.ip = skb_network_header(skb),
-		.left = skb->len - sizeof(struct udphdr),
-		.run.ce = is_marked(skb_network_header(skb)),
-	};
+	struct arrival a __uninitialized;
 
+	a.net = net;
+	a.skb = skb;
+	a.looped = looped;
+	a.ip = skb_network_header(skb);
+	a.left = skb->len - sizeof(struct udphdr);
+	a.index = 0;
+	a.run = (struct run) { .ce = is_marked(a.ip) };
 	if (!readable(skb)) {
 		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
 		return;
@@ -645,7 +645,7 @@ int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 
 	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
 		arrive(sock_net(sk), skb, false);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 	if (mine)
 		sroce_softirq_end();
 	return 0;
@@ -659,7 +659,7 @@ static void receive_looped(struct sk_buff *skb)
 
 	__skb_pull(skb, skb_transport_offset(skb));
 	arrive(dev_net(ndev), skb, true);
-	consume_skb(skb);
+	napi_consume_skb(skb, 1);
 	dev_put(ndev);
 	if (mine)
 		sroce_softirq_end();

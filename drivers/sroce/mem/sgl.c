@@ -176,7 +176,7 @@ int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl 
 			   u32 at, struct sroce_reader *from, u32 len)
 {
 	void *near = cache_has(cache, to, at, len);
-	struct sroce_sgl_iter w;
+	struct sroce_sgl_iter w __uninitialized;
 
 	if (near)
 		return sroce_reader_store(from, near, len) ? 0 : -ENODATA;
@@ -199,7 +199,13 @@ int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl 
 int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 		    u32 at, const void *from, u32 len)
 {
-	struct sroce_sgl_iter w;
+	void *near = cache_has(cache, to, at, len);
+	struct sroce_sgl_iter w __uninitialized;
+
+	if (near) {
+		sroce_copy_ordered(near, from, len);
+		return 0;
+	}
 
 	if (!sroce_sgl_iter_init(&w, cache, to, at, len))
 		return -EMSGSIZE;
@@ -223,7 +229,7 @@ int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 		   u32 at, void *to, u32 len)
 {
 	const void *near = cache_has(cache, from, at, len);
-	struct sroce_sgl_iter w;
+	struct sroce_sgl_iter w __uninitialized;
 
 	if (near) {
 		memcpy(to, near, len);
@@ -300,7 +306,7 @@ int sroce_sgl_attach_next(struct sk_buff *skb, struct sroce_sgl_iter *w, u32 len
 int sroce_sgl_attach(struct sk_buff *skb, struct sroce_mr_cache *cache,
 		     const struct sroce_sgl *from, u32 at, u32 len, u32 spare)
 {
-	struct sroce_sgl_iter w;
+	struct sroce_sgl_iter w __uninitialized;
 
 	if (!sroce_sgl_iter_init(&w, cache, from, at, len))
 		return -EMSGSIZE;
@@ -311,7 +317,7 @@ int sroce_sgl_attach(struct sk_buff *skb, struct sroce_mr_cache *cache,
 static u64 *find_word(struct sroce_mr_cache *cache, const struct sroce_sgl *on)
 {
 	u32 n = sizeof(u64);
-	struct sroce_sgl_iter w;
+	struct sroce_sgl_iter w __uninitialized;
 	u64 *p;
 
 	if (!sroce_sgl_iter_init(&w, cache, on, 0, sizeof(u64)))

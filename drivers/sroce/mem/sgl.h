@@ -143,6 +143,16 @@ static inline void sroce_mr_cache_drop(struct sroce_mr_cache *cache)
 	cache->mr = NULL;
 }
 
+/* @to is empty, and @from is empty afterwards. */
+static inline void sroce_mr_cache_move(struct sroce_mr_cache *to,
+				       struct sroce_mr_cache *from)
+{
+	if (!from->mr)
+		return;
+	*to = *from;
+	from->mr = NULL;
+}
+
 /* Account for @len more bytes in the fragments of @skb. */
 static inline void sroce_skb_grow(struct sk_buff *skb, u32 len)
 {

@@ -16,16 +16,35 @@
 /* Used with bottom halves off, never in a hard interrupt. */
 static DEFINE_PER_CPU(struct page_frag, room);
 
+/**
+ * struct full - pages that were filled before, as a ring
+ * @pages: pages; a page whose packets are all gone is used again, without being
+ *	cleared
+ * @oldest: index of the page that was filled first
+ */
+struct full {
+	struct page_frag pages[SROCE_ROOM_PAGES - 1];
+	u32 oldest;
+};
+
+static DEFINE_PER_CPU(struct full, full);
+
+static void free_page_frag(struct page_frag *frag)
+{
+	if (frag->page)
+		put_page(frag->page);
+	frag->page = NULL;
+}
+
 void sroce_burst_exit(void)
 {
+	u32 i;
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		struct page_frag *frag = per_cpu_ptr(&room, cpu);
-
-		if (frag->page)
-			put_page(frag->page);
-		frag->page = NULL;
+		free_page_frag(per_cpu_ptr(&room, cpu));
+		for (i = 0; i < SROCE_ROOM_PAGES - 1; i++)
+			free_page_frag(&per_cpu_ptr(&full, cpu)->pages[i]);
 	}
 }
 
@@ -95,48 +114,6 @@ static void limit_burst(struct sroce_burst *burst, const struct net_device *dev,
 			    min_t(u32, SROCE_BURST_BYTES, bytes - headroom - 1);
 }
 
-/* The tailroom holds short packets, which then need one allocation only. */
-static int open_burst(struct sroce_burst *burst)
-{
-	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
-	struct dst_entry *dst;
-
-	lockdep_assert_in_softirq();
-	if (burst->av->loopback) {
-		burst->chains = true;
-		burst->uso = false;
-		burst->most_packets = SROCE_BURST_PACKETS;
-		burst->most_bytes = SROCE_LOOPBACK_BYTES;
-	} else {
-		dst = sroce_path_dst(burst->path, burst->av);
-		if (IS_ERR(dst))
-			return -ENETUNREACH;
-		headroom += LL_RESERVED_SPACE(dst->dev);
-		limit_burst(burst, dst->dev, headroom);
-	}
-	burst->head = alloc_skb(headroom + SROCE_COPY_BREAK,
-				GFP_ATOMIC | __GFP_NOWARN);
-	if (!burst->head)
-		return -ENOMEM;
-	skb_reserve(burst->head, headroom);
-	burst->tail = burst->head;
-	return 0;
-}
-
-static int add_frag_list(struct sroce_burst *burst)
-{
-	struct sk_buff *skb = alloc_skb(0, GFP_ATOMIC | __GFP_NOWARN);
-
-	if (!skb)
-		return -ENOMEM;
-	if (burst->tail == burst->head)
-		skb_shinfo(burst->head)->frag_list = skb;
-	else
-		burst->tail->next = skb;
-	burst->tail = skb;
-	return 0;
-}
-
 /*
  * True if the last fragment of @skb ends where the free bytes of @frag begin.
  */
@@ -158,11 +135,86 @@ static bool is_adjacent(const struct sk_buff *skb, const struct page_frag *frag)
  */
 static bool refill(struct page_frag *frag, u32 len)
 {
+	struct full *f = this_cpu_ptr(&full);
+
+	swap(*frag, f->pages[f->oldest]);
+	f->oldest = (f->oldest + 1) % (SROCE_ROOM_PAGES - 1);
 	if (skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN))
 		return frag->offset + len <= frag->size;
 	/* The page has been released; mark @frag as empty. */
 	frag->size = 0;
 	return false;
+}
+
+/* An skb with @bytes of tailroom, whose memory is in @room. */
+static struct sk_buff *alloc_in_room(u32 bytes)
+{
+	u32 size = SKB_DATA_ALIGN(bytes) +
+		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+	struct page_frag *frag = this_cpu_ptr(&room);
+	struct sk_buff *skb;
+
+	if (unlikely(SKB_DATA_ALIGN(frag->offset) + size > frag->size) &&
+	    !refill(frag, SMP_CACHE_BYTES + size))
+		return NULL;
+	frag->offset = SKB_DATA_ALIGN(frag->offset);
+	skb = napi_build_skb(page_address(frag->page) + frag->offset, size);
+	if (unlikely(!skb))
+		return NULL;
+	get_page(frag->page);
+	frag->offset += size;
+	return skb;
+}
+
+/* The tailroom holds short packets, which then need one allocation only. */
+static int open_burst(struct sroce_burst *burst)
+{
+	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
+	struct dst_entry *dst;
+
+	lockdep_assert_in_softirq();
+	if (burst->av->loopback) {
+		burst->chains = true;
+		burst->uso = false;
+		burst->most_packets = SROCE_BURST_PACKETS;
+		burst->most_bytes = SROCE_LOOPBACK_BYTES;
+	} else {
+		dst = sroce_path_dst(burst->path, burst->av);
+		if (IS_ERR(dst))
+			return -ENETUNREACH;
+		headroom += LL_RESERVED_SPACE(dst->dev);
+		limit_burst(burst, dst->dev, headroom);
+	}
+	burst->head = alloc_in_room(headroom + SROCE_COPY_BREAK);
+	if (!burst->head)
+		return -ENOMEM;
+	skb_reserve(burst->head, headroom);
+	burst->tail = burst->head;
+	return 0;
+}
+
+static int add_frag_list(struct sroce_burst *burst)
+{
+	struct sk_buff *skb = alloc_in_room(SROCE_MAX_HEADER);
+
+	if (!skb)
+		return -ENOMEM;
+	if (burst->tail == burst->head)
+		skb_shinfo(burst->head)->frag_list = skb;
+	else
+		burst->tail->next = skb;
+	burst->tail = skb;
+	return 0;
+}
+
+/* Append the next bytes of @room to @skb, to which they are adjacent. */
+static void grow_last_frag(struct sk_buff *skb, u32 bytes)
+{
+	struct skb_shared_info *shared = skb_shinfo(skb);
+
+	skb_frag_size_add(&shared->frags[shared->nr_frags - 1], bytes);
+	sroce_skb_grow(skb, bytes);
+	this_cpu_ptr(&room)->offset += bytes;
 }
 
 /* Append @len contiguous bytes to the burst. */
@@ -178,14 +230,13 @@ static void *extend(struct sk_buff *skb, u32 len)
 		return NULL;
 	p = page_address(frag->page) + frag->offset;
 	if (is_adjacent(skb, frag)) {
-		skb_frag_size_add(&shared->frags[shared->nr_frags - 1], len);
-		sroce_skb_grow(skb, len);
-	} else if (shared->nr_frags < MAX_SKB_FRAGS) {
-		get_page(frag->page);
-		sroce_skb_add_frag(skb, frag->page, frag->offset, len);
-	} else {
-		return NULL;
+		grow_last_frag(skb, len);
+		return p;
 	}
+	if (shared->nr_frags == MAX_SKB_FRAGS)
+		return NULL;
+	get_page(frag->page);
+	sroce_skb_add_frag(skb, frag->page, frag->offset, len);
 	frag->offset += len;
 	return p;
 }
@@ -351,6 +402,38 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return 0;
 }
 
+/*
+ * Fast path of add_packet() for a packet in one piece behind the last one.  It
+ * becomes part of the burst when it is complete, so there is nothing to undo.
+ */
+static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       const struct sroce_sgl *from, u32 at, const void *data)
+{
+	const struct page_frag *frag = this_cpu_ptr(&room);
+	u32 bytes = sroce_pkt_bytes(pkt);
+	u8 *bth, *p;
+
+	if (!burst->packets || bytes > SROCE_LINEAR_BYTES ||
+	    frag->offset + bytes > frag->size ||
+	    !is_adjacent(burst->tail, frag))
+		return false;
+	bth = page_address(frag->page) + frag->offset;
+	p = bth + sroce_build(bth, pkt);
+	if (from && sroce_sgl_load(&burst->cache, from, at, p, pkt->payload))
+		return false;
+	if (!from && pkt->payload)
+		memcpy(p, data, pkt->payload);
+	/* The pad; what is too much becomes the ICRC. */
+	put_unaligned(0, (u32 *)(p + pkt->payload));
+	grow_last_frag(burst->tail, bytes);
+	burst->bth = bth;
+	burst->packets++;
+	burst->bytes += bytes;
+	burst->attached = false;
+	burst->repeats = false;
+	return true;
+}
+
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_sgl *from, u32 at, const void *data,
 		    bool copy)
@@ -359,6 +442,8 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 
 	if (!from || pkt->payload <= SROCE_COPY_BREAK)
 		copy = true;
+	if (copy && add_behind(burst, pkt, from, at, data))
+		return 0;
 	err = add_packet(burst, pkt, from, at, data, copy);
 	if (err == -E2BIG || err == -EOPNOTSUPP)
 		err = add_packet(burst, pkt, from, at, data, true);

@@ -22,7 +22,7 @@
 static inline bool sroce_headers_read(struct sroce_reader *reader,
 				      struct sroce_pkt *pkt, u32 len)
 {
-	u8 buffer[SROCE_MAX_HEADER];
+	u8 buffer[SROCE_MAX_HEADER] __uninitialized;
 	u32 n = SROCE_BTH_BYTES;
 
 	if (len < n || !sroce_reader_copy(reader, buffer, n))

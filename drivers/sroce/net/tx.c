@@ -283,8 +283,8 @@ static void make_gso(struct sroce_burst *burst)
 static void write_icrcs(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
+	struct sroce_icrc icrc __uninitialized;
 	struct sroce_reader reader;
-	struct sroce_icrc icrc;
 
 	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
 					 sizeof(struct udphdr));

@@ -7,10 +7,24 @@
 #include <linux/sched/signal.h>
 #include "qp.h"
 
+/* The number is random, so it serves as its own hash. */
+static u32 qp_hash(const void *qpn, u32 len, u32 seed)
+{
+	return *(const u32 *)qpn;
+}
+
+/* Not memcmp(): every packet makes a lookup that compares. */
+static int qp_differs(struct rhashtable_compare_arg *arg, const void *qp)
+{
+	return *(const u32 *)arg->key != ((const struct sroce_qp *)qp)->qpn;
+}
+
 static const struct rhashtable_params table_params = {
 	.head_offset = offsetof(struct sroce_qp, node),
 	.key_offset = offsetof(struct sroce_qp, qpn),
 	.key_len = sizeof(u32),
+	.hashfn = qp_hash,
+	.obj_cmpfn = qp_differs,
 	.automatic_shrinking = true,
 };
 

@@ -272,7 +272,7 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 {
 	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
 	const struct sroce_sqe *entry = entry_at(qp, index);
-	struct sroce_sqe head;
+	struct sroce_sqe head __uninitialized;
 
 	take_head(wr, &head, entry);
 	wr->status = take_request(qp, wr, &head, entry,

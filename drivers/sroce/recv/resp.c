@@ -556,20 +556,60 @@ static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
 	return sroce_sgl_store_packet(cache, &to, 0, payload, len);
 }
 
-bool sroce_resp_predicted(struct sroce_qp *qp, const u8 *bth,
-			  struct sroce_reader *payload, u32 len)
+static bool continue_message(struct sroce_qp *qp, const u8 *bth,
+			     struct sroce_reader *payload, u32 len)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
-	lockdep_assert_held(&qp->rq.lock);
-	if (!sroce_rq_active(qp) ||
-	    !sroce_responder_predicts(r, bth, len) ||
+	if (!sroce_responder_predicts(r, bth, len) ||
 	    !sroce_rq_srq_valid(qp) || store_predicted(qp, payload, len))
 		return false;
 	sroce_responder_advance(r, len);
-	if (bth[8] & SROCE_BTH_ACKREQ)
+	return true;
+}
+
+/* A WRITE of one packet to the memory that the last one has used. */
+static bool write_again(struct sroce_qp *qp, u8 *headers,
+			struct sroce_reader *reader, u32 len)
+{
+	u8 *reth = headers + SROCE_BTH_BYTES;
+	u32 pad = headers[1] >> SROCE_BTH_PAD_SHIFT & SROCE_BTH_PAD_MASK;
+	u32 payload = len - SROCE_RETH_BYTES - pad;
+	void *p;
+
+	if ((headers[0] & ~SROCE_TRANSPORT_MASK) != SROCE_WRITE_ONLY ||
+	    !qp->seen || len & 3 || len < SROCE_RETH_BYTES + pad ||
+	    !sroce_reader_copy(reader, reth, SROCE_RETH_BYTES))
+		return false;
+	barrier_data(headers);
+	if (!sroce_responder_predicts_write(&qp->rq.resp, headers, payload))
+		return false;
+	p = sroce_mr_cache_peek(&qp->rq.cache, get_unaligned_be32(reth + 8),
+				IB_ACCESS_REMOTE_WRITE, get_unaligned_be64(reth),
+				payload);
+	if (!p)
+		return false;
+	smp_wmb();	/* see execute_request() */
+	if (!sroce_reader_store(reader, p, payload) ||
+	    !sroce_reader_copy(reader, NULL, pad))
+		return false;
+	count_request(qp, SROCE_KIND_WRITE);
+	sroce_responder_wrote(&qp->rq.resp);
+	return true;
+}
+
+bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
+			  struct sroce_reader *reader, u32 len)
+{
+	lockdep_assert_held(&qp->rq.lock);
+	if (!sroce_rq_active(qp) ||
+	    !(qp->rq.resp.kind == SROCE_KIND_NONE ?
+	      write_again(qp, headers, reader, len) :
+	      continue_message(qp, headers, reader, len)))
+		return false;
+	if (headers[8] & SROCE_BTH_ACKREQ)
 		qp->rq.ack = true;
 	if (unlikely(qp->rq.ooo.packets))
-		execute_held(qp, bth[8] & SROCE_BTH_ACKREQ);
+		execute_held(qp, headers[8] & SROCE_BTH_ACKREQ);
 	return true;
 }

@@ -19,15 +19,17 @@ void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx);
 void sroce_resp_run(struct sroce_qp *qp);
 
 /**
- * sroce_resp_predicted() - fast path for the expected middle packet
+ * sroce_resp_predicted() - fast path for the expected middle packet, or a
+ *	WRITE of one packet like the last one
  * @qp: QP of any type, rq.lock held; sroce_resp_send() must follow
- * @bth: BTH of a packet with a valid ICRC for this QP and its transport
- * @payload: reader at the payload; moved past it on success
- * @len: length of payload and padding, bytes
+ * @headers: headers of a middle packet, from a packet with a valid ICRC for
+ *	this QP and its transport; room for SROCE_RETH_BYTES after the BTH
+ * @reader: behind @headers; moved to the trailer on success
+ * @len: bytes from there to the trailer
  *
  * Return: false if another packet was expected; then call sroce_resp_request().
  */
-bool sroce_resp_predicted(struct sroce_qp *qp, const u8 *bth,
-			  struct sroce_reader *payload, u32 len);
+bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
+			  struct sroce_reader *reader, u32 len);
 
 #endif /* SROCE_RESP_H */

@@ -134,7 +134,7 @@ static void note_told(struct sroce_qp *qp, struct sroce_resource *read)
 static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 {
 	struct sroce_resp_res *log = &qp->rq.resp.log;
-	struct sroce_burst burst;
+	struct sroce_burst burst __uninitialized;
 	u32 first = read->next;
 	u32 waiting = log->waiting;
 	int err;
@@ -143,8 +143,11 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	err = -EFAULT;
-	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, read->srqn))
+	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, read->srqn)) {
+		/* The region of a READ that has just been accepted. */
+		sroce_mr_cache_move(&burst.cache, &qp->rq.cache);
 		err = fill_response(qp, &burst, read);
+	}
 	if (err == -EAGAIN)
 		err = page_in_response(qp, read);
 	switch (err) {
@@ -183,7 +186,7 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
 	struct sroce_pkt pkt = response_header(qp);
-	struct sroce_burst burst;
+	struct sroce_burst burst __uninitialized;
 	int err;
 
 	pkt.opcode = qp->rq.resp.transport | SROCE_ACKNOWLEDGE;

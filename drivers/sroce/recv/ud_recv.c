@@ -37,7 +37,7 @@ static int store_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	const struct sroce_sgl to = sroce_rq_buffer(qp);
 	struct sroce_mr_cache *cache = &qp->rq.cache;
-	u8 grh[SROCE_GRH_BYTES];
+	u8 grh[SROCE_GRH_BYTES] __uninitialized;
 	int err;
 
 	make_grh(grh, rx);

@@ -126,7 +126,7 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	 * buffer, the first attempt may have failed its ICRC check.
 	 */
 	err = sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL, copy);
-	if (!err && !alone)
+	if (!err && !alone && wr->packets > 2)
 		out->count += sroce_burst_repeat(burst, &out->pkt,
 				sroce_requester_more(&qp->sq.req, out), &from,
 				out->offset + out->pkt.payload);
@@ -346,8 +346,8 @@ static bool ends_repair(const struct sroce_requester *req,
 static enum sroce_next send_packets(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
-	struct sroce_outgoing out;
-	struct sroce_burst burst;
+	struct sroce_outgoing out __uninitialized;
+	struct sroce_burst burst __uninitialized;
 	enum sroce_next next;
 	u32 budget = SROCE_SEND_BUDGET;
 	u32 locals = SROCE_LOCAL_BUDGET;

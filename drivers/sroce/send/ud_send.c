@@ -103,21 +103,37 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 	return err;
 }
 
-/* Returns enum sroce_status, or EAGAIN if its memory is being paged in. */
-static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
-			struct sroce_wr *wr, u32 index)
+/*
+ * Find the destination of a request.  @ah: number that the last request of this
+ * lock section had, or 0; a process mostly sends to one peer.
+ */
+static bool find_dest(struct sroce_qp *qp, struct sroce_burst *burst,
+		      const struct sroce_wr *wr, u32 *ah)
 {
 	struct sroce_av *av;
+
+	if (qp->user && *ah && wr->ud.ah == *ah)
+		return true;
+	av = request_av(qp, wr);
+	if (!av)
+		return false;
+	set_dest(qp, burst, av);
+	*ah = qp->user ? wr->ud.ah : 0;
+	return true;
+}
+
+/* Returns enum sroce_status, or EAGAIN if its memory is being paged in. */
+static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
+			struct sroce_wr *wr, u32 index, u32 *ah)
+{
 	int err;
 
 	if (wr->status)
 		return wr->status;
 	if (qp->type == IB_QPT_GSI && wr->ud.pkey_index >= SROCE_PKEY_TABLE)
 		return SROCE_LOC_QP_OP_ERR;
-	av = request_av(qp, wr);
-	if (!av)
+	if (!find_dest(qp, burst, wr, ah))
 		return SROCE_LOC_QP_OP_ERR;
-	set_dest(qp, burst, av);
 	err = send_one(qp, burst, wr, index);
 	if (err == -EAGAIN)
 		return err;
@@ -172,9 +188,10 @@ static bool held_up(struct sroce_qp *qp)
 enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
-	struct sroce_burst burst;
+	struct sroce_burst burst __uninitialized;
 	u32 budget = SROCE_SEND_BUDGET * SROCE_BURST_PACKETS;
 	int status = 0;
+	u32 ah = 0;
 
 	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.req.drain)
@@ -192,7 +209,7 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 		}
 		status = send_request(qp, &burst,
 				      sroce_inflight_wr(in, in->next),
-				      in->next);
+				      in->next, &ah);
 		if (status)
 			break;
 		in->next++;

@@ -134,17 +134,22 @@ static inline void check_responder(const struct sroce_responder *r)
 static inline bool predicted_request(const struct sroce_responder *r,
 				     const struct sroce_pkt *pkt)
 {
-	u8 bth[SROCE_MAX_HEADER];
+	u8 headers[SROCE_MAX_HEADER];
 
-	sroce_build(bth, pkt);
-	return sroce_responder_predicts(r, bth, pkt->payload + pkt->pad);
+	sroce_build(headers, pkt);
+	if (r->kind == SROCE_KIND_NONE)
+		return sroce_responder_predicts_write(r, headers, pkt->payload);
+	return sroce_responder_predicts(r, headers, pkt->payload + pkt->pad);
 }
 
 /* @r is the state that the long way left, @then what it was before. */
 static inline void check_advance(const struct sroce_responder *r,
 				 struct sroce_responder then, u32 payload)
 {
-	sroce_responder_advance(&then, payload);
+	if (then.kind == SROCE_KIND_NONE)
+		sroce_responder_wrote(&then);
+	else
+		sroce_responder_advance(&then, payload);
 	assert(r->epsn == then.epsn && r->last == then.last);
 	assert(r->done == then.done);
 	assert(r->nak_sent == then.nak_sent && r->taken == then.taken);

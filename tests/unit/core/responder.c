@@ -631,6 +631,59 @@ TEST(responder, xrc_middle_packets_are_predicted)
 	CHECK(!predicts(packet(SROCE_SEND_MIDDLE, 1, MTU)));
 }
 
+static bool predicts_write(struct sroce_pkt pkt)
+{
+	u8 headers[SROCE_MAX_HEADER];
+
+	sroce_build(headers, &pkt);
+	return sroce_responder_predicts_write(&r, headers, pkt.payload);
+}
+
+TEST(responder, writes_of_one_packet_are_predicted)
+{
+	struct sroce_pkt pkt = packet(SROCE_WRITE_ONLY, 0, 2);
+
+	setup(true, 0);
+	pkt.dma_len = 2;
+	CHECK(predicts_write(pkt));
+	execute(pkt);
+	CHECK(!predicts_write(pkt));
+	pkt.psn = 1;
+	CHECK(predicts_write(pkt));
+	sroce_responder_wrote(&r);
+	EQUAL(r.msn, 2);
+	EQUAL(r.last, 1);
+	pkt.psn = 2;
+	execute(pkt);
+	EQUAL(r.msn, 3);
+}
+
+TEST(responder, other_writes_are_not_predicted)
+{
+	struct sroce_pkt pkt = packet(SROCE_WRITE_ONLY, 0, 2), other;
+
+	setup(true, 0);
+	pkt.dma_len = 2;
+	other = pkt;
+	other.dma_len = 3;
+	CHECK(!predicts_write(other));
+	other = packet(SROCE_WRITE_ONLY, 0, MTU + 1);
+	other.dma_len = MTU + 1;
+	CHECK(!predicts_write(other));
+	CHECK(!predicts_write(packet(SROCE_WRITE_ONLY, 0, 0)));
+	other = pkt;
+	other.opcode = SROCE_WRITE_ONLY_IMM;
+	CHECK(!predicts_write(other));
+	other.opcode = SROCE_UC | SROCE_WRITE_ONLY;
+	CHECK(!predicts_write(other));
+	r.permissions &= ~SROCE_MAY_WRITE;
+	CHECK(!predicts_write(pkt));
+	r.permissions |= SROCE_MAY_WRITE;
+	execute(packet(SROCE_SEND_FIRST, 0, MTU));
+	pkt.psn = 1;
+	CHECK(!predicts_write(pkt));
+}
+
 TEST(responder, xrc_answers_are_of_its_transport)
 {
 	struct sroce_pkt pkt = xrc(SROCE_READ_REQUEST, 0, 0, 5), again, out = {};

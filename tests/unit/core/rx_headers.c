@@ -6,6 +6,7 @@
 #include "packet.h"
 #include "tap.h"
 
+#define __uninitialized
 #define max_t(type, a, b)	max((type)(a), (type)(b))
 
 static inline void barrier_data(void *p)

@@ -320,6 +320,52 @@ static void bad_in_list(const void *arg)
 	pair_down(&pair);
 }
 
+#define SHORT_WRITES	32
+
+/*
+ * Lists of short WRITEs, of every pad, which travel in one burst.  @beyond: one of
+ * them ends behind the region: it and what follows it change nothing.
+ */
+static void short_writes(const void *arg)
+{
+	uint32_t beyond = *(const uint32_t *)arg, i;
+	struct ibv_send_wr wrs[SHORT_WRITES] = {}, *bad;
+	struct ibv_sge from[SHORT_WRITES];
+	struct pair pair;
+
+	REQUIRE(pair_up(&pair, NULL));
+	memset(pair.b.buf, 0x11, 16 * SHORT_WRITES);
+	for (i = 0; i < SHORT_WRITES; i++) {
+		from[i] = piece(&pair.a, 16 * i, 1 + i % 9);
+		wrs[i] = rdma_wr(&pair.b, IBV_WR_RDMA_WRITE, i, &from[i], 1,
+				 16 * i);
+		wrs[i].send_flags = i == SHORT_WRITES - 1 ? IBV_SEND_SIGNALED : 0;
+		wrs[i].next = i < SHORT_WRITES - 1 ? &wrs[i + 1] : NULL;
+		fill(pair.a.buf + 16 * i, from[i].length, i);
+	}
+	if (beyond < SHORT_WRITES) {
+		from[beyond].length = 2;
+		wrs[beyond].wr.rdma.remote_addr += pair.b.mr->length - 1 -
+						   16 * beyond;
+	}
+	CHECK_CALL(ibv_post_send(pair.a.qp, wrs, &bad), 0);
+	if (beyond < SHORT_WRITES)
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = beyond,
+		       .status = IBV_WC_REM_ACCESS_ERR);
+	else
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = SHORT_WRITES - 1,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	for (i = 0; i < SHORT_WRITES; i++) {
+		const uint8_t *to = pair.b.buf + 16 * i;
+		uint32_t n = i < beyond ? from[i].length : 0;
+
+		CHECK(filled(to, n, i));
+		for (; n < 16; n++)
+			CHECK(to[n] == 0x11);
+	}
+	pair_down(&pair);
+}
+
 /* Full queues refuse with ENOMEM, and lose nothing. */
 static void full_queues(const void *arg)
 {
@@ -355,6 +401,7 @@ static void full_queues(const void *arg)
 GROUP(order)
 {
 	static const int one = 1, four = 4, sixteen = 16;
+	static const uint32_t all = SHORT_WRITES, middle = 17;
 	static const struct test tests[] = {
 		{ "unsignalled requests complete in silence", unsignalled },
 		{ "sq_sig_all", all_signalled },
@@ -369,6 +416,9 @@ GROUP(order)
 		{ "PSNs wrap", psn_wrap },
 		{ "lists of work requests", post_list },
 		{ "a bad request in a list", bad_in_list },
+		{ "a list of short WRITEs", short_writes, &all },
+		{ "a list of short WRITEs, one of them beyond the region",
+		  short_writes, &middle },
 		{ "full queues", full_queues },
 	};
 
