@@ -29,17 +29,6 @@
 #include <asm/unaligned.h>
 #endif
 
-/*
- * Not cleared by CONFIG_INIT_STACK_ALL_ZERO: the data path sets what it reads.
- */
-#ifndef __uninitialized
-#if __has_attribute(__uninitialized__)
-#define __uninitialized __attribute__((__uninitialized__))
-#else
-#define __uninitialized
-#endif
-#endif
-
 #ifndef SROCE_HAVE_KZALLOC_OBJ
 #define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif

@@ -41,7 +41,7 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	if (!cc->rate && !sroce_cc_reduced(cc))
 		cc->window = min(cc->window, SROCE_FIRST_LOSS_WINDOW);
 	else if (cc->queued ||
-	    (cc->window < SROCE_SMALL_WINDOW && is_congestion(cc)))
+		 (cc->window < SROCE_SMALL_WINDOW && is_congestion(cc)))
 		sroce_cc_congested(cc, flight);
 	else if (!cc->distant && cc->window > least)
 		cc->window = max(cc->window / 2, least);
