@@ -51,7 +51,8 @@ static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
 	bool first = r->reads && idle;
 
 	if (x->sampling || x->resent ||
-	    (r->reads && !idle && !r->cc.distant && !sroce_cc_reduced(&r->cc)))
+	    (r->reads && !idle && !r->cc.distant && !sroce_cc_reduced(&r->cc) &&
+	     !x->upper_bound))
 		return;
 	if (x->rtt.smooth && x->samples_skipped) {
 		x->samples_skipped--;

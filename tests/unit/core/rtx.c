@@ -184,6 +184,32 @@ TEST(rtx, a_response_is_a_sample_of_the_round_trip)
 	CHECK(!x.armed);
 }
 
+/* A probe before the first response: the next READs have to replace the bound. */
+TEST(rtx, reads_replace_an_upper_bound)
+{
+	u32 i;
+
+	sender_init(&s, 0);
+	s.r.max_reads = 16;
+	x = (struct sroce_rtx) { .timeout = 500 * MS };
+	for (i = 0; i < 4; i++)
+		post(&s, SROCE_OP_READ, MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, true, 0);
+	sroce_rtx_resent(&x, &s.r, 20 * MS);
+	acked(4, 21 * MS);
+	complete(&s);
+	CHECK(x.upper_bound);
+	for (i = 0; i < 2; i++)
+		post(&s, SROCE_OP_READ, MTU);
+	send_all(&s);
+	x.armed = true;
+	sroce_rtx_progress(&x, &s.r, true, 30 * MS);
+	acked(6, 51 * MS);
+	CHECK(!x.upper_bound);
+	CHECK(s.r.cc.distant);
+}
+
 /* When the packets were sent that were sent before is not known. */
 TEST(rtx, a_sample_begins_when_packets_are_sent)
 {
