@@ -115,7 +115,9 @@ static u32 resources(const struct sroce_requester *r)
 
 /*
  * The next part of a READ is requested as soon as the window has room for a burst,
- * and the peer a resource.  With one resource it waits for the previous response.
+ * and the peer a resource.  A part that is requested again waits for the response to
+ * the previous one: both may be duplicates of one request, and a peer may drop the
+ * response to the first duplicate for the second one.
  */
 static bool part_waits(const struct sroce_requester *r,
 		       const struct sroce_wr *wr)
@@ -124,7 +126,7 @@ static bool part_waits(const struct sroce_requester *r,
 
 	if (wr->opcode != SROCE_OP_READ || !r->packet || r->psn == r->una)
 		return false;
-	return r->parts == SROCE_PARTS || resources(r) >= r->max_reads ||
+	return r->psn != r->sent || r->parts == SROCE_PARTS || resources(r) >= r->max_reads ||
 	       room < (s32)min(read_limit(r, wr), sroce_cc_burst(&r->cc));
 }
 

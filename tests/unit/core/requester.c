@@ -533,6 +533,21 @@ TEST(requester, after_losses_reads_are_asked_for_in_parts)
 	EQUAL(s.r.read_packets, 0);
 }
 
+TEST(requester, repeated_parts_wait_for_one_another)
+{
+	sender_init(&s, 0);
+	s.r.max_reads = 16;
+	post(&s, SROCE_OP_READ, 40 * MTU);
+	ASK(0, 40);
+	s.r.cc.window = 8;
+	sroce_requester_rewind(&s.r);
+	ASK(0, 8);
+	acknowledge(&s, 6);
+	next_is(SROCE_NEXT_WINDOW);
+	acknowledge(&s, 8);
+	ASK(8, 9);
+}
+
 TEST(requester, each_part_takes_a_resource_of_the_peer)
 {
 	sender_init(&s, 0);
