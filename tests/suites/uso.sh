@@ -98,7 +98,8 @@ pair_run "from then on: UC" 'ib_write_bw -F -c UC -d $D2 -x $G2 -s 65536 -n 20 -
 counted
 is "from then on: UC: single packets" $PACKETS $BURSTS
 is "from then on: no ICRC is wrong" "$(wrong)" "$before"
-is "from then on: nothing more in the log" "$(noticed)" 1
+# The ping-pong may show that the other host's card is one, too.
+ok "from then on: the log says so once for each card" test "$(noticed)" -le 2
 
 ok "another card, or another driver" repair
 on h1 ethtool -K eth0 tx-udp-segmentation off
