@@ -34,6 +34,12 @@ struct sroce_cc {
 	bool distant;
 };
 
+/* Has a loss made the window smaller? */
+static inline bool sroce_cc_reduced(const struct sroce_cc *cc)
+{
+	return cc->window != cc->max_window;
+}
+
 /*
  * Packets of a burst at most.  The last packet of a burst asks for an ACK.  If it asked
  * for all that the path holds, the path would be idle until the ACK arrives; and a short
@@ -44,15 +50,9 @@ static inline u32 sroce_cc_burst(const struct sroce_cc *cc)
 	u32 most = SROCE_BURST_PACKETS;
 
 	if (cc->window < SROCE_SMALL_WINDOW || cc->window < 2 * cc->bdp ||
-	    (cc->distant && cc->window != cc->max_window))
+	    (cc->distant && sroce_cc_reduced(cc)))
 		most = clamp(cc->window / SROCE_WINDOW_BURSTS, 2u, most);
 	return most;
-}
-
-/* Has a loss made the window smaller? */
-static inline bool sroce_cc_reduced(const struct sroce_cc *cc)
-{
-	return cc->window != cc->max_window;
 }
 
 /**

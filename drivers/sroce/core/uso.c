@@ -39,7 +39,10 @@ static bool judge(struct sroce_uso *uso, bool spoiled)
 	return true;
 }
 
-/* What is sent for the first time says more. */
+/*
+ * A burst that is sent for the first time replaces a repeated one: only it can show
+ * that the device is good.
+ */
 static bool may_watch(const struct sroce_uso *uso, bool again)
 {
 	return uso->state == SROCE_USO_IDLE ||
