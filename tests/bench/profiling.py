@@ -5,7 +5,9 @@ import argparse
 import os
 import subprocess
 
+import bridged
 import hosts
+import networks
 
 TOP = os.environ["SROCE_TOP"]
 
@@ -20,17 +22,28 @@ def begin(server):
     mark("begin")
 
 
+def bad_network(name, mtu):
+    network = next(network for network in networks.NETWORKS if network.name == name)
+    topology = bridged.ready(mtu)
+    topology.become(network.to_server, network.to_client)
+    return topology
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--stack")
     parser.add_argument("--mtu", type=int)
     parser.add_argument("--topology")
+    parser.add_argument("--network")
     parser.add_argument("--counts")
     parser.add_argument("words", nargs="+")
     o = parser.parse_args()
     hosts.write("/proc/sys/kernel/randomize_va_space", 0)
-    topology = hosts.TOPOLOGIES[o.topology](o.mtu)
-    topology.up()
+    if o.network:
+        topology = bad_network(o.network, o.mtu)
+    else:
+        topology = hosts.TOPOLOGIES[o.topology](o.mtu)
+        topology.up()
     program, *options = o.words
     first, *counts = o.counts.split(",")
     # The first run is for warming up: its window is not looked at.
