@@ -21,6 +21,33 @@ static int compare_packets(struct rb_node *one, const struct rb_node *other)
 	return sroce_psn_diff(packet_of(one)->pkt.psn, packet_of(other)->pkt.psn);
 }
 
+/* Most packets follow the last one: no search, and the time of the gap is known. */
+static bool follows_last(const struct sroce_ooo_queue *q, const struct sroce_pkt *pkt)
+{
+	return q->last && pkt->psn == sroce_psn_add(q->last->pkt.psn, 1);
+}
+
+static void append_packet(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
+{
+	held->arrived = q->last->arrived;
+	rb_link_node(&held->node, &q->last->node, &q->last->node.rb_right);
+	rb_insert_color_cached(&held->node, &q->tree, false);
+	q->last = held;
+}
+
+/* Returns false if a packet with this PSN is there. */
+static bool insert_packet(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
+{
+	if (rb_find_add(&held->node, &q->tree.rb_root, compare_packets))
+		return false;
+	if (!rb_prev(&held->node))
+		q->tree.rb_leftmost = &held->node;
+	if (!rb_next(&held->node))
+		q->last = held;
+	held->arrived = ktime_get_ns();
+	return true;
+}
+
 static bool charge_packet(struct sroce_ooo_queue *q, struct sroce_device *dev, u32 size)
 {
 	long used = atomic_long_add_return(size, &dev->ooo_bytes);
@@ -35,8 +62,9 @@ static bool charge_packet(struct sroce_ooo_queue *q, struct sroce_device *dev, u
 static void remove_packet(struct sroce_ooo_queue *q, struct sroce_device *dev,
 			  struct sroce_ooo_packet *held)
 {
-	rb_erase(&held->node, &q->tree);
-	q->packets--;
+	rb_erase_cached(&held->node, &q->tree);
+	if (--q->packets == 0)
+		q->last = NULL;
 	q->bytes -= held->size;
 	atomic_long_sub(held->size, &dev->ooo_bytes);
 }
@@ -56,9 +84,11 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 		goto err_charge;
 	held->pkt = *pkt;
 	held->size = size;
-	held->arrived = ktime_get_ns();
-	if (!sroce_reader_copy(&reader, held->payload, pkt->payload) ||
-	    rb_find_add(&held->node, &q->tree, compare_packets))
+	if (!sroce_reader_copy(&reader, held->payload, pkt->payload))
+		goto err_packet;
+	if (likely(follows_last(q, pkt)))
+		append_packet(q, held);
+	else if (!insert_packet(q, held))
 		goto err_packet;
 	q->packets++;
 	q->bytes += size;
@@ -77,7 +107,7 @@ struct sroce_ooo_packet *sroce_ooo_take(struct sroce_ooo_queue *q,
 	struct sroce_ooo_packet *held;
 	struct rb_node *node;
 
-	while ((node = rb_first(&q->tree))) {
+	while ((node = rb_first_cached(&q->tree))) {
 		held = packet_of(node);
 		if (sroce_psn_before(psn, held->pkt.psn))
 			break;
@@ -91,7 +121,7 @@ struct sroce_ooo_packet *sroce_ooo_take(struct sroce_ooo_queue *q,
 
 const struct sroce_ooo_packet *sroce_ooo_first(const struct sroce_ooo_queue *q)
 {
-	const struct rb_node *node = rb_first(&q->tree);
+	const struct rb_node *node = rb_first_cached(&q->tree);
 
 	return node ? packet_of(node) : NULL;
 }
@@ -101,7 +131,7 @@ void sroce_ooo_drop(struct sroce_ooo_queue *q, struct sroce_device *dev)
 	struct sroce_ooo_packet *held;
 	struct rb_node *node;
 
-	while ((node = rb_first(&q->tree))) {
+	while ((node = rb_first_cached(&q->tree))) {
 		held = packet_of(node);
 		remove_packet(q, dev, held);
 		kfree(held);

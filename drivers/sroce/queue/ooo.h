@@ -10,13 +10,15 @@
 /**
  * struct sroce_ooo_queue - packets behind a gap (out of order), by PSN
  * @tree: struct sroce_ooo_packet
+ * @last: the one with the highest PSN; NULL if there is none
  * @packets: number of packets
  * @bytes: memory that they take, bytes
  *
  * Protected by the lock of its side of the QP.
  */
 struct sroce_ooo_queue {
-	struct rb_root tree;
+	struct rb_root_cached tree;
+	struct sroce_ooo_packet *last;
 	u32 packets;
 	u32 bytes;
 };
@@ -26,7 +28,8 @@ struct sroce_ooo_queue {
  *	receive path
  * @node: entry in the queue
  * @pkt: parsed headers
- * @arrived: time of its arrival, ns
+ * @arrived: time of its arrival, ns; of a packet behind the last one: the arrival of
+ *	that
  * @size: memory that it takes, bytes
  * @payload: payload; its memory in the skb may belong to the sender, who could
  *	change it later
