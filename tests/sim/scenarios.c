@@ -338,6 +338,33 @@ static void tune_distant_read_stream(struct world *w)
 	w->stream_op = SROCE_OP_READ;
 }
 
+/* The queue is shorter than the window. */
+static void go_far_past_queue(struct world *w, struct side *side)
+{
+	(void)w;
+	side->link.delay = 20000000;
+	side->link.queue = 512;
+}
+
+static void tune_distant_short_queue(struct world *w)
+{
+	tune_stream(w);
+	both(w, go_far_past_queue);
+	w->by = 1000000000;
+}
+
+static void tune_distant_read_short_queue(struct world *w)
+{
+	u32 i;
+
+	tune_distant_short_queue(w);
+	w->stream_op = SROCE_OP_READ;
+	for (i = 0; i < 2; i++) {
+		w->sides[i].link.delay = 5000000;
+		w->sides[i].link.queue = 200;
+	}
+}
+
 const struct scenario scenarios[] = {
 	{ "lossless", SROCE_RC, 300 },
 	{ "loss", SROCE_RC, 600, tune_loss },
@@ -370,5 +397,9 @@ const struct scenario scenarios[] = {
 	{ "distant-stream-with-losses", SROCE_RC, 3, tune_distant_stream },
 	{ "distant-read-stream-with-losses", SROCE_RC, 3,
 	  tune_distant_read_stream },
+	{ "distant-stream-through-short-queue", SROCE_RC, 3,
+	  tune_distant_short_queue },
+	{ "distant-read-stream-through-short-queue", SROCE_RC, 3,
+	  tune_distant_read_short_queue },
 	{}
 };

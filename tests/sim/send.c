@@ -40,7 +40,7 @@ static void complete_finished(struct endpoint *ep)
 }
 
 /* As the driver's run_connected() does after it has sent. */
-static void set_timers(struct endpoint *ep, u64 now, bool sent)
+static void set_timers(struct endpoint *ep, u64 now, u32 from)
 {
 	if (ep->progress)
 		sroce_rtx_restart(&ep->rtx);
@@ -48,7 +48,7 @@ static void set_timers(struct endpoint *ep, u64 now, bool sent)
 		return;
 	ep->rnr_timer = NEVER;
 	if (ep->progress || !ep->rtx.armed)
-		sroce_rtx_progress(&ep->rtx, &ep->req, sent, now);
+		sroce_rtx_progress(&ep->rtx, &ep->req, from, now);
 	ep->progress = false;
 }
 
@@ -101,6 +101,24 @@ static void repeat_packet(struct endpoint *ep, u64 now)
 	sroce_requester_resume(r, end);
 }
 
+/* Packets to a distant peer are paced. */
+static bool waits_for_pace(struct endpoint *ep, u64 now)
+{
+	if (ep->free_at <= now)
+		return false;
+	sroce_rtx_paced(&ep->rtx, &ep->req, ep->req.psn, now);
+	ep->work_timer = min(ep->work_timer, ep->free_at);
+	return true;
+}
+
+static void charge_pace(struct endpoint *ep, u64 now, u32 packets)
+{
+	u64 oldest = now - min(now, (u64)SROCE_PACE_SLACK_NS);
+
+	ep->free_at = max(ep->free_at, oldest) +
+		      (u64)packets * sroce_cc_pace(&ep->req.cc, &ep->rtx.rtt);
+}
+
 /*
  * A burst; its last packet asks for the acknowledgment.  That is known only
  * when there is no next one, so each packet goes out when the next is decided.
@@ -110,9 +128,9 @@ void send_requests(struct endpoint *ep, u64 now)
 	struct sroce_requester *r = &ep->req;
 	struct sroce_outgoing out, last;
 	enum sroce_next next = SROCE_NEXT_NOTHING;
-	u32 n = 0, more = 0;
+	u32 n = 0, more = 0, psns = 0, from = r->psn;
 
-	if (ep->failed)
+	if (ep->failed || waits_for_pace(ep, now))
 		return;
 	while (n < ep->burst) {
 		next = sroce_requester_next(r, &out);
@@ -126,6 +144,7 @@ void send_requests(struct endpoint *ep, u64 now)
 		more = sroce_requester_more(r, &out);
 		ep->resent += sroce_requester_again(r, &out);
 		sroce_requester_sent(r, &out);
+		psns += out.count;
 		last = out;
 	}
 	if (n && r->transport != SROCE_UC &&
@@ -144,7 +163,8 @@ void send_requests(struct endpoint *ep, u64 now)
 	ep->rtx.probe = false;
 	if (next == SROCE_NEXT_FAULT)
 		check_fault(ep);
-	set_timers(ep, now, n);
+	charge_pace(ep, now, psns);
+	set_timers(ep, now, from);
 }
 
 void send_retry(struct endpoint *ep, u64 now)

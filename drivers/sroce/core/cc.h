@@ -102,6 +102,21 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
  */
 bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight);
 
+/**
+ * sroce_cc_pace() - time that a packet takes at the pace of a distant peer
+ * @cc: state
+ * @rtt: round trips
+ *
+ * A large window would overflow the queues on the way if it were sent at once, and
+ * after a repair it would be.
+ *
+ * Return: ns until the next packet may be sent; 0 if the peer is near.
+ */
+static inline u32 sroce_cc_pace(const struct sroce_cc *cc, const struct sroce_rtt *rtt)
+{
+	return cc->distant ? rtt->smooth / (SROCE_PACE_FACTOR * cc->window) : 0;
+}
+
 /* @packets have been acknowledged. */
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets);
 

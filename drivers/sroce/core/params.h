@@ -59,8 +59,15 @@
  */
 #define SROCE_RATE_QUEUED	4
 #define SROCE_RATE_DECAY	4
-/* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
-#define SROCE_WINDOW_PACKET_NS	10000
+/* Distant peers: a packet for each 5 us of round trip.  Rows "networks". */
+#define SROCE_WINDOW_PACKET_NS	5000
+/*
+ * Distant peers: packets leave this many times as fast as a window per round trip, so
+ * that the window can grow; and as many ns may be made up for, which timers are late.
+ * A queue on the way may be shorter than the window.  Row "100 ms away, after 10 s".
+ */
+#define SROCE_PACE_FACTOR	2
+#define SROCE_PACE_SLACK_NS	1000000
 /* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */
 #define SROCE_MAX_WINDOW	8192u
 /* ns between two CNPs of a QP, at least; NICs have the same.  Suite wire. */

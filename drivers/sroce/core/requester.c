@@ -75,13 +75,14 @@ static u32 read_limit(const struct sroce_requester *r,
 }
 
 /*
- * Several windows.  For a distant peer the window is larger, and one window is
- * enough.
+ * Several windows.  For a distant peer the window is larger, and requests are paced:
+ * it is requested in parts, as many as may be outstanding.
  */
 static u32 large_part(const struct sroce_requester *r)
 {
-	return max(SROCE_READ_WINDOWS * min(r->cc.max_window, SROCE_WINDOW),
-		   r->cc.max_window);
+	if (!r->cc.distant)
+		return SROCE_READ_WINDOWS * r->cc.max_window;
+	return max(r->cc.max_window / min_t(u32, r->max_reads, SROCE_PARTS), SROCE_WINDOW);
 }
 
 /*

@@ -46,11 +46,12 @@ static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
  * If the window depends on it, the responses to all READs are sampled.
  */
 static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
-			 bool idle, u64 now)
+			 u32 from, u64 now)
 {
+	bool idle = from == r->una;
 	bool first = r->reads && idle;
 
-	if (x->sampling || x->resent ||
+	if (from == r->psn || x->sampling || x->resent ||
 	    (r->reads && !idle && !r->cc.distant && !sroce_cc_reduced(&r->cc) &&
 	     !x->upper_bound))
 		return;
@@ -144,26 +145,36 @@ static void set_deadline(struct sroce_rtx *x, u64 deadline)
 	x->armed = true;
 }
 
-void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, bool sent,
+static void take_samples(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
+{
+	sample_if_acked(x, r, now);
+	sample_repair(x, r, now);
+	note_late(x, r, now);
+	if (x->resent && !sroce_psn_before(r->una, x->resent_to))
+		x->resent = false;
+}
+
+void sroce_rtx_paced(struct sroce_rtx *x, struct sroce_requester *r, u32 from, u64 now)
+{
+	take_samples(x, r, now);
+	if (sroce_rtx_waits(x, r))
+		start_sample(x, r, from, now);
+}
+
+void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from,
 			u64 now)
 {
 	bool waits = sroce_rtx_waits(x, r);
-	bool idle = !x->armed;
 
 	x->armed = false;
 	if (!waits)
 		x->expires_set = false;
 	if (!sroce_rtx_needs_time(x, r))
 		return;
-	sample_if_acked(x, r, now);
-	sample_repair(x, r, now);
-	note_late(x, r, now);
-	if (x->resent && !sroce_psn_before(r->una, x->resent_to))
-		x->resent = false;
+	take_samples(x, r, now);
 	if (!waits)
 		return;
-	if (sent)
-		start_sample(x, r, idle, now);
+	start_sample(x, r, from, now);
 	x->quiet_since = now;
 	if (!x->expires_set) {
 		x->probes = 0;

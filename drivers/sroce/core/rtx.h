@@ -91,13 +91,24 @@ static inline bool sroce_rtx_waits(const struct sroce_rtx *x,
  * sroce_rtx_progress() - something was acknowledged, or the first packet sent
  * @x: state
  * @r: the requester
- * @sent: the packet before @r->psn has just been sent
+ * @from: the packets from this PSN to @r->psn have just been sent
  * @now: the time; not read if nothing is sampled and nothing waits
  *
  * Takes a sample if one is complete, and sets the deadline.
  */
-void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, bool sent,
+void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from,
 			u64 now);
+
+/**
+ * sroce_rtx_paced() - the same, but the next packet has to wait for its time
+ * @x: state
+ * @r: the requester
+ * @from: the packets from this PSN to @r->psn have just been sent
+ * @now: the time
+ *
+ * Takes a sample if one is complete.  The deadline is not changed.
+ */
+void sroce_rtx_paced(struct sroce_rtx *x, struct sroce_requester *r, u32 from, u64 now);
 
 /* Does sroce_rtx_progress() read the time? */
 static inline bool sroce_rtx_needs_time(const struct sroce_rtx *x,

@@ -118,10 +118,13 @@ struct sroce_ud {
 /**
  * struct sroce_rate - rate limit
  * @kbps: kilobits per second; 0 for no limit
+ * @psns: PSNs of the packets that are not charged yet: a READ request has those of
+ *	its responses
  * @free_at: time at which the next burst may be sent
  */
 struct sroce_rate {
 	u32 kbps;
+	u32 psns;
 	ktime_t free_at;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rate limit of a QP: each burst is followed by a pause, as long as its packets
- * take at that rate.
+ * Rate limit of a QP, and the pace of packets to a distant peer: each burst is
+ * followed by a pause, as long as its packets take at that rate.
  */
 #include "../core/params.h"
 #include "rate_limit.h"
@@ -34,27 +34,34 @@ bool sroce_rate_wait(struct sroce_qp *qp)
 	return true;
 }
 
+/* ns that the burst takes at the rate of the user's limit. */
+static u64 limit_ns(const struct sroce_rate *rate, const struct sroce_burst *burst)
+{
+	size_t headers = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
+	u64 bits = 8ull * (burst->bytes + burst->packets * headers);
+
+	/* Bits divided by kbit/s are milliseconds. */
+	return rate->kbps ? div_u64(bits * NSEC_PER_MSEC, rate->kbps) : 0;
+}
+
 /*
- * Timer delay is made up for, up to SROCE_RATE_SLACK_NS, so that the rate holds
- * on average.  Longer times without requests are not.
+ * Timer delay is made up for, up to a limit, so that the rate holds on average.
+ * Longer times without requests are not.
  */
 void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 {
 	struct sroce_sendq *sq = &qp->sq;
-	size_t headers;
+	u32 slack = sq->rate.kbps ? SROCE_RATE_SLACK_NS : SROCE_PACE_SLACK_NS;
 	ktime_t oldest;
-	u64 bits;
+	u64 pace;
 
 	lockdep_assert_held(&sq->lock);
 	if (!burst->packets)
 		return;
-	headers = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
-	bits = 8ull * (burst->bytes + burst->packets * headers);
-	oldest = ktime_sub_ns(ktime_get(), SROCE_RATE_SLACK_NS);
+	pace = (u64)sq->rate.psns * sroce_cc_pace(&sq->req.cc, &sq->rtx.rtt);
+	oldest = ktime_sub_ns(ktime_get(), slack);
 	if (ktime_before(sq->rate.free_at, oldest))
 		sq->rate.free_at = oldest;
-	/* Bits divided by kbit/s are milliseconds. */
 	sq->rate.free_at = ktime_add_ns(sq->rate.free_at,
-					div_u64(bits * NSEC_PER_MSEC,
-						sq->rate.kbps));
+					max(pace, limit_ns(&sq->rate, burst)));
 }

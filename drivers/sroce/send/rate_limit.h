@@ -5,6 +5,12 @@
 #include "../net/burst.h"
 #include "../queue/qp.h"
 
+/* Has the QP a limit, or are its packets paced because the peer is distant? */
+static inline bool sroce_rate_limited(const struct sroce_qp *qp)
+{
+	return qp->sq.rate.kbps || qp->sq.req.cc.distant;
+}
+
 /* Slow path of sroce_rate_held(): the QP has a limit. */
 bool sroce_rate_wait(struct sroce_qp *qp);
 /* Slow path of sroce_rate_charge(): the QP has a limit. */
@@ -18,7 +24,7 @@ void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst);
  */
 static inline bool sroce_rate_held(struct sroce_qp *qp)
 {
-	return unlikely(qp->sq.rate.kbps) && sroce_rate_wait(qp);
+	return unlikely(sroce_rate_limited(qp)) && sroce_rate_wait(qp);
 }
 
 /**
@@ -29,8 +35,9 @@ static inline bool sroce_rate_held(struct sroce_qp *qp)
 static inline void sroce_rate_charge(struct sroce_qp *qp,
 				     const struct sroce_burst *burst)
 {
-	if (unlikely(qp->sq.rate.kbps))
+	if (unlikely(sroce_rate_limited(qp)))
 		sroce_rate_add(qp, burst);
+	qp->sq.rate.psns = 0;
 }
 
 /*

@@ -51,7 +51,7 @@ void sroce_req_reset(struct sroce_qp *qp)
 	qp->sq.paging.refetch = false;
 	qp->sq.paging.waits = 0;
 	sroce_fault_reset(&qp->sq.paging.fault);
-	qp->sq.rate.kbps = 0;
+	qp->sq.rate = (struct sroce_rate) {};
 	sroce_store(&qp->slot->sq_head, 0);
 	sroce_store(&qp->slot->kick, SROCE_KICK_SEND);
 }
@@ -227,6 +227,7 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 		break;
 	}
 	sroce_requester_sent(&qp->sq.req, out);
+	qp->sq.rate.psns += out->count;
 	return true;
 }
 
@@ -429,9 +430,11 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 		sroce_sq_fail(qp, oldest_status(req));
 	if (qp->sq.progress)
 		sroce_rtx_restart(&qp->sq.rtx);
-	if ((qp->sq.progress || !qp->sq.rtx.armed) && !req->rnr_wait &&
-	    !qp->sq.blocked)
-		sroce_rtx_timer_progress(qp, req->psn != psn);
+	if (qp->sq.blocked == SROCE_SQ_RATE)
+		sroce_rtx_timer_paced(qp, psn);
+	else if ((qp->sq.progress || !qp->sq.rtx.armed) && !req->rnr_wait &&
+		 !qp->sq.blocked)
+		sroce_rtx_timer_progress(qp, psn);
 	qp->sq.progress = false;
 	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
 		return SROCE_NEXT_WINDOW;
@@ -467,6 +470,9 @@ void sroce_req_run(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch(qp)))
 		return;
+	/* A round trip must not look longer because the next packet waits. */
+	if (unlikely(qp->sq.blocked == SROCE_SQ_RATE) && qp->sq.progress)
+		sroce_rtx_timer_paced(qp, qp->sq.req.psn);
 	while (sroce_sq_active(qp) && !qp->sq.blocked) {
 		sroce_ring_busy(qp->slot);
 		/* A process may post as fast as this loop sends. */

@@ -41,7 +41,7 @@ void sroce_rtx_timer_arm(struct sroce_qp *qp, u64 ns)
 	timer_follow(&qp->sq);
 }
 
-void sroce_rtx_timer_progress(struct sroce_qp *qp, bool sent)
+void sroce_rtx_timer_progress(struct sroce_qp *qp, u32 from)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u64 now = 0;
@@ -49,9 +49,17 @@ void sroce_rtx_timer_progress(struct sroce_qp *qp, bool sent)
 	lockdep_assert_held(&sq->lock);
 	if (sroce_rtx_needs_time(&sq->rtx, &sq->req))
 		now = ktime_get_ns();
-	sroce_rtx_progress(&sq->rtx, &sq->req, sent, now);
+	sroce_rtx_progress(&sq->rtx, &sq->req, from, now);
 	if (sq->rtx.armed)
 		timer_follow(sq);
+}
+
+void sroce_rtx_timer_paced(struct sroce_qp *qp, u32 from)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	sroce_rtx_paced(&sq->rtx, &sq->req, from, ktime_get_ns());
 }
 
 void sroce_rtx_timer_probe(struct sroce_qp *qp)

@@ -15,11 +15,18 @@ void sroce_rtx_timer_arm(struct sroce_qp *qp, u64 ns);
  * sroce_rtx_timer_progress() - update the deadline after an acknowledgment, or
  *	after the first packet was sent
  * @qp: connected QP, sq.lock held
- * @sent: packets have just been sent
+ * @from: the packets from this PSN on have just been sent
  *
  * Sets or clears the deadline as core/rtx.c decides.
  */
-void sroce_rtx_timer_progress(struct sroce_qp *qp, bool sent);
+void sroce_rtx_timer_progress(struct sroce_qp *qp, u32 from);
+
+/**
+ * sroce_rtx_timer_paced() - likewise, while the deadline is the end of SROCE_SQ_RATE
+ * @qp: connected QP, sq.lock held
+ * @from: the packets from this PSN on have just been sent
+ */
+void sroce_rtx_timer_paced(struct sroce_qp *qp, u32 from);
 
 /**
  * sroce_rtx_timer_retry() - go back to a lost packet, or fail the QP

@@ -17,7 +17,7 @@ static void start(u32 packets, u64 timeout, u64 now)
 	x = (struct sroce_rtx) { .timeout = timeout };
 	post(&s, SROCE_OP_WRITE, packets * MTU);
 	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, true, now);
+	sroce_rtx_progress(&x, &s.r, s.r.una, now);
 }
 
 /* An acknowledgment of all before @psn, at @now. */
@@ -25,7 +25,7 @@ static void acked(u32 psn, u64 now)
 {
 	sroce_requester_acknowledge(&s.r, psn);
 	sroce_rtx_restart(&x);
-	sroce_rtx_progress(&x, &s.r, false, now);
+	sroce_rtx_progress(&x, &s.r, s.r.psn, now);
 }
 
 TEST(rtx, without_a_timeout_there_is_no_deadline)
@@ -87,7 +87,7 @@ static void probed(u64 now, u64 late, bool twice)
 	post(&s, SROCE_OP_WRITE, MTU);
 	send_all(&s);
 	complete(&s);
-	sroce_rtx_progress(&x, &s.r, true, now);
+	sroce_rtx_progress(&x, &s.r, s.r.una, now);
 	sroce_rtx_probe(&x, &s.r, x.deadline);
 	acked(s.r.sent, now + late);
 	complete(&s);
@@ -139,7 +139,7 @@ TEST(rtx, several_probes_of_one_silence)
 		post(&s, SROCE_OP_WRITE, MTU);
 		send_all(&s);
 		complete(&s);
-		sroce_rtx_progress(&x, &s.r, true, i * 100 * MS);
+		sroce_rtx_progress(&x, &s.r, s.r.una, i * 100 * MS);
 		sroce_rtx_probe(&x, &s.r, x.deadline);
 		sroce_rtx_probe(&x, &s.r, x.deadline);
 		acked(s.r.sent, i * 100 * MS + 5 * MS);
@@ -169,7 +169,7 @@ TEST(rtx, a_probe_of_a_read_rewinds)
 	x = (struct sroce_rtx) { .timeout = 67 * MS };
 	post(&s, SROCE_OP_READ, 3 * MTU);
 	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, true, 0);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
 	sroce_rtx_probe(&x, &s.r, 20 * MS);
 	CHECK(!x.probe);
 	EQUAL(s.r.psn, 0);
@@ -195,7 +195,7 @@ TEST(rtx, reads_replace_an_upper_bound)
 	for (i = 0; i < 4; i++)
 		post(&s, SROCE_OP_READ, MTU);
 	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, true, 0);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
 	sroce_rtx_resent(&x, &s.r, 20 * MS);
 	acked(4, 21 * MS);
 	complete(&s);
@@ -203,8 +203,7 @@ TEST(rtx, reads_replace_an_upper_bound)
 	for (i = 0; i < 2; i++)
 		post(&s, SROCE_OP_READ, MTU);
 	send_all(&s);
-	x.armed = true;
-	sroce_rtx_progress(&x, &s.r, true, 30 * MS);
+	sroce_rtx_progress(&x, &s.r, sroce_psn_add(s.r.una, 1), 30 * MS);
 	acked(6, 51 * MS);
 	CHECK(!x.upper_bound);
 	CHECK(s.r.cc.distant);
@@ -250,7 +249,7 @@ TEST(rtx, a_retransmission_is_no_sample)
 		post(&s, SROCE_OP_WRITE, MTU);
 		send_all(&s);
 		complete(&s);
-		sroce_rtx_progress(&x, &s.r, true, MS);
+		sroce_rtx_progress(&x, &s.r, s.r.una, MS);
 		if (!x.sampling)
 			acked(s.r.psn, MS);
 	}
@@ -258,6 +257,42 @@ TEST(rtx, a_retransmission_is_no_sample)
 	sroce_rtx_resent(&x, &s.r, 2 * MS);
 	acked(s.r.psn, 3 * MS);
 	EQUAL(x.rtt.smooth, 300 * US);
+}
+
+/* A wait for something else has ended: the deadline was that of the wait. */
+TEST(rtx, a_sample_does_not_begin_behind_what_is_outstanding)
+{
+	start(3, 67 * MS, 0);
+	acked(3, 10 * MS);
+	complete(&s);
+	post(&s, SROCE_OP_READ, 4 * MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 10 * MS);
+	x.sampling = false;
+	x.armed = false;
+	post(&s, SROCE_OP_WRITE, MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, sroce_psn_add(s.r.psn, -1), 19 * MS);
+	acked(sroce_psn_add(s.r.una, 1), 20 * MS);
+	EQUAL(x.rtt.least, 10 * MS);
+}
+
+TEST(rtx, paced_packets_are_sampled_and_keep_the_deadline)
+{
+	start(3, 67 * MS, 0);
+	acked(3, 10 * MS);
+	complete(&s);
+	x.samples_skipped = 0;
+	x.deadline = 11 * MS;
+	x.armed = true;
+	post(&s, SROCE_OP_WRITE, 2 * MTU);
+	send_all(&s);
+	sroce_rtx_paced(&x, &s.r, s.r.una, 10 * MS);
+	sroce_requester_acknowledge(&s.r, s.r.psn);
+	sroce_rtx_paced(&x, &s.r, s.r.psn, 18 * MS);
+	EQUAL(x.rtt.last, 8 * MS);
+	CHECK(x.armed);
+	EQUAL(x.deadline, 11 * MS);
 }
 
 TEST(rtx, an_upper_bound_is_replaced_by_the_next_sample)
@@ -269,7 +304,7 @@ TEST(rtx, an_upper_bound_is_replaced_by_the_next_sample)
 	CHECK(x.upper_bound);
 	post(&s, SROCE_OP_WRITE, MTU);
 	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, true, 40 * MS);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 40 * MS);
 	acked(4, 40 * MS + 200 * US);
 	EQUAL(x.rtt.smooth, 200 * US);
 	CHECK(!x.upper_bound);
