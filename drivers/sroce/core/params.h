@@ -267,6 +267,11 @@
 #define SROCE_TIMER_QPS		32
 #define SROCE_TIMER_SHARE_NS	2000000
 #define SROCE_TIMER_PERIOD_NS	4000000
+/*
+ * Routes of received packets that a CPU remembers, as a power of two: so many
+ * peers send at the same time, or fewer.  Row READ 2 B latency of the bench.
+ */
+#define SROCE_RX_ROUTE_BITS	6
 /* Completions copied to a resized CQ in a lock section.  Suite resources. */
 #define SROCE_CQ_RESIZE_BATCH	64
 /* ms that a sum of all counters is kept for strangers.  Suite management. */
