@@ -59,8 +59,8 @@
  */
 #define SROCE_RATE_QUEUED	4
 #define SROCE_RATE_DECAY	4
-/* Distant peers: a packet for each 5 us of round trip.  Rows "networks". */
-#define SROCE_WINDOW_PACKET_NS	5000
+/* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
+#define SROCE_WINDOW_PACKET_NS	10000
 /*
  * Distant peers: packets leave this many times as fast as a window per round trip, so
  * that the window can grow; and as many ns may be made up for, which timers are late.
@@ -274,6 +274,11 @@
 #define SROCE_TIMER_QPS		32
 #define SROCE_TIMER_SHARE_NS	2000000
 #define SROCE_TIMER_PERIOD_NS	4000000
+/*
+ * Routes of received packets that a CPU remembers, as a power of two: so many
+ * peers send at the same time, or fewer.  Row READ 2 B latency of the bench.
+ */
+#define SROCE_RX_ROUTE_BITS	6
 /* Completions copied to a resized CQ in a lock section.  Suite resources. */
 #define SROCE_CQ_RESIZE_BATCH	64
 /* ms that a sum of all counters is kept for strangers.  Suite management. */

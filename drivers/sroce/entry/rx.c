@@ -22,6 +22,7 @@
 #include "../net/pkey.h"
 #include "../net/rx_headers.h"
 #include "../net/rx_packet.h"
+#include "../net/rx_route.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../recv/resp.h"
@@ -643,6 +644,7 @@ int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 {
 	bool mine = sroce_softirq_begin();
 
+	sroce_rx_route_note(skb);
 	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
 		arrive(sock_net(sk), skb, false);
 	napi_consume_skb(skb, 1);

@@ -151,14 +151,16 @@ int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
 }
 
 /*
- * Fast path without an iterator: the bytes lie in the first entry and in the
- * cached piece or the next one.
+ * Fast path without an iterator: the bytes lie in the first entry, and in the
+ * cached piece or the next one, or nothing is cached yet.  NULL if they do not,
+ * or an error of cache_fill().
  */
-static __always_inline void *cache_has(struct sroce_mr_cache *cache,
-				       const struct sroce_sgl *memory, u32 at,
-				       u32 len)
+static __always_inline void *find_piece(struct sroce_mr_cache *cache,
+					const struct sroce_sgl *memory, u32 at,
+					u32 len)
 {
 	const struct sroce_sge *sge = memory->sge;
+	int err = 0;
 	u64 addr;
 	void *p;
 
@@ -168,16 +170,27 @@ static __always_inline void *cache_has(struct sroce_mr_cache *cache,
 	p = sroce_mr_cache_peek(cache, sge->lkey, memory->access, addr, len);
 	if (p)
 		return p;
-	p = cache_next(cache, sge->lkey, memory->access, addr, len);
+	if (!cache->mr || !cache->bytes) {
+		/* Bytes that nobody wants need no key. */
+		if (len)
+			err = cache_fill(cache, memory, sge->lkey, addr, len);
+		if (unlikely(err))
+			return ERR_PTR(err);
+		p = len ? cache->p : NULL;
+	} else {
+		p = cache_next(cache, sge->lkey, memory->access, addr, len);
+	}
 	return p && len <= cache->bytes ? p : NULL;
 }
 
 int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 			   u32 at, struct sroce_reader *from, u32 len)
 {
-	void *near = cache_has(cache, to, at, len);
+	void *near = find_piece(cache, to, at, len);
 	struct sroce_sgl_iter w __uninitialized;
 
+	if (IS_ERR(near))
+		return PTR_ERR(near);
 	if (near)
 		return sroce_reader_store(from, near, len) ? 0 : -ENODATA;
 	if (!sroce_sgl_iter_init(&w, cache, to, at, len))
@@ -199,9 +212,11 @@ int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl 
 int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 		    u32 at, const void *from, u32 len)
 {
-	void *near = cache_has(cache, to, at, len);
+	void *near = find_piece(cache, to, at, len);
 	struct sroce_sgl_iter w __uninitialized;
 
+	if (IS_ERR(near))
+		return PTR_ERR(near);
 	if (near) {
 		sroce_copy_ordered(near, from, len);
 		return 0;
@@ -228,9 +243,11 @@ int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 		   u32 at, void *to, u32 len)
 {
-	const void *near = cache_has(cache, from, at, len);
+	const void *near = find_piece(cache, from, at, len);
 	struct sroce_sgl_iter w __uninitialized;
 
+	if (IS_ERR(near))
+		return PTR_ERR(near);
 	if (near) {
 		memcpy(to, near, len);
 		return 0;

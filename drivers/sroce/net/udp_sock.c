@@ -16,6 +16,7 @@
 #include "gro.h"
 #include "gso_accept.h"
 #include "route.h"
+#include "rx_route.h"
 #include "udp_sock.h"
 
 struct udp_socket {
@@ -110,6 +111,18 @@ static int bind_socket(struct udp_socket *s)
 	return err;
 }
 
+static int add_hooks(const struct sroce_udp_sock_id *id)
+{
+	int err = sroce_gso_accept_begin(id->net, id->ipv4);
+
+	if (err || !id->ipv4)
+		return err;
+	err = sroce_rx_route_begin(id->net);
+	if (err)
+		sroce_gso_accept_end(id->net, id->ipv4);
+	return err;
+}
+
 static int open_socket(struct udp_socket *s)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -126,7 +139,7 @@ static int open_socket(struct udp_socket *s)
 	s->sk = s->socket->sk;
 	err = bind_socket(s);
 	if (!err)
-		err = sroce_gso_accept_begin(s->id.net, s->id.ipv4);
+		err = add_hooks(&s->id);
 	if (err) {
 		sock_release(s->socket);
 		return err;
@@ -183,7 +196,12 @@ static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
 	sroce_gso_accept_end(s->id.net, s->id.ipv4);
+	if (s->id.ipv4)
+		sroce_rx_route_end(s->id.net);
+	/* Includes an RCU grace period. */
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
+	if (s->id.ipv4)
+		sroce_rx_route_forget(s->id.net);
 	kfree_rcu(s, rcu);
 }
 

@@ -419,6 +419,19 @@ static u8 oldest_status(const struct sroce_requester *req)
 	return sroce_inflight_wr(&req->in, req->in.head)->status;
 }
 
+static void watch_progress(struct sroce_qp *qp, u32 from)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	if (sq->progress)
+		sroce_rtx_restart(&sq->rtx);
+	if (sq->blocked == SROCE_SQ_RATE)
+		sroce_rtx_timer_paced(qp, from);
+	else if ((sq->progress || !sq->rtx.armed) && !sq->req.rnr_wait && !sq->blocked)
+		sroce_rtx_timer_progress(qp, from);
+	sq->progress = false;
+}
+
 static enum sroce_next run_connected(struct sroce_qp *qp)
 {
 	struct sroce_requester *req = &qp->sq.req;
@@ -428,14 +441,7 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 	sroce_sq_complete_done(qp);
 	if (next == SROCE_NEXT_FAULT && req->in.head == req->in.next)
 		sroce_sq_fail(qp, oldest_status(req));
-	if (qp->sq.progress)
-		sroce_rtx_restart(&qp->sq.rtx);
-	if (qp->sq.blocked == SROCE_SQ_RATE)
-		sroce_rtx_timer_paced(qp, psn);
-	else if ((qp->sq.progress || !qp->sq.rtx.armed) && !req->rnr_wait &&
-		 !qp->sq.blocked)
-		sroce_rtx_timer_progress(qp, psn);
-	qp->sq.progress = false;
+	watch_progress(qp, psn);
 	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
 		return SROCE_NEXT_WINDOW;
 	return next;
@@ -460,6 +466,22 @@ static bool refetch(struct sroce_qp *qp)
 	return true;
 }
 
+/*
+ * Nothing is left to send, and the process knows since sroce_ring_idle() that it
+ * has to kick.  So no post is missed if the ring is left as it is: the usual end
+ * of a round trip.
+ */
+static bool stays_idle(const struct sroce_qp *qp)
+{
+	const struct sroce_requester *req = &qp->sq.req;
+
+	return req->in.next == req->in.tail && !req->drain && !qp->sq.unasked &&
+	       !qp->sq.rtx.probe && !qp->sq.batch.active && !qp->sq.blocked &&
+	       sroce_qp_connected(qp) && sroce_sq_active(qp) &&
+	       sroce_load(&qp->slot->kick) == SROCE_KICK_SEND &&
+	       sroce_load(&qp->slot->sq_tail) == req->in.tail;
+}
+
 void sroce_req_run(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
@@ -473,6 +495,11 @@ void sroce_req_run(struct sroce_qp *qp)
 	/* A round trip must not look longer because the next packet waits. */
 	if (unlikely(qp->sq.blocked == SROCE_SQ_RATE) && qp->sq.progress)
 		sroce_rtx_timer_paced(qp, qp->sq.req.psn);
+	if (stays_idle(qp)) {
+		sroce_sq_complete_done(qp);
+		watch_progress(qp, qp->sq.req.psn);
+		return;
+	}
 	while (sroce_sq_active(qp) && !qp->sq.blocked) {
 		sroce_ring_busy(qp->slot);
 		/* A process may post as fast as this loop sends. */

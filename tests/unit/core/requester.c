@@ -355,7 +355,7 @@ TEST(requester, who_is_near_needs_no_large_window)
 	u32 i;
 
 	for (i = 0; i < 100; i++)
-		CHECK(!travel(&rtt, 2, 1000));
+		CHECK(!travel(&rtt, 5, 1000));
 	EQUAL(s.r.cc.window, 512);
 	EQUAL(s.r.cc.max_window, 512);
 }
@@ -364,11 +364,11 @@ TEST(requester, the_window_grows_with_the_distance)
 {
 	struct sroce_rtt rtt = set_out();
 
-	CHECK(travel(&rtt, 10, 1000));
+	CHECK(travel(&rtt, 20, 1000));
 	EQUAL(s.r.cc.window, 1024);
-	travel(&rtt, 10, 1000);
+	travel(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 2000);
-	travel(&rtt, 10, 1000);
+	travel(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 2000);
 	EQUAL(s.r.cc.max_window, 2000);
 }
@@ -441,8 +441,8 @@ TEST(requester, who_moves_near_is_near)
 {
 	struct sroce_rtt rtt = set_out();
 
-	travel(&rtt, 10, 1000);
-	travel(&rtt, 10, 1000);
+	travel(&rtt, 20, 1000);
+	travel(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 2000);
 	CHECK(!travel(&rtt, 1, 100000));
 	EQUAL(s.r.cc.window, 512);

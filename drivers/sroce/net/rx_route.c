@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Routes of received packets.  IP looks up a route for each packet, to learn that
+ * it is for this host.  TCP and connected UDP sockets remember it (early demux);
+ * the socket of a namespace has many peers.  Here a netfilter hook at the end of
+ * PRE_ROUTING gives a packet the route that the last one like it had: everything
+ * that the route depends on is compared, and the route must still be valid.  So
+ * firewalls, policy rules, routes and addresses apply to each packet as before.
+ *
+ * Without netfilter (CONFIG_NETFILTER), each packet looks up its route.
+ */
+#include <linux/hash.h>
+#include <linux/inetdevice.h>
+#include <linux/ip.h>
+#include <linux/netdevice.h>
+#include <linux/netfilter_bridge.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/preempt.h>
+#include <linux/udp.h>
+#include <net/dst.h>
+#include <net/inet_ecn.h>
+#include <net/ip.h>
+#include <net/route.h>
+#include "../core/params.h"
+#include "../core/wire.h"
+#include "rx_route.h"
+
+/**
+ * struct sroce_rx_route - a route, and the packets that it is for
+ * @net: namespace
+ * @addresses: source and destination
+ * @mark: of a firewall, for policy rules
+ * @iif: index of the netdev
+ * @tos: type of service without the ECN bits
+ * @rp_filter: setting of the netdev; a change does not make routes invalid
+ * @dst: route, referenced; NULL is an empty entry
+ *
+ * An entry of a CPU.  Its softirqs read and write all of it;
+ * sroce_rx_route_forget() takes @dst away.
+ */
+struct sroce_rx_route {
+	const struct net *net;
+	u64 addresses;
+	u32 mark;
+	int iif;
+	u8 tos;
+	u8 rp_filter;
+	struct dst_entry *dst;
+};
+
+DEFINE_PER_CPU(struct sroce_rx_route *, sroce_rx_route_missed);
+
+#ifdef CONFIG_NETFILTER
+
+static DEFINE_PER_CPU(struct sroce_rx_route [1 << SROCE_RX_ROUTE_BITS], routes);
+
+/* What @skb has in common with others of the same route; no @dst. */
+static void describe(struct sroce_rx_route *r, const struct sk_buff *skb,
+		     struct in_device *in)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+
+	r->net = dev_net(skb->dev);
+	r->addresses = get_unaligned((const u64 *)&ip->saddr);
+	r->mark = skb->mark;
+	r->iif = skb->dev->ifindex;
+	r->tos = ip->tos & ~INET_ECN_MASK;
+	r->rp_filter = IN_DEV_RPFILTER(in);
+}
+
+static bool is_same(const struct sroce_rx_route *a, const struct sroce_rx_route *b)
+{
+	return a->net == b->net && a->addresses == b->addresses &&
+	       a->mark == b->mark && a->iif == b->iif && a->tos == b->tos &&
+	       a->rp_filter == b->rp_filter;
+}
+
+static struct sroce_rx_route *slot_of(const struct sroce_rx_route *r)
+{
+	return this_cpu_ptr(routes) + hash_64(r->addresses, SROCE_RX_ROUTE_BITS);
+}
+
+/*
+ * A packet for the RoCE port that is whole, and whose route nothing but the
+ * fields of struct sroce_rx_route decides.  A bridge and a VRF have routes of
+ * their own.
+ */
+static bool may_be_known(const struct sk_buff *skb)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+	const struct udphdr *udp = (const struct udphdr *)(ip + 1);
+
+	return ip->protocol == IPPROTO_UDP && ip->ihl == sizeof(*ip) / 4 &&
+	       skb_headlen(skb) >= sizeof(*ip) + sizeof(*udp) &&
+	       udp->dest == htons(SROCE_UDP_PORT) && !ip_is_fragment(ip) &&
+	       !skb_dst(skb) && !skb->sk && skb->pkt_type == PACKET_HOST &&
+	       !nf_bridge_in_prerouting(skb) && !netif_is_l3_slave(skb->dev) &&
+	       !netif_is_l3_master(skb->dev);
+}
+
+/* Policy rules that name ports or protocols: the route depends on more fields. */
+static bool rules_dissect(const struct net *net)
+{
+#ifdef CONFIG_IP_MULTIPLE_TABLES
+	return READ_ONCE(net->ipv4.fib_rules_require_fldissect);
+#else
+	return false;
+#endif
+}
+
+/* Early demux is off on hosts that forward most packets. */
+static bool is_allowed(const struct net *net)
+{
+	return READ_ONCE(net->ipv4.sysctl_ip_early_demux) &&
+	       READ_ONCE(net->ipv4.sysctl_udp_early_demux) &&
+	       !rules_dissect(net);
+}
+
+static unsigned int set_route(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
+{
+	struct in_device *in = __in_dev_get_rcu(skb->dev);
+	struct sroce_rx_route wanted, *r;
+	struct dst_entry *dst;
+
+	/* Not in softirq: the verdict on a packet has come from a process. */
+	if (!in || !in_softirq() || !may_be_known(skb) ||
+	    !is_allowed(state->net))
+		return NF_ACCEPT;
+	describe(&wanted, skb, in);
+	r = slot_of(&wanted);
+	dst = READ_ONCE(r->dst);
+	if (likely(dst && is_same(r, &wanted) && dst_check(dst, 0)))
+		skb_dst_set_noref(skb, dst);
+	else
+		__this_cpu_write(sroce_rx_route_missed, r);
+	return NF_ACCEPT;
+}
+
+/*
+ * Only a route that IP keeps, too: it lets the netdev go when the route ends.
+ * The packet may be another one than that which found no route.
+ */
+void sroce_rx_route_add(const struct sk_buff *skb)
+{
+	struct in_device *in = __in_dev_get_rcu(skb->dev);
+	struct dst_entry *dst = skb_dst(skb);
+	struct sroce_rx_route found, *r;
+
+	r = __this_cpu_read(sroce_rx_route_missed);
+	__this_cpu_write(sroce_rx_route_missed, NULL);
+	if (!in || ip_hdr(skb)->version != 4 || !dst || !skb_dst_is_noref(skb) ||
+	    skb_rtable(skb)->rt_type != RTN_LOCAL)
+		return;
+	describe(&found, skb, in);
+	if (slot_of(&found) != r || !dst_hold_safe(dst))
+		return;
+	dst_release(xchg(&r->dst, NULL));
+	found.dst = NULL;
+	*r = found;
+	WRITE_ONCE(r->dst, dst);
+}
+
+void sroce_rx_route_forget(const struct net *net)
+{
+	u32 i;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct sroce_rx_route *r = per_cpu_ptr(routes, cpu);
+
+		for (i = 0; i < 1 << SROCE_RX_ROUTE_BITS; i++, r++)
+			if (READ_ONCE(r->net) == net)
+				dst_release(xchg(&r->dst, NULL));
+	}
+}
+
+static const struct nf_hook_ops route_hook = {
+	.hook = set_route,
+	.pf = NFPROTO_IPV4,
+	.hooknum = NF_INET_PRE_ROUTING,
+	.priority = NF_IP_PRI_LAST,
+};
+
+int sroce_rx_route_begin(struct net *net)
+{
+	return nf_register_net_hook(net, &route_hook);
+}
+
+void sroce_rx_route_end(struct net *net)
+{
+	nf_unregister_net_hook(net, &route_hook);
+}
+
+#else
+
+int sroce_rx_route_begin(struct net *net)
+{
+	return 0;
+}
+
+void sroce_rx_route_end(struct net *net)
+{
+}
+
+void sroce_rx_route_add(const struct sk_buff *skb)
+{
+}
+
+void sroce_rx_route_forget(const struct net *net)
+{
+}
+
+#endif /* CONFIG_NETFILTER */

@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Routes of received packets are looked up once (net/rx_route.c). What an administrator changes at the receiving host applies to
+# the next packet all the same: firewall, policy rules, routes, rp_filter, addresses, tc, and what captures see.
+# timeout: 300
+# lanes: vm debug uml
+. "$(dirname "$0")/lib.sh"
+
+TRACING=/sys/kernel/tracing
+LOOKUP=$TRACING/events/fib/fib_table_lookup
+
+ok "two hosts" hosts_up 1500 || exit 1
+at_exit stop_traffic
+stop_traffic() { stop $CLIENT $SERVER; }
+traffic() {
+	endless 'ib_write_bw -F -u 20 -d $D2 -x $G2 -n 100000000 -s 64 -p $PORT' \
+		'ib_write_bw -F -u 20 -d $D1 -x $G1 -n 100000000 -s 64 -p $PORT $IP2'
+}
+
+received() { counter $D2 rx_bursts; }
+more_than() { [ "$(received)" -gt "$1" ]; }
+# arrives: packets do
+arrives() { wait_for 20 more_than $(($(received) + 20)); }
+# silent: nothing is received
+silent() {
+	local before
+	sleep 0.3
+	before=$(received)
+	sleep 0.7
+	[ "$(received)" = "$before" ]
+}
+
+# stops WHAT CHANGE UNDO: commands for host 2. The change stops packets whose route is known, which have arrived until then.
+stops() {
+	ok "$1: it is made" on h2 bash -c "$2"
+	ok "$1: no packet arrives" silent
+	ok "$1: it is undone" on h2 bash -c "$3"
+	ok "$1: packets arrive again" arrives
+}
+
+# filter CHAIN RULE: a command
+filter() {
+	echo "nft add table ip f && nft add chain ip f c '{ type filter hook $1 priority 0; }' && nft add rule ip f c udp dport 4791 $2"
+}
+unfilter="nft delete table ip f"
+
+# count_lookups: of routes while packets arrive; in $LOOKUPS and $BURSTS
+count_lookups() {
+	local before
+	echo "hist:keys=common_type" >$LOOKUP/trigger
+	before=$(received)
+	wait_for 20 more_than $((before + 1000))
+	BURSTS=$(($(received) - before))
+	LOOKUPS=$(awk '/Hits:/ { print $2 }' $LOOKUP/hist)
+	echo "!hist:keys=common_type" >$LOOKUP/trigger
+	diag "$BURSTS bursts received, ${LOOKUPS:=0} lookups"
+	[ "$BURSTS" -gt 1000 ]
+}
+early_demux() { on h2 sysctl -qw "net.ipv4.ip_early_demux=$1"; }
+lookups() {
+	[ -e $LOOKUP ] || mount -t tracefs none $TRACING 2>/dev/null
+	if ! grep -q hist $LOOKUP/trigger 2>/dev/null; then
+		skip "lookups are few" "no histograms of tracepoints"
+		return
+	fi
+	ok "packets arrive" count_lookups
+	ok "lookups are few" test "$LOOKUPS" -lt $((BURSTS / 4))
+	ok "packets arrive without early demux" eval "early_demux 0 && count_lookups"
+	ok "without early demux there is one for each" test "$LOOKUPS" -ge "$BURSTS"
+	early_demux 1
+}
+
+ok "traffic" traffic
+ok "packets arrive" arrives
+lookups
+# The first rule finds local addresses.
+ok "rules can come first" on h2 bash -c "ip rule add prio 100 lookup local && ip rule delete prio 0 lookup local"
+stops "a firewall rule before routing" "$(filter prerouting drop)" "$unfilter"
+stops "a firewall rule of this host" "$(filter input drop)" "$unfilter"
+stops "a policy rule for the peer" "ip rule add from $IP1 prio 10 blackhole" "ip rule delete prio 10"
+stops "a policy rule for marked packets" "ip rule add fwmark 7 prio 10 blackhole && $(filter prerouting 'meta mark set 7')" \
+	"$unfilter && ip rule delete prio 10"
+stops "a policy rule for the port" "ip rule add ipproto udp dport 4791 prio 10 blackhole" \
+	"ip rule delete prio 10"
+stops "the route of the address" "ip route delete local $IP2 table local" "ip route add local $IP2 dev eth0 table local"
+stops "a tc filter" "tc qdisc add dev eth0 clsact && tc filter add dev eth0 ingress matchall action drop" \
+	"tc qdisc delete dev eth0 clsact"
+
+# Responses do not find the way back then, but requests are repeated and arrive.
+astray() {
+	on h2 bash -c "echo 0 >/proc/sys/net/ipv4/conf/all/rp_filter; echo 0 >/proc/sys/net/ipv4/conf/eth0/rp_filter
+		ip link add other type dummy && ip link set other up && ip route add $IP1/32 dev other"
+}
+ok "the way back leads elsewhere" astray
+ok "packets arrive" arrives
+stops "rp_filter" "echo 1 >/proc/sys/net/ipv4/conf/eth0/rp_filter" "echo 0 >/proc/sys/net/ipv4/conf/eth0/rp_filter"
+ok "the way back is right again" on h2 ip link delete other
+
+ok "the address goes" on h2 ip address delete "$IP2/24" dev eth0
+ok "no packet arrives" silent
