@@ -46,8 +46,8 @@ CFLAGS_queue/trace.o := -I$(src)/queue
 {objects}"""
 
 def is_source(path):
-    """Of the files of drivers/sroce: compat.h and the probes stay behind."""
-    return path.suffix in {".c", ".h", ".S"} and path.name != "compat.h"
+    """Of the files of drivers/sroce: compat.h, the probes and CRCs of our own stay behind."""
+    return path.suffix in {".c", ".h"} and path.name != "compat.h" and path.parent.name != "fast_crc"
 
 
 def chosen(top, probes):

@@ -16,7 +16,7 @@ create commands' requests and responses, and the operations on shared
 words, with the proof of their barriers. abi.c has all offsets and
 sizes.
 """),
-    ("core/env core/wire core/optable core/opcode core/packet core/icrc core/chorba core/aeth core/psn core/errors core/params", """\
+    ("core/env core/wire core/optable core/opcode core/packet core/icrc core/aeth core/psn core/errors core/params", """\
 RDMA/sroce: Add packets and their checksums
 
 The protocol is in core/, without kernel types, so that it can be tested

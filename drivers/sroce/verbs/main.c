@@ -10,7 +10,6 @@
 #include "../mem/odp_wq.h"
 #include "../mem/wmem.h"
 #include "../net/burst.h"
-#include "../net/icrc.h"
 #include "../net/loopback.h"
 #include "../net/mcast.h"
 #include "../net/tx.h"
@@ -23,6 +22,9 @@
 #include "listener.h"
 #include "port.h"
 #include "settings.h"
+#ifdef SROCE_OUT_OF_TREE
+#include "../net/fast_crc/fast_crc.h"
+#endif
 
 static struct rdma_link_ops link_ops = {
 	.type = "sroce",
@@ -78,7 +80,9 @@ static int __init sroce_init(void)
 {
 	int err;
 
-	sroce_icrc_init();
+#ifdef SROCE_OUT_OF_TREE
+	sroce_fast_crc_init();
+#endif
 	err = sroce_wmem_init();
 	if (err)
 		return err;
