@@ -349,7 +349,7 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 	if (err)
 		goto err_mrs;
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);

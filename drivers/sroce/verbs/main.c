@@ -86,9 +86,12 @@ static int __init sroce_init(void)
 	err = sroce_wmem_init();
 	if (err)
 		return err;
-	err = sroce_rx_init();
+	err = sroce_tx_init();
 	if (err)
 		goto err_wmem;
+	err = sroce_rx_init();
+	if (err)
+		goto err_tx;
 	err = sroce_qp_table_init();
 	if (err)
 		goto err_loop;
@@ -132,6 +135,8 @@ err_qp:
 	sroce_qp_table_exit();
 err_loop:
 	sroce_loopback_exit();
+err_tx:
+	sroce_tx_exit();
 err_wmem:
 	sroce_wmem_exit();
 	return err;
@@ -157,6 +162,9 @@ static void __exit sroce_exit(void)
 	sroce_wmem_exit();
 	sroce_loopback_exit();
 	sroce_burst_exit();
+	sroce_tx_exit();
+	/* The last callback of verbs/qp_counter.c */
+	rcu_barrier();
 }
 
 module_init(sroce_init);

@@ -352,11 +352,13 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (posted_unkicked(qp))
 		sroce_qp_kick(qp);
 	unpublish_and_drain(qp);
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
 	if (!ctx && !sroce_qp_target(qp)) {
 		sroce_cq_drain_handlers(qp->sq.cq);
 		if (qp->rq.cq != qp->sq.cq)
 			sroce_cq_drain_handlers(qp->rq.cq);
 	}
+#endif
 	if (qp->sq.ud.av)
 		sroce_av_put(qp->sq.ud.av);
 	if (qp->av)
