@@ -147,6 +147,13 @@
 #define sroce_bh_work_cancel(work) tasklet_kill(work)
 #endif
 
+/* Drivers that treat all input and output of verbs by its helpers say so. */
+#ifdef SROCE_HAVE_UDATA_HELPERS
+#define SROCE_ROBUST_UDATA_OPS .uverbs_robust_udata = 1,
+#else
+#define SROCE_ROBUST_UDATA_OPS
+#endif
+
 /* Before, drivers alone told of ports. */
 #ifdef SROCE_HAVE_REPORT_PORT_EVENT
 #define SROCE_PORT_EVENT_OPS .report_port_event = sroce_port_event,

@@ -111,6 +111,12 @@ probe SYSTEM_BH_WQ <<END
 void f(struct work_struct *work) { queue_work(system_bh_wq, work); }
 END
 
+probe UDATA_HELPERS <<END
+#include <rdma/uverbs_ioctl.h>
+struct ib_device_ops ops = { .uverbs_robust_udata = 1 };
+int f(struct ib_udata *udata) { return ib_no_udata_io(udata); }
+END
+
 probe REPORT_PORT_EVENT <<END
 #include <rdma/ib_verbs.h>
 struct ib_device_ops ops = { .report_port_event = NULL };

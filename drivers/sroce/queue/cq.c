@@ -271,7 +271,8 @@ static int cq_respond(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
 		.entries = entries,
 	};
 
-	return sroce_udata_respond(udata, &resp, sizeof(resp));
+	return sroce_udata_room(udata, sizeof(resp)) ?:
+	       ib_respond_udata(udata, resp);
 }
 
 /* Allocate the doorbell slot of a process, and write the response. */
@@ -377,6 +378,10 @@ void sroce_post_destroy_cq(struct ib_cq *ibcq)
 
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
+	int err = ib_no_udata_io(udata);
+
+	if (err)
+		return err;
 	sroce_pre_destroy_cq(ibcq);
 	sroce_post_destroy_cq(ibcq);
 	return 0;
@@ -526,7 +531,7 @@ int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
 
 	if (cqe < 1 || cqe > SROCE_MAX_CQE)
 		return -EINVAL;
-	err = sroce_udata_empty(udata);
+	err = ib_is_udata_in_empty(udata);
 	if (err)
 		return err;
 	mutex_lock(&cq->resize);
