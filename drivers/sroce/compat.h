@@ -122,13 +122,36 @@
 #define sroce_cqe_count int
 #endif
 
-/* Without them queue/cq.c has to see to it when a QP goes; see sroce_cq_drain_handlers(). */
+/* Without them destroy_qp() has to wait; see sroce_cq_drain_handlers(). */
 #ifdef SROCE_HAVE_POST_DESTROY_CQ
 #define SROCE_DESTROY_CQ_OPS					\
 	.post_destroy_cq = sroce_post_destroy_cq,		\
 	.pre_destroy_cq = sroce_pre_destroy_cq,
 #else
 #define SROCE_DESTROY_CQ_OPS
+#endif
+
+/* Work in softirq context: before BH workqueues there were tasklets for it. */
+#ifdef SROCE_HAVE_SYSTEM_BH_WQ
+#define sroce_bh_work work_struct
+#define sroce_bh_work_init(work, function) INIT_WORK(work, function)
+#define sroce_bh_work_queue(work) queue_work(system_bh_wq, work)
+#define sroce_bh_work_busy(work) work_busy(work)
+#define sroce_bh_work_cancel(work) cancel_work_sync(work)
+#else
+#include <linux/interrupt.h>
+#define sroce_bh_work tasklet_struct
+#define sroce_bh_work_init(work, function) tasklet_setup(work, function)
+#define sroce_bh_work_queue(work) tasklet_schedule(work)
+#define sroce_bh_work_busy(work) READ_ONCE((work)->state)
+#define sroce_bh_work_cancel(work) tasklet_kill(work)
+#endif
+
+/* Drivers that treat all input and output of verbs by its helpers say so. */
+#ifdef SROCE_HAVE_UDATA_HELPERS
+#define SROCE_ROBUST_UDATA_OPS .uverbs_robust_udata = 1,
+#else
+#define SROCE_ROBUST_UDATA_OPS
 #endif
 
 /* Before, drivers alone told of ports. */

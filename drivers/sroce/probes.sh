@@ -106,6 +106,17 @@ probe POST_DESTROY_CQ <<END
 struct ib_device_ops ops = { .pre_destroy_cq = NULL, .post_destroy_cq = NULL };
 END
 
+probe SYSTEM_BH_WQ <<END
+#include <linux/workqueue.h>
+void f(struct work_struct *work) { queue_work(system_bh_wq, work); }
+END
+
+probe UDATA_HELPERS <<END
+#include <rdma/uverbs_ioctl.h>
+struct ib_device_ops ops = { .uverbs_robust_udata = 1 };
+int f(struct ib_udata *udata) { return ib_no_udata_io(udata); }
+END
+
 probe REPORT_PORT_EVENT <<END
 #include <rdma/ib_verbs.h>
 struct ib_device_ops ops = { .report_port_event = NULL };

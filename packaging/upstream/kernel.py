@@ -36,18 +36,10 @@ config RDMA_SROCE
 	  be called sroce.
 """
 
-MAKEFILE = """\
-# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-obj-$(CONFIG_RDMA_SROCE) += sroce.o
-
-# where define_trace.h finds trace.h again
-CFLAGS_queue/trace.o := -I$(src)/queue
-
-{objects}"""
 
 def is_source(path):
-    """Of the files of drivers/sroce: compat.h and the probes stay behind."""
-    return path.suffix in {".c", ".h", ".S"} and path.name != "compat.h"
+    """Of the files of drivers/sroce: compat.h, the probes and CRCs of our own stay behind."""
+    return path.suffix in {".c", ".h"} and path.name != "compat.h" and path.parent.name != "fast_crc"
 
 
 def chosen(top, probes):
@@ -98,11 +90,9 @@ def without_version(device):
     return device
 
 
-def makefile(kbuild):
-    """That of the objects, from the module's own."""
-    match = re.search(r"^sroce-y := .*?\)\n(?:sroce-\$[^\n]*\n)+", kbuild, re.M | re.S)
-    objects = re.sub(r"\$\(addprefix drivers/sroce/, \\\n\t(.*)\)\n", r"\1\n", match.group(0), flags=re.S)
-    return MAKEFILE.format(objects=objects.replace("drivers/sroce/", ""))
+def conditions(kbuild):
+    """Of objects that not every configuration has: {stem: name of the option}."""
+    return {stem: option for option, stem in re.findall(r"^sroce-\$\((\w+)\) \+= drivers/sroce/(\S+)\.o$", kbuild, re.M)}
 
 
 def driver_id(text):
@@ -131,7 +121,6 @@ def files(top, base, probes, author):
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
     result[f"{HOME}/verbs/device.c"] = without_version(result[f"{HOME}/verbs/device.c"])
     result[f"{HOME}/Kconfig"] = KCONFIG
-    result[f"{HOME}/Makefile"] = makefile((top / "Kbuild").read_text())
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     old = {path: (base / path).read_text() for path in TOUCHED}
     result[IDS] = driver_id(old[IDS])
@@ -147,9 +136,8 @@ def files(top, base, probes, author):
 
 def patches(top, base, probes, author):
     """The series: ({path: text}, message) for each patch."""
-    others = {ABI: series.ABI, IDS: series.ABI}
-    others |= {path: series.BUILD for path in (f"{HOME}/Kconfig", f"{HOME}/Makefile", *TOUCHED[:3])}
-    return series.patches(files(top, base, probes, author), HOME, others, author)
+    options = conditions((top / "Kbuild").read_text())
+    return series.patches(files(top, base, probes, author), HOME, options, author)
 
 
 def cover(top):

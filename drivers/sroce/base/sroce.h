@@ -73,8 +73,8 @@ struct sroce_settings {
  * @ndev: netdev; the device is unregistered before it (verbs/main.c's notifier)
  * @ndev_tracker: tracks the reference to @ndev
  * @counters: per CPU
- * @statistics: struct sroce_counters of QPs bound to a counter, by counter
- *	number (verbs/qp_counter.c)
+ * @statistics: what is counted for QPs that are bound to a counter, by number
+ *	(verbs/qp_counter.c)
  * @retired: sum of the counters that were removed from @statistics; protected
  *	by its lock
  * @recent: cached sum of all counters for PMA queries; protected by

@@ -5,17 +5,14 @@
 #include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 #include <rdma/sroce-abi.h>
+#include <rdma/uverbs_ioctl.h>
 
-/**
- * sroce_udata_zero() - refuse input that is not defined
- * @udata: input of a verb
- * @from: end of the defined input, bytes
- *
- * Unlike ib_is_udata_cleared() it allocates no memory, so valid input does not
+#ifndef SROCE_HAVE_UDATA_HELPERS
+/* These have the names and the meaning of the kernel's own. */
+
+/*
+ * Unlike ib_is_udata_cleared() this allocates no memory, so valid input does not
  * fail when memory is short.
- *
- * Context: process, may sleep.
- * Return: 0, EFAULT, or EOPNOTSUPP if a byte is not 0.
  */
 static inline int sroce_udata_zero(struct ib_udata *udata, size_t from)
 {
@@ -29,28 +26,9 @@ static inline int sroce_udata_zero(struct ib_udata *udata, size_t from)
 	return zero ? 0 : -EOPNOTSUPP;
 }
 
-/**
- * sroce_udata_empty() - refuse input of a verb that has no driver request
- * @udata: input of the verb; NULL for kernel users
- *
- * Context: process, may sleep.
- * Return: as sroce_udata_zero().
- */
-static inline int sroce_udata_empty(struct ib_udata *udata)
-{
-	return udata ? sroce_udata_zero(udata, 0) : 0;
-}
-
-/**
- * sroce_udata_request() - copy a request of a provider of any age
- * @udata: input of a verb, not NULL
- * @req: the request; what an older provider does not send is 0
- * @size: its size
- * @least: size of the shortest request, that of the oldest provider
- *
- * Context: process, may sleep.
- * Return: 0, EINVAL if the request is shorter, EFAULT, or EOPNOTSUPP if a newer
- * provider sends something other than 0 that this module does not know.
+/*
+ * Copy a request of a provider of any age: what an older one does not send is
+ * 0, and what this module does not know must be.
  */
 static inline int sroce_udata_request(struct ib_udata *udata, void *req,
 				      size_t size, size_t least)
@@ -63,29 +41,52 @@ static inline int sroce_udata_request(struct ib_udata *udata, void *req,
 	return sroce_udata_zero(udata, size);
 }
 
-/**
- * sroce_udata_respond_part() - copy a response, or as much as the provider knows
- * @udata: of the verb, not NULL
- * @resp: the response
- * @size: its size
- * @least: size of the shortest response, that of the oldest provider
- *
- * Context: process, may sleep.
- * Return: 0, EINVAL if the provider's buffer is shorter, or EFAULT.
- */
-static inline int sroce_udata_respond_part(struct ib_udata *udata, void *resp,
-					   size_t size, size_t least)
+#define ib_copy_validate_udata_in(udata, req, end)		\
+	sroce_udata_request(udata, &(req), sizeof(req),		\
+			    offsetofend(typeof(req), end))
+
+static inline int ib_is_udata_in_empty(struct ib_udata *udata)
 {
-	if (udata->outlen < least)
-		return -EINVAL;
-	return ib_copy_to_udata(udata, resp, min(size, udata->outlen));
+	return udata ? sroce_udata_zero(udata, 0) : 0;
 }
 
-/* The same for a response that has not grown. */
-static inline int sroce_udata_respond(struct ib_udata *udata, void *resp,
-				      size_t size)
+/* The rest of what the provider has room for is 0. */
+static inline int sroce_udata_write(struct ib_udata *udata, void *resp,
+				    size_t size)
 {
-	return sroce_udata_respond_part(udata, resp, size, size);
+	int err = ib_copy_to_udata(udata, resp, min(size, udata->outlen));
+
+	if (!err && udata->outlen > size &&
+	    clear_user(udata->outbuf + size, udata->outlen - size))
+		err = -EFAULT;
+	return err;
+}
+
+#define ib_respond_udata(udata, resp)				\
+	sroce_udata_write(udata, &(resp), sizeof(resp))
+
+static inline int ib_respond_empty_udata(struct ib_udata *udata)
+{
+	return udata && clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
+}
+
+static inline int ib_no_udata_io(struct ib_udata *udata)
+{
+	return ib_is_udata_in_empty(udata) ?: ib_respond_empty_udata(udata);
+}
+#endif
+
+/**
+ * sroce_udata_room() - check that a response is not truncated
+ * @udata: of the verb, not NULL
+ * @least: size of the shortest response, that of the oldest provider
+ *
+ * Context: any.
+ * Return: 0, or EINVAL if the provider's buffer is shorter.
+ */
+static inline int sroce_udata_room(const struct ib_udata *udata, size_t least)
+{
+	return udata->outlen < least ? -EINVAL : 0;
 }
 
 /**
@@ -98,9 +99,13 @@ static inline int sroce_udata_respond(struct ib_udata *udata, void *resp,
  */
 static inline int sroce_udata_create_req(struct ib_udata *udata)
 {
-	if (udata->inlen < sizeof(struct sroce_create_req))
-		return -EINVAL;
-	return sroce_udata_empty(udata);
+	struct sroce_create_req req;
+	int err;
+
+	err = ib_copy_validate_udata_in(udata, req, reserved);
+	if (err)
+		return err;
+	return req.flags || req.reserved ? -EOPNOTSUPP : 0;
 }
 
 #endif /* SROCE_UDATA_H */

@@ -31,6 +31,7 @@
  * @id: IPv4 identification of the first packet of the burst
  * @id_step: increment of the identification per packet
  * @ipv4: IPv4, otherwise IPv6
+ * @way: how net/fast_crc computes it
  */
 struct sroce_icrc {
 	u8 head[SROCE_ICRC_END + SROCE_ICRC_STEP];
@@ -38,6 +39,9 @@ struct sroce_icrc {
 	u16 id;
 	u16 id_step;
 	bool ipv4;
+#ifdef SROCE_OUT_OF_TREE
+	u8 way;
+#endif
 };
 
 /**
@@ -75,26 +79,6 @@ static __always_inline void sroce_icrc_head(struct sroce_icrc *icrc, u32 index,
 	} else {
 		put_unaligned_be16(udp_len, ip + 4);
 	}
-}
-
-/**
- * sroce_icrc_start() - start of a CRC in steps of SROCE_ICRC_STEP bytes
- * @icrc: headers
- * @more: bytes after SROCE_ICRC_END that belong to the headers, less than a
- *	step
- *
- * Return: offset in @icrc->head.  The CRC starts there with initial value 0.
- */
-static inline u32 sroce_icrc_start(const struct sroce_icrc *icrc, u32 more)
-{
-	u32 lrh = icrc->ip - SROCE_ICRC_LRH_BYTES + 4;
-
-	/*
-	 * SROCE_ICRC_END is a multiple of the step.  Round down to a multiple
-	 * before the first byte that is not zero.
-	 */
-	return (lrh & ~(SROCE_ICRC_STEP - 1)) -
-	       (more ? SROCE_ICRC_STEP - more : 0);
 }
 
 /* The ICRC as it is on the wire. */

@@ -256,10 +256,12 @@
 #define SROCE_LOOPBACK_BUDGET	8
 /* Default device memory of a device, MiB.  Suite pyverbs (test_device.DMTest). */
 #define SROCE_DM_MIB	64
+#ifdef SROCE_OUT_OF_TREE
 /* Bytes of a burst for which saving the FPU state pays.  Row "WRITE 64 KiB". */
 #define SROCE_CLMUL_BYTES	512
 /* Bytes for which sroce_chorba() is faster than the library.  Row "UD 1 KiB". */
 #define SROCE_CHORBA_MIN_BYTES	128
+#endif
 
 /* --- Fairness between QPs: queue/qp_run.c, entry/qp_work.c --- */
 

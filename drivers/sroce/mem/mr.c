@@ -288,7 +288,7 @@ static int mr_check(struct ib_pd *pd, u64 start, u64 length, u64 iova,
 	if (!length || check_add_overflow(iova, length - 1, &last) ||
 	    check_add_overflow(start, length - 1, &last))
 		return -EINVAL;
-	return sroce_udata_empty(udata);
+	return ib_no_udata_io(udata);
 }
 
 static void mr_unpin(struct sroce_mr *mr)
@@ -359,9 +359,9 @@ static bool null_mr_asked(struct ib_udata *udata)
 	struct sroce_reg_mr_req req;
 
 	/* Kernel users cannot ask for one. */
-	return udata &&
-	       !sroce_udata_request(udata, &req, sizeof(req), sizeof(req)) &&
-	       req.flags == SROCE_REG_MR_NULL && !req.reserved;
+	return udata && !ib_copy_validate_udata_in(udata, req, reserved) &&
+	       req.flags == SROCE_REG_MR_NULL && !req.reserved &&
+	       !ib_respond_empty_udata(udata);
 }
 
 static void null_release(struct sroce_mr *mr)
@@ -510,7 +510,10 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
+	int err = ib_no_udata_io(udata);
 
+	if (err)
+		return err;
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return -EBUSY;
 	sroce_mr_unpublish(mr);

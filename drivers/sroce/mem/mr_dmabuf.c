@@ -202,7 +202,7 @@ struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,
 
 	if (access & ~SROCE_MR_ACCESS)
 		return ERR_PTR(-EOPNOTSUPP);
-	err = sroce_udata_empty(sroce_dmabuf_udata(input));
+	err = ib_no_udata_io(sroce_dmabuf_udata(input));
 	if (err)
 		return ERR_PTR(err);
 	mr = sroce_mr_alloc(sizeof(*d), pd, SROCE_MR_DMABUF, access);

@@ -197,7 +197,7 @@ int sroce_alloc_mw(struct ib_mw *ibmw, struct ib_udata *udata)
 	struct sroce_mw_slot *slot;
 	int err;
 
-	err = sroce_udata_empty(udata);
+	err = ib_no_udata_io(udata);
 	if (err)
 		return err;
 	slot = kzalloc_obj(*slot, GFP_KERNEL_ACCOUNT);

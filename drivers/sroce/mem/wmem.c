@@ -7,12 +7,12 @@
  * processes that were killed.
  */
 #include <linux/capability.h>
-#include <linux/delay.h>
 #include <linux/hashtable.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include "../base/ref.h"
 #include "../core/params.h"
 #include "odp_wq.h"
 #include "wmem.h"
@@ -21,21 +21,24 @@
 static DEFINE_SPINLOCK(wmem_lock);
 static DEFINE_HASHTABLE(users, 8);
 static struct workqueue_struct *queue;
-static atomic_t alive;
+/* A user for each structure.  Set up when the module is loaded. */
+static struct sroce_ref alive;
 
 static void wake_waiting(struct work_struct *work);
 
 int sroce_wmem_init(void)
 {
 	queue = alloc_workqueue("sroce_wmem", WQ_UNBOUND | WQ_MEM_RECLAIM, 0);
-	return queue ? 0 : -ENOMEM;
+	if (!queue)
+		return -ENOMEM;
+	sroce_ref_init(&alive);
+	return 0;
 }
 
 void sroce_wmem_exit(void)
 {
 	/* Work items may still be running, even if there is nothing to do. */
-	while (atomic_read(&alive))
-		msleep(20);
+	sroce_ref_drain(&alive);
 	destroy_workqueue(queue);
 }
 
@@ -49,7 +52,8 @@ static struct sroce_wmem *alloc_wmem(long limit)
 	w->limit = limit;
 	INIT_LIST_HEAD(&w->waiting);
 	INIT_DELAYED_WORK(&w->wake, wake_waiting);
-	atomic_inc(&alive);
+	/* Not refused: it is drained only when nobody is left who allocates. */
+	sroce_ref_get(&alive);
 	return w;
 }
 
@@ -57,7 +61,7 @@ static void free_wmem(struct sroce_wmem *w)
 {
 	free_percpu(w->looped);
 	kfree(w);
-	atomic_dec(&alive);
+	sroce_ref_put(&alive);
 }
 
 static struct sroce_wmem *find_wmem(kuid_t uid)

@@ -162,7 +162,8 @@ static int ah_publish(struct sroce_ah *ah, struct ib_udata *udata)
 	if (err < 0)
 		return err == -EBUSY ? -ENOMEM : err;
 	resp.ah = ah->number;
-	err = sroce_udata_respond(udata, &resp, sizeof(resp));
+	err = sroce_udata_room(udata, sizeof(resp)) ?:
+	      ib_respond_udata(udata, resp);
 	if (err) {
 		xa_erase(&dev->ahs, ah->number);
 		return err;
@@ -201,7 +202,7 @@ int sroce_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
 	struct sroce_ah *ah = sroce_ah(ibah);
 	int err;
 
-	err = sroce_udata_empty(udata);
+	err = ib_is_udata_in_empty(udata);
 	if (err)
 		return err;
 	ah->av = av_of_handle(init->ah_attr, gfp);

@@ -1,183 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* ICRC of the packets of a burst, and the choice of the CRC implementation. */
-#include <linux/cache.h>
-#include <linux/init.h>
-#include <linux/jump_label.h>
-#include <linux/ktime.h>
-#include <linux/random.h>
+/* ICRC of the packets of a burst. */
 #include <linux/udp.h>
-#include "../core/chorba.h"
-#include "../core/icrc.h"
-#include "../core/params.h"
 #include "icrc.h"
-
-/**
- * enum crc_way - CRC implementation
- * @CRC_AUTO: choose at load
- * @CRC_LIBRARY: the kernel's crc32_le()
- * @CRC_CHORBA: sroce_chorba(), with crc32_le() for short data
- * @CRC_CLMUL: carry-less multiplication (net/x86/crc32_clmul.S), with
- *	CRC_CHORBA for short bursts
- */
-enum crc_way { CRC_AUTO, CRC_LIBRARY, CRC_CHORBA, CRC_CLMUL };
-
-static enum crc_way chosen __ro_after_init = CRC_AUTO;
-
-/* Minimum @n of sroce_crc32_clmul(). */
-#define LEAST_HEAD	48
-
-#ifdef CONFIG_X86_64
-#include <asm/cpufeature.h>
-#include <asm/fpu/api.h>
-#include <asm/simd.h>
-#include <linux/linkage.h>
-
-/* Minimum @len of sroce_crc32_vclmul(). */
-#define WIDE_BYTES	208
-
-static DEFINE_STATIC_KEY_FALSE(wide);
-
-asmlinkage u32 sroce_crc32_clmul(const void *head, const void *p, size_t len,
-				 size_t n);
-asmlinkage u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len,
-				  size_t n);
-
-/* The kernel clears feature bits whose registers it does not save. */
-static bool __init clmul_init(void)
-{
-	if (!boot_cpu_has(X86_FEATURE_AVX) ||
-	    !boot_cpu_has(X86_FEATURE_PCLMULQDQ))
-		return false;
-	if (boot_cpu_has(X86_FEATURE_AVX2) &&
-	    boot_cpu_has(X86_FEATURE_VPCLMULQDQ))
-		static_branch_enable(&wide);
-	return true;
-}
-
-static bool clmul_begin(void)
-{
-	if (!may_use_simd())
-		return false;
-	kernel_fpu_begin();
-	return true;
-}
-
-static void clmul_end(void)
-{
-	kernel_fpu_end();
-}
-
-static __always_inline u32 clmul(const void *head, const void *p, u32 len,
-				 u32 n)
-{
-	if (static_branch_likely(&wide) && len >= WIDE_BYTES)
-		return sroce_crc32_vclmul(head, p, len, n);
-	return sroce_crc32_clmul(head, p, len, n);
-}
-
-#else /* other architectures have no implementation of ours */
-
-static bool __init clmul_init(void)
-{
-	return false;
-}
-
-static bool clmul_begin(void)
-{
-	return false;
-}
-
-static void clmul_end(void)
-{
-}
-
-static u32 clmul(const void *head, const void *p, u32 len, u32 n)
-{
-	return 0;
-}
-
-#endif /* CONFIG_X86_64 */
-
-/*
- * Saving the FPU state costs more than the CRC of a short packet.  It is done
- * once per burst, and only for large bursts.
- */
-static enum crc_way crc_begin(u32 bytes)
-{
-	if (chosen != CRC_CLMUL)
-		return chosen;
-	return bytes >= SROCE_CLMUL_BYTES && clmul_begin() ? CRC_CLMUL : CRC_CHORBA;
-}
-
-static void crc_end(enum crc_way way)
-{
-	if (way == CRC_CLMUL)
-		clmul_end();
-}
-
-static __always_inline bool is_library(enum crc_way way, u32 len)
-{
-	return way == CRC_LIBRARY || (way == CRC_CHORBA && len < SROCE_CHORBA_MIN_BYTES);
-}
-
-/* CRC, from 0, of @n bytes at @head and @len bytes at @p. */
-static __always_inline u32 crc_steps(enum crc_way way, const void *head,
-				     const void *p, u32 len, u32 n)
-{
-	if (way == CRC_CHORBA)
-		return sroce_chorba(head, p, len, n);
-	return clmul(head, p, len, n);
-}
-
+#ifdef SROCE_OUT_OF_TREE
+#include "fast_crc/fast_crc.h"
+#else
 /* CRC of the headers and @len bytes at @p. */
-static __always_inline u32 crc_head(enum crc_way way, struct sroce_icrc *icrc,
-				    const u8 *p, u32 len)
+static u32 crc_head(const struct sroce_icrc *icrc, const u8 *p, u32 len)
 {
-	u32 odd = len % SROCE_ICRC_STEP;
-	u32 start;
+	u32 state = sroce_crc32(SROCE_ICRC_AFTER_LRH, icrc->head + icrc->ip,
+				SROCE_ICRC_END - icrc->ip);
 
-	if (is_library(way, len))
-		return sroce_crc32(sroce_crc32(SROCE_ICRC_AFTER_LRH,
-					       icrc->head + icrc->ip,
-					       SROCE_ICRC_END - icrc->ip),
-				   p, len);
-	start = sroce_icrc_start(icrc, odd);
-	if (odd && len > odd)
-		memcpy(icrc->head + SROCE_ICRC_END, p, SROCE_ICRC_STEP);
-	else if (odd)
-		memcpy(icrc->head + SROCE_ICRC_END, p, odd);
-	return crc_steps(way, icrc->head + start, p + odd, len - odd,
-			 SROCE_ICRC_END + odd - start);
+	return sroce_crc32(state, p, len);
 }
-
-/*
- * Continue a CRC from @state: zeros are put before the bytes, and @state is
- * added to the first bytes.
- */
-static u32 crc_more(enum crc_way way, u32 state, const u8 *p, u32 len)
-{
-	u32 odd = is_library(way, len) ? len : len % SROCE_ICRC_STEP;
-	__le32 head[LEAST_HEAD / sizeof(__le32)] = {};
-	__le32 *first = head + ARRAY_SIZE(head) -
-			SROCE_ICRC_STEP / sizeof(__le32);
-
-	if (odd)
-		state = sroce_crc32(state, p, odd);
-	if (len == odd)
-		return state;
-	memcpy(first, p + odd, SROCE_ICRC_STEP);
-	*first ^= cpu_to_le32(state);
-	return crc_steps(way, head, p + odd + SROCE_ICRC_STEP,
-			 len - odd - SROCE_ICRC_STEP, sizeof(head));
-}
+#endif
 
 /*
  * CRC of a packet in a layout that our bursts do not have.  Moves @r to the
  * trailer.
  */
-static noinline bool crc_pieces(enum crc_way way, struct sroce_icrc *icrc,
-				u32 index, struct sroce_reader *r, u32 len,
-				u32 *state)
+static noinline bool crc_pieces(struct sroce_icrc *icrc, u32 index,
+				struct sroce_reader *r, u32 len, u32 *state)
 {
 	u8 buffer[SROCE_BTH_BYTES];
 	const u8 *p;
@@ -193,13 +36,17 @@ static noinline bool crc_pieces(enum crc_way way, struct sroce_icrc *icrc,
 		p = sroce_reader_piece(r, &n);
 	if (!p)
 		return false;
-	*state = crc_head(way, icrc, p, n);
+	*state = crc_head(icrc, p, n);
 	for (len -= n; len; len -= n) {
 		n = len;
 		p = sroce_reader_piece(r, &n);
 		if (!p)
 			return false;
-		*state = crc_more(way, *state, p, n);
+#ifdef SROCE_OUT_OF_TREE
+		*state = sroce_fast_crc_more(icrc, *state, p, n);
+#else
+		*state = sroce_crc32(*state, p, n);
+#endif
 	}
 	return true;
 }
@@ -210,8 +57,8 @@ static noinline bool crc_pieces(enum crc_way way, struct sroce_icrc *icrc,
  * @buffer.  Returns NULL if the packet is too short.
  */
 static __always_inline const u8 *
-crc_packet(enum crc_way way, struct sroce_icrc *icrc, u32 index,
-	   struct sroce_reader *r, u32 len, u8 *buffer, __le32 *trailer)
+crc_packet(struct sroce_icrc *icrc, u32 index, struct sroce_reader *r, u32 len,
+	   u8 *buffer, __le32 *trailer)
 {
 	u32 rest = len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES;
 	const u8 *bth, *p, *to;
@@ -231,9 +78,9 @@ crc_packet(enum crc_way way, struct sroce_icrc *icrc, u32 index,
 	}
 	if (likely(p)) {
 		sroce_icrc_head(icrc, index, bth, len + sizeof(struct udphdr));
-		state = crc_head(way, icrc, p, rest);
+		state = crc_head(icrc, p, rest);
 	} else {
-		if (!crc_pieces(way, icrc, index, r, len, &state))
+		if (!crc_pieces(icrc, index, r, len, &state))
 			return NULL;
 		to = sroce_reader_take(r, SROCE_ICRC_BYTES, buffer);
 	}
@@ -244,137 +91,45 @@ crc_packet(enum crc_way way, struct sroce_icrc *icrc, u32 index,
 void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 		      u32 left)
 {
-	enum crc_way way = crc_begin(left);
 	u32 i, len;
 
+#ifdef SROCE_OUT_OF_TREE
+	sroce_fast_crc_begin(icrc, left);
+#endif
 	for (i = 0; left; i++, left -= len) {
 		const u8 *to;
 		__le32 trailer;
 
 		len = min(left, size);
-		to = crc_packet(way, icrc, i, &r, len, NULL, &trailer);
+		to = crc_packet(icrc, i, &r, len, NULL, &trailer);
 		memcpy((u8 *)to, &trailer, sizeof(trailer));
 	}
-	crc_end(way);
+#ifdef SROCE_OUT_OF_TREE
+	sroce_fast_crc_end(icrc);
+#endif
 }
 
 u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 		     u32 size, u32 left)
 {
-	enum crc_way way = crc_begin(left);
 	u8 buffer[SROCE_ICRC_BYTES];
 	u64 good = 0, bit;
 	u32 len;
 
+#ifdef SROCE_OUT_OF_TREE
+	sroce_fast_crc_begin(icrc, left);
+#endif
 	for (bit = 1; left; bit <<= 1, index++, left -= len) {
 		const u8 *found;
 		__le32 right;
 
 		len = min(left, size);
-		found = crc_packet(way, icrc, index, &r, len, buffer, &right);
+		found = crc_packet(icrc, index, &r, len, buffer, &right);
 		if (found && !memcmp(found, &right, sizeof(right)))
 			good |= bit;
 	}
-	crc_end(way);
-	return good;
-}
-
 #ifdef SROCE_OUT_OF_TREE
-#include <linux/moduleparam.h>
-#include <linux/sysfs.h>
-
-static const char * const names[] = {
-	[CRC_AUTO] = "auto",
-	[CRC_LIBRARY] = "library",
-	[CRC_CHORBA] = "chorba",
-	[CRC_CLMUL] = "clmul",
-};
-
-static int set_way(const char *value, const struct kernel_param *param)
-{
-	int way = sysfs_match_string(names, value);
-
-	if (way < 0)
-		return way;
-	chosen = way;
-	return 0;
-}
-
-static int get_way(char *value, const struct kernel_param *param)
-{
-	return sysfs_emit(value, "%s\n", names[chosen]);
-}
-
-static const struct kernel_param_ops way_ops = {
-	.set = set_way,
-	.get = get_way,
-};
-
-module_param_cb(crc, &way_ops, NULL, 0444);
-MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest), library, chorba, clmul");
-#endif /* SROCE_OUT_OF_TREE */
-
-/* A large burst for the measurement. */
-#define TRIAL_PACKETS	64
-#define TRIAL_BYTES	1024
-#define TRIALS		8
-
-static u8 trial[TRIAL_BYTES] __initdata;
-
-static u64 __init time_of(enum crc_way way)
-{
-	struct sroce_icrc icrc = {
-		.ip = SROCE_ICRC_UDP - SROCE_ICRC_IPV4_BYTES,
-	};
-	u64 start = ktime_get_ns();
-	u32 i, state;
-
-	if (way == CRC_CLMUL && !clmul_begin())
-		return U64_MAX;
-	for (i = 0; i < TRIAL_PACKETS; i++) {
-		state = crc_head(way, &icrc, trial, TRIAL_BYTES);
-		/*
-		 * crc32_le() is pure: without this the compiler would call it
-		 * once.
-		 */
-		memcpy(trial, &state, sizeof(state));
-	}
-	crc_end(way);
-	return ktime_get_ns() - start;
-}
-
-/*
- * Choose by speed, not by CPU features: an emulator has every feature.
- * Interrupts and clock changes disturb the measurement, so take the best of
- * TRIALS rounds.  Carry-less multiplication is chosen only if it takes at most
- * 4/3 of the time of the best other implementation.
- */
-static enum crc_way __init fastest(bool has_clmul)
-{
-	u64 best[CRC_CLMUL + 1];
-	enum crc_way way;
-	u32 i;
-
-	get_random_bytes(trial, sizeof(trial));
-	memset(best, 0xff, sizeof(best));
-	for (i = 0; i < TRIALS; i++)
-		for (way = CRC_LIBRARY; way <= CRC_CLMUL; way++)
-			if (way != CRC_CLMUL || has_clmul)
-				best[way] = min(best[way], time_of(way));
-	way = best[CRC_CHORBA] < best[CRC_LIBRARY] ? CRC_CHORBA : CRC_LIBRARY;
-	if (has_clmul && best[CRC_CLMUL] / 4 <= best[way] / 3)
-		way = CRC_CLMUL;
-	return way;
-}
-
-void __init sroce_icrc_init(void)
-{
-	bool has_clmul = clmul_init();
-
-	if (chosen == CRC_CLMUL && !has_clmul) {
-		pr_warn("sroce: crc=clmul: not with this processor\n");
-		chosen = CRC_AUTO;
-	}
-	if (chosen == CRC_AUTO)
-		chosen = fastest(has_clmul);
+	sroce_fast_crc_end(icrc);
+#endif
+	return good;
 }

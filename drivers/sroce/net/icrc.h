@@ -6,12 +6,6 @@
 #include "../core/icrc.h"
 #include "../mem/skb_reader.h"
 
-/*
- * Choose the CRC implementation, unless the parameter does.  Context: loading
- * the module.
- */
-void sroce_icrc_init(void);
-
 /**
  * sroce_icrc_write() - write the ICRC of each packet
  * @icrc: from sroce_icrc_begin() for the burst

@@ -2,12 +2,12 @@
 /*
  * Transmission of bursts: network headers, ICRC, back-pressure, and completion.
  */
-#include <linux/delay.h>
+#include <linux/completion.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/jiffies.h>
 #include <linux/netdevice.h>
-#include <linux/percpu.h>
+#include <linux/percpu-refcount.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_checksum.h>
@@ -24,8 +24,9 @@
 #include "tx.h"
 #include "udp_sock.h"
 
-/* Number of skbs with our destructor; the sum over all CPUs counts. */
-static DEFINE_PER_CPU(long, under_way);
+/* A reference for each skb with our destructor. */
+static struct percpu_ref under_way;
+static DECLARE_COMPLETION(drained);
 
 /* Back-pressure */
 
@@ -45,7 +46,7 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 				      BIT(SROCE_TODO_RESPOND));
 	sroce_wmem_uncharge(qp->wmem, units);
 	kref_put(&qp->mem, sroce_qp_free);
-	this_cpu_dec(under_way);
+	percpu_ref_put(&under_way);
 }
 
 /* Drop the reference of force_mtu_sock(). */
@@ -168,21 +169,26 @@ bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo)
 	return false;
 }
 
-static bool any_under_way(void)
+static void all_done(struct percpu_ref *ref)
 {
-	long sum = 0;
-	int cpu;
+	complete(&drained);
+}
 
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu(under_way, cpu));
-	return sum;
+int __init sroce_tx_init(void)
+{
+	return percpu_ref_init(&under_way, all_done, 0, GFP_KERNEL);
+}
+
+void sroce_tx_exit(void)
+{
+	percpu_ref_exit(&under_way);
 }
 
 void sroce_tx_drain(void)
 {
-	/* There are no QPs left, so the number only falls. */
-	while (any_under_way())
-		msleep(20);
+	/* There are no QPs left, so no skb gets a reference. */
+	percpu_ref_kill(&under_way);
+	wait_for_completion(&drained);
 	/* The last destructor may have been preempted before it returned. */
 	synchronize_rcu_tasks();
 }
@@ -400,7 +406,7 @@ static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
 							       responses_done;
 	kref_get(&burst->qp->mem);
 	atomic_inc(&burst->path->bursts);
-	this_cpu_inc(under_way);
+	percpu_ref_get(&under_way);
 	return burst->av->loopback ? transmit_loopback(burst, skb) :
 				     transmit_ip(burst, skb);
 }

@@ -172,7 +172,8 @@ static void cq_call(struct sroce_cq *cq, unsigned long calls)
 		cq_raise_error(cq);
 }
 
-/* Only the timer or tasklet that @runs counts calls this. */
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
+/* Only the timer or work item that @runs counts calls this. */
 static void count_handler_run(u32 *runs)
 {
 	/* Orders the work of the run before the count; see runs_since(). */
@@ -184,13 +185,16 @@ static u32 runs_since(const u32 *runs, u32 then)
 	/* Pairs with count_handler_run(). */
 	return smp_load_acquire(runs) - then;
 }
+#endif
 
-static void cq_call_kernel(struct tasklet_struct *caller)
+static void cq_call_kernel(struct sroce_bh_work *caller)
 {
 	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
 
 	cq_call(cq, xchg(&cq->calls, 0));
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
 	count_handler_run(&cq->called);
+#endif
 }
 
 /*
@@ -207,7 +211,7 @@ static void cq_raise(struct sroce_cq *cq, unsigned long calls)
 		return;
 	}
 	set_mask_bits(&cq->calls, 0, calls);
-	tasklet_schedule(&cq->caller);
+	sroce_bh_work_queue(&cq->caller);
 }
 
 static enum hrtimer_restart cq_waited(struct hrtimer *timer)
@@ -221,7 +225,9 @@ static enum hrtimer_restart cq_waited(struct hrtimer *timer)
 	due = cq_batch_due(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
 	count_handler_run(&cq->waits);
+#endif
 	return HRTIMER_NORESTART;
 }
 
@@ -265,7 +271,8 @@ static int cq_respond(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
 		.entries = entries,
 	};
 
-	return sroce_udata_respond(udata, &resp, sizeof(resp));
+	return sroce_udata_room(udata, sizeof(resp)) ?:
+	       ib_respond_udata(udata, resp);
 }
 
 /* Allocate the doorbell slot of a process, and write the response. */
@@ -301,7 +308,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	mutex_init(&cq->resize);
 	hrtimer_setup(&cq->timer, cq_waited, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	tasklet_setup(&cq->caller, cq_call_kernel);
+	sroce_bh_work_init(&cq->caller, cq_call_kernel);
 	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->lenient = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->entries = roundup_pow_of_two(attr->cqe);
@@ -321,11 +328,12 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
 /*
  * Handlers running when the QP was destroyed have finished once timer and
- * tasklet are idle or have each run twice.  One run is not enough: it may have
+ * work item are idle or have each run twice.  One run is not enough: it may have
  * been in progress, past the QP's event, when it was queued again.  The timer
- * goes first, because it schedules the tasklet.
+ * goes first, because it queues the work item.
  */
 void sroce_cq_drain_handlers(struct sroce_cq *cq)
 {
@@ -335,18 +343,19 @@ void sroce_cq_drain_handlers(struct sroce_cq *cq)
 	while (hrtimer_active(&cq->timer) && runs_since(&cq->waits, waits) < 2)
 		usleep_range(10, 100);
 	called = READ_ONCE(cq->called);
-	while (READ_ONCE(cq->caller.state) &&
+	while (sroce_bh_work_busy(&cq->caller) &&
 	       runs_since(&cq->called, called) < 2)
 		usleep_range(10, 100);
 	/*
 	 * If idle: order the caller's later accesses after the work that the
-	 * tasklet did before it cleared its state.
+	 * work item did before it became idle.
 	 */
 	smp_rmb();
 }
+#endif
 
 /*
- * The timer goes first, because it schedules the tasklet, which calls the
+ * The timer goes first, because it queues the work item, which calls the
  * handlers of kernel users.
  */
 int sroce_pre_destroy_cq(struct ib_cq *ibcq)
@@ -354,7 +363,7 @@ int sroce_pre_destroy_cq(struct ib_cq *ibcq)
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
 	hrtimer_cancel(&cq->timer);
-	tasklet_kill(&cq->caller);
+	sroce_bh_work_cancel(&cq->caller);
 	return 0;
 }
 
@@ -369,6 +378,10 @@ void sroce_post_destroy_cq(struct ib_cq *ibcq)
 
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
+	int err = ib_no_udata_io(udata);
+
+	if (err)
+		return err;
 	sroce_pre_destroy_cq(ibcq);
 	sroce_post_destroy_cq(ibcq);
 	return 0;
@@ -518,7 +531,7 @@ int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
 
 	if (cqe < 1 || cqe > SROCE_MAX_CQE)
 		return -EINVAL;
-	err = sroce_udata_empty(udata);
+	err = ib_is_udata_in_empty(udata);
 	if (err)
 		return err;
 	mutex_lock(&cq->resize);

@@ -3,9 +3,9 @@
 #define SROCE_CQ_H
 
 #include <linux/hrtimer.h>
-#include <linux/interrupt.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "doorbell.h"
 #include "queue_mem.h"
@@ -43,9 +43,9 @@ enum sroce_cq_call {
  * @timer: runs while an event is delayed
  * @late_solicited: a completion since the last event was solicited or an error
  * @waiting: @timer is queued
- * @waits: number of runs of @timer; written by its callback without @lock
- * @caller: tasklet that calls a kernel user's handlers
+ * @caller: work item in softirq context: calls a kernel user's handlers
  * @calls: handlers for @caller to call, bits of enum sroce_cq_call; atomic
+ * @waits: number of runs of @timer; written by its callback without @lock
  * @called: number of runs of @caller; written by it without @lock
  * @resize: serializes resize_cq(); taken before @lock
  * @kernel_slot: see @slot
@@ -74,10 +74,12 @@ struct sroce_cq {
 	struct hrtimer timer;
 	bool late_solicited;
 	bool waiting;
-	u32 waits;
-	struct tasklet_struct caller;
+	struct sroce_bh_work caller;
 	unsigned long calls;
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
+	u32 waits;
 	u32 called;
+#endif
 	struct mutex resize;	/* see above */
 	struct sroce_cq_slot kernel_slot;
 };
@@ -108,17 +110,19 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe);
  */
 void sroce_cq_notify(struct sroce_cq *cq);
 
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
 /**
  * sroce_cq_drain_handlers() - wait for the events of a QP that was destroyed
  * @cq: CQ of a kernel user
  *
- * ib_free_cq() assumes that a CQ without QPs has no events, and may free the
- * handler's data at once.  This does not wait for the events of other QPs,
+ * Before pre_destroy_cq() came, ib_free_cq() assumed that a CQ without QPs has no
+ * events, and freed the handler's data at once.  This does not wait for the events of other QPs,
  * however many there are.
  *
  * Context: process, may sleep.
  */
 void sroce_cq_drain_handlers(struct sroce_cq *cq);
+#endif
 
 /* ib_device_ops */
 int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,

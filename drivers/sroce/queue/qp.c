@@ -40,7 +40,6 @@ int sroce_qp_table_init(void)
 
 void sroce_qp_table_exit(void)
 {
-	synchronize_rcu();
 	rhashtable_destroy(&table);
 }
 

@@ -426,7 +426,7 @@ static inline u32 sroce_qp_qkey(const struct sroce_qp *qp)
 }
 
 int sroce_qp_table_init(void);
-/* After sroce_tx_drain(). */
+/* After sroce_tx_drain(), which waits for the last lookups. */
 void sroce_qp_table_exit(void);
 
 /**

@@ -173,10 +173,10 @@ bool sroce_xrc_srq_valid(struct sroce_qp *qp)
 
 int sroce_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
 {
-	return sroce_udata_empty(udata);
+	return ib_no_udata_io(udata);
 }
 
 int sroce_dealloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
 {
-	return 0;
+	return ib_no_udata_io(udata);
 }

@@ -10,6 +10,7 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_mad.h>
+#include "../base/udata.h"
 #include "../mem/mmap.h"
 #include "../mem/mr.h"
 #include "../mem/mr_dm.h"
@@ -20,7 +21,9 @@
 #include "../net/ah.h"
 #include "../net/mcast.h"
 #include "../net/pkey.h"
+#include "../queue/comp_cntr.h"
 #include "../queue/cq.h"
+#include "../queue/srq.h"
 #include "../recv/xrc.h"
 #include "comp_cntr.h"
 #include "device.h"
@@ -78,8 +81,10 @@ static int sroce_query_device(struct ib_device *ibdev,
 			      struct ib_device_attr *attr,
 			      struct ib_udata *udata)
 {
-	if (udata && (udata->inlen || udata->outlen))
-		return -EINVAL;
+	int err = ib_no_udata_io(udata);
+
+	if (err)
+		return err;
 
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->fw_ver = SROCE_FW_VER;
@@ -240,6 +245,7 @@ static const struct ib_device_ops ops = {
 	.owner = THIS_MODULE,
 	.driver_id = DRIVER_ID,
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
+	SROCE_ROBUST_UDATA_OPS
 
 	.add_gid = sroce_add_gid,
 	.advise_mr = sroce_advise_mr,
@@ -349,7 +355,7 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 	if (err)
 		goto err_mrs;
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1);
+	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);

@@ -10,7 +10,6 @@
 #include "../mem/odp_wq.h"
 #include "../mem/wmem.h"
 #include "../net/burst.h"
-#include "../net/icrc.h"
 #include "../net/loopback.h"
 #include "../net/mcast.h"
 #include "../net/tx.h"
@@ -23,6 +22,9 @@
 #include "listener.h"
 #include "port.h"
 #include "settings.h"
+#ifdef SROCE_OUT_OF_TREE
+#include "../net/fast_crc/fast_crc.h"
+#endif
 
 static struct rdma_link_ops link_ops = {
 	.type = "sroce",
@@ -78,13 +80,18 @@ static int __init sroce_init(void)
 {
 	int err;
 
-	sroce_icrc_init();
+#ifdef SROCE_OUT_OF_TREE
+	sroce_fast_crc_init();
+#endif
 	err = sroce_wmem_init();
 	if (err)
 		return err;
-	err = sroce_rx_init();
+	err = sroce_tx_init();
 	if (err)
 		goto err_wmem;
+	err = sroce_rx_init();
+	if (err)
+		goto err_tx;
 	err = sroce_qp_table_init();
 	if (err)
 		goto err_loop;
@@ -128,6 +135,8 @@ err_qp:
 	sroce_qp_table_exit();
 err_loop:
 	sroce_loopback_exit();
+err_tx:
+	sroce_tx_exit();
 err_wmem:
 	sroce_wmem_exit();
 	return err;
@@ -153,6 +162,9 @@ static void __exit sroce_exit(void)
 	sroce_wmem_exit();
 	sroce_loopback_exit();
 	sroce_burst_exit();
+	sroce_tx_exit();
+	/* The last callback of verbs/qp_counter.c */
+	rcu_barrier();
 }
 
 module_init(sroce_init);

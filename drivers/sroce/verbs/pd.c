@@ -10,12 +10,12 @@
 
 int sroce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	return sroce_udata_empty(udata);
+	return ib_no_udata_io(udata);
 }
 
 int sroce_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	return 0;
+	return ib_no_udata_io(udata);
 }
 
 /* The macros below need names that are not macros themselves. */

@@ -6,19 +6,26 @@
 #include "hw_stats.h"
 #include "qp_counter.h"
 
-/* The xarray stores per-CPU pointers, which its type does not express. */
-static struct sroce_counters __percpu *to_values(void *entry)
-{
-	return (struct sroce_counters __percpu __force *)(unsigned long)entry;
-}
+/**
+ * struct values - what is counted for the QPs that are bound to a counter
+ * @counters: per CPU
+ * @dev: device, referenced
+ * @id: number in @dev->statistics
+ * @rcu: softirqs may still count when the last QP is unbound
+ */
+struct values {
+	struct sroce_counters __percpu *counters;
+	struct sroce_device *dev;
+	u32 id;
+	struct rcu_head rcu;
+};
 
 /* The values of a counter, looked up by its number. */
-static struct sroce_counters __percpu *
-values_of(const struct rdma_counter *counter)
+static struct values *values_of(const struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
 
-	return to_values(xa_load(&dev->statistics, counter->id));
+	return xa_load(&dev->statistics, counter->id);
 }
 
 struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter)
@@ -29,33 +36,65 @@ struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter)
 int sroce_counter_update_stats(struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
-	struct sroce_counters __percpu *values;
+	struct values *values;
 
 	/*
 	 * Netlink may also ask for a counter whose last QP is being destroyed.
 	 */
-	xa_lock(&dev->statistics);
+	xa_lock_bh(&dev->statistics);
 	values = values_of(counter);
 	if (values)
-		sroce_counters_sum(values, counter->stats->value);
-	xa_unlock(&dev->statistics);
+		sroce_counters_sum(values->counters, counter->stats->value);
+	xa_unlock_bh(&dev->statistics);
 	return 0;
 }
 
-/* Allocate the values, for the first QP. */
+static void free_values(struct values *values)
+{
+	free_percpu(values->counters);
+	kfree(values);
+}
+
+static struct values *alloc_values(struct sroce_device *dev)
+{
+	struct values *values = kzalloc_obj(*values, GFP_KERNEL_ACCOUNT);
+
+	if (!values)
+		return NULL;
+	values->dev = dev;
+	values->counters = alloc_percpu_gfp(struct sroce_counters,
+					    GFP_KERNEL_ACCOUNT);
+	if (values->counters)
+		return values;
+	kfree(values);
+	return NULL;
+}
+
+/*
+ * Allocate the values, for the first QP.  They hold the device, which waits for
+ * them when it is unregistered.
+ */
 static int make_values(struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
-	struct sroce_counters __percpu *values;
-	int err;
+	struct values *values = alloc_values(dev);
+	int err = -ENODEV;
 
-	values = alloc_percpu_gfp(struct sroce_counters, GFP_KERNEL_ACCOUNT);
 	if (!values)
 		return -ENOMEM;
-	err = xa_alloc(&dev->statistics, &counter->id,
-		       (void *)(unsigned long __force)values, xa_limit_31b, GFP_KERNEL);
+	if (!ib_device_try_get(&dev->ib))
+		goto err_free;
+	err = xa_alloc_bh(&dev->statistics, &values->id, values, xa_limit_31b,
+			  GFP_KERNEL);
 	if (err)
-		free_percpu(values);
+		goto err_put;
+	counter->id = values->id;
+	return 0;
+
+err_put:
+	ib_device_put(&dev->ib);
+err_free:
+	free_values(values);
 	return err;
 }
 
@@ -75,7 +114,7 @@ int sroce_counter_bind_qp(struct rdma_counter *counter,
 	if (!counter->id)
 		err = make_values(counter);
 	if (!err) {
-		WRITE_ONCE(qp->counters, values_of(counter));
+		WRITE_ONCE(qp->counters, values_of(counter)->counters);
 		/* The RDMA core leaves this to the driver. */
 		ibqp->counter = counter;
 	}
@@ -105,52 +144,58 @@ static void add_up(u64 *total, struct sroce_counters __percpu *counters)
 		total[i] += sum.value[i];
 }
 
+static void retire(struct rcu_head *rcu)
+{
+	struct values *values = container_of(rcu, struct values, rcu);
+	struct sroce_device *dev = values->dev;
+
+	xa_lock_bh(&dev->statistics);
+	__xa_erase(&dev->statistics, values->id);
+	add_up(dev->retired.value, values->counters);
+	xa_unlock_bh(&dev->statistics);
+	free_values(values);
+	ib_device_put(&dev->ib);
+}
+
 /* No QP is bound, but a softirq may still be counting. */
 int sroce_counter_dealloc(struct rdma_counter *counter)
 {
-	struct sroce_device *dev = sroce_device(counter->device);
-	struct sroce_counters __percpu *values = values_of(counter);
+	struct values *values = values_of(counter);
 
-	if (!values)
-		return 0;
-	synchronize_rcu();
-	xa_lock(&dev->statistics);
-	__xa_erase(&dev->statistics, counter->id);
-	add_up(dev->retired.value, values);
-	xa_unlock(&dev->statistics);
-	free_percpu(values);
+	if (values)
+		call_rcu(&values->rcu, retire);
 	return 0;
 }
 
 static void add_up_all(struct sroce_device *dev, struct sroce_counters *total)
 {
+	struct values *values;
 	unsigned long id;
-	void *entry;
 
 	lockdep_assert_held(&dev->statistics.xa_lock);
 	*total = dev->retired;
 	add_up(total->value, dev->counters);
-	xa_for_each(&dev->statistics, id, entry)
-		add_up(total->value, to_values(entry));
+	xa_for_each(&dev->statistics, id, values)
+		add_up(total->value, values->counters);
 }
 
 void sroce_qp_counter_total(struct sroce_device *dev,
 			    struct sroce_counters *total)
 {
-	xa_lock(&dev->statistics);
+	xa_lock_bh(&dev->statistics);
 	add_up_all(dev, total);
-	xa_unlock(&dev->statistics);
+	xa_unlock_bh(&dev->statistics);
 }
 
 void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total)
 {
-	xa_lock(&dev->statistics);
+	xa_lock_bh(&dev->statistics);
 	/* 0 until the first query. */
 	if (!dev->recent_until || time_after_eq(jiffies, dev->recent_until)) {
 		add_up_all(dev, &dev->recent);
 		dev->recent_until = (jiffies + msecs_to_jiffies(SROCE_RECENT_MS)) | 1;
 	}
 	*total = dev->recent;
-	xa_unlock(&dev->statistics);
+	xa_unlock_bh(&dev->statistics);
 }

@@ -392,7 +392,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	u8 now;
 	int err;
 
-	err = sroce_udata_empty(udata);
+	err = ib_no_udata_io(udata);
 	if (err)
 		return err;
 	mutex_lock(&qp->mutex);

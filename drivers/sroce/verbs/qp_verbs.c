@@ -150,7 +150,8 @@ static int write_qp_resp(struct sroce_qp *qp, struct ib_udata *udata)
 		.rq_entries = qp->rq.ring.entries,
 	};
 
-	return sroce_udata_respond(udata, &resp, sizeof(resp));
+	return sroce_udata_room(udata, sizeof(resp)) ?:
+	       ib_respond_udata(udata, resp);
 }
 
 /* An XRC target QP uses the SRQs of its domain instead of queues. */
@@ -346,17 +347,22 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sroce_qp *qp = sroce_qp(ibqp);
 	struct sroce_ucontext *ctx = qp->ctx;
+	int err = ib_no_udata_io(udata);
 
+	if (err)
+		return err;
 	if (ctx)
 		sroce_doorbell_set_qp(ctx, &qp->place, NULL);
 	if (posted_unkicked(qp))
 		sroce_qp_kick(qp);
 	unpublish_and_drain(qp);
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
 	if (!ctx && !sroce_qp_target(qp)) {
 		sroce_cq_drain_handlers(qp->sq.cq);
 		if (qp->rq.cq != qp->sq.cq)
 			sroce_cq_drain_handlers(qp->rq.cq);
 	}
+#endif
 	if (qp->sq.ud.av)
 		sroce_av_put(qp->sq.ud.av);
 	if (qp->av)

@@ -54,7 +54,8 @@ static int write_srq_resp(const struct sroce_srq *srq, struct ib_udata *udata)
 	};
 
 	fill_map(&resp.map, srq, srq->memory);
-	return sroce_udata_respond(udata, &resp, sizeof(resp));
+	return sroce_udata_room(udata, sizeof(resp)) ?:
+	       ib_respond_udata(udata, resp);
 }
 
 /* Allocate the doorbell slot of a process and, for XRC, the SRQ number. */
@@ -137,7 +138,10 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct sroce_srq *srq = sroce_srq(ibsrq);
+	int err = ib_no_udata_io(udata);
 
+	if (err)
+		return err;
 	atomic_dec(&sroce_device(ibsrq->device)->num_srqs);
 	if (srq->number)
 		sroce_xrc_unpublish(srq);
@@ -202,7 +206,7 @@ static int tell_map(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
 	struct sroce_modify_srq_req req;
 	int err;
 
-	err = sroce_udata_request(udata, &req, sizeof(req), sizeof(req));
+	err = ib_copy_validate_udata_in(udata, req, reserved);
 	if (err)
 		return err;
 	if (req.reserved)
@@ -210,8 +214,9 @@ static int tell_map(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
 	if (req.resp_size < sizeof(resp))
 		return -EINVAL;
 	fill_map(&resp.map, srq, memory);
-	return copy_to_user(u64_to_user_ptr(req.resp), &resp, sizeof(resp)) ?
-	       -EFAULT : 0;
+	if (copy_to_user(u64_to_user_ptr(req.resp), &resp, sizeof(resp)))
+		return -EFAULT;
+	return ib_respond_empty_udata(udata);
 }
 
 static int resize_srq(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
@@ -254,7 +259,7 @@ static int check_srq_attr(const struct sroce_srq *srq,
 	if (mask & IB_SRQ_LIMIT && attr->srq_limit > max_wr)
 		return -EINVAL;
 	if (!(mask & IB_SRQ_MAX_WR))
-		return sroce_udata_empty(udata);
+		return ib_no_udata_io(udata);
 	if (!max_wr || max_wr > SROCE_MAX_SRQ_WR)
 		return -EINVAL;
 	/* Kernel users cannot resize: their tail would have to stand still. */

@@ -36,9 +36,7 @@ static int read_request(struct ib_device *ibdev, struct ib_udata *udata,
 {
 	int err;
 
-	err = sroce_udata_request(udata, req, sizeof(*req),
-				  offsetofend(struct sroce_alloc_ucontext_req,
-					      flags));
+	err = ib_copy_validate_udata_in(udata, *req, flags);
 	if (err)
 		return err;
 	if (req->abi_version != SROCE_ABI_VERSION) {
@@ -54,9 +52,8 @@ static int respond(struct ib_udata *udata, u64 features)
 	struct sroce_alloc_ucontext_resp resp = properties;
 
 	resp.features &= features;
-	return sroce_udata_respond_part(udata, &resp, sizeof(resp),
-					offsetofend(struct sroce_alloc_ucontext_resp,
-						    max_sge));
+	return sroce_udata_room(udata, offsetofend(typeof(resp), max_sge)) ?:
+	       ib_respond_udata(udata, resp);
 }
 
 /*

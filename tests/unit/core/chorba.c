@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* core/chorba.c against the table. */
+/* drivers/sroce/net/fast_crc/chorba.c against the table. */
 #include "chorba.h"
 #include "crcs.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* drivers/sroce/net/x86/crc32_clmul.S against the table, on processors that can run it. */
+/* drivers/sroce/net/fast_crc/crc32_clmul.S against the table, on processors that can run it. */
 #include <stdlib.h>
 #include "crcs.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "icrc_start.h"
 #include "icrc_state.h"
 #include "tap.h"
 

@@ -16,7 +16,7 @@
  * later bit is to the left.
  */
 #include "chorba.h"
-#include "params.h"
+#include "../../core/params.h"
 
 #define WORD	sizeof(u64)
 /*

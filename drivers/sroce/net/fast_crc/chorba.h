@@ -2,7 +2,7 @@
 #ifndef SROCE_CHORBA_H
 #define SROCE_CHORBA_H
 
-#include "env.h"
+#include "../../core/env.h"
 
 /* Minimum length, bytes. */
 #define SROCE_CHORBA_BYTES	40

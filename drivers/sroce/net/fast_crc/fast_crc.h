@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_FAST_CRC_H
+#define SROCE_FAST_CRC_H
+
+#include "../../core/icrc.h"
+
+/*
+ * Choose the CRC implementation, unless the parameter does.  Context: loading
+ * the module.
+ */
+void sroce_fast_crc_init(void);
+
+/**
+ * sroce_fast_crc_begin() - begin the CRCs of a burst
+ * @icrc: burst; sroce_fast_crc_end() ends its CRCs
+ * @bytes: bytes of the burst
+ *
+ * Context: bottom halves off.
+ */
+void sroce_fast_crc_begin(struct sroce_icrc *icrc, u32 bytes);
+void sroce_fast_crc_end(const struct sroce_icrc *icrc);
+
+/* CRC of the headers and @len bytes at @p. */
+u32 sroce_fast_crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len);
+/* Continue a CRC from @state with @len bytes at @p. */
+u32 sroce_fast_crc_more(const struct sroce_icrc *icrc, u32 state, const u8 *p,
+			u32 len);
+
+static __always_inline u32 crc_head(struct sroce_icrc *icrc, const u8 *p,
+				    u32 len)
+{
+	return sroce_fast_crc_head(icrc, p, len);
+}
+
+#endif /* SROCE_FAST_CRC_H */
