@@ -112,7 +112,7 @@ bool things_up(struct things *t)
 static void pairs_work(struct things *t)
 {
 	CHECK(works(&t->pair));
-	CHECK(move(&t->xrc, &(const struct move) {
+	CHECK(transfer(&t->xrc, &(const struct transfer) {
 			.opcode = IBV_WR_SEND, .length = 100 }));
 }
 
