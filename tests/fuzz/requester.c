@@ -97,10 +97,10 @@ static void check_outgoing(const struct fuzz *f,
 		return;
 	}
 	assert(pkt->payload <= f->r.mtu);
-	assert(op->place & SROCE_LAST || pkt->payload == f->r.mtu);
+	assert(op->pos & SROCE_LAST || pkt->payload == f->r.mtu);
 	if (op->headers & SROCE_PAYLOAD) {
-		assert(!(op->place & SROCE_FIRST) == !!out->offset);
-		assert(!(op->place & SROCE_LAST) ==
+		assert(!(op->pos & SROCE_FIRST) == !!out->offset);
+		assert(!(op->pos & SROCE_LAST) ==
 		       (out->offset + pkt->payload < out->wr->length));
 	}
 }

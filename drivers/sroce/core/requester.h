@@ -70,7 +70,7 @@ struct sroce_repair {
  * @cc: congestion control.  READ responses use the window of READs; after
  *	losses they use the window of all requests
  * @flight: unacknowledged packets when the latest new one was sent
- * @cut: @sent when sroce_requester_congested() last made the window smaller
+ * @reduced_psn: @sent when sroce_requester_congested() last reduced the window
  * @read_packets: sum of the PSNs of the requests that @reads counts
  * @ends: PSNs at which outstanding partial READ requests end, descending
  * @repair: retransmission of what is missing, instead of all that follows
@@ -101,7 +101,7 @@ struct sroce_requester {
 	u32 mtu;
 	struct sroce_cc cc;
 	u32 flight;
-	u32 cut;
+	u32 reduced_psn;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
 	struct sroce_repair repair;

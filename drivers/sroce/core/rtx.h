@@ -17,7 +17,7 @@
  * @probed_since: begin of the wait that ended with a probe
  * @probed_psn: PSN that the probe has repeated
  * @late: how late the response was that the probe had waited for, ns; or 0
- * @patience: ns before a probe, at least: responses have been as late
+ * @probe_floor: ns before a probe, at least: responses have been as late
  * @vain: probes in a row that were in vain, at most SROCE_VAIN_PROBES
  * @sample_at: when the sampled packets were sent
  * @sample_psn: all packets before it belong to the sample
@@ -48,7 +48,7 @@ struct sroce_rtx {
 	u64 probed_since;
 	u32 probed_psn;
 	u32 late;
-	u32 patience;
+	u32 probe_floor;
 	u8 vain;
 	u64 sample_at;
 	u32 sample_psn;

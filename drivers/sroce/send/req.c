@@ -38,15 +38,15 @@ void sroce_req_reset(struct sroce_qp *qp)
 	sroce_ooo_drop(&qp->sq.ooo, qp->dev);
 	sroce_rtx_reset(&qp->sq.rtx);
 	sroce_uso_reset(&qp->sq.uso);
-	qp->sq.blocked = SROCE_SQ_OPEN;
+	qp->sq.timer.blocked = SROCE_SQ_OPEN;
 	qp->sq.ud.held_up = false;
-	qp->sq.pauses = 0;
+	qp->sq.timer.pauses = 0;
 	qp->sq.unasked = 0;
 	qp->sq.timer.slack = 0;
 	qp->sq.batch.unpolled = 0;
 	qp->sq.batch.idle = 0;
 	qp->sq.ring.broken = false;
-	qp->sq.flush_end = 0;
+	qp->sq.ring.flush_end = 0;
 	qp->sq.ask_drained = false;
 	qp->sq.paging.refetch = false;
 	qp->sq.paging.waits = 0;
@@ -136,10 +136,10 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 /* Returns false after SROCE_MAX_PAUSES pauses in a row. */
 static bool pause_requests(struct sroce_qp *qp)
 {
-	if (qp->sq.pauses == SROCE_MAX_PAUSES)
+	if (qp->sq.timer.pauses == SROCE_MAX_PAUSES)
 		return false;
-	qp->sq.pauses++;
-	qp->sq.blocked = SROCE_SQ_LOCAL_DROP;
+	qp->sq.timer.pauses++;
+	qp->sq.timer.blocked = SROCE_SQ_LOCAL_DROP;
 	sroce_rtx_timer_arm(qp, SROCE_PAUSE_NS);
 	return true;
 }
@@ -184,7 +184,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 		watch_burst(qp, burst);
 	/* UC has no responses that end the row of pauses. */
 	if (!reliable && burst->packets)
-		qp->sq.pauses = 0;
+		qp->sq.timer.pauses = 0;
 	if (!sroce_burst_send(burst) || !reliable || !pause_requests(qp))
 		return true;
 	sroce_requester_refused(&qp->sq.req, first);
@@ -304,7 +304,7 @@ static bool may_transmit(struct sroce_qp *qp)
 		return false;
 	order = sroce_tx_in_order(qp, &qp->sq.path);
 	if (order == SROCE_ORDER_WAITS) {
-		qp->sq.blocked = SROCE_SQ_CPU_ORDER;
+		qp->sq.timer.blocked = SROCE_SQ_CPU_ORDER;
 		sroce_rtx_timer_arm(qp, SROCE_ORDER_NS);
 	}
 	return order == SROCE_ORDER_KEPT;
@@ -427,12 +427,12 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
 	sroce_sq_complete_done(qp);
 	if (next == SROCE_NEXT_FAULT && req->in.head == req->in.next)
 		sroce_sq_fail(qp, oldest_status(req));
-	if (qp->sq.progress)
+	if (qp->sq.timer.progress)
 		sroce_rtx_restart(&qp->sq.rtx);
-	if ((qp->sq.progress || !qp->sq.rtx.armed) && !req->rnr_wait &&
-	    !qp->sq.blocked)
+	if ((qp->sq.timer.progress || !qp->sq.rtx.armed) && !req->rnr_wait &&
+	    !qp->sq.timer.blocked)
 		sroce_rtx_timer_progress(qp, req->psn != psn);
-	qp->sq.progress = false;
+	qp->sq.timer.progress = false;
 	if (next == SROCE_NEXT_NOTHING && !needs_kick(qp))
 		return SROCE_NEXT_WINDOW;
 	return next;
@@ -467,7 +467,7 @@ void sroce_req_run(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch(qp)))
 		return;
-	while (sroce_sq_active(qp) && !qp->sq.blocked) {
+	while (sroce_sq_active(qp) && !qp->sq.timer.blocked) {
 		sroce_ring_busy(qp->slot);
 		/* A process may post as fast as this loop sends. */
 		if (!rounds--) {

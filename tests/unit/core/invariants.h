@@ -123,7 +123,7 @@ static inline void check_responder(const struct sroce_responder *r)
 	assert(r->kind == SROCE_KIND_NONE || r->kind == SROCE_KIND_SEND ||
 	       r->kind == SROCE_KIND_WRITE);
 	if (r->kind == SROCE_KIND_NONE && sroce_responder_reliable(r))
-		assert(!r->done && !r->taken);
+		assert(!r->done && !r->rwqe_taken);
 	if (r->kind == SROCE_KIND_WRITE)
 		assert(r->left && r->done + r->left <= SROCE_MAX_MSG);
 	assert(r->done <= SROCE_MAX_MSG);
@@ -152,7 +152,7 @@ static inline void check_advance(const struct sroce_responder *r,
 		sroce_responder_advance(&then, payload);
 	assert(r->epsn == then.epsn && r->last == then.last);
 	assert(r->done == then.done);
-	assert(r->nak_sent == then.nak_sent && r->taken == then.taken);
+	assert(r->nak_sent == then.nak_sent && r->rwqe_taken == then.rwqe_taken);
 	assert(r->kind == then.kind && r->msn == then.msn);
 	assert(r->kind != SROCE_KIND_WRITE ||
 	       (r->va == then.va && r->left == then.left));
