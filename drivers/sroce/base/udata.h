@@ -44,7 +44,7 @@ static inline int sroce_udata_empty(struct ib_udata *udata)
 /**
  * sroce_udata_request() - copy a request of a provider of any age
  * @udata: input of a verb, not NULL
- * @req: the request; what an older provider does not send is 0
+ * @req: the request; bytes that an older provider does not send are 0
  * @size: its size
  * @least: size of the shortest request, that of the oldest provider
  *
@@ -65,7 +65,7 @@ static inline int sroce_udata_request(struct ib_udata *udata, void *req,
 
 /**
  * sroce_udata_respond_part() - copy a response, or as much as the provider knows
- * @udata: of the verb, not NULL
+ * @udata: output of a verb, not NULL
  * @resp: the response
  * @size: its size
  * @least: size of the shortest response, that of the oldest provider

@@ -97,7 +97,7 @@ static bool response_fits(const struct sroce_wr *wr, const struct sroce_pkt *pkt
 
 /*
  * Does the gap lie in the response to the same READ?  Only then the packet may
- * be held: what a later READ has returned would be older than what fills the gap.
+ * be held: the data of a later READ would be older than the data that fills the gap.
  */
 static bool is_ahead(const struct sroce_requester *r,
 		     const struct sroce_pkt *pkt, const struct sroce_ack_result *a)

@@ -10,7 +10,7 @@
 /*
  * The first sample may be an upper bound, because it includes a retransmission.
  * The second sample replaces it.  If it is longer than the timeout, nothing was
- * lost: what was sent again was only on its way.
+ * lost: the retransmitted packets had only been on their way.
  */
 static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
