@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What perftest cannot show: cost against scale. Both ends in one process.
+ * Cost against scale, which perftest cannot show. Both ends in one process.
  *
  *	scale qps COUNT		time of a 2-byte WRITE, going round COUNT QPs
  *	scale mrs COUNT		the same, going round COUNT remote regions
@@ -207,7 +207,7 @@ static long kernel_memory(long *user)
 	       meminfo(text, "Buffers") - meminfo(text, "Cached") - *user;
 }
 
-/* What was freed before is given back late, by RCU and by work queues. */
+/* Freed memory is given back late, by RCU and by work queues. */
 static long settled_kernel_memory(long *user)
 {
 	long last, memory = kernel_memory(user);

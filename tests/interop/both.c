@@ -6,7 +6,7 @@
  *
  *	both DEVICE1 GID-INDEX1 DEVICE2 GID-INDEX2 MTU [RC|UC|UD|all [LARGEST [TIMEOUT]]]
  *
- * Who gives a TIMEOUT has a network that loses packets.
+ * A TIMEOUT says that the network loses packets.
  */
 #include <err.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static struct messages small(uint32_t empty)
 }
 
 /*
- * What rxe of 6.12 cannot do again when it is lost: it sends an atomic WRITE
+ * Lost packets that rxe of 6.12 does not repair: it repeats an atomic WRITE
  * with address 0, and does not answer an empty READ.
  */
 static bool rxe_repeats(const struct operation *op, const struct end *from)

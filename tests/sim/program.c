@@ -64,7 +64,7 @@ static bool receives(u8 opcode)
 
 static void add_receive(struct world *w, struct side *side, u32 length)
 {
-	/* Which message is lost is not known: all must fit. */
+	/* Any message may be lost, so all must fit. */
 	if (w->transport == SROCE_UC)
 		length = 12 * w->mtu;
 	else if (rng_permille(&w->rng, 300))

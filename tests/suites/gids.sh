@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What becomes of connections when their address, the netdev's MTU, its MAC address or its link changes under them: on veth,
+# Connections survive or end as they should when their address, or the netdev's MTU, MAC address or link changes: on veth,
 # then on a bridge, a bond and VLANs.
 # timeout: 400
 # lanes: vm debug

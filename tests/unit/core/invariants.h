@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What is always true of the core's states, whatever packets come; the
+ * Invariants of the core's states that hold for all packets; the
  * simulator and the fuzzers check it after each step.
  */
 #ifndef SROCE_TEST_INVARIANTS_H
@@ -49,7 +49,7 @@ static inline void check_store(const struct sroce_requester *r)
 	}
 	assert(r->reads == reads && reads <= r->max_reads);
 	assert(r->read_packets == packets);
-	/* What was sent before a loss may be more than the window takes now. */
+	/* Packets sent before a loss may exceed the window of now. */
 	assert(window <= r->cc.max_window || r->transport == SROCE_UC);
 	assert(r->cc.window > 0 && r->cc.window <= r->cc.max_window);
 	assert(!sroce_psn_before(end, r->sent));

@@ -111,7 +111,7 @@ static void begin_write(struct pair *pair, struct ibv_qp_ex *qp, int i)
 	ibv_wr_set_sge(qp, pair->a.mr->lkey, (uintptr_t)pair->a.buf + i, 1);
 }
 
-/* What is aborted, or has an error in it, never happens. */
+/* A list that is aborted or has an error is not posted. */
 static void aborted(const void *arg)
 {
 	struct ibv_qp_ex *qp;

@@ -278,7 +278,7 @@ static void atomic_list(const void *arg)
 	pair_down(&pair);
 }
 
-/* What a type of QP cannot do is refused when it is posted. */
+/* Operations that a type of QP does not have are refused when posted. */
 static void refused(const void *arg)
 {
 	static const enum ibv_wr_opcode not_uc[] = {

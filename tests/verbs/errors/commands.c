@@ -80,7 +80,7 @@ static void headers(struct things *t)
 }
 
 /*
- * What sroce adds to a command, and to its answer; @fill makes the core's part
+ * sroce's part of a command and of its response; @fill writes the core's part
  * and returns its length.
  */
 struct command {

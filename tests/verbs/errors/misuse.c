@@ -49,7 +49,7 @@ void refused(const char *verb, const char *what, const char *name, int want,
 		fprintf(rows_file(), "%s\t%s\t%s\n", verb, what, name);
 }
 
-/* What rows are about */
+/* Objects of the rows */
 
 static bool pairs_up(struct things *t)
 {

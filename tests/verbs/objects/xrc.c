@@ -228,7 +228,7 @@ static void domain_of_keys(const void *arg)
 
 /* Refusals */
 
-/* What a names by now is no SRQ for b. */
+/* The number that a uses is no SRQ for b by now. */
 static void refused(struct pair *pair)
 {
 	long long before = counter(pair->b.host, "resp_remote_access_errors");
@@ -580,7 +580,7 @@ static void malformed_request(const void *arg)
 	pair_down(&pair);
 }
 
-/* What has a receive request when its SRQ goes, comes to nothing. */
+/* A message that has taken a receive request is dropped when the SRQ goes. */
 static void destroyed_under_traffic(const void *arg)
 {
 	struct options options = { .type = IBV_QPT_XRC_SEND, .size = 1 << 20 };

@@ -181,7 +181,7 @@ static int send_all(const char *file, unsigned long number)
 		if (post(qps[i], side.ah, mr, i))
 			return 1;
 	dprintf(1, "%lu wait\n", number);
-	/* Whatever becomes of one of them, it is not its success. */
+	/* None of them may succeed. */
 	do {
 		usleep(100000);
 		n = ibv_poll_cq(side.scq, 1, &wc);

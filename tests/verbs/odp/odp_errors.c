@@ -141,7 +141,7 @@ static void datagram_hole(const void *arg)
 	pair_down(&pair);
 }
 
-/* What the kernel itself may not look at. */
+/* Memory that the kernel itself may not read. */
 static void secret(const void *arg)
 {
 	struct pair pair;

@@ -38,7 +38,7 @@ static void discarded(const void *arg)
 	pair_down(&pair);
 }
 
-/* What is mapped at an address is what counts, not what was. */
+/* The current mapping of an address counts, not an earlier one. */
 static void remapped(const void *arg)
 {
 	const size_t size = 8 * PAGE;

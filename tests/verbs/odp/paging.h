@@ -10,7 +10,7 @@
 /* A pair whose regions are on demand, @pages long. */
 bool paging_up(struct pair *pair, size_t pages);
 
-/* What the process sees has no pages any more; anonymous memory is zero. */
+/* The memory has no pages any more; anonymous memory is zero. */
 void discard(void *at, size_t length);
 /* Nothing is there any more, not even an address. */
 void unmap(void *at, size_t length);

@@ -23,7 +23,7 @@ static uint64_t seed;
 static unsigned long budget;
 static struct pair victims[2];
 
-/* What has to go on as it was */
+/* Traffic that has to go on */
 
 static const char *const drops[] = {
 	"rx_icrc_encapsulated", "rx_malformed", "rx_bad_qpn", "rx_bad_address",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What send and receive queue do in each state.
+ * Send and receive queue in each state.
  */
 #include <errno.h>
 #include <string.h>
