@@ -218,7 +218,7 @@ static void requests_that_are_done_at_once(void)
 	ib_dereg_mr(c.mr);
 }
 
-/* One message, all of it with interrupts off, but for the waiting. */
+/* One message with interrupts off, except while it waits. */
 static void send_without_interrupts(u64 id)
 {
 	struct ib_sge sge = sge_of(&near, near_memory, PAGE_SIZE);

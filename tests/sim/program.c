@@ -112,7 +112,7 @@ static void aim_word(struct world *w, struct op *op, struct side *peer)
 	op->wr.remote_addr = (allocate(w, peer, 8 + 7) + 7) & ~7ull;
 }
 
-/* Nothing to see, but for its place among the others. */
+/* It has no effect except its place among the others. */
 static void aim_flush(struct world *w, struct op *op)
 {
 	op->wr.remote_addr = 0;

@@ -6,7 +6,7 @@
 # lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 
-# The sender waits for so many timeouts of its QP, 2^TIMEOUT * 4 us each, before it gives up.
+# Timeouts of the sender's QP, 2^TIMEOUT * 4 us each, before it gives up.
 write_until() {
 	wait_for 10 ports_active || return
 	export TIMEOUT=$1 GA=${2:-$G1} GB=${3:-$G2}

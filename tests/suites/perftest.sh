@@ -63,7 +63,7 @@ some_cases() {
 	exit $FAILED
 }
 
-# cases AT_ONCE: those on standard input, one in a line; so many go on at the same time
+# cases AT_ONCE: those on standard input, one in a line; AT_ONCE of them run at the same time
 cases() {
 	local i line worker workers=()
 	CASES=()

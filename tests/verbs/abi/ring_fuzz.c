@@ -22,7 +22,7 @@
 
 #define NOBODY		65534
 #define MAX_MAPS	64
-/* A byte to the parent for so many requests */
+/* Requests per byte to the parent */
 #define BATCH		64
 
 static struct mapping maps[MAX_MAPS];

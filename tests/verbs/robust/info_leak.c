@@ -4,8 +4,8 @@
  * of regions and windows, and PSNs.  Memory that a process gets from the kernel
  * contains no data of others.
  *
- * usage: secrets		tests
- *	  secrets psns FILE	of numbers in FILE, a line each
+ * usage: info_leak		tests
+ *	  info_leak psns FILE	of numbers in FILE, a line each
  */
 #include <math.h>
 #include <stdio.h>

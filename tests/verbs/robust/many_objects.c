@@ -4,7 +4,7 @@
  * Samples of them work, and all are given back, also by a process that is
  * killed.
  *
- *	robust [GROUP...]
+ *	robust contexts
  *
  *	CONTEXTS, QPS (how many)
  */
@@ -94,7 +94,7 @@ struct couple {
 	struct pair pair;
 };
 
-/* Every so many couples, and the last */
+/* The distance between couples that are used; the last one is, too. */
 #define COUPLES_APART	50
 
 static const struct options small = { .wr = 8, .sge = 1, .size = 8192 };

@@ -244,7 +244,7 @@ static bool burst(struct target *t, struct chance *c, uint32_t evil)
 			bodies[at + draw_below(c, n)] ^= 1 << draw_below(c, 8);
 		if (!size)
 			size = n;
-		/* All are as long as the first one, but for the last. */
+		/* All except the last are as long as the first one. */
 		if (n > size && evil)
 			n = size;
 		if (n > size)
