@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """capture.py FILE BRIDGE: writes what the ports of a bridge receive into a pcap file, until it is terminated.
 
-A bridge that is to hear everything (promiscuous) is given each packet once, as it comes in, whatever becomes of it. What waits
-when the end comes is written, too, and what could not wait is told: a capture with holes that nobody knows of is worse than none."""
+A bridge that is to hear everything (promiscuous) is given each packet once, as it comes in, also if it drops it. Packets
+that wait at the end are written, too. Packets that were lost are reported, so a capture never has unknown holes."""
 
 import ctypes
 import selectors
@@ -41,7 +41,7 @@ def listen(bridge):
 
 
 def stop_listening(end):
-    """What waits stays, and no more comes. (To be bound to protocol 0 leaves a packet socket the one it has.)"""
+    """Waiting packets stay, and no more come. (To be bound to protocol 0 leaves a packet socket the one it has.)"""
     program = ctypes.create_string_buffer(ACCEPT_NOTHING, len(ACCEPT_NOTHING))
     end.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("@HP", 1, ctypes.addressof(program)))
 

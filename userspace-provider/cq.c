@@ -3,7 +3,7 @@
 #include "cqe.h"
 
 /*
- * Of the flags the kernel gets only IGNORE_OVERRUN, which tells it what to do
+ * The kernel gets only the flag IGNORE_OVERRUN, which tells it what to do
  * with completions that do not fit.
  */
 static int cq_command(struct ibv_context *context,

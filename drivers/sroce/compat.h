@@ -13,8 +13,9 @@
 #define SROCE_OUT_OF_TREE
 
 /*
- * What is a CPU's is protected by bottom halves being off, which keeps others
- * out.  With PREEMPT_RT that has become a choice, about when this came.
+ * Per-CPU data is protected by disabling bottom halves.  With PREEMPT_RT this works
+ * only if local_bh_disable() takes a lock, which became optional in about the kernel
+ * that has WQ_PERCPU.
  */
 #if defined(CONFIG_PREEMPT_RT) && defined(SROCE_HAVE_WQ_PERCPU)
 #ifndef CONFIG_PREEMPT_RT_NEEDS_BH_LOCK
@@ -52,7 +53,7 @@
 } while (0)
 #endif
 
-/* What create_cq() gets beside the attributes: a struct sroce_cq_input. */
+/* The last parameter of create_cq(). */
 #ifdef SROCE_HAVE_CREATE_CQ_ATTRS
 #define sroce_cq_input uverbs_attr_bundle
 #define sroce_cq_udata(input) ((input) ? &(input)->driver_udata : NULL)
@@ -98,7 +99,7 @@
 	.flowi4_tos = (dsfield) & INET_DSCP_MASK
 #endif
 
-/* What the functions for UDP tunnels take for a socket */
+/* The type of the socket parameter of functions for UDP tunnels. */
 #ifdef SROCE_HAVE_TUNNEL_OF_SOCK
 #define sroce_tunnel_sock(socket) ((socket)->sk)
 #else
@@ -154,7 +155,7 @@
 #define SROCE_ROBUST_UDATA_OPS
 #endif
 
-/* Before, drivers alone told of ports. */
+/* Older kernels leave the events of ports to drivers. */
 #ifdef SROCE_HAVE_REPORT_PORT_EVENT
 #define SROCE_PORT_EVENT_OPS .report_port_event = sroce_port_event,
 #else
@@ -183,7 +184,7 @@
 #define SROCE_IBQP_AND_PORT ibqp
 #endif
 
-/* Of QPs: drivers say how large they are, and what they hold. */
+/* Drivers initialize rdma_counters, and name their size. */
 #ifdef SROCE_HAVE_COUNTER_OBJ
 #define SROCE_COUNTER_OPS						\
 	.counter_init = sroce_counter_init,				\
@@ -192,7 +193,7 @@
 #define SROCE_COUNTER_OPS
 #endif
 
-/* Before, udev renamed what it could. */
+/* On older kernels udev may rename every device. */
 #ifndef SROCE_HAVE_NAME_ASSIGNED
 #define ib_mark_name_assigned_by_user(ibdev) do { } while (0)
 #endif
@@ -271,7 +272,7 @@ enum ib_qp_attach_comp_cntr_op {
 };
 #endif
 
-/* What reg_user_mr_dmabuf() gets last: a struct sroce_dmabuf_input. */
+/* The last parameter of reg_user_mr_dmabuf(). */
 #ifdef SROCE_HAVE_REG_DMABUF_ATTRS
 #define sroce_dmabuf_input uverbs_attr_bundle
 #define sroce_dmabuf_udata(input) (&(input)->driver_udata)

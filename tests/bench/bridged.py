@@ -49,14 +49,14 @@ class Bridged(hosts.Veth):
                 hosts.run(f"tc -n {MIDDLE} qdisc add dev {port} {parent} handle {depth + 1}: {discipline}")
 
     def queue(self, port):
-        """What the kernel counted there: packets, drops, marks."""
+        """The kernel's counts there: packets, drops, marks."""
         found = json.loads(hosts.run(f"tc -n {MIDDLE} -s -j qdisc show dev {port}"))
         marks = sum(entry.get("marked", 0) + entry.get("ecn_mark", 0) for entry in found)
         root = next((entry for entry in found if entry.get("root")), {})
         return {"packets": root.get("packets", 0), "drops": root.get("drops", 0), "marks": marks}
 
     def while_cut(self, measure, *arguments):
-        """What measure(*arguments) returns; soon after traffic has begun the cables are out, if they are to be."""
+        """The result of measure(*arguments); soon after traffic has begun the cables are out, if they are to be."""
         if not self.cut:
             return measure(*arguments)
         traffic = f"ip netns exec {MIDDLE} cat /proc/net/dev | awk '{{ sum += $2 }} END {{ print int(sum / 1000000) }}'"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What is measured: the cases, and in which lane and topology each is."""
+"""The cases, and the lane and topology of each."""
 
 import math
 
 KIB, MIB = 1 << 10, 1 << 20
 NAMES = {KIB: "KiB", MIB: "MiB", 1 << 30: "GiB"}
 
-# What a kind of case yields, the figure that counts first: (name, unit, whether more is better)
+# Figures of a kind of case, the one that counts first: (name, unit, whether more is better)
 METRICS = {
     "bandwidth": (("mib_s", "MiB/s", True),),
     "rate": (("mpps", "million/s", True),),

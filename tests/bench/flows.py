@@ -13,7 +13,7 @@ import hosts
 STREAM = os.path.join(os.path.dirname(__file__), "../../build/bench/stream")
 # Seconds after which a transfer that should have ended does not any more
 PATIENCE = 40
-# What perftest has: messages outstanding, and the QP's timeout as verbs have it
+# As in perftest: messages outstanding, and the QP's timeout as verbs have it
 DEPTH, TIMEOUT = 128, 14
 
 

@@ -50,7 +50,7 @@ def read(path):
 
 
 def wait_for(what, condition, seconds=PATIENCE):
-    """What the condition returned when it was true."""
+    """The condition's result when it was true."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         value = condition()

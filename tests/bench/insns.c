@@ -8,8 +8,8 @@
  *	ADDRESS COUNT
  *	...
  *
- * What it needs of the plugin interface (version 4, QEMU 9.2 and later) is
- * declared here, for distributions do not install the header.
+ * The parts of the plugin interface that it needs (version 4, QEMU 9.2 and later)
+ * are declared here, because distributions do not install the header.
  */
 #include <stdbool.h>
 #include <stdint.h>

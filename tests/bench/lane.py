@@ -21,7 +21,7 @@ CRC_WAY = "/sys/module/sroce/parameters/crc"
 LANES = ("smp", "icount", "uml")
 # A measurement should take so long: enough for steady figures, short enough for many.
 SECONDS = {False: 0.5, True: 0.25}
-# What is counted repeats only if there is the same to count.
+# Counts repeat only if there is the same to count.
 COUNTS = {"latency": 1000, "rate": 9600, "bandwidth": 512, "cpu": 512}
 
 
@@ -202,7 +202,7 @@ class Bench:
         return json.loads(hosts.read(path))["cases"] if self.options.only and os.path.exists(path) else {}
 
     def attempt(self, case, name, function):
-        """What the function returns; None if there was trouble, which is written down."""
+        """The function's result; None if there was trouble, which is written down."""
         try:
             self.topology.choose(name)
             return function() or {}

@@ -11,7 +11,7 @@ import report
 
 COLUMNS = ("sroce WRITE", "rxe WRITE", "TCP", "sroce READ", "rxe READ")
 OURS = ("sroce WRITE", "sroce READ")
-# What is wanted: {row: (of which row or column or of how many MiB/s, percent for WRITE, for READ)}; none: the row "good".
+# The aims: {row: (of which row or column or of how many MiB/s, percent for WRITE, for READ)}; none: the row "good".
 TEN_PACKETS = "200 Mbit/s, a queue of ten packets"
 AIMS = {
     "0.1 % lost": ("good", 92, 92),

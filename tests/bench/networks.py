@@ -87,7 +87,7 @@ RECOVERY = ("local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "t
 
 
 class Watch:
-    """What happened to the data packets of a transfer of sroce's."""
+    """Counts of the data packets of a transfer of sroce's."""
 
     def __init__(self, topology, verb):
         self.topology, self.verb = topology, verb

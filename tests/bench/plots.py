@@ -138,7 +138,7 @@ def loss_rows(text):
 
 
 def loss(text, path):
-    """The other one. What has no figure is left out."""
+    """The other one. Rows without figures are left out."""
     rows = loss_rows(text)
     data = "\n".join(" ".join([f'"{part}"', *(cells[column] if re.match(r"\d", cells[column]) else "nan"
                                             for column, *_ in LOSS)]) for part, cells in rows)

@@ -40,7 +40,7 @@ COUNTED = {
 }
 
 NONE = "n/a"
-# What to call a figure that is not a case's first
+# Names of figures that are not a case's first
 SUFFIXES = {"p99": ", 99 %", "user_bytes": ", in the process"}
 
 
@@ -259,7 +259,7 @@ def sections(results, quick, line="-"):
 
 
 def profiles(folder):
-    """What tests/bench/profile left, as literal blocks."""
+    """The output of tests/bench/profile, as literal blocks."""
     for path in sorted(glob.glob(os.path.join(folder, "profile-*.txt"))):
         with open(path, encoding="utf-8") as file:
             yield "\n::\n\n" + "".join(f"    {line}".rstrip() + "\n" for line in file)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What perftest cannot show: cost against scale. Both ends in one process.
+ * Cost against scale, which perftest cannot show. Both ends in one process.
  *
  *	scale qps COUNT		time of a 2-byte WRITE, going round COUNT QPs
  *	scale mrs COUNT		the same, going round COUNT remote regions
@@ -27,10 +27,18 @@ struct target {
 
 /* Messages */
 
+static long messages(void)
+{
+	const char *value = getenv("MESSAGES");
+
+	need(value != NULL, "MESSAGES");
+	return atol(value);
+}
+
 static void post_write(struct ibv_qp *qp, struct target to, uint32_t length)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)buffer, .length = length,
+		.addr = (uintptr_t)a.buf, .length = length,
 		.lkey = a.mr->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
@@ -48,7 +56,7 @@ static void complete_one(void)
 	int n;
 
 	do
-		n = ibv_poll_cq(a.cq, 1, &wc);
+		n = ibv_poll_cq(a.scq, 1, &wc);
 	while (!n);
 	if (n < 0 || wc.status) {
 		fprintf(stderr, "scale: completion %d, status %d\n", n,
@@ -77,7 +85,7 @@ static void go_round(struct ibv_qp **qps, long n_qps,
 static void measure_round(struct ibv_qp **qps, long n_qps,
 			  const struct target *targets, long n_targets)
 {
-	long count = atol(setting("MESSAGES"));
+	long count = messages();
 	double start;
 
 	/* Once to each before the clock starts. */
@@ -96,8 +104,8 @@ static void measure_qps(long count)
 
 	ends_open(PAGE, 2 * DEPTH);
 	for (i = 0; i < count; i++)
-		qps[i] = pair_create(4);
-	to = (struct target) { (uintptr_t)buffer, b.mr->rkey };
+		qps[i] = connection(4);
+	to = (struct target) { (uintptr_t)a.buf, target->rkey };
 	measure_round(qps, count, &to, 1);
 }
 
@@ -110,10 +118,10 @@ static void measure_mrs(long count)
 	long i;
 
 	ends_open(PAGES * PAGE, 2 * DEPTH);
-	qp = pair_create(4);
+	qp = connection(4);
 	for (i = 0; i < count; i++) {
-		place = (char *)buffer + i % PAGES * PAGE;
-		mr = ibv_reg_mr(b.pd, place, PAGE, ACCESS);
+		place = (char *)a.buf + i % PAGES * PAGE;
+		mr = ibv_reg_mr(b.pd, place, PAGE, ALL_ACCESS);
 		need(mr != NULL, "MR");
 		targets[i] = (struct target) { (uintptr_t)place, mr->rkey };
 	}
@@ -144,16 +152,18 @@ static int window_for(long length)
 
 static void measure_size(long length)
 {
-	long count = atol(setting("MESSAGES"));
+	long count = messages();
+	struct ibv_port_attr port;
 	struct target to;
 	struct ibv_qp *qp;
 	double start;
 
 	ends_open(length, 2 * DEPTH);
-	if (length > a.port.max_msg_sz)
+	need(!ibv_query_port(hosts[0].context, 1, &port), "port");
+	if (length > port.max_msg_sz)
 		exit(UNSUPPORTED);
-	qp = pair_create(DEPTH);
-	to = (struct target) { (uintptr_t)buffer, b.mr->rkey };
+	qp = connection(DEPTH);
+	to = (struct target) { (uintptr_t)a.buf, target->rkey };
 	start = now_ns();
 	stream(qp, to, length, count, window_for(length));
 	printf("ns %.1f\n", (now_ns() - start) / count);
@@ -197,7 +207,7 @@ static long kernel_memory(long *user)
 	       meminfo(text, "Buffers") - meminfo(text, "Cached") - *user;
 }
 
-/* What was freed before is given back late, by RCU and by work queues. */
+/* Freed memory is given back late, by RCU and by work queues. */
 static long settled_kernel_memory(long *user)
 {
 	long last, memory = kernel_memory(user);
@@ -219,10 +229,10 @@ static void measure_memory(long count)
 
 	ends_open(PAGE, 2 * DEPTH);
 	for (i = 0; i < 8; i++)
-		pair_create(DEPTH);
+		connection(DEPTH);
 	kernel = settled_kernel_memory(&user);
 	for (i = 0; i < count / 2; i++)
-		pair_create(DEPTH);
+		connection(DEPTH);
 	kernel_after = settled_kernel_memory(&user_after);
 	printf("kernel_bytes %.0f\n", (kernel_after - kernel) * 1024.0 / count);
 	printf("user_bytes %.0f\n", (user_after - user) * 1024.0 / count);

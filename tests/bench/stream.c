@@ -22,13 +22,13 @@ static long *completed;
 static void post(long number)
 {
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)buffer, .length = SIZE,
+		.addr = (uintptr_t)a.buf, .length = SIZE,
 		.lkey = a.mr->lkey,
 	};
 	struct ibv_send_wr *bad, wr = {
 		.wr_id = number, .sg_list = &sge, .num_sge = 1, .opcode = opcode,
-		.wr.rdma = { .remote_addr = (uintptr_t)buffer,
-			     .rkey = b.mr->rkey },
+		.wr.rdma = { .remote_addr = (uintptr_t)a.buf,
+			     .rkey = target->rkey },
 	};
 
 	errno = ibv_post_send(qps[number], &wr, &bad);
@@ -38,7 +38,7 @@ static void post(long number)
 static int complete(int counts)
 {
 	struct ibv_wc wcs[POLLED];
-	int i, n = ibv_poll_cq(a.cq, POLLED, wcs);
+	int i, n = ibv_poll_cq(a.scq, POLLED, wcs);
 
 	need(n >= 0, "poll");
 	for (i = 0; i < n; i++) {
@@ -90,15 +90,15 @@ int main(int argc, char **argv)
 	seconds = atof(argv[4]) * 1e9;
 	tail = atof(argv[5]) * 1e9;
 	depth = atol(argv[6]);
-	qp_timeout = atoi(argv[7]);
-	most_reads = 128;
+	options.timeout = atoi(argv[7]);
+	options.rd_atomic = 128;
 
 	ends_open(SIZE, number * depth);
 	qps = calloc(number, sizeof(*qps));
 	completed = calloc(number, sizeof(*completed));
 	for (i = 0; i < number; i++)
-		qps[i] = pair_create(depth);
-	need(!ibv_req_notify_cq(a.cq, 0), "notify");
+		qps[i] = connection(depth);
+	need(!ibv_req_notify_cq(a.scq, 0), "notify");
 	start = now_ns();
 	for (j = 0; j < depth; j++)
 		for (i = 0; i < number; i++)

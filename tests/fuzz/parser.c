@@ -5,7 +5,7 @@
 #include "input.h"
 #include "packet.h"
 
-/* What was parsed, built again, gives the same headers. */
+/* Building a parsed packet again gives the same headers. */
 static void check_rebuilt(const struct sroce_pkt *pkt, const u8 *p)
 {
 	u32 feth = pkt->op->length - SROCE_RETH_BYTES - SROCE_FETH_BYTES;

@@ -97,10 +97,10 @@ static void check_outgoing(const struct fuzz *f,
 		return;
 	}
 	assert(pkt->payload <= f->r.mtu);
-	assert(op->place & SROCE_LAST || pkt->payload == f->r.mtu);
+	assert(op->pos & SROCE_LAST || pkt->payload == f->r.mtu);
 	if (op->headers & SROCE_PAYLOAD) {
-		assert(!(op->place & SROCE_FIRST) == !!out->offset);
-		assert(!(op->place & SROCE_LAST) ==
+		assert(!(op->pos & SROCE_FIRST) == !!out->offset);
+		assert(!(op->pos & SROCE_LAST) ==
 		       (out->offset + pkt->payload < out->wr->length));
 	}
 }
@@ -159,7 +159,7 @@ static void check_answer(const struct fuzz *f, const struct sroce_pkt *pkt,
 		assert((u64)a->offset + pkt->payload <= wr->length);
 }
 
-/* What was refused before its turn: kept, and then it fails the oldest request. */
+/* A refusal before its turn is kept, and then fails the oldest request. */
 static void settle(struct fuzz *f, const struct sroce_pkt *pkt, u8 status)
 {
 	struct sroce_ack_result a = {};

@@ -71,8 +71,8 @@ static void check_execute(struct fuzz *f, const struct sroce_pkt *pkt,
 	struct shadow *s = &f->shadow;
 
 	assert(pkt->psn == f->r.epsn);
-	assert(req->begins == !!(pkt->op->place & SROCE_FIRST));
-	assert(req->completes == !!(pkt->op->place & SROCE_LAST));
+	assert(req->begins == !!(pkt->op->pos & SROCE_FIRST));
+	assert(req->completes == !!(pkt->op->pos & SROCE_LAST));
 	if (req->begins) {
 		s->va = pkt->va;
 		s->length = pkt->op->kind == SROCE_KIND_WRITE ?
@@ -150,7 +150,7 @@ static void answer(struct fuzz *f, u32 most)
 		assert(op->kind >= SROCE_KIND_RESPONSES);
 		assert(pkt.payload <= log->mtu);
 		assert((u64)offset + pkt.payload <= read->length);
-		assert(op->place & SROCE_LAST ||
+		assert(op->pos & SROCE_LAST ||
 		       pkt.payload == log->mtu);
 		/* Only what lies before the expected PSN was executed. */
 		assert(disordered(log) ||

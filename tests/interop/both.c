@@ -6,7 +6,7 @@
  *
  *	both DEVICE1 GID-INDEX1 DEVICE2 GID-INDEX2 MTU [RC|UC|UD|all [LARGEST [TIMEOUT]]]
  *
- * Who gives a TIMEOUT has a network that loses packets.
+ * A TIMEOUT says that the network loses packets.
  */
 #include <err.h>
 #include <stdio.h>
@@ -65,12 +65,12 @@ static struct messages small(uint32_t empty)
 }
 
 /*
- * What rxe of 6.12 cannot do again when it is lost: it sends an atomic WRITE
+ * Lost packets that rxe of 6.12 does not repair: it repeats an atomic WRITE
  * with address 0, and does not answer an empty READ.
  */
 static bool rxe_repeats(const struct operation *op, const struct end *from)
 {
-	return op->opcode != IBV_WR_ATOMIC_WRITE || strncmp(from->name, "rxe", 3);
+	return op->opcode != IBV_WR_ATOMIC_WRITE || strncmp(from->host.name, "rxe", 3);
 }
 
 static uint32_t shortest(const struct operation *op)
@@ -114,10 +114,10 @@ static void test(const struct operation *op, struct end *from, struct end *to,
 		ends_disconnect(from, to);
 		if (why && left > 1)
 			printf("# %s %s, %s to %s, once more: %s\n", type_name(type),
-			       op->name, from->name, to->name, why);
+			       op->name, from->host.name, to->host.name, why);
 	}
 	printf("%s %s %s, %s to %s, MTU %u%s%s\n", why ? "not ok" : "ok",
-	       type_name(type), op->name, from->name, to->name, bytes,
+	       type_name(type), op->name, from->host.name, to->host.name, bytes,
 	       why ? ": " : "", why ? why : "");
 	fflush(stdout);
 	failures += !!why;
@@ -148,14 +148,15 @@ static enum ibv_mtu mtu_code(const char *text)
 int main(int argc, char **argv)
 {
 	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
-	struct end a = { .psn = FIRST_PSN }, b = { .psn = FIRST_PSN + 1 };
+	struct end a = { .options.psn = FIRST_PSN };
+	struct end b = { .options.psn = FIRST_PSN + 1 };
 	const char *which = argc > 6 ? argv[6] : "all";
 	uint32_t limit = argc > 7 ? atoi(argv[7]) : 1 << 20;
 
 	if (argc < 6)
 		errx(2, "both DEVICE1 GID1 DEVICE2 GID2 MTU [RC|UC|UD|all [LARGEST [TIMEOUT]]]");
 	lossy = argc > 8;
-	a.timeout = b.timeout = lossy ? atoi(argv[8]) : TIMEOUT;
+	a.options.timeout = b.options.timeout = lossy ? atoi(argv[8]) : TIMEOUT;
 	end_open(&a, argv[1], atoi(argv[2]));
 	end_open(&b, argv[3], atoi(argv[4]));
 	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)

@@ -81,7 +81,7 @@ static struct ibv_send_wr *request(const struct operation *op,
 	sges[i] = (struct ibv_sge) {
 		.addr = (uintptr_t)(in ? from->target : from->source) + m->at[i],
 		.length = m->length[i],
-		.lkey = from->mr->lkey,
+		.lkey = from->side.mr->lkey,
 	};
 	wrs[i] = (struct ibv_send_wr) {
 		.wr_id = i,
@@ -94,20 +94,20 @@ static struct ibv_send_wr *request(const struct operation *op,
 	};
 	if (is_atomic(op)) {
 		wrs[i].wr.atomic.remote_addr = (uintptr_t)remote;
-		wrs[i].wr.atomic.rkey = to->mr->rkey;
+		wrs[i].wr.atomic.rkey = to->side.mr->rkey;
 		wrs[i].wr.atomic.compare_add = ADDEND;
 		if (op->opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
 			wrs[i].wr.atomic.compare_add =
 				original(op, i) + (i % 3 == 1 ? 99 : 0);
 			wrs[i].wr.atomic.swap = original(op, i) + 1;
 		}
-	} else if (from->qp->qp_type == IBV_QPT_UD) {
-		wrs[i].wr.ud.ah = from->ah;
-		wrs[i].wr.ud.remote_qpn = to->qp->qp_num;
+	} else if (from->side.qp->qp_type == IBV_QPT_UD) {
+		wrs[i].wr.ud.ah = from->side.ah;
+		wrs[i].wr.ud.remote_qpn = to->side.qp->qp_num;
 		wrs[i].wr.ud.remote_qkey = QKEY;
 	} else {
 		wrs[i].wr.rdma.remote_addr = (uintptr_t)remote + m->at[i];
-		wrs[i].wr.rdma.rkey = to->mr->rkey;
+		wrs[i].wr.rdma.rkey = to->side.mr->rkey;
 	}
 	return &wrs[i];
 }
@@ -116,13 +116,13 @@ static struct ibv_send_wr *request(const struct operation *op,
 static const char *post_words(struct end *from, struct end *to,
 			      const struct messages *m)
 {
-	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(from->qp);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(from->side.qp);
 
 	ibv_wr_start(qp);
 	for (size_t i = 0; i < m->count; i++) {
 		qp->wr_id = i;
 		qp->wr_flags = IBV_SEND_SIGNALED;
-		ibv_wr_atomic_write(qp, to->mr->rkey,
+		ibv_wr_atomic_write(qp, to->side.mr->rkey,
 				    (uintptr_t)to->target + m->at[i],
 				    from->source + m->at[i]);
 	}
@@ -138,20 +138,20 @@ static const char *post_sends(const struct operation *op, struct end *from,
 		return post_words(from, to, m);
 	for (size_t i = m->count; i > 0; i--)
 		first = request(op, from, to, m, i - 1);
-	return ibv_post_send(from->qp, first, &bad) ? COMPLAIN("post_send failed") : NULL;
+	return ibv_post_send(from->side.qp, first, &bad) ? COMPLAIN("post_send failed") : NULL;
 }
 
 static const char *post_receives(const struct operation *op, struct end *to,
 				 const struct messages *m)
 {
-	size_t grh = to->qp->qp_type == IBV_QPT_UD ? GRH : 0;
+	size_t grh = to->side.qp->qp_type == IBV_QPT_UD ? GRH : 0;
 	bool data = op->opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
 
 	for (size_t i = 0; op->receives && i < m->count; i++) {
 		struct ibv_sge sge = {
 			.addr = (uintptr_t)to->target + m->at[i] - grh,
 			.length = m->length[i] + grh,
-			.lkey = to->mr->lkey,
+			.lkey = to->side.mr->lkey,
 		};
 		struct ibv_recv_wr *bad, wr = {
 			.wr_id = i,
@@ -159,7 +159,7 @@ static const char *post_receives(const struct operation *op, struct end *to,
 			.num_sge = data && sge.length ? 1 : 0,
 		};
 
-		if (ibv_post_recv(to->qp, &wr, &bad))
+		if (ibv_post_recv(to->side.qp, &wr, &bad))
 			return COMPLAIN("post_recv failed");
 	}
 	return NULL;
@@ -168,7 +168,7 @@ static const char *post_receives(const struct operation *op, struct end *to,
 static const char *wait_one(struct end *end, struct ibv_cq *cq, size_t i,
 			    struct ibv_wc *wc)
 {
-	const char *side = cq == end->send_cq ? "sent" : "received";
+	const char *side = cq == end->side.scq ? "sent" : "received";
 	time_t limit = time(NULL) + PATIENCE;
 	int n;
 
@@ -176,12 +176,12 @@ static const char *wait_one(struct end *end, struct ibv_cq *cq, size_t i,
 		n = ibv_poll_cq(cq, 1, wc);
 	while (!n && time(NULL) < limit);
 	if (n != 1)
-		return COMPLAIN("%s: message %zu not %s", end->name, i, side);
+		return COMPLAIN("%s: message %zu not %s", end->host.name, i, side);
 	if (wc->status)
-		return COMPLAIN("%s: message %zu not %s: %s", end->name, i, side,
+		return COMPLAIN("%s: message %zu not %s: %s", end->host.name, i, side,
 				ibv_wc_status_str(wc->status));
-	if (wc->wr_id != i || wc->qp_num != end->qp->qp_num)
-		return COMPLAIN("%s: completion of %u instead of %zu", end->name,
+	if (wc->wr_id != i || wc->qp_num != end->side.qp->qp_num)
+		return COMPLAIN("%s: completion of %u instead of %zu", end->host.name,
 				(unsigned int)wc->wr_id, i);
 	return NULL;
 }
@@ -191,20 +191,20 @@ static const char *check_received(const struct operation *op,
 				  const struct messages *m, size_t i,
 				  const struct ibv_wc *wc)
 {
-	bool ud = to->qp->qp_type == IBV_QPT_UD;
+	bool ud = to->side.qp->qp_type == IBV_QPT_UD;
 	uint32_t length = m->length[i] + (ud ? GRH : 0);
 	bool write = op->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 
 	if (wc->opcode != (write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV))
-		return COMPLAIN("%s: message %zu: opcode %u", to->name, i, wc->opcode);
+		return COMPLAIN("%s: message %zu: opcode %u", to->host.name, i, wc->opcode);
 	if (wc->byte_len != length)
 		return COMPLAIN("%s: message %zu: length %u instead of %u",
-				to->name, i, wc->byte_len, length);
+				to->host.name, i, wc->byte_len, length);
 	if (!!(wc->wc_flags & IBV_WC_WITH_IMM) != op->immediate ||
 	    (op->immediate && ntohl(wc->imm_data) != IMMEDIATE + i))
-		return COMPLAIN("%s: message %zu: immediate value", to->name, i);
-	if (ud && (wc->src_qp != from->qp->qp_num || !(wc->wc_flags & IBV_WC_GRH)))
-		return COMPLAIN("%s: message %zu: sender", to->name, i);
+		return COMPLAIN("%s: message %zu: immediate value", to->host.name, i);
+	if (ud && (wc->src_qp != from->side.qp->qp_num || !(wc->wc_flags & IBV_WC_GRH)))
+		return COMPLAIN("%s: message %zu: sender", to->host.name, i);
 	return NULL;
 }
 
@@ -215,9 +215,9 @@ static const char *wait_all(const struct operation *op, struct end *from,
 	struct ibv_wc wc;
 
 	for (size_t i = 0; i < m->count && !why; i++)
-		why = wait_one(from, from->send_cq, i, &wc);
+		why = wait_one(from, from->side.scq, i, &wc);
 	for (size_t i = 0; op->receives && i < m->count && !why; i++) {
-		why = wait_one(to, to->recv_cq, i, &wc);
+		why = wait_one(to, to->side.rcq, i, &wc);
 		if (!why)
 			why = check_received(op, from, to, m, i, &wc);
 	}
@@ -243,7 +243,7 @@ static void prepare(const struct operation *op, struct end *from, struct end *to
 
 static bool unreliable(const struct end *end)
 {
-	return end->qp->qp_type == IBV_QPT_UC;
+	return end->side.qp->qp_type == IBV_QPT_UC;
 }
 
 static const char *compare(const struct end *end, size_t bytes)
@@ -258,7 +258,7 @@ static const char *compare(const struct end *end, size_t bytes)
 		i++;
 	if (i == bytes)
 		return NULL;
-	return COMPLAIN("%s: byte %zu is %02x instead of %02x", end->name, i,
+	return COMPLAIN("%s: byte %zu is %02x instead of %02x", end->host.name, i,
 			end->target[i], expected[i]);
 }
 
@@ -271,7 +271,7 @@ static const char *compare_untouched(const struct end *end, size_t bytes)
 static const char *compare_data(const struct end *source, const struct end *target,
 				const struct messages *m)
 {
-	bool ud = target->qp->qp_type == IBV_QPT_UD;
+	bool ud = target->side.qp->qp_type == IBV_QPT_UD;
 
 	memset(expected, UNTOUCHED, extent(m));
 	for (size_t i = 0; i < m->count; i++) {

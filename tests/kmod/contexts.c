@@ -70,7 +70,7 @@ static void handler(struct ib_cq *cq, void *context)
 
 	if (atomic_inc_return(&p->inside) != 1)
 		p->nested = true;
-	/* Who posts does not expect to be called from there. */
+	/* A caller that posts does not expect its handler to be called from there. */
 	spin_lock_bh(&p->lock);
 	spin_unlock_bh(&p->lock);
 	do {
@@ -97,7 +97,7 @@ static int player_open(struct player *p, struct side *like,
 	return side_qp(&p->side);
 }
 
-/* What belongs to another side stays. */
+/* Objects of the other side stay. */
 static void player_close(struct player *p)
 {
 	if (!IS_ERR_OR_NULL(p->side.qp))
@@ -218,7 +218,7 @@ static void requests_that_are_done_at_once(void)
 	ib_dereg_mr(c.mr);
 }
 
-/* One message, all of it with interrupts off, but for the waiting. */
+/* One message with interrupts off, except while it waits. */
 static void send_without_interrupts(u64 id)
 {
 	struct ib_sge sge = sge_of(&near, near_memory, PAGE_SIZE);

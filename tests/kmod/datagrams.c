@@ -56,7 +56,7 @@ static void datagrams_received(void)
 		one_arrives(id);
 }
 
-/* What has no address is not taken for something that has one. */
+/* A request of another kind is not read as one with an address handle. */
 static void what_datagrams_cannot_be(void)
 {
 	static const enum ib_wr_opcode opcodes[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What kernel users do with an RDMA device, for tests/suites/kernel.sh: loading
+ * The operations of kernel users, for tests/suites/kernel.sh: loading
  * the module runs the tests, and their TAP lines are in the kernel's log.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt

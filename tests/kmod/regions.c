@@ -211,7 +211,7 @@ static void rights(void)
 	CHECK(memory_is(theirs, 0, theirs->bytes, SEED + 1, 0));
 	EQUAL(connect_sides(), 0);
 	unregister();
-	/* Who may be written to from afar may be written to. */
+	/* Remote write access requires local write access. */
 	EQUAL(do_register(&far, mr, key, IB_ACCESS_REMOTE_WRITE),
 	      IB_WC_MW_BIND_ERR);
 	EQUAL(connect_sides(), 0);
@@ -226,7 +226,7 @@ static void not_while_it_is_valid(void)
 	unregister();
 }
 
-/* What is mapped for the next registration does not touch this one. */
+/* Mapping for the next registration does not change this one. */
 static void the_next_one_is_prepared(void)
 {
 	struct ib_reg_wr reg = { .wr.opcode = IB_WR_REG_MR };

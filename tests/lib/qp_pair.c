@@ -190,7 +190,7 @@ bool side_qp(struct side *side, const struct options *o)
 
 	if (o->extended) {
 		attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
-		attr.send_ops_flags = send_ops(attr.qp_type);
+		attr.send_ops_flags = OR(o->send_ops, send_ops(attr.qp_type));
 	}
 	if (side->xrcd)
 		return side_target(side);
@@ -228,15 +228,21 @@ static bool side_domain(struct side *side, const struct options *o)
 	return side->srq;
 }
 
-bool side_create(struct side *side, struct host *host,
-		 const struct options *o, bool target)
+bool side_open(struct side *side, struct host *host, const struct options *o,
+	       bool target)
 {
 	memset(side, 0, sizeof(*side));
 	side->host = host;
 	side->pd = ibv_alloc_pd(host->context);
 	return CHECK(side->pd) && side_queues(side, o) &&
 	       side_memory(side, o) && side_srq(side, o) &&
-	       (!target || side_domain(side, o)) && side_qp(side, o);
+	       (!target || side_domain(side, o));
+}
+
+bool side_create(struct side *side, struct host *host,
+		 const struct options *o, bool target)
+{
+	return side_open(side, host, o, target) && side_qp(side, o);
 }
 
 bool pair_create(struct pair *pair, const struct options *options)

@@ -62,6 +62,7 @@ struct pair;
  * @cqe: entries of the completion queues [4 * wr]
  * @sig_all: every request is signalled
  * @extended: with the ibv_wr_*() interface
+ * @send_ops: operations of that interface [those of all providers]
  * @mr_access: [all]
  * @qp_access: [all]
  * @no_qp_access: none at all
@@ -88,6 +89,7 @@ struct options {
 	int cqe;
 	bool sig_all;
 	bool extended;
+	uint64_t send_ops;
 	int mr_access;
 	int qp_access;
 	bool no_qp_access;
@@ -140,7 +142,10 @@ bool pair_connect(struct pair *pair);
 /* Both through RESET and connected anew. */
 bool pair_again(struct pair *pair);
 
-/* One side alone; @target: it is the receiving one of XRC. */
+/* One side without a QP; @target: it is the receiving one of XRC. */
+bool side_open(struct side *side, struct host *host,
+	       const struct options *options, bool target);
+/* The same, and a QP in RESET. */
 bool side_create(struct side *side, struct host *host,
 		 const struct options *options, bool target);
 bool side_connect(struct side *side, const struct side *peer,

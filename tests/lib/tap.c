@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* The Test Anything Protocol for all programs of tests/. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,8 +22,10 @@ void tap_register(struct tap_entry *entry)
 	end = &entry->next;
 }
 
+/* The caller may still want to look at errno. */
 void diag(const char *format, ...)
 {
+	int saved = errno;
 	va_list args;
 
 	va_start(args, format);
@@ -30,6 +33,7 @@ void diag(const char *format, ...)
 	vprintf(format, args);
 	putchar('\n');
 	va_end(args);
+	errno = saved;
 }
 
 static bool heard(void)

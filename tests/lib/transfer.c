@@ -353,8 +353,8 @@ static bool is_send(enum ibv_wr_opcode opcode)
 }
 
 /* Where the bytes are when all went well. */
-static void plan(struct pair *pair, const struct move *m, struct list *local,
-		 struct list *remote)
+static void plan(struct pair *pair, const struct transfer *m,
+		 struct list *local, struct list *remote)
 {
 	int n = m->pieces ? m->pieces : 1;
 	int recv = m->recv_pieces ? m->recv_pieces : 1;
@@ -408,8 +408,8 @@ static int start_ex(struct side *side, const struct ibv_send_wr *wr)
 	return ibv_wr_complete(qp);
 }
 
-static bool start(struct pair *pair, const struct move *m, struct list *local,
-		  struct list *remote, uint64_t id)
+static bool start(struct pair *pair, const struct transfer *m,
+		  struct list *local, struct list *remote, uint64_t id)
 {
 	struct ibv_send_wr wr = rdma_wr(&pair->b, m->opcode, id, local->sge,
 					local->n, m->remote);
@@ -438,7 +438,7 @@ static enum ibv_wc_opcode sender_opcode(enum ibv_wr_opcode opcode)
 					    IBV_WC_RDMA_WRITE;
 }
 
-static bool completed(struct pair *pair, const struct move *m, uint64_t id)
+static bool completed(struct pair *pair, const struct transfer *m, uint64_t id)
 {
 	bool good;
 
@@ -458,7 +458,7 @@ static bool completed(struct pair *pair, const struct move *m, uint64_t id)
  * UC completes a request when it is sent.  A WRITE has landed when a message
  * behind it has.
  */
-static bool landed(struct pair *pair, const struct move *m, uint64_t id)
+static bool landed(struct pair *pair, const struct transfer *m, uint64_t id)
 {
 	if (pair->a.qp->qp_type != IBV_QPT_UC || m->opcode != IBV_WR_RDMA_WRITE)
 		return true;
@@ -470,7 +470,7 @@ static bool landed(struct pair *pair, const struct move *m, uint64_t id)
 		      .opcode = IBV_WC_RECV);
 }
 
-bool move(struct pair *pair, const struct move *m)
+bool transfer(struct pair *pair, const struct transfer *m)
 {
 	static uint64_t last_id = 0xabcd00000000;
 	bool read = m->opcode == IBV_WR_RDMA_READ;
@@ -515,7 +515,7 @@ static bool works_one_way(struct pair *pair)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		good &= move(pair, &(const struct move) {
+		good &= transfer(pair, &(const struct transfer) {
 				.opcode = opcodes[i],
 				.length = 3001,
 				.offset = 65,

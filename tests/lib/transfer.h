@@ -78,7 +78,7 @@ struct ibv_send_wr rdma_wr(const struct side *peer, enum ibv_wr_opcode opcode,
 uint32_t rkey_of(const struct side *side);
 
 /**
- * struct move - one operation from side to side
+ * struct transfer - one operation from side to side
  * @opcode: SEND, WRITE, READ, with immediate or without
  * @length: bytes
  * @pieces: of local memory [1]
@@ -87,7 +87,7 @@ uint32_t rkey_of(const struct side *side);
  * @remote: where the remote memory begins
  * @flags: IBV_SEND_INLINE, IBV_SEND_SOLICITED ...; it is always signalled
  */
-struct move {
+struct transfer {
 	enum ibv_wr_opcode opcode;
 	uint32_t length;
 	int pieces;
@@ -98,7 +98,7 @@ struct move {
 };
 
 /* Does it from a to b and checks completions, bytes and what lies around. */
-bool move(struct pair *pair, const struct move *m);
+bool transfer(struct pair *pair, const struct transfer *m);
 
 /* A few of all kinds, both ways: does this pair work? */
 bool works(struct pair *pair);

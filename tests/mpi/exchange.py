@@ -18,7 +18,7 @@ LENGTHS = [0, 1, 7, 64, 976, 1024, 4095, 8192, 8193, 65536, 1 << 20, (4 << 20) +
 
 
 def data(rank, length):
-    """What that rank sends; a period that is no power of two."""
+    """The data of that rank; a period that is no power of two."""
     pattern = bytes((rank * 17 + i * 7 + length) & 0xFF for i in range(251))
     return (pattern * (length // 251 + 1))[:length]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# fio's engine "rdma": one side writes to the other's memory, reads it or sends to it. What is sent has checksums in it, which the
+# fio's engine "rdma": one side writes to the other's memory, reads it or sends to it. Messages contain checksums, which the
 # receiver verifies.
 
 # fio_pair VERB RW [SERVER-OPTION [CLIENT-OPTIONS]]

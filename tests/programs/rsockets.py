@@ -51,7 +51,7 @@ def rsocket(flags=0):
 
 
 def rpoll(fd, events, milliseconds):
-    """What is there, or 0 when the time is over."""
+    """The bytes that are there, or 0 when the time is over."""
     entry = PollFd(fd, events, 0)
     return entry.revents if call("rpoll", ctypes.byref(entry), 1, milliseconds) else 0
 

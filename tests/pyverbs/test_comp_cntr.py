@@ -50,7 +50,7 @@ class CountedRC(RCResources):
             self.qp.attach_comp_cntr(cntr, QPAttachCompCntrAttr(op_mask=each))
 
     def counted(self):
-        """What is not 0: {operation: (completions, errors)}."""
+        """The counters that are not 0: {operation: (completions, errors)}."""
         values = {each: (cntr.read(), cntr.read_err()) for each, cntr in self.cntrs.items()}
         return {each: pair for each, pair in values.items() if pair != (0, 0)}
 

@@ -64,7 +64,7 @@ static bool receives(u8 opcode)
 
 static void add_receive(struct world *w, struct side *side, u32 length)
 {
-	/* Which message is lost is not known: all must fit. */
+	/* Any message may be lost, so all must fit. */
 	if (w->transport == SROCE_UC)
 		length = 12 * w->mtu;
 	else if (rng_permille(&w->rng, 300))
@@ -112,7 +112,7 @@ static void aim_word(struct world *w, struct op *op, struct side *peer)
 	op->wr.remote_addr = (allocate(w, peer, 8 + 7) + 7) & ~7ull;
 }
 
-/* Nothing to see, but for its place among the others. */
+/* It has no effect except its place among the others. */
 static void aim_flush(struct world *w, struct op *op)
 {
 	op->wr.remote_addr = 0;

@@ -27,7 +27,7 @@ static void refuse(struct endpoint *ep, u8 reason)
 
 	if (!sroce_responder_reliable(&ep->resp) && !failure->local)
 		return;
-	if (ep->resp.taken || reason == SROCE_RECV_TOO_SMALL)
+	if (ep->resp.rwqe_taken || reason == SROCE_RECV_TOO_SMALL)
 		complete(&ep->recvs, (struct completion) {
 			.id = ep->taken.id,
 			.status = failure->status,

@@ -71,7 +71,7 @@ static void check_fault(struct endpoint *ep)
 		endpoint_fail(ep, sroce_inflight_wr(in, in->head)->status);
 }
 
-/* What sroce_requester_more() promises: the same but for the PSN. */
+/* As sroce_requester_more() promises: the same packet except for the PSN. */
 static bool follows(const struct sroce_outgoing *last,
 		    const struct sroce_outgoing *out, enum sroce_next next)
 {

@@ -69,7 +69,7 @@ static bool same(const struct side *side, u32 at, u32 length)
 	return !memcmp(side->ep.memory + at, side->model + at, length);
 }
 
-/* What a completion promises. */
+/* The promises of a completion. */
 static bool verify_effect(struct world *w, const struct op *op,
 			  const struct side *side, const struct side *peer)
 {
@@ -160,7 +160,7 @@ static bool delivered(const struct completion *c, const struct op *op,
 }
 
 /*
- * What was delivered is whole and in order; a receive request that a lost
+ * Delivered messages are whole and in order; a receive request that a lost
  * message took serves the next one.
  */
 static bool verify_unreliable_receives(struct world *w, u32 i)

@@ -11,7 +11,7 @@ CHECK=$HERE/../wire/check-capture
 MTU=1024
 CAPTURES=()
 
-# What tshark takes random payload for
+# The protocols that tshark finds in random payload
 GUESSES=(--disable-heuristic eth_over_ib --disable-heuristic mellanox_eoib --disable-heuristic smb_direct_infiniband
 	--disable-heuristic iser_infiniband --disable-protocol rpcordma --disable-protocol smc)
 

@@ -21,7 +21,7 @@ moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
 pressed "nothing in the way"
 
 # One burst (64 packets) may go, one may wait, the next is refused: the sender learns of it and pauses. The rate is one that
-# slow machines exceed, too: what is sent takes a second. Who takes half a minute for it may not have filled the queue; at a
+# slow machines exceed, too: the transfer takes a second. A machine that takes half a minute may not have filled the queue; at a
 # much lower rate it would wait in the queue for so long that timeouts are near.
 for host in h1 h2; do
 	device=$D1

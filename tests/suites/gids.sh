@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What becomes of connections when their address, the netdev's MTU, its MAC address or its link changes under them: on veth,
+# Connections survive or end as they should when their address, or the netdev's MTU, MAC address or link changes: on veth,
 # then on a bridge, a bond and VLANs.
 # timeout: 400
 # lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 
-# The sender waits for so many timeouts of its QP, 2^TIMEOUT * 4 us each, before it gives up.
+# Timeouts of the sender's QP, 2^TIMEOUT * 4 us each, before it gives up.
 write_until() {
 	wait_for 10 ports_active || return
 	export TIMEOUT=$1 GA=${2:-$G1} GB=${3:-$G2}

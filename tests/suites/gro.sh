@@ -80,7 +80,7 @@ cases "joined: " --ipv6 gro rc_order
 impatience h2 eth0
 hosts_down
 
-# What a host only forwards is left alone, also if it has a device of its own.
+# Forwarded packets are left alone, also if the host has a device of its own.
 routed_up() {
 	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2
 	for host in h1 r h2; do ip netns add $host || return; done

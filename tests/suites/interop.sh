@@ -25,7 +25,7 @@ both() {
 	[ $lines -gt 0 ] || fail "$what: the program ran"
 }
 
-# Whoever was the server is now the client. HOST, D, G, IP change places; pair_run does the rest.
+# The server becomes the client. HOST, D, G, IP change places; pair_run does the rest.
 swap() {
 	local name one two
 	for name in HOST D G IP; do

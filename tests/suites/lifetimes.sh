@@ -93,7 +93,7 @@ down_and_up() {
 	END
 }
 another_mtu() { ip -n h1 link set eth0 mtu $(($1 % 2 ? 1500 : 4200)); }
-# Whoever knows the old one would go on sending there for half a minute.
+# A host that knows the old one would go on sending there for half a minute.
 another_mac() {
 	ip -n h2 link set eth0 address "02:00:00:00:00:$((10 + $1 % 90))" && ip -n h1 neigh flush dev eth0
 }

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What an operator sees: counters of the port and of chosen QPs, resources, tracepoints.
+# The operator's view: counters of the port and of chosen QPs, resources, tracepoints.
 # timeout: 200
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What parallel programs use: UCX and libfabric by their own test programs, Open MPI by tests/mpi/exchange.py.
+# Libraries of parallel programs: UCX and libfabric by their own test programs, Open MPI by tests/mpi/exchange.py.
 # timeout: 420
 # lanes: vm
 . "$(dirname "$0")/lib.sh"
@@ -82,7 +82,7 @@ mpi() {
 	export D1 D2
 	local what=$1 ranks=$2 program=$3 verdict text told=0 planned=none
 	shift 3
-	# Who starts it is on the first host himself.
+	# mpirun itself runs on the first host.
 	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" mpirun --allow-run-as-root --map-by node:oversubscribe -np "$ranks" \
 		--host "h1:$ranks,h2:$ranks" "$@" python3 $program >"$OUTPUT.mpi" 2>&1
 	is "$what: mpirun's status" $? 0

@@ -101,8 +101,8 @@ cm_listens() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
 pingpong "RC between hosts"
 ok "any namespace can open any device" on h2 ibv_devinfo -d $D1
 
-# Who makes namespaces by the thousand does not have the queue pairs of the whole host looked at: a probe counts how often
-# they are. A netdev goes early in the end of its namespace, and one namespace ends wholly before the next one begins to.
+# The end of a namespace does not visit the queue pairs of the whole host: a probe counts how often
+# they are visited. A netdev goes early in the end of its namespace, and one namespace ends wholly before the next one begins to.
 TRACING=/sys/kernel/tracing
 watch_walks() {
 	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null

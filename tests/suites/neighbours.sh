@@ -16,7 +16,7 @@ before=$(rdma resource show)
 run_program "" $((150 + 20 * ROUNDS)) "$PROGRAMS/robust" neighbours
 is "nothing is left" "$(rdma resource show)" "$before"
 
-# What a process has the kernel do for it is done with no more right to the processor than other processes have.
+# The kernel's work for a process has the same priority as other processes.
 # ticks REGEX: of processor time that threads of such names have had
 ticks() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n "s|^[0-9]* ($1) ||p" | awk '{ sum += $12 + $13 } END { print sum + 0 }'; }
 plain='kworker/[0-9]*:[0-9][^)H]*' high='kworker/[0-9]*:[0-9]*H[^)]*'

@@ -56,7 +56,7 @@ is "and by no timeout" "$(moved $D1 local_ack_timeout_err "$late")" 0
 pair_run "lone READs, too" 'ib_read_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_read_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
 is "by no timeout either" "$(moved $D1 local_ack_timeout_err "$late")" 0
 
-# Who is far away is not taken for lost, time after time.
+# A distant peer is not taken for lost, time after time.
 network delay 10ms limit 10000
 probes=$(counter $D1 tx_probes)
 pair_run "READs from far away" 'ib_read_bw -F -d $D2 -x $G2 -n 32 -t 1 -s 65536 -p $PORT' 'ib_read_bw -F -d $D1 -x $G1 -n 32 -t 1 -s 65536 -p $PORT $IP2' 60

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# What the tools show of verbs that only new kernels and a new rdma-core have. rdma-core's tests and ours that use these verbs are in
+# The tools show the verbs that only new kernels and a new rdma-core have. rdma-core's tests and ours that use these verbs are in
 # suite pyverbs.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"

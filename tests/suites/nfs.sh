@@ -32,7 +32,7 @@ with socket.create_server(("127.0.0.1", 111)) as server:
 	wait_for 60 tcp_listens $RPCBIND 111
 }
 
-# What rpc.mountd answers: who the client is, what he may have (read and write, no root squash), and what is the root
+# The answers of rpc.mountd: who the client is, what it may have (read and write, no root squash), and what is the root
 export_folder() {
 	local never=2000000000 flags=$((0x2 | 0x400 | 0x2000))
 	printf 'nfsd %s %d client\n' "$IP1" $never >/proc/net/rpc/auth.unix.ip/channel &&

@@ -10,7 +10,7 @@
 hosts_up 9000 || { fail "two hosts"; exit 1; }
 on h1 ip addr add 10.0.0.77/24 dev eth0
 on h1 ip -6 addr add fd00::77/64 dev eth0 nodad
-# What is left of datagrams that never become whole
+# The fragments of datagrams that never become whole
 on h2 sysctl -qw net.ipv4.ipfrag_time=2 net.ipv6.ip6frag_time=2
 MAC1=$(on h1 cat /sys/class/net/eth0/address)
 MAC2=$(on h2 cat /sys/class/net/eth0/address)
@@ -33,5 +33,5 @@ over_ipv6
 is "all resources are given back" "$(resources)" "$before"
 grown=$(($(kilobytes) - start))
 diag "$grown KiB more"
-# What the debug kernels keep of what has been freed counts, too
+# Freed memory that debug kernels keep counts, too
 ok "so is their memory" test $grown -lt 8192

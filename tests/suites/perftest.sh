@@ -63,7 +63,7 @@ some_cases() {
 	exit $FAILED
 }
 
-# cases AT_ONCE: those on standard input, one in a line; so many go on at the same time
+# cases AT_ONCE: those on standard input, one in a line; AT_ONCE of them run at the same time
 cases() {
 	local i line worker workers=()
 	CASES=()
@@ -82,7 +82,7 @@ cases() {
 }
 
 # Each option meets every operation and transport that it is for; every path MTU meets every operation of every transport.
-# What perftest does not do:
+# Cases that perftest does not have:
 # - rdma_cm (-R) with UC and XRC, events (-e) with WRITE, an SRQ with anything but SEND. With rdma_cm the path MTU is that of
 #   the netdev.
 # - more than 16 completions at once with events: it takes 16 of them for each event, and then waits. With -b that is so for

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What README.md tells a user to type, taken from there and typed.
+# The commands of README.md, taken from there and run.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 

@@ -12,7 +12,7 @@ modprobe -r sroce
 at_exit modprobe sroce
 at_exit rdma system set netns shared
 
-# What kselftest's own runner does, with its status for what cannot run here
+# The same as kselftest's runner does, with its status for tests that cannot run here
 one() {
 	local status=0
 	(cd "$FOLDER" && limited 60 bash "./$1") >"$OUTPUT" 2>&1 </dev/null || status=$?

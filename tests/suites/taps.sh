@@ -14,7 +14,7 @@ DEVICE=sroce$ROLE
 HOST1=init HOST2=init
 
 feature() { ethtool -k eth0 | sed -n "s/^$1: \([a-z]*\).*/\1/p"; }
-# What this guest sends and receives whole. Kernels between 6.1 and 7 can, but have it off at first.
+# Bursts that this guest sends and receives whole. Kernels between 6.1 and 7 can, but have it off at first.
 ethtool -K eth0 tx-udp-segmentation on 2>/dev/null
 USO=$(feature tx-udp-segmentation)
 ok "the other guest answers" wait_for 30 ping -c 1 -W 1 10.99.0.$PEER

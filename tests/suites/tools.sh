@@ -1,5 +1,5 @@
 #!/bin/bash
-# What administrators run, unchanged: the listings of ibverbs-utils, infiniband-diags as far as they fit RoCE, and qperf.
+# Administrators' tools, unchanged: the listings of ibverbs-utils, infiniband-diags as far as they fit RoCE, and qperf.
 # Not perfquery and others that open QP 0, which RoCE has not; tests/wire/cases/pma.py asks for the counters instead.
 # timeout: 300
 # lanes: vm

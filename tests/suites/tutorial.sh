@@ -1,5 +1,5 @@
 #!/bin/bash
-# What Documentation/tutorial.rst tells a user to type, taken from there and typed in its order.
+# The commands of Documentation/tutorial.rst, taken from there and run in its order.
 # timeout: 180
 # lanes: vm debug
 . "$(dirname "$0")/lib.sh"

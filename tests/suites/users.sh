@@ -67,7 +67,7 @@ on h1 nft list ruleset >/dev/null 2>&1 || modprobe -q nf_tables
 
 attacked "IPv4, no rule" $IP1 $IP2 "received from another user"
 G1=$G1_6 G2=$G2_6 attacked "IPv6, no rule" $IP1_6 $IP2_6 "received from another user"
-# What a device sends to itself does not come by the network
+# Packets from a device to itself do not come by the network
 D2=$D1 G2=$G1 attacked "one address, no rule" $IP1 $IP1 nothing
 
 if on h1 nft -f - <<<"$RULE" 2>"$OUTPUT"; then

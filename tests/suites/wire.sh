@@ -13,5 +13,5 @@ MAC1=$(on h1 cat /sys/class/net/eth0/address)
 MAC2=$(on h2 cat /sys/class/net/eth0/address)
 export MAC1 MAC2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
 cases "" ${CASES-}
-# What is above IP is the same: some of the cases over IPv6, too
+# The layers above IP are the same, so only some of the cases run over IPv6, too
 [ -n "${CASES-}" ] || cases "" --ipv6 a_sanity malformed addressing ecn fragments hold path rc_order ud z_mutation

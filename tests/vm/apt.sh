@@ -14,7 +14,7 @@ sources() {
 APT=()
 
 # use_backports FOLDER: an apt of our own: its lists and downloads lie in the folder, its only sources are the release and
-# the backports of the mirror that the system already uses. What the system has installed counts as installed.
+# the backports of the mirror that the system already uses. Packages of the system count as installed.
 use_backports() {
 	mkdir -p "$1/lists/partial" "$1/cache/archives/partial"
 	sources >"$1/sources.list"

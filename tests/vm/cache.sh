@@ -1,4 +1,4 @@
-# What the rig keeps between runs, sourced by the shell scripts here.
+# The rig's cache between runs, sourced by the shell scripts here.
 # Nothing in it is precious: remove the folder and it is made again.
 
 SROCE_CACHE=${SROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sroce}

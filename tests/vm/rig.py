@@ -82,7 +82,7 @@ def work_folder():
 
 
 def default_share():
-    """What becomes /out if nothing else is asked for: build/vm-out, if this user may write there."""
+    """The default of /out: build/vm-out, if this user may write there."""
     folder = os.path.join(BUILD, "vm-out")
     with contextlib.suppress(OSError):
         os.makedirs(folder, exist_ok=True)
@@ -187,7 +187,7 @@ class Qemu:
             self.program = [find_program(machine.PROGRAM)]
 
     def key(self):
-        """What the verdict on KVM depends on."""
+        """The verdict on KVM depends on this."""
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             model = [line for line in file if line.startswith("model name")][:1]
         return hashlib.sha256(repr((platform.release(), model, self.prefix)).encode()).hexdigest()[:10]
@@ -215,7 +215,7 @@ def accelerator(qemu):
 
 
 class Options(argparse.Namespace):
-    """What a guest can be asked for; the command line's defaults are these too."""
+    """The options of a guest; the command line has the same defaults."""
     command = None
     memory = None
     cpus = 2
@@ -296,13 +296,13 @@ class Guest:
             file.write("exec " + " ".join(quoted(word) for word in self.options.command) + "\n")
 
     def _modules(self):
-        """What becomes /lib/modules/RELEASE; nothing if the root has the kernel's modules already, as an installed one."""
+        """The folder for /lib/modules/RELEASE; nothing if the root has the kernel's modules already, as an installed one."""
         if self.root and self.options.bare and os.path.isdir(os.path.join(self.root, "lib/modules", self.kernel.release, "kernel")):
             return ""
         return self.kernel.modules(self.options.bare)
 
     def _cmdline(self, kind):
-        """What the guest's first processes look for."""
+        """The settings that the guest's first processes read."""
         return (f"{os.environ.get('GUEST_CMDLINE', '')} {' '.join(self.options.append)} quiet panic=-1 rig.kind={kind} rig.modules={self._modules()} "
                 f"rig.init={VM}/init rig.job={self.job} rig.out={self.options.share}"
                 + (f" rig.host={TOP}:{CACHE}:{os.getcwd()}{self._elsewhere()}" if self.root else ""))
@@ -392,7 +392,7 @@ class Guest:
         return bool(data)
 
     def _drain(self, sink):
-        """What the guest had written before it sent its status may still be on the way; all but UML's tell how much that was."""
+        """Output that the guest wrote before its status may still be on the way; all but UML's tell how much that was."""
         sent = int(b"".join(self.answer.split()[2:]) or -1)
         self.output.settimeout(0.05 if sent < 0 else DRAIN)
         try:
@@ -525,7 +525,7 @@ def kernel_of(options):
 
 
 class Taps:
-    """What hosts of virtual machines have: packets that are to be segmented pass a bridge whole, with a virtio-net header."""
+    """As on hosts of virtual machines: packets that are to be segmented pass a bridge whole, with a virtio-net header."""
     CLONE_NEWNET = 0x40000000
     TUNSETIFF = 0x400454CA
     IFF_TAP, IFF_NO_PI, IFF_VNET_HDR = 0x2, 0x1000, 0x4000

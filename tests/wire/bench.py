@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What a case works with: our peer at one end of the link, QPs of the device at the other.
+"""The surroundings of a case: our peer at one end of the link, QPs of the device at the other.
 
 A case is a function marked @case("what it shows"), and gets a Bench:
 
@@ -27,12 +27,12 @@ from target import Memory, Target, Victim
 
 CASES = []
 PATIENCE = 120
-# What a QP of sroce may have in the queue: SROCE_TX_LIMIT of drivers/sroce/net/tx.h
+# Bursts of a QP of sroce in the queue: SROCE_TX_LIMIT of drivers/sroce/net/tx.h
 TX_LIMIT = 32
 
 
 class Failure(Exception):
-    """What a case finds wrong."""
+    """A case has found an error."""
 
 
 def case(what, ipv4_only=False):
@@ -235,7 +235,7 @@ class Bench:
 
     @contextlib.contextmanager
     def full_queue(self):
-        """What the device sends stays in its queue, but for a kilobyte a second, until the end."""
+        """The device's packets stay in its queue, except a kilobyte a second, until the end."""
         rest = ("burst", "1600", "limit", "1000000")
         self.tc("replace", "tbf", "rate", "8kbit", *rest)
         try:
@@ -256,7 +256,7 @@ class Bench:
 
     @contextlib.contextmanager
     def stuck_queue(self):
-        """What the device sends stays in its queue, but for a packet or two, and at the end it is lost."""
+        """The device's packets stay in its queue, except one or two, and are lost at the end."""
         self.tc("replace", "tbf", "rate", "80bit", "burst", "1600", "limit", "1000000")
         try:
             yield
@@ -295,7 +295,7 @@ class Bench:
 
     @contextlib.contextmanager
     def counts(self, name, times=1):
-        """What happens inside moves this counter so many times."""
+        """This counter grows by "times" inside."""
         before = self.counter(name)
         yield
         expect(f"{name} moved by", self.counter(name) - before, times)

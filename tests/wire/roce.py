@@ -82,8 +82,8 @@ def headers_length(opcode):
 
 
 def icrc(packet):
-    """The trailer of a packet that begins with its IP header and ends before the trailer. What routers may change
-    counts as ones, and so does the local route header that RoCE does not have."""
+    """The trailer of a packet that begins with its IP header and ends before the trailer. Fields that routers
+    may change count as ones, and so does the local route header that RoCE does not have."""
     masked = bytearray(packet)
     if packet[0] >> 4 == 4:
         ones, udp = (1, 8, 10, 11), 20
@@ -102,7 +102,7 @@ def bth(opcode, qpn, psn, pad=0, pkey=0xFFFF, ack_req=False, solicited=False, tv
 
 
 def transport(opcode, qpn, psn, payload=b"", **fields):
-    """From BTH to pad. What a header has is given by name; pad and everything else of the BTH, too."""
+    """From BTH to pad. Fields of headers are given by name, those of the BTH, too."""
     if isinstance(opcode, str):
         opcode = CODE[opcode]
     fields.setdefault("pad", -len(payload) & 3)

@@ -82,7 +82,7 @@ class Victim:
         return QP(self.pd, QPInitAttr(qp_type=TYPES[self.transport], scq=self.cq, rcq=self.cq, cap=cap, sq_sig_all=0))
 
     def connect(self, gid_index, address, qpn, access=None, timeout=0, pkey_index=0, **path):
-        """What is in path are attributes of the route, and "sl"."""
+        """path contains attributes of the route, and "sl"."""
         attr = QPAttr(port_num=1)
         attr.qp_state = e.IBV_QPS_INIT
         attr.pkey_index = pkey_index

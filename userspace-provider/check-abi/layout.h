@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What libsroce believes of libibverbs.  The includer defines
+ * The layout of libibverbs that libsroce assumes.  The includer defines
  *
  *	SIZE(type)		the type's size
  *	MEMBER(type, member)	where a member is

@@ -25,7 +25,7 @@ static inline void sroce_ref_init(struct sroce_ref *ref)
 
 /**
  * sroce_ref_get() - become a user
- * @ref: of an object that RCU or a lock keeps allocated
+ * @ref: references to an object that RCU or a lock keeps allocated
  *
  * Reads of the object after this find everything stored before
  * sroce_ref_revive().
@@ -51,7 +51,7 @@ static inline void sroce_ref_put(struct sroce_ref *ref)
 
 /**
  * sroce_ref_drain() - refuse new users, and wait for the last one
- * @ref: of an object that exists
+ * @ref: references to an object that exists
  *
  * Context: process, may sleep.
  */
@@ -63,7 +63,7 @@ static inline void sroce_ref_drain(struct sroce_ref *ref)
 
 /**
  * sroce_ref_drain_atomic() - the same without sleeping
- * @ref: of an object whose users have it for the length of a burst, at most
+ * @ref: references that are held for the length of a burst, at most
  *
  * Context: any but hard interrupt; the caller holds no lock that they want.
  */

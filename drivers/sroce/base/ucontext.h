@@ -28,7 +28,7 @@ struct sroce_qp_by_slot {
  * @pages: doorbell pages by number; those with a free slot are marked
  * @num_pages: of them; a page stays until the context goes
  * @num_members: of multicast groups; net/mcast.c's lock
- * @kicked: whom the kick file leads to
+ * @by_slot: QPs that the kick file finds by their doorbell slots
  * @wmem: what its packets are charged to
  */
 struct sroce_ucontext {
@@ -37,7 +37,7 @@ struct sroce_ucontext {
 	struct xarray pages;
 	u32 num_pages;
 	u32 num_members;
-	struct sroce_qp_by_slot *kicked;
+	struct sroce_qp_by_slot *by_slot;
 	struct sroce_wmem *wmem;
 };
 

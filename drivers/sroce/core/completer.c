@@ -59,7 +59,7 @@ static enum sroce_ack_verdict bad_response(struct sroce_ack_result *a)
 static enum sroce_ack_verdict check_empty(const struct sroce_pkt *pkt,
 					  struct sroce_ack_result *a)
 {
-	if (pkt->payload || pkt->op->place != SROCE_ONLY)
+	if (pkt->payload || pkt->op->pos != SROCE_ONLY)
 		return bad_response(a);
 	a->up_to = a->psn;
 	return SROCE_RESP_ACK;
@@ -72,7 +72,7 @@ static enum sroce_ack_verdict check_data(const struct sroce_requester *r,
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, a->index);
 	u32 at = sroce_psn_diff(pkt->psn, wr->psn);
 	bool last = at + 1 == wr->packets;
-	bool ends = pkt->op->place & SROCE_LAST;
+	bool ends = pkt->op->pos & SROCE_LAST;
 	u32 expected;
 
 	if (!sroce_wr_fetches(wr))
@@ -97,7 +97,7 @@ static bool response_fits(const struct sroce_wr *wr, const struct sroce_pkt *pkt
 
 /*
  * Does the gap lie in the response to the same READ?  Only then the packet may
- * be held: what a later READ has returned would be older than what fills the gap.
+ * be held: the data of a later READ would be older than the data that fills the gap.
  */
 static bool is_ahead(const struct sroce_requester *r,
 		     const struct sroce_pkt *pkt, const struct sroce_ack_result *a)

@@ -20,7 +20,7 @@
 	[SROCE_##transport | SROCE_##code] = {				\
 		.headers = (h),						\
 		.kind = SROCE_KIND_##k,					\
-		.place = SROCE_##p,					\
+		.pos = SROCE_##p,					\
 		.length = LENGTH(h),					\
 		.operation = SROCE_OP_##op,				\
 	}

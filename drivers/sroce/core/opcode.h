@@ -8,7 +8,7 @@
  * struct sroce_opcode - properties of a BTH opcode
  * @headers: enum sroce_header; SROCE_PAYLOAD if a payload may follow
  * @kind: enum sroce_kind; SROCE_KIND_NONE for an unknown opcode
- * @place: enum sroce_pkt_pos
+ * @pos: enum sroce_pkt_pos
  * @length: BTH and extended headers, bytes
  * @operation: requests: row of sroce_optable that the responder uses; for all
  *	other packets SROCE_OP_NONE
@@ -16,7 +16,7 @@
 struct sroce_opcode {
 	u16 headers;
 	u8 kind;
-	u8 place;
+	u8 pos;
 	u8 length;
 	u8 operation;
 };

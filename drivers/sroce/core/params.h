@@ -134,8 +134,8 @@
  * ns that probes wait at most because responses have been late, and the part of it
  * that each sample takes away.  Unit tests.
  */
-#define SROCE_MAX_PATIENCE_NS	8000000
-#define SROCE_PATIENCE_DECAY	256
+#define SROCE_MAX_PROBE_FLOOR_NS	8000000
+#define SROCE_PROBE_FLOOR_DECAY	256
 /* Shift of the probe interval with several READs outstanding.  Suite errors. */
 #define SROCE_READ_PROBE_SHIFT	3
 /* Near peers: flights without a sample after one.  Row "WRITE 2 B rate". */

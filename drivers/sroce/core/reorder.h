@@ -10,8 +10,8 @@
  * @psn: when @open: PSN of the missing packet
  * @tolerance: a gap is a loss after this time, ns.  0 in a network that keeps the
  *	order
- * @late_since: of the latest gap that was reported: @since
- * @late_psn: its PSN
+ * @late_since: @since of the latest gap that was reported
+ * @late_psn: PSN of that gap
  * @vain: reports in a row that were in vain, at most SROCE_VAIN_REPORTS
  * @open: there is a gap
  * @reported: it counts as a loss

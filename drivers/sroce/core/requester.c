@@ -220,9 +220,9 @@ static void fill_packet(const struct sroce_requester *r, struct sroce_outgoing *
 	const struct sroce_op_row *op = sroce_wr_row(wr);
 	struct sroce_pkt *pkt = &out->pkt;
 	bool last = r->packet + 1 == wr->packets;
-	u8 place = (r->packet ? 0 : SROCE_FIRST) | (last ? SROCE_LAST : 0);
+	u8 pos = (r->packet ? 0 : SROCE_FIRST) | (last ? SROCE_LAST : 0);
 
-	pkt->opcode = r->transport | op->packets[place];
+	pkt->opcode = r->transport | op->packets[pos];
 	/* Only a message that completes a receive WQE may set SE (9.2.3). */
 	pkt->solicited = last && wr->flags & SROCE_SOLICITED &&
 			 op->traits & SROCE_TRAIT_RECEIVES;
@@ -666,17 +666,17 @@ void sroce_requester_refused(struct sroce_requester *r, u32 psn)
 	seek_psn(r, psn);
 }
 
-/* Is anything unacknowledged that was sent before the last cut? */
-static bool cut_lately(const struct sroce_requester *r)
+/* Is anything unacknowledged that was sent before the window was last reduced? */
+static bool reduced_lately(const struct sroce_requester *r)
 {
-	return sroce_psn_before(r->una, r->cut) &&
-	       !sroce_psn_before(r->sent, r->cut);
+	return sroce_psn_before(r->una, r->reduced_psn) &&
+	       !sroce_psn_before(r->sent, r->reduced_psn);
 }
 
 void sroce_requester_congested(struct sroce_requester *r)
 {
-	if (!sroce_requester_waits(r) || cut_lately(r))
+	if (!sroce_requester_waits(r) || reduced_lately(r))
 		return;
-	r->cut = r->sent;
+	r->reduced_psn = r->sent;
 	sroce_cc_congested(&r->cc, r->flight);
 }

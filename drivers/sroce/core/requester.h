@@ -22,7 +22,7 @@ enum sroce_peer {
 
 /**
  * struct sroce_repair - retransmission of single packets
- * @gaps: of the response to the oldest READ that is outstanding
+ * @gaps: gaps in the response to the oldest outstanding READ
  * @end: valid if @active: one past the last packet to repeat
  * @resume: valid if @active: where to continue then
  * @repeated: one past the last packet that was repeated
@@ -31,12 +31,12 @@ enum sroce_peer {
  *	acknowledgment of everything before this PSN
  * @flight: unacknowledged packets then
  * @losses: packets repeated in this recovery
- * @naks: since the peer was found to drop packets
+ * @naks: number of NAKs since the peer was found to drop packets
  * @retest: number of these NAKs after which the peer is tested again; grows
  * @peer: enum sroce_peer
  * @probed: a probe has repeated the packet before @repeated
  * @active: the requester is within the packets to repeat
- * @waits: no new packet until the peer has answered what was repeated
+ * @waits: send no new packet until the peer has responded to the repeated ones
  * @recovering: between a loss and @recover
  * @slowed: this recovery has had its reduction of the window
  */
@@ -70,10 +70,10 @@ struct sroce_repair {
  * @cc: congestion control.  READ responses use the window of READs; after
  *	losses they use the window of all requests
  * @flight: unacknowledged packets when the latest new one was sent
- * @cut: @sent when sroce_requester_congested() last made the window smaller
+ * @reduced_psn: @sent when sroce_requester_congested() last reduced the window
  * @read_packets: sum of the PSNs of the requests that @reads counts
  * @ends: PSNs at which outstanding partial READ requests end, descending
- * @repair: retransmission of what is missing, instead of all that follows
+ * @repair: retransmission of missing packets only
  * @refused: PSN of the request that the peer refused; valid if @refusal is set
  * @transport: SROCE_RC, SROCE_UC or SROCE_XRC
  * @parts: entries of @ends
@@ -101,7 +101,7 @@ struct sroce_requester {
 	u32 mtu;
 	struct sroce_cc cc;
 	u32 flight;
-	u32 cut;
+	u32 reduced_psn;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
 	struct sroce_repair repair;

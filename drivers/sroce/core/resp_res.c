@@ -33,8 +33,8 @@ static void forget_oldest(struct sroce_resp_res *log)
 {
 	if (!is_answered(log_entry(log, 0)))
 		log->waiting--;
-	if (log->settled)
-		log->settled--;
+	if (log->first_pending)
+		log->first_pending--;
 	log->first = log->first + 1 < log->size ? log->first + 1 : 0;
 	log->count--;
 }
@@ -78,7 +78,7 @@ void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
 	read->stop = read->length;
 	read->kind = pkt->op->kind;
 	read->again = false;
-	read->told = false;
+	read->resp_done = false;
 	log->waiting++;
 }
 
@@ -147,7 +147,7 @@ bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *p
 	if (!i || !repeat_entry(log, log_entry(log, --i), pkt))
 		return false;
 	log->waiting = 0;
-	log->settled = 0;
+	log->first_pending = 0;
 	for (j = 0; j < log->count; j++) {
 		if (j > i && !entry_follows(log_entry(log, i), log_entry(log, j)))
 			log_entry(log, j)->next = log_entry(log, j)->end;
@@ -161,9 +161,9 @@ struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *log)
 {
 	if (!log->waiting)
 		return NULL;
-	while (is_answered(log_entry(log, log->settled)))
-		log->settled++;
-	return log_entry(log, log->settled);
+	while (is_answered(log_entry(log, log->first_pending)))
+		log->first_pending++;
+	return log_entry(log, log->first_pending);
 }
 
 u32 sroce_resp_res_more(const struct sroce_resource *read)

@@ -37,7 +37,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  *	@length only for a duplicate that requests less
  * @kind: SROCE_KIND_READ, ATOMIC, ATOMIC_WRITE or FLUSH
  * @again: the response is to a duplicate
- * @told: the last packet of the response has been sent at least once
+ * @resp_done: the last packet of the response has been sent at least once
  */
 struct sroce_resource {
 	u64 va;
@@ -54,7 +54,7 @@ struct sroce_resource {
 	u32 stop;
 	u8 kind;
 	bool again;
-	bool told;
+	bool resp_done;
 };
 
 /**
@@ -64,7 +64,8 @@ struct sroce_resource {
  * @first: index of the oldest entry
  * @count: entries in use
  * @waiting: entries whose response is not completely sent
- * @settled: number of oldest entries known to be completely sent
+ * @first_pending: index, by age, of the oldest entry whose response may not be
+ *	completely sent
  * @mtu: path MTU, bytes
  * @transport: SROCE_RC or SROCE_XRC
  *
@@ -77,7 +78,7 @@ struct sroce_resp_res {
 	u32 first;
 	u32 count;
 	u32 waiting;
-	u32 settled;
+	u32 first_pending;
 	u32 mtu;
 	u8 transport;
 };

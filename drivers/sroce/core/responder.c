@@ -9,7 +9,7 @@
 static bool continues_message(const struct sroce_responder *r,
 			      const struct sroce_pkt *pkt)
 {
-	if (pkt->op->place & SROCE_FIRST)
+	if (pkt->op->pos & SROCE_FIRST)
 		return r->kind == SROCE_KIND_NONE;
 	return r->kind == pkt->op->kind &&
 	       (r->transport != SROCE_XRC || pkt->srqn == r->srqn);
@@ -33,9 +33,9 @@ static bool length_fits(const struct sroce_responder *r,
 {
 	if (!(pkt->op->headers & SROCE_PAYLOAD))
 		return true;
-	if (!(pkt->op->place & SROCE_LAST))
+	if (!(pkt->op->pos & SROCE_LAST))
 		return pkt->payload == r->mtu;
-	if (pkt->op->place == SROCE_LAST && !pkt->payload)
+	if (pkt->op->pos == SROCE_LAST && !pkt->payload)
 		return false;
 	return pkt->payload <= r->mtu;
 }
@@ -49,10 +49,10 @@ static u8 check_write(const struct sroce_responder *r,
 
 	req->rkey = first ? pkt->rkey : r->rkey;
 	req->va = first ? pkt->va : r->va;
-	req->take = (pkt->op->headers & SROCE_IMMDT) && !r->taken;
+	req->take = (pkt->op->headers & SROCE_IMMDT) && !r->rwqe_taken;
 	if (first && pkt->dma_len > SROCE_MAX_MSG)
 		return SROCE_BAD_LENGTH;
-	if (pkt->op->place & SROCE_LAST)
+	if (pkt->op->pos & SROCE_LAST)
 		return pkt->payload == left ? SROCE_NO_ERROR :
 					      SROCE_BAD_LENGTH;
 	return pkt->payload < left ? SROCE_NO_ERROR : SROCE_BAD_LENGTH;
@@ -61,7 +61,7 @@ static u8 check_write(const struct sroce_responder *r,
 static u8 check_send(const struct sroce_responder *r,
 		     const struct sroce_pkt *pkt, struct sroce_request *req)
 {
-	req->take = req->begins && !r->taken;
+	req->take = req->begins && !r->rwqe_taken;
 	if ((u64)req->offset + pkt->payload > SROCE_MAX_MSG)
 		return SROCE_BAD_LENGTH;
 	return SROCE_NO_ERROR;
@@ -122,8 +122,8 @@ static u8 check_operation(const struct sroce_responder *r,
 	if (!length_fits(r, pkt))
 		return SROCE_BAD_LENGTH;
 
-	req->begins = pkt->op->place & SROCE_FIRST;
-	req->completes = pkt->op->place & SROCE_LAST;
+	req->begins = pkt->op->pos & SROCE_FIRST;
+	req->completes = pkt->op->pos & SROCE_LAST;
 	req->offset = req->begins ? 0 : r->done;
 	req->take = false;
 	req->receives = req->completes && op->traits & SROCE_TRAIT_RECEIVES;
@@ -179,7 +179,7 @@ static enum sroce_request_verdict check_unreliable(struct sroce_responder *r,
 						   struct sroce_request *req)
 {
 	enum sroce_request_verdict verdict;
-	bool begins = pkt->op->place & SROCE_FIRST;
+	bool begins = pkt->op->pos & SROCE_FIRST;
 
 	if (pkt->psn != r->epsn || begins)
 		r->kind = SROCE_KIND_NONE;
@@ -220,7 +220,7 @@ bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 				    r->epsn) &&
 		       payload < r->left && r->permissions & SROCE_MAY_WRITE &&
 		       same_srq(r, bth);
-	return r->kind == SROCE_KIND_SEND && r->taken &&
+	return r->kind == SROCE_KIND_SEND && r->rwqe_taken &&
 	       sroce_bth_is(bth, transport | SROCE_SEND_MIDDLE, r->epsn) &&
 	       (u64)r->done + payload <= SROCE_MAX_MSG && same_srq(r, bth);
 }
@@ -267,8 +267,8 @@ void sroce_responder_done(struct sroce_responder *r,
 			r->left = pkt->dma_len;
 		r->left -= pkt->payload;
 	} else if (req->begins) {
-		r->taken = true;
+		r->rwqe_taken = true;
 	}
 	if (req->receives)
-		r->taken = false;
+		r->rwqe_taken = false;
 }

@@ -17,7 +17,7 @@
  * @kind: kind of the message in progress; SROCE_KIND_NONE between messages
  * @nak_sent: a NAK for @epsn was sent; send no more until @epsn arrives
  * @rnr_sent: valid if @nak_sent: the NAK was an RNR NAK
- * @taken: a receive WQE was taken; kept if UC loses the message
+ * @rwqe_taken: a receive WQE was taken; kept if UC loses the message
  * @reorder: tells a late packet from a lost one
  * @repeated: one past the PSN of the latest duplicate; at first no PSN
  * @rkey: rkey of the WRITE in progress
@@ -37,7 +37,7 @@ struct sroce_responder {
 	u8 kind;
 	bool nak_sent;
 	bool rnr_sent;
-	bool taken;
+	bool rwqe_taken;
 	struct sroce_reorder reorder;
 	u32 repeated;
 	u32 rkey;

@@ -10,7 +10,7 @@
 /*
  * The first sample may be an upper bound, because it includes a retransmission.
  * The second sample replaces it.  If it is longer than the timeout, nothing was
- * lost: what was sent again was only on its way.
+ * lost: the retransmitted packets had only been on their way.
  */
 static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
@@ -24,7 +24,7 @@ static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 			sroce_cc_undo(&r->cc);
 	}
 	sroce_rtt_add(&x->rtt, ns);
-	x->patience -= x->patience / SROCE_PATIENCE_DECAY;
+	x->probe_floor -= x->probe_floor / SROCE_PROBE_FLOOR_DECAY;
 	if (!x->sampling_rexmit && !bound)
 		sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
 	x->sampling = false;
@@ -104,7 +104,7 @@ static u64 probe_interval(const struct sroce_rtx *x,
 
 	if (r->repair.recovering && x->rtt.smooth)
 		interval = min(interval, sroce_rtt_repair(&x->rtt));
-	return max_t(u64, interval, x->patience);
+	return max_t(u64, interval, x->probe_floor);
 }
 
 /*
@@ -135,7 +135,7 @@ static void note_late(struct sroce_rtx *x, const struct sroce_requester *r,
 		      u64 now)
 {
 	if (x->probed && !x->late && sroce_psn_before(x->probed_psn, r->una))
-		x->late = min(now - x->probed_since, (u64)SROCE_MAX_PATIENCE_NS);
+		x->late = min(now - x->probed_since, (u64)SROCE_MAX_PROBE_FLOOR_NS);
 }
 
 static void set_deadline(struct sroce_rtx *x, u64 deadline)
@@ -243,7 +243,7 @@ void sroce_rtx_echo(struct sroce_rtx *x, const struct sroce_requester *r,
 	if (x->vain < SROCE_VAIN_PROBES)
 		x->vain++;
 	else
-		x->patience = max(x->patience, x->late + x->late / 4);
+		x->probe_floor = max(x->probe_floor, x->late + x->late / 4);
 }
 
 enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
@@ -276,7 +276,7 @@ static void note_probe(struct sroce_rtx *x, const struct sroce_requester *r,
 	/* The last one had a single response. */
 	if (probed) {
 		x->vain = 0;
-		x->patience /= 2;
+		x->probe_floor /= 2;
 	}
 	x->probed = !r->repair.recovering;
 	x->probed_since = since;

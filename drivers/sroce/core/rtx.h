@@ -16,17 +16,17 @@
  * @repair_psn: one past the PSN of the first of them
  * @probed_since: begin of the wait that ended with a probe
  * @probed_psn: PSN that the probe has repeated
- * @late: how late the response was that the probe had waited for, ns; or 0
- * @patience: ns before a probe, at least: responses have been as late
+ * @late: delay of the response that the probe had waited for, ns; or 0
+ * @probe_floor: minimum interval before a probe, because responses were late
  * @vain: probes in a row that were in vain, at most SROCE_VAIN_PROBES
  * @sample_at: when the sampled packets were sent
  * @sample_psn: all packets before it belong to the sample
  * @sample_flight: packets that were unacknowledged then
  * @resent_to: packets before this PSN may have been sent twice
  * @samples_skipped: flights left until the next sample
- * @probes: since the latest progress
+ * @probes: number of probes since the latest progress
  * @armed: there is a deadline
- * @expires_set: @expires is about what is unacknowledged now
+ * @expires_set: @expires belongs to the packets that are unacknowledged now
  * @sampling: a sample is being taken
  * @sampling_rexmit: likewise, of a retransmission; only with @upper_bound
  * @sampling_repair: likewise, of the packet before @repair_psn
@@ -48,7 +48,7 @@ struct sroce_rtx {
 	u64 probed_since;
 	u32 probed_psn;
 	u32 late;
-	u32 patience;
+	u32 probe_floor;
 	u8 vain;
 	u64 sample_at;
 	u32 sample_psn;
@@ -180,8 +180,8 @@ enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
  * @r: the requester; rewound if READs or atomics are outstanding
  * @now: the time
  *
- * The probe repeats the oldest packet, because the peer always answers it: of a gap
- * it has sent a report that may be lost, and it sends only one (vol. 1, 9.7).  If
+ * The probe repeats the oldest packet, because the peer always answers it.  The
+ * peer sends only one NAK for a gap, and that may be lost (vol. 1, 9.7).  If
  * nothing was lost, the probe is a harmless duplicate.  A probe is no retry: the
  * peer still has the time that the QP's attribute allows.  RFC 8985 has the same
  * for TCP.

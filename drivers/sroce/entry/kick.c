@@ -37,10 +37,10 @@ void sroce_qp_kick(struct sroce_qp *qp)
 		sroce_qp_flush(qp);
 }
 
-/* The kick file; @kicked is NULL once the context or device is going away. */
+/* The kick file; @by_slot is NULL once the context or device is going away. */
 struct kick_file {
 	struct ib_uobject uobj;
-	struct sroce_qp_by_slot __rcu *kicked;
+	struct sroce_qp_by_slot __rcu *by_slot;
 };
 
 static struct kick_file *kick_file(struct ib_uobject *uobj)
@@ -50,15 +50,15 @@ static struct kick_file *kick_file(struct ib_uobject *uobj)
 
 static struct sroce_qp *kick_target(struct kick_file *kick, unsigned long slot)
 {
-	struct sroce_qp_by_slot *kicked;
+	struct sroce_qp_by_slot *by_slot;
 	struct sroce_qp *qp;
 
 	rcu_read_lock();
-	kicked = rcu_dereference(kick->kicked);
-	if (!kicked) {
+	by_slot = rcu_dereference(kick->by_slot);
+	if (!by_slot) {
 		qp = ERR_PTR(-EIO);
 	} else {
-		qp = xa_load(&kicked->qps, slot);
+		qp = xa_load(&by_slot->qps, slot);
 		if (!qp || !sroce_qp_get(qp))
 			qp = ERR_PTR(-ENOENT);
 	}
@@ -93,7 +93,7 @@ static const struct file_operations kick_fops = {
 /* Called on close, at the end of the process, and when the device goes. */
 static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 {
-	RCU_INIT_POINTER(kick_file(uobj)->kicked, NULL);
+	RCU_INIT_POINTER(kick_file(uobj)->by_slot, NULL);
 }
 
 /* The macros below need names that are not macros themselves. */
@@ -107,8 +107,8 @@ static int UVERBS_HANDLER(KICK_ALLOC)(struct uverbs_attr_bundle *attrs)
 {
 	struct ib_uobject *uobj = uverbs_attr_get_uobject(attrs, KICK_FD);
 
-	rcu_assign_pointer(kick_file(uobj)->kicked,
-			   sroce_ucontext(uobj->context)->kicked);
+	rcu_assign_pointer(kick_file(uobj)->by_slot,
+			   sroce_ucontext(uobj->context)->by_slot);
 	return 0;
 }
 

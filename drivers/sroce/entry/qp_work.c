@@ -185,10 +185,10 @@ static void deadline_passed(struct sroce_qp *qp, u64 budget)
 
 	if (!sroce_sq_active(qp))
 		return;
-	if (!sq->blocked && !sq->req.rnr_wait)
+	if (!sq->timer.blocked && !sq->req.rnr_wait)
 		handle_timeout(qp);
 	/* One deadline serves both: the later of two waits has set it. */
-	sq->blocked = SROCE_SQ_OPEN;
+	sq->timer.blocked = SROCE_SQ_OPEN;
 	sq->req.rnr_wait = false;
 	if (budget)
 		sroce_req_run(qp);

@@ -37,9 +37,9 @@
 /*
  * A run of packets for one QP and the lock of one side of it.  The addresses of
  * a burst are checked once per lock section (@accepted).  @header is the header
- * length of middle packets, bytes; 0 for datagrams.  @marked counts the packets
- * of the section that a router has marked; @ce is the mark, in the IP header that all packets
- * of an skb share.
+ * length of middle packets, bytes; 0 for datagrams.  @marked counts the packets in
+ * the section that a router has marked.  @ce is the mark in the IP header, which all
+ * packets in an skb share.
  */
 struct run {
 	struct sroce_qp *qp;

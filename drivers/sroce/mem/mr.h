@@ -53,9 +53,9 @@ enum sroce_mr_kind {
  *	this finds the pages that are present.  A window has the @odp of its
  *	region
  * @windows: number of windows bound to the region; -1 while binding is refused
- * @binding: of SROCE_MR_SLOT: the current SROCE_MR_WINDOW, or NULL; RCU
- * @parent: of SROCE_MR_WINDOW: the region that it is bound to, referenced
- * @qpn: of a bound type 2 window: the QP number, else 0
+ * @binding: SROCE_MR_SLOT: the current SROCE_MR_WINDOW, or NULL; RCU
+ * @parent: SROCE_MR_WINDOW: the region that it is bound to, referenced
+ * @qpn: bound type 2 window: the QP number, else 0
  * @ref: one for the registration, one per user on the data path.  All members
  *	above except @node, @index, @windows and @binding change only while it
  *	is 0

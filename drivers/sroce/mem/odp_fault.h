@@ -77,7 +77,7 @@ void sroce_fault_reset(struct sroce_fault *fault);
 
 /**
  * sroce_fault_start() - start paging in memory of a message
- * @fault: of the side of the QP whose lock is held
+ * @fault: page-in of the requester or responder side; that side's lock is held
  * @memory: SGL for which EAGAIN was returned
  * @at: offset in @memory, bytes
  * @len: bytes

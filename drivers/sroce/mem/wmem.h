@@ -21,7 +21,7 @@ struct sroce_wmem_waiter {
 	void (*wake)(struct sroce_wmem_waiter *waiter);
 };
 
-/* Limits of a device that all users share, of which each has a share. */
+/* Resources of a device that all users share; each user has a limit. */
 enum sroce_shared {
 	SROCE_SHARED_AHS,
 	SROCE_SHARED_DM_PAGES,
@@ -40,9 +40,10 @@ enum sroce_shared {
  * @waiting: list of struct sroce_wmem_waiter in order of arrival
  * @wake: wakes the waiters
  * @node: user's object: entry in the table, by @uid
- * @used: of a user's: of each limit that is shared, on all devices
- * @looped: of a user's, per CPU: bursts in loop.c's queue; that queue's lock
- * @privileged: of a context's: it has no share, but all that is there
+ * @used: user's object: units used of each shared resource, on all devices
+ * @looped: user's object, per CPU: bursts in the queue of net/loopback.c;
+ *	protected by that queue's lock
+ * @privileged: context's object: no limit below that of the device
  * @uid: user
  */
 struct sroce_wmem {

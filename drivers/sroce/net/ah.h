@@ -47,7 +47,7 @@ struct sroce_av {
  * @av: address vector
  * @attr: attributes as given, for query_ah()
  * @number: number that a process's work requests use; 0 for kernel users
- * @wmem: of the context, which goes later: whose share it counts to
+ * @wmem: account of the context, which outlives the handle
  */
 struct sroce_ah {
 	struct ib_ah ib;

@@ -218,7 +218,7 @@ static void grow_last_frag(struct sk_buff *skb, u32 bytes)
 }
 
 /* Append @len contiguous bytes to the burst. */
-static void *extend(struct sk_buff *skb, u32 len)
+static void *burst_put(struct sk_buff *skb, u32 len)
 {
 	struct page_frag *frag = this_cpu_ptr(&room);
 	struct skb_shared_info *shared = skb_shinfo(skb);
@@ -254,7 +254,7 @@ static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       const struct sroce_sgl *from, u32 at)
 {
 	u32 left = pkt->payload;
-	u8 *p = extend(burst->tail, sroce_opcodes[pkt->opcode].length);
+	u8 *p = burst_put(burst->tail, sroce_opcodes[pkt->opcode].length);
 	int err;
 	u32 n;
 
@@ -264,14 +264,14 @@ static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	sroce_build(p, pkt);
 	for (; left; left -= n, at += n) {
 		n = frag_left(left);
-		p = extend(burst->tail, n);
+		p = burst_put(burst->tail, n);
 		if (!p)
 			return -ENOMEM;
 		err = sroce_sgl_load(&burst->cache, from, at, p, n);
 		if (err)
 			return err;
 	}
-	p = extend(burst->tail, pkt->pad + SROCE_ICRC_BYTES);
+	p = burst_put(burst->tail, pkt->pad + SROCE_ICRC_BYTES);
 	if (!p)
 		return -ENOMEM;
 	memset(p, 0, pkt->pad);
@@ -286,7 +286,7 @@ static int fill_payload(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 
 	if (from && sroce_pkt_bytes(pkt) > SROCE_LINEAR_BYTES)
 		return fill_pieces(burst, pkt, from, at);
-	p = extend(burst->tail, sroce_pkt_bytes(pkt));
+	p = burst_put(burst->tail, sroce_pkt_bytes(pkt));
 	if (!p)
 		return -ENOMEM;
 	burst->bth = p;
@@ -303,7 +303,7 @@ static int attach_frag(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       const struct sroce_sgl *from, u32 at)
 {
 	struct sk_buff *skb = burst->tail;
-	u8 *p = extend(skb, sroce_opcodes[pkt->opcode].length);
+	u8 *p = burst_put(skb, sroce_opcodes[pkt->opcode].length);
 	int err;
 
 	if (!p)
@@ -313,7 +313,7 @@ static int attach_frag(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	err = sroce_sgl_attach(skb, &burst->cache, from, at, pkt->payload, 1);
 	if (err)
 		return err;
-	p = extend(skb, pkt->pad + SROCE_ICRC_BYTES);
+	p = burst_put(skb, pkt->pad + SROCE_ICRC_BYTES);
 	if (!p)
 		return -ENOMEM;
 	memset(p, 0, pkt->pad);
@@ -464,9 +464,9 @@ static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk
 
 	if (!has_frags(tail, payload) && add_frag_list(burst))
 		return false;
-	bth = extend(burst->tail, SROCE_BTH_BYTES);
+	bth = burst_put(burst->tail, SROCE_BTH_BYTES);
 	if (!bth || sroce_sgl_attach_next(burst->tail, walk, payload, 1) ||
-	    !extend(burst->tail, SROCE_ICRC_BYTES)) {
+	    !burst_put(burst->tail, SROCE_ICRC_BYTES)) {
 		undo_packet(burst, tail, len);
 		return false;
 	}

@@ -295,7 +295,7 @@ static void write_icrcs(struct sroce_burst *burst)
 	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
 					 sizeof(struct udphdr));
 	sroce_icrc_begin(&icrc, skb_network_header(skb), 1);
-	/* extend() made the trailers contiguous. */
+	/* burst_put() made the trailers contiguous. */
 	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes);
 }
 

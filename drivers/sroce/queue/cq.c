@@ -35,7 +35,7 @@ static bool cq_has_room(struct sroce_cq *cq)
 		return false;
 	head = sroce_load_acquire(&cq->slot->head);		/* (I) */
 	if (cq->tail - head >= cq->entries) {
-		cq->overflowed = !cq->lenient;
+		cq->overflowed = !cq->ignore_overrun;
 		sroce_count(sroce_device(cq->ib.device), SROCE_CQ_OVERFLOWS);
 		return false;
 	}
@@ -49,7 +49,7 @@ static void cq_write(struct sroce_cq *cq, const struct sroce_cqe *from)
 	struct sroce_cqe cqe = *from;
 
 	lockdep_assert_held(&cq->lock);
-	cqe.timestamp = cq->stamped ? ktime_get_raw_ns() : 0;
+	cqe.timestamp = cq->timestamped ? ktime_get_raw_ns() : 0;
 	/* A kernel pointer: do not disclose it to a process. */
 	if (!cq_of_kernel(cq))
 		cqe.cookie = 0;
@@ -72,10 +72,10 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe)
 		cq_write(cq, cqe);
 	/* Also wake users that sleep on a CQ that has overflowed. */
 	if (!room || cqe->status || cqe->flags & SROCE_CQE_SOLICITED)
-		cq->fresh_solicited = true;
-	WRITE_ONCE(cq->fresh, true);
+		cq->pushed_solicited = true;
+	WRITE_ONCE(cq->pushed, true);
 	spin_unlock_irqrestore(&cq->lock, flags);
-	return room || cq->lenient;
+	return room || cq->ignore_overrun;
 }
 
 /* Delay the event until there are more completions, or the period ends. */
@@ -92,11 +92,11 @@ static void cq_wait(struct sroce_cq *cq)
 static void cq_tell(struct sroce_cq *cq, u32 arm)
 {
 	lockdep_assert_held(&cq->lock);
-	cq->served = arm;
-	cq->told = cq->tail;
-	sroce_store(&cq->slot->told, cq->told);
+	cq->served_arm = arm;
+	cq->notified = cq->tail;
+	sroce_store(&cq->slot->told, cq->notified);
 	sroce_store(&cq->slot->served, arm);
-	cq->late_solicited = false;
+	cq->unnotified_solicited = false;
 }
 
 /*
@@ -110,7 +110,7 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
  *   these completions when it polls again, or requests the event with
  *   cq_remind().  Therefore the flags can be cleared.
  * - The CQ is armed for solicited completions, and there was none.  It stays
- *   armed, because @served does not change.
+ *   armed, because @served_arm does not change.
  * - There are fewer completions than modify_cq() requires for an event.  The CQ
  *   stays armed, and the timer raises the event.
  *
@@ -120,18 +120,18 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
  */
 static bool cq_event_due(struct sroce_cq *cq)
 {
-	bool solicited = cq->fresh_solicited;
+	bool solicited = cq->pushed_solicited;
 	u32 arm;
 
 	lockdep_assert_held(&cq->lock);
-	WRITE_ONCE(cq->fresh, false);
-	cq->fresh_solicited = false;
+	WRITE_ONCE(cq->pushed, false);
+	cq->pushed_solicited = false;
 	sroce_full_barrier();					/* (L) */
 	arm = sroce_load(&cq->slot->arm);
-	if (arm == cq->served || (arm & SROCE_ARM_SOLICITED && !solicited))
+	if (arm == cq->served_arm || (arm & SROCE_ARM_SOLICITED && !solicited))
 		return false;
-	if (cq->tail - cq->told < cq->batch && !cq->overflowed) {
-		cq->late_solicited |= solicited;
+	if (cq->tail - cq->notified < cq->batch && !cq->overflowed) {
+		cq->unnotified_solicited |= solicited;
 		cq_wait(cq);
 		return false;
 	}
@@ -145,8 +145,8 @@ static bool cq_batch_due(struct sroce_cq *cq)
 	u32 arm = sroce_load(&cq->slot->arm);
 
 	lockdep_assert_held(&cq->lock);
-	if (arm == cq->served || cq->tail == cq->told ||
-	    (arm & SROCE_ARM_SOLICITED && !cq->late_solicited))
+	if (arm == cq->served_arm || cq->tail == cq->notified ||
+	    (arm & SROCE_ARM_SOLICITED && !cq->unnotified_solicited))
 		return false;
 	cq_tell(cq, arm);
 	return true;
@@ -236,7 +236,7 @@ void sroce_cq_notify(struct sroce_cq *cq)
 	unsigned long flags, calls = 0;
 
 	/* Another CPU has already handled the completions pushed here. */
-	if (!READ_ONCE(cq->fresh))
+	if (!READ_ONCE(cq->pushed))
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
 	if (cq_event_due(cq))
@@ -266,8 +266,8 @@ static int cq_respond(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
 	struct sroce_create_cq_resp resp = {
 		.map.ring_offset = sroce_queue_mem_offset(ring),
 		.map.ring_size = ring->size,
-		.map.slot = cq->place.number,
-		.map.page_offset = cq->place.page_offset,
+		.map.slot = cq->doorbell.number,
+		.map.page_offset = cq->doorbell.page_offset,
 		.entries = entries,
 	};
 
@@ -281,13 +281,13 @@ static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 	struct sroce_ucontext *ctx = sroce_udata_ucontext(udata);
 	int err;
 
-	err = sroce_doorbell_alloc(ctx, &cq->place);
+	err = sroce_doorbell_alloc(ctx, &cq->doorbell);
 	if (err)
 		return err;
-	cq->slot = cq->place.mem;
+	cq->slot = cq->doorbell.mem;
 	err = cq_respond(cq, cq->ring, cq->entries, udata);
 	if (err)
-		sroce_doorbell_free(ctx, &cq->place);
+		sroce_doorbell_free(ctx, &cq->doorbell);
 	return err;
 }
 
@@ -309,8 +309,8 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	hrtimer_setup(&cq->timer, cq_waited, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	sroce_bh_work_init(&cq->caller, cq_call_kernel);
-	cq->stamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
-	cq->lenient = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
+	cq->timestamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
+	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
 	cq->entries = roundup_pow_of_two(attr->cqe);
 	cq->limit = cq->entries;
 	cq->slot = &cq->kernel_slot;
@@ -372,7 +372,7 @@ void sroce_post_destroy_cq(struct ib_cq *ibcq)
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
 	if (!cq_of_kernel(cq))
-		sroce_doorbell_free(sroce_ucontext(cq->ring->ucontext), &cq->place);
+		sroce_doorbell_free(sroce_ucontext(cq->ring->ucontext), &cq->doorbell);
 	sroce_queue_mem_free(cq->ring);
 }
 
@@ -454,8 +454,8 @@ static void copy_finish(struct sroce_cq *cq, struct move *m)
 	cq->cqes = m->cqes;
 	cq->entries = m->entries;
 	cq->tail -= m->base;
-	cq->told -= m->base;
-	sroce_store(&cq->slot->told, cq->told);
+	cq->notified -= m->base;
+	sroce_store(&cq->slot->told, cq->notified);
 	cq->head = head;
 	cq->limit = head + m->entries;
 	sroce_store(&cq->slot->head, head);
@@ -607,9 +607,9 @@ static int cq_remind(struct sroce_cq *cq)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (cq->tail != cq->told) {
-		cq->fresh_solicited = true;
-		WRITE_ONCE(cq->fresh, true);
+	if (cq->tail != cq->notified) {
+		cq->pushed_solicited = true;
+		WRITE_ONCE(cq->pushed, true);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	sroce_cq_notify(cq);

@@ -28,20 +28,20 @@ enum sroce_cq_call {
  * @limit: value of @tail at which the user's head must be read again
  * @head: number of completions polled by a kernel user
  * @slot: doorbell words; @kernel_slot for a kernel user
- * @place: location of @slot in the context
- * @served: arm word for which the last event was raised
- * @stamped: completions carry a timestamp
- * @lenient: silently drop completions that do not fit
+ * @doorbell: location of @slot in the context
+ * @served_arm: arm word for which the last event was raised
+ * @timestamped: completions carry a timestamp
+ * @ignore_overrun: silently drop completions that do not fit
  *	(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
- * @fresh: a completion was pushed since the last sroce_cq_notify()
- * @fresh_solicited: one of these was solicited or an error
+ * @pushed: a completion was pushed since the last sroce_cq_notify()
+ * @pushed_solicited: one of these was solicited or an error
  * @overflowed: a completion did not fit; the CQ accepts no more
  * @overflow_reported: IB_EVENT_CQ_ERR has been raised
  * @batch: completions before an event is raised; 0 or 1 for no moderation
  * @batch_ns: maximum delay of an event by moderation, ns
- * @told: @tail at the last event
+ * @notified: @tail at the last event
  * @timer: runs while an event is delayed
- * @late_solicited: a completion since the last event was solicited or an error
+ * @unnotified_solicited: a completion since the last event was solicited or an error
  * @waiting: @timer is queued
  * @caller: work item in softirq context: calls a kernel user's handlers
  * @calls: handlers for @caller to call, bits of enum sroce_cq_call; atomic
@@ -60,19 +60,19 @@ struct sroce_cq {
 	u32 limit;
 	u32 head;
 	struct sroce_cq_slot *slot;
-	struct sroce_doorbell place;
-	u32 served;
-	bool stamped;
-	bool lenient;
-	bool fresh;
-	bool fresh_solicited;
+	struct sroce_doorbell doorbell;
+	u32 served_arm;
+	bool timestamped;
+	bool ignore_overrun;
+	bool pushed;
+	bool pushed_solicited;
 	bool overflowed;
 	bool overflow_reported;
 	u32 batch;
 	u64 batch_ns;
-	u32 told;
+	u32 notified;
 	struct hrtimer timer;
-	bool late_solicited;
+	bool unnotified_solicited;
 	bool waiting;
 	struct sroce_bh_work caller;
 	unsigned long calls;

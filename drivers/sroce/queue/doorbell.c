@@ -104,7 +104,7 @@ void sroce_doorbell_free(struct sroce_ucontext *ctx, struct sroce_doorbell *slot
 int sroce_doorbell_set_qp(struct sroce_ucontext *ctx, struct sroce_doorbell *slot,
 			  struct sroce_qp *qp)
 {
-	return xa_err(xa_store_bh(&ctx->kicked->qps, slot->number, qp,
+	return xa_err(xa_store_bh(&ctx->by_slot->qps, slot->number, qp,
 				  GFP_KERNEL_ACCOUNT));
 }
 

@@ -60,6 +60,8 @@ struct sroce_path {
  * @broken: user space has written an impossible tail; do not read it again
  * @lists: private copy of the SGE list or inline data of each WQE
  * @list_size: bytes per copy in @lists
+ * @signal_all: every WQE generates a completion
+ * @flush_end: error states: tail up to which WQEs are flushed
  */
 struct sroce_send_ring {
 	void *mem;
@@ -70,18 +72,35 @@ struct sroce_send_ring {
 	bool broken;
 	void *lists;
 	u32 list_size;
+	bool signal_all;
+	u32 flush_end;
+};
+
+/* Reason why nothing is transmitted until &sroce_rtx.deadline. */
+enum sroce_sq_blocked {
+	SROCE_SQ_OPEN,		/* not blocked */
+	SROCE_SQ_LOCAL_DROP,	/* this host's queue is full, or no memory */
+	SROCE_SQ_CPU_ORDER,	/* bursts of another CPU are in flight */
+	SROCE_SQ_RATE,		/* rate limit */
 };
 
 /**
- * struct sroce_sq_timer - timer for &sroce_rtx.deadline
+ * struct sroce_sq_timer - timer for &sroce_rtx.deadline, which ends retransmission
+ *	timeouts and other waits
  * @hrtimer: not restarted when the deadline moves into the future; the callback
  *	checks the deadline
  * @running: @hrtimer is queued
+ * @blocked: enum sroce_sq_blocked
+ * @pauses: consecutive local drops
+ * @progress: packets were acknowledged since the deadline was set
  * @slack: maximum delay after the deadline, ns
  */
 struct sroce_sq_timer {
 	struct hrtimer hrtimer;
 	bool running;
+	u8 blocked;
+	u8 pauses;
+	bool progress;
 	u32 slack;
 };
 
@@ -140,14 +159,6 @@ struct sroce_sq_paging {
 	u8 waits;
 };
 
-/* Reason why nothing is transmitted until &sroce_rtx.deadline. */
-enum sroce_sq_blocked {
-	SROCE_SQ_OPEN,		/* not blocked */
-	SROCE_SQ_LOCAL_DROP,	/* this host's queue is full, or no memory */
-	SROCE_SQ_CPU_ORDER,	/* bursts of another CPU are in flight */
-	SROCE_SQ_RATE,		/* rate limit */
-};
-
 /**
  * struct sroce_sendq - requester side of a QP
  * @lock: protects all members below, and sq_head and kick of the slot; taken
@@ -160,18 +171,13 @@ enum sroce_sq_blocked {
  * @cache: memory region used last; dropped before the lock is
  * @path: route
  * @ud: UD and GSI QPs only
- * @timer: timer for @rtx and @blocked
+ * @timer: timer for @rtx and other waits
  * @batch: coalesced doorbells
  * @rate: rate limit
  * @paging: memory on demand
  * @ooo: packets of a READ response behind a gap
- * @blocked: enum sroce_sq_blocked
- * @pauses: consecutive local drops
- * @progress: packets were acknowledged since the deadline was set
  * @ask_drained: SQD: raise IB_EVENT_SQ_DRAINED when nothing is outstanding
- * @signal_all: every WQE generates a completion
  * @unasked: packets since the last one that requested an ACK
- * @flush_end: error states: tail up to which WQEs are flushed
  */
 struct sroce_sendq {
 	spinlock_t lock;	/* see above */
@@ -188,13 +194,8 @@ struct sroce_sendq {
 	struct sroce_rate rate;
 	struct sroce_sq_paging paging;
 	struct sroce_ooo_queue ooo;
-	u8 blocked;
-	u8 pauses;
-	bool progress;
 	bool ask_drained;
-	bool signal_all;
 	u32 unasked;
-	u32 flush_end;
 };
 
 /**
@@ -286,7 +287,7 @@ enum sroce_qp_todo {
  * @user: owned by a process or an XRC domain
  * @ctx: context of the process, or NULL
  * @slot: doorbell words
- * @place: location of @slot in the context
+ * @doorbell: location of @slot in the context
  * @kernel_slot: memory of @slot for a kernel user
  * @ring: memory of both rings
  * @av: address vector of a connected QP; changed with both locks held
@@ -335,7 +336,7 @@ struct sroce_qp {
 	bool user;
 	struct sroce_ucontext *ctx;
 	struct sroce_qp_slot *slot;
-	struct sroce_doorbell place;
+	struct sroce_doorbell doorbell;
 	struct sroce_queue_mem *ring;
 	struct sroce_av *av;
 	u32 dest_qpn;

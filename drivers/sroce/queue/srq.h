@@ -22,7 +22,7 @@ struct sroce_xrc_entry;
  * @mutex: serializes modify_srq()
  * @memory: memory of @recv.mem
  * @ctx: context of the process, or NULL
- * @place: location of the doorbell slot in the context
+ * @doorbell: location of the doorbell slot in the context
  * @post_lock: serializes posts of kernel users; taken with interrupts off
  * @kernel_slot: doorbell words of a kernel user
  * @number: XRC: SRQ number, random, unique in the module; otherwise 0
@@ -37,7 +37,7 @@ struct sroce_srq {
 	struct mutex mutex;	/* see above */
 	struct sroce_queue_mem *memory;
 	struct sroce_ucontext *ctx;
-	struct sroce_doorbell place;
+	struct sroce_doorbell doorbell;
 	spinlock_t post_lock;	/* see above */
 	struct sroce_qp_slot kernel_slot;
 	u32 number;

@@ -291,7 +291,7 @@ static bool take_recv(struct sroce_qp *qp)
 	case SROCE_FETCHED:
 		return true;
 	case SROCE_FETCHED_BAD:
-		r->taken = true;
+		r->rwqe_taken = true;
 		fallthrough;
 	case SROCE_FETCHED_BROKEN:
 		sroce_rq_refuse(qp, SROCE_BAD_RQE);
@@ -311,7 +311,7 @@ static bool find_srq(struct sroce_qp *qp, const struct sroce_pkt *pkt)
 {
 	const struct sroce_responder *r = &qp->rq.resp;
 
-	if (!r->taken)
+	if (!r->rwqe_taken)
 		return sroce_xrc_srq_get(qp, pkt->srqn);
 	return pkt->srqn == r->srqn && sroce_xrc_srq_valid(qp);
 }
@@ -351,7 +351,7 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		r->srqn = rx->pkt.srqn;
 		if (!take_recv(qp))
 			return;
-		r->taken = true;
+		r->rwqe_taken = true;
 	}
 	if (req->begins) {
 		/*

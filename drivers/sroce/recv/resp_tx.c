@@ -105,7 +105,7 @@ static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u3
 {
 	struct sroce_resp_res *log = &qp->rq.resp.log;
 
-	if (read->told) {
+	if (read->resp_done) {
 		sroce_resp_res_sent(log, read, read->end - read->next);
 		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
@@ -116,11 +116,11 @@ static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u3
 }
 
 /* Duplicates are answered again, but their READ is complete already. */
-static void note_told(struct sroce_qp *qp, struct sroce_resource *read)
+static void note_resp_done(struct sroce_qp *qp, struct sroce_resource *read)
 {
-	if (read->told || read->next != read->packets)
+	if (read->resp_done || read->next != read->packets)
 		return;
-	read->told = true;
+	read->resp_done = true;
 	if (read->kind == SROCE_KIND_READ)
 		sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ,
 				    false);
@@ -174,7 +174,7 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 	}
 	qp->rq.pauses = 0;
 	qp->rq.budget -= min(budget_units(qp, read->next - first), qp->rq.budget);
-	note_told(qp, read);
+	note_resp_done(qp, read);
 	return true;
 }
 

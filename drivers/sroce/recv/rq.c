@@ -64,9 +64,9 @@ static void flush_taken(struct sroce_qp *qp)
 {
 	struct sroce_cqe cqe = { .status = SROCE_WR_FLUSH_ERR };
 
-	if ((qp->rq.resp.taken || qp->rq.wqe_held) && sroce_rq_srq_valid(qp))
+	if ((qp->rq.resp.rwqe_taken || qp->rq.wqe_held) && sroce_rq_srq_valid(qp))
 		sroce_rq_complete(qp, &cqe);
-	qp->rq.resp.taken = false;
+	qp->rq.resp.rwqe_taken = false;
 	qp->rq.wqe_held = false;
 	if (qp->srq && !sroce_qp_target(qp) && !qp->rq.last_told) {
 		qp->rq.last_told = true;
@@ -127,7 +127,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	qp->rq.wqe_held = false;
 	qp->rq.flushing = 0;
 	r->kind = SROCE_KIND_NONE;
-	r->taken = false;
+	r->rwqe_taken = false;
 	r->nak_sent = false;
 	r->reorder = (struct sroce_reorder) {};
 	r->msn = 0;
@@ -135,7 +135,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	r->log.first = 0;
 	r->log.count = 0;
 	r->log.waiting = 0;
-	r->log.settled = 0;
+	r->log.first_pending = 0;
 	sroce_fault_reset(&qp->rq.fault);
 	sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 	sroce_store(&qp->slot->rq_head, 0);
@@ -209,12 +209,12 @@ void sroce_rq_refuse(struct sroce_qp *qp, enum sroce_resp_error reason)
 	}
 	if (sroce_responder_reliable(r))
 		sroce_rq_nak(qp, failure->syndrome);
-	if (!r->taken || !sroce_rq_srq_valid(qp)) {
-		r->taken = false;
+	if (!r->rwqe_taken || !sroce_rq_srq_valid(qp)) {
+		r->rwqe_taken = false;
 		sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
 		return;
 	}
-	r->taken = false;
+	r->rwqe_taken = false;
 	sroce_rq_complete(qp, &cqe);
 	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FLUSH);
 }

@@ -168,7 +168,7 @@ bool sroce_xrc_srq_valid(struct sroce_qp *qp)
 	const struct sroce_responder *r = &qp->rq.resp;
 
 	return sroce_xrc_srq_get(qp, r->srqn) &&
-	       (!r->taken || qp->srq->serial == qp->rq.taken_from);
+	       (!r->rwqe_taken || qp->srq->serial == qp->rq.taken_from);
 }
 
 int sroce_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)

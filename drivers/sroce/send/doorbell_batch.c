@@ -40,7 +40,7 @@ static bool posts_stream(struct sroce_qp *qp)
  */
 static bool cannot_send(const struct sroce_sendq *sq)
 {
-	return !sq->req.in.wrs || sq->blocked || sq->paging.refetch;
+	return !sq->req.in.wrs || sq->timer.blocked || sq->paging.refetch;
 }
 
 /*
@@ -56,7 +56,8 @@ static void mark(const struct sroce_qp *qp)
 {
 	if (!needs_mark(qp))
 		return;
-	xa_set_mark(&qp->ctx->kicked->qps, qp->place.number, SROCE_SLOT_BATCHING);
+	xa_set_mark(&qp->ctx->by_slot->qps, qp->doorbell.number,
+		    SROCE_SLOT_BATCHING);
 	/*
 	 * Set the mark before the process sees that it need not kick; see
 	 * send_batched().
@@ -67,7 +68,7 @@ static void mark(const struct sroce_qp *qp)
 static void unmark(const struct sroce_qp *qp)
 {
 	if (needs_mark(qp))
-		xa_clear_mark(&qp->ctx->kicked->qps, qp->place.number,
+		xa_clear_mark(&qp->ctx->by_slot->qps, qp->doorbell.number,
 			      SROCE_SLOT_BATCHING);
 }
 

@@ -16,9 +16,9 @@ void sroce_rate_set(struct sroce_qp *qp, u32 rate)
 	 * End the wait for the old limit, which may be long.  If an RNR NAK
 	 * arrived meanwhile, the deadline is that of the RNR wait and stays.
 	 */
-	if (qp->sq.blocked && !qp->sq.req.rnr_wait)
+	if (qp->sq.timer.blocked && !qp->sq.req.rnr_wait)
 		qp->sq.rtx.armed = false;
-	qp->sq.blocked = SROCE_SQ_OPEN;
+	qp->sq.timer.blocked = SROCE_SQ_OPEN;
 }
 
 bool sroce_rate_wait(struct sroce_qp *qp)
@@ -29,7 +29,7 @@ bool sroce_rate_wait(struct sroce_qp *qp)
 	left = ktime_to_ns(ktime_sub(qp->sq.rate.free_at, ktime_get()));
 	if (left <= 0)
 		return false;
-	qp->sq.blocked = SROCE_SQ_RATE;
+	qp->sq.timer.blocked = SROCE_SQ_RATE;
 	sroce_rtx_timer_arm(qp, left);
 	return true;
 }

@@ -38,15 +38,15 @@ void sroce_req_reset(struct sroce_qp *qp)
 	sroce_ooo_drop(&qp->sq.ooo, qp->dev);
 	sroce_rtx_reset(&qp->sq.rtx);
 	sroce_uso_reset(&qp->sq.uso);
-	qp->sq.blocked = SROCE_SQ_OPEN;
+	qp->sq.timer.blocked = SROCE_SQ_OPEN;
 	qp->sq.ud.held_up = false;
-	qp->sq.pauses = 0;
+	qp->sq.timer.pauses = 0;
 	qp->sq.unasked = 0;
 	qp->sq.timer.slack = 0;
 	qp->sq.batch.unpolled = 0;
 	qp->sq.batch.idle = 0;
 	qp->sq.ring.broken = false;
-	qp->sq.flush_end = 0;
+	qp->sq.ring.flush_end = 0;
 	qp->sq.ask_drained = false;
 	qp->sq.paging.refetch = false;
 	qp->sq.paging.waits = 0;
@@ -136,10 +136,10 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 /* Returns false after SROCE_MAX_PAUSES pauses in a row. */
 static bool pause_requests(struct sroce_qp *qp)
 {
-	if (qp->sq.pauses == SROCE_MAX_PAUSES)
+	if (qp->sq.timer.pauses == SROCE_MAX_PAUSES)
 		return false;
-	qp->sq.pauses++;
-	qp->sq.blocked = SROCE_SQ_LOCAL_DROP;
+	qp->sq.timer.pauses++;
+	qp->sq.timer.blocked = SROCE_SQ_LOCAL_DROP;
 	sroce_rtx_timer_arm(qp, SROCE_PAUSE_NS);
 	return true;
 }
@@ -184,7 +184,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 		watch_burst(qp, burst);
 	/* UC has no responses that end the row of pauses. */
 	if (!reliable && burst->packets)
-		qp->sq.pauses = 0;
+		qp->sq.timer.pauses = 0;
 	if (!sroce_burst_send(burst) || !reliable || !pause_requests(qp))
 		return true;
 	sroce_requester_refused(&qp->sq.req, first);
@@ -305,7 +305,7 @@ static bool may_transmit(struct sroce_qp *qp)
 		return false;
 	order = sroce_tx_in_order(qp, &qp->sq.path);
 	if (order == SROCE_ORDER_WAITS) {
-		qp->sq.blocked = SROCE_SQ_CPU_ORDER;
+		qp->sq.timer.blocked = SROCE_SQ_CPU_ORDER;
 		sroce_rtx_timer_arm(qp, SROCE_ORDER_NS);
 	}
 	return order == SROCE_ORDER_KEPT;
@@ -423,13 +423,13 @@ static void watch_progress(struct sroce_qp *qp, u32 from)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
-	if (sq->progress)
+	if (sq->timer.progress)
 		sroce_rtx_restart(&sq->rtx);
-	if (sq->blocked == SROCE_SQ_RATE)
+	if (sq->timer.blocked == SROCE_SQ_RATE)
 		sroce_rtx_timer_paced(qp, from);
-	else if ((sq->progress || !sq->rtx.armed) && !sq->req.rnr_wait && !sq->blocked)
+	else if ((sq->timer.progress || !sq->rtx.armed) && !sq->req.rnr_wait && !sq->timer.blocked)
 		sroce_rtx_timer_progress(qp, from);
-	sq->progress = false;
+	sq->timer.progress = false;
 }
 
 static enum sroce_next run_connected(struct sroce_qp *qp)
@@ -476,7 +476,7 @@ static bool stays_idle(const struct sroce_qp *qp)
 	const struct sroce_requester *req = &qp->sq.req;
 
 	return req->in.next == req->in.tail && !req->drain && !qp->sq.unasked &&
-	       !qp->sq.rtx.probe && !qp->sq.batch.active && !qp->sq.blocked &&
+	       !qp->sq.rtx.probe && !qp->sq.batch.active && !qp->sq.timer.blocked &&
 	       sroce_qp_connected(qp) && sroce_sq_active(qp) &&
 	       sroce_load(&qp->slot->kick) == SROCE_KICK_SEND &&
 	       sroce_load(&qp->slot->sq_tail) == req->in.tail;
@@ -493,14 +493,14 @@ void sroce_req_run(struct sroce_qp *qp)
 	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch(qp)))
 		return;
 	/* A round trip must not look longer because the next packet waits. */
-	if (unlikely(qp->sq.blocked == SROCE_SQ_RATE) && qp->sq.progress)
+	if (unlikely(qp->sq.timer.blocked == SROCE_SQ_RATE) && qp->sq.timer.progress)
 		sroce_rtx_timer_paced(qp, qp->sq.req.psn);
 	if (stays_idle(qp)) {
 		sroce_sq_complete_done(qp);
 		watch_progress(qp, qp->sq.req.psn);
 		return;
 	}
-	while (sroce_sq_active(qp) && !qp->sq.blocked) {
+	while (sroce_sq_active(qp) && !qp->sq.timer.blocked) {
 		sroce_ring_busy(qp->slot);
 		/* A process may post as fast as this loop sends. */
 		if (!rounds--) {

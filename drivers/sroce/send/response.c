@@ -174,8 +174,8 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (unlikely(req->refusal))
 		settle_refusal(qp);
 	if (req->una != una) {
-		qp->sq.progress = true;
-		qp->sq.pauses = 0;
+		qp->sq.timer.progress = true;
+		qp->sq.timer.pauses = 0;
 		if (unlikely(sroce_uso_acked(&qp->sq.uso, req->una)))
 			sroce_uso_found(&qp->sq.path);
 	}
@@ -231,8 +231,8 @@ bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
 		return false;
 	sroce_requester_acknowledge(req, sroce_psn_add(req->una, 1));
 	sroce_count(qp, SROCE_RX_ACKS);
-	qp->sq.progress = true;
-	qp->sq.pauses = 0;
+	qp->sq.timer.progress = true;
+	qp->sq.timer.pauses = 0;
 	if (unlikely(qp->sq.ooo.packets))
 		take_held(qp);
 	return true;

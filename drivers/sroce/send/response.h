@@ -26,7 +26,7 @@ void sroce_req_refused(struct sroce_qp *qp, u8 status);
  * @qp: any type; sq.lock held; sroce_req_run() follows
  * @bth: base transport header of an intact packet for this QP and transport
  * @payload: reads its payload; moved behind it if that was taken
- * @len: of the payload and pad, bytes
+ * @len: length of the payload and pad, bytes
  *
  * Return: false if it is something else: then it is sroce_req_response()'s.
  */

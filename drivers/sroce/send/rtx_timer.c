@@ -75,7 +75,7 @@ static void note_resent(struct sroce_sendq *sq)
 {
 	sroce_rtx_resent(&sq->rtx, &sq->req, ktime_get_ns());
 	sroce_rtx_restart(&sq->rtx);
-	if (!sq->blocked && !sq->req.rnr_wait)
+	if (!sq->timer.blocked && !sq->req.rnr_wait)
 		sq->rtx.armed = false;
 }
 

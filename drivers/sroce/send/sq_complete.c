@@ -55,7 +55,7 @@ void sroce_sq_complete(struct sroce_qp *qp, u8 status)
 {
 	struct sroce_requester *req = &qp->sq.req;
 	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.head);
-	bool tell = status || wr->flags & SROCE_SIGNALED || qp->sq.signal_all;
+	bool tell = status || wr->flags & SROCE_SIGNALED || qp->sq.ring.signal_all;
 
 	lockdep_assert_held(&qp->sq.lock);
 	/* Free the slot of the ring before the completion is visible. */
@@ -138,7 +138,7 @@ static bool to_flush(const struct sroce_qp *qp)
 
 static bool more_to_flush(const struct sroce_qp *qp)
 {
-	return (s32)(qp->sq.flush_end - qp->sq.req.in.tail) > 0;
+	return (s32)(qp->sq.ring.flush_end - qp->sq.req.in.tail) > 0;
 }
 
 void sroce_sq_flush_begin(struct sroce_qp *qp)
@@ -146,7 +146,7 @@ void sroce_sq_flush_begin(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (!to_flush(qp)) {
 		/* The QP may enter the error state before sroce_sq_flush() runs. */
-		qp->sq.flush_end = qp->sq.req.in.tail;
+		qp->sq.ring.flush_end = qp->sq.req.in.tail;
 		return;
 	}
 	qp->sq.rtx.armed = false;
@@ -155,7 +155,7 @@ void sroce_sq_flush_begin(struct sroce_qp *qp)
 		sroce_ring_error(qp->slot);
 	else
 		sroce_ring_idle(qp->slot);
-	qp->sq.flush_end = sroce_wqe_end(qp);
+	qp->sq.ring.flush_end = sroce_wqe_end(qp);
 }
 
 /* Flush WQEs straight from the ring: there was no memory for their records. */
@@ -182,7 +182,7 @@ bool sroce_sq_flush(struct sroce_qp *qp)
 		return false;
 	/* A WQE may have a kilobyte of inline data: copy only those flushed now. */
 	if (in->wrs && in->tail - in->head < budget)
-		sroce_wqe_fetch_until(qp, qp->sq.flush_end,
+		sroce_wqe_fetch_until(qp, qp->sq.ring.flush_end,
 				      budget - (in->tail - in->head));
 	while (in->head != in->tail && budget--)
 		sroce_sq_complete(qp, flush_status(&qp->sq.req));

@@ -27,10 +27,11 @@ void sroce_sq_complete_done(struct sroce_qp *qp);
 void sroce_sq_fail(struct sroce_qp *qp, u8 status);
 
 /**
- * sroce_sq_flush_begin() - settle what is to be flushed
- * @qp: the QP, sq.lock held; if it is not in error, nothing is to be flushed
+ * sroce_sq_flush_begin() - record which WQEs are to be flushed
+ * @qp: the QP, sq.lock held; if it is not in error, none are
  *
- * That is what has been posted by now.  Whoever posts later kicks.
+ * These are the WQEs posted so far.  A later post rings the doorbell, which
+ * flushes it.
  */
 void sroce_sq_flush_begin(struct sroce_qp *qp);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Compile-time checks of every size and offset in the ABI between module and
- * provider.  The offsets never change while SROCE_ABI_VERSION stays the same, and
- * of the sizes only those of commands grow.
+ * provider.  While SROCE_ABI_VERSION stays the same, offsets never change, and
+ * only structures of commands grow.
  */
 #ifdef __KERNEL__
 #include <linux/build_bug.h>

@@ -190,7 +190,7 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		req->psn = attr->sq_psn & SROCE_PSN_MASK;
 		req->una = req->psn;
 		req->sent = req->psn;
-		req->cut = req->psn;
+		req->reduced_psn = req->psn;
 	}
 	if (mask & IB_QP_PATH_MTU)
 		req->mtu = ib_mtu_enum_to_int(attr->path_mtu);
@@ -271,7 +271,7 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 		qp->sq.ask_drained = false;
 		/* Flushing in SQE has stopped the timer that would end it. */
 		if (!qp->sq.rtx.armed)
-			qp->sq.blocked = SROCE_SQ_OPEN;
+			qp->sq.timer.blocked = SROCE_SQ_OPEN;
 		break;
 	case IB_QPS_SQD:
 		req->drain = true;
@@ -443,7 +443,7 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init->srq = ibqp->srq;
 	init->xrcd = ibqp->xrcd;
 	init->cap = attr->cap;
-	init->sq_sig_type = qp->sq.signal_all ? IB_SIGNAL_ALL_WR :
+	init->sq_sig_type = qp->sq.ring.signal_all ? IB_SIGNAL_ALL_WR :
 						IB_SIGNAL_REQ_WR;
 	init->qp_type = ibqp->qp_type;
 	sroce_qp_put(qp);

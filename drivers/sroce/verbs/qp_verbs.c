@@ -115,9 +115,9 @@ static int alloc_doorbell(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 
 	qp->slot = &qp->kernel_slot;
 	if (ctx) {
-		err = sroce_doorbell_alloc(ctx, &qp->place);
+		err = sroce_doorbell_alloc(ctx, &qp->doorbell);
 		if (!err)
-			qp->slot = qp->place.mem;
+			qp->slot = qp->doorbell.mem;
 	} else {
 		err = sroce_wqe_alloc(qp);
 	}
@@ -128,8 +128,8 @@ static int alloc_doorbell(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 
 static void free_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
-	if (ctx && qp->place.mem)
-		sroce_doorbell_free(ctx, &qp->place);
+	if (ctx && qp->doorbell.mem)
+		sroce_doorbell_free(ctx, &qp->doorbell);
 	sroce_queue_mem_free(qp->ring);
 	sroce_wqe_free(qp);
 	kfree(qp->rq.wqe);
@@ -141,8 +141,8 @@ static int write_qp_resp(struct sroce_qp *qp, struct ib_udata *udata)
 	struct sroce_create_qp_resp resp = {
 		.map.ring_offset = sroce_queue_mem_offset(qp->ring),
 		.map.ring_size = qp->ring->size,
-		.map.slot = qp->place.number,
-		.map.page_offset = qp->place.page_offset,
+		.map.slot = qp->doorbell.number,
+		.map.page_offset = qp->doorbell.page_offset,
 		.sq_stride = qp->sq.ring.stride,
 		.sq_entries = qp->sq.ring.entries,
 		.rq_offset = qp->sq.ring.stride * qp->sq.ring.entries,
@@ -212,7 +212,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	qp->state = IB_QPS_RESET;
 	qp->pkey = qp->dev->pkeys;
 	qp->user = user;
-	qp->sq.signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	qp->sq.ring.signal_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mutex_init(&qp->mutex);
 	spin_lock_init(&qp->sq.lock);
 	spin_lock_init(&qp->rq.lock);
@@ -291,7 +291,7 @@ static int setup_qp(struct sroce_qp *qp, struct sroce_ucontext *ctx,
 		err = sroce_qp_publish(qp);
 	if (err || !ctx)
 		return err;
-	err = sroce_doorbell_set_qp(ctx, &qp->place, qp);
+	err = sroce_doorbell_set_qp(ctx, &qp->doorbell, qp);
 	if (err)
 		unpublish_and_drain(qp);
 	return err;
@@ -352,7 +352,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (err)
 		return err;
 	if (ctx)
-		sroce_doorbell_set_qp(ctx, &qp->place, NULL);
+		sroce_doorbell_set_qp(ctx, &qp->doorbell, NULL);
 	if (posted_unkicked(qp))
 		sroce_qp_kick(qp);
 	unpublish_and_drain(qp);

@@ -55,7 +55,7 @@ static int put_send(struct sk_buff *msg, struct sroce_qp *qp)
 		"sq_round_trip_us", qp->sq.rtx.rtt.smooth / NSEC_PER_USEC
 	};
 	details[n++] = (struct detail) { "sq_held", qp->sq.ooo.packets };
-	details[n++] = (struct detail) { "sq_paused", qp->sq.blocked || req->rnr_wait };
+	details[n++] = (struct detail) { "sq_paused", qp->sq.timer.blocked || req->rnr_wait };
 	sroce_sq_end(qp);
 	return put_details(msg, details, n);
 }

@@ -40,8 +40,8 @@ static void fill_map(struct sroce_map *map, const struct sroce_srq *srq,
 {
 	map->ring_offset = sroce_queue_mem_offset(memory);
 	map->ring_size = memory->size;
-	map->slot = srq->place.number;
-	map->page_offset = srq->place.page_offset;
+	map->slot = srq->doorbell.number;
+	map->page_offset = srq->doorbell.page_offset;
 }
 
 /* Response of the create command. */
@@ -65,10 +65,10 @@ static int share_with_process(struct sroce_srq *srq, struct ib_srq_init_attr *in
 	bool xrc = init->srq_type == IB_SRQT_XRC;
 	int err;
 
-	err = sroce_doorbell_alloc(srq->ctx, &srq->place);
+	err = sroce_doorbell_alloc(srq->ctx, &srq->doorbell);
 	if (err)
 		return err;
-	srq->recv.slot = srq->place.mem;
+	srq->recv.slot = srq->doorbell.mem;
 	if (xrc)
 		err = sroce_xrc_publish(srq);
 	if (err)
@@ -84,7 +84,7 @@ err_withdraw:
 	if (xrc)
 		sroce_xrc_unpublish(srq);
 err_slot:
-	sroce_doorbell_free(srq->ctx, &srq->place);
+	sroce_doorbell_free(srq->ctx, &srq->doorbell);
 	return err;
 }
 
@@ -146,7 +146,7 @@ int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 	if (srq->number)
 		sroce_xrc_unpublish(srq);
 	if (srq->ctx)
-		sroce_doorbell_free(srq->ctx, &srq->place);
+		sroce_doorbell_free(srq->ctx, &srq->doorbell);
 	sroce_queue_mem_free(srq->memory);
 	return 0;
 }

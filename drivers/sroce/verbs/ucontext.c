@@ -60,12 +60,12 @@ static int respond(struct ib_udata *udata, u64 features)
  * Softirqs take this xarray's lock, unlike that of @pages; give it its own
  * lockdep class.
  */
-static void init_kicked(struct sroce_qp_by_slot *kicked)
+static void init_by_slot(struct sroce_qp_by_slot *by_slot)
 {
 	static struct lock_class_key key;
 
-	xa_init_flags(&kicked->qps, XA_FLAGS_LOCK_BH);
-	lockdep_set_class(&kicked->qps.xa_lock, &key);
+	xa_init_flags(&by_slot->qps, XA_FLAGS_LOCK_BH);
+	lockdep_set_class(&by_slot->qps.xa_lock, &key);
 }
 
 int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
@@ -80,20 +80,20 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ctx->wmem = sroce_wmem_context();
 	if (!ctx->wmem)
 		return -ENOMEM;
-	ctx->kicked = kzalloc_obj(*ctx->kicked, GFP_KERNEL_ACCOUNT);
-	if (!ctx->kicked) {
+	ctx->by_slot = kzalloc_obj(*ctx->by_slot, GFP_KERNEL_ACCOUNT);
+	if (!ctx->by_slot) {
 		err = -ENOMEM;
 		goto err_wmem;
 	}
-	init_kicked(ctx->kicked);
+	init_by_slot(ctx->by_slot);
 	sroce_doorbells_init(ctx);
 	err = respond(udata, req.features);
 	if (err)
-		goto err_kicked;
+		goto err_by_slot;
 	return 0;
 
-err_kicked:
-	kfree(ctx->kicked);
+err_by_slot:
+	kfree(ctx->by_slot);
 err_wmem:
 	sroce_wmem_put(ctx->wmem);
 	return err;
@@ -128,8 +128,8 @@ void sroce_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
 	struct sroce_ucontext *ctx = sroce_ucontext(ibctx);
 
-	xa_destroy(&ctx->kicked->qps);
-	kfree_rcu(ctx->kicked, rcu);
+	xa_destroy(&ctx->by_slot->qps);
+	kfree_rcu(ctx->by_slot, rcu);
 	sroce_wmem_put(ctx->wmem);
 	sroce_doorbells_exit(ctx);
 }
@@ -153,7 +153,7 @@ static struct sroce_qp *next_batching(struct sroce_ucontext *ctx,
 
 	rcu_read_lock();
 	do
-		qp = xa_find(&ctx->kicked->qps, number, ULONG_MAX,
+		qp = xa_find(&ctx->by_slot->qps, number, ULONG_MAX,
 			     SROCE_SLOT_BATCHING);
 	while (qp && !sroce_qp_get(qp) && ++*number);
 	rcu_read_unlock();

@@ -44,7 +44,7 @@ says() { grep -qE -- "$1" "$OUTPUT"; }
 run() { "$@" >"$OUTPUT" 2>&1 </dev/null; STATUS=$?; }
 
 [ "$(id -u)" != 0 ] || become_nobody
-# What Debian's /etc/profile gives
+# As Debian's /etc/profile sets it
 export PATH=/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games
 OUTPUT=$(mktemp)
 FOLDER=$(mktemp -d)

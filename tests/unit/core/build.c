@@ -36,7 +36,7 @@ static struct sroce_pkt random_values(u8 opcode)
 	};
 }
 
-/* What a parsed packet can know; the rest is as it was before. */
+/* The fields that parsing sets; the rest is unchanged. */
 static void blank_what_is_not_there(struct sroce_pkt *pkt)
 {
 	u16 headers = pkt->op->headers;

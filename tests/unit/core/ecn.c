@@ -8,7 +8,7 @@ static struct sender s;
 static void set_out(u32 window, u32 psn)
 {
 	sender_init(&s, psn);
-	s.r.cut = s.r.psn;
+	s.r.reduced_psn = s.r.psn;
 	s.r.cc.window = window;
 	s.r.cc.max_window = window;
 	post(&s, SROCE_OP_WRITE, 4000 * MTU);
@@ -103,7 +103,7 @@ TEST(ecn, an_old_cut_is_forgotten)
 		u32 window;
 
 		sender_init(&s, 64 + i);
-		s.r.cut = 64;
+		s.r.reduced_psn = 64;
 		post(&s, SROCE_OP_WRITE, 40 * MTU);
 		send_all(&s);
 		window = s.r.cc.window;

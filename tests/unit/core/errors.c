@@ -44,7 +44,7 @@ TEST(errors, statuses_of_the_receive_request)
 	EQUAL(sroce_failures[SROCE_OUT_OF_PLACE].event, SROCE_EVENT_REQ_ERR);
 }
 
-/* What the peer did wrong costs an unreliable connection only the message. */
+/* An error of the peer costs an unreliable connection only the message. */
 TEST(errors, only_our_own_faults_are_local)
 {
 	CHECK(!sroce_failures[SROCE_OUT_OF_PLACE].local);

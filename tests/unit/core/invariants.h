@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * What is always true of the core's states, whatever packets come; the
+ * Invariants of the core's states that hold for all packets; the
  * simulator and the fuzzers check it after each step.
  */
 #ifndef SROCE_TEST_INVARIANTS_H
@@ -49,7 +49,7 @@ static inline void check_store(const struct sroce_requester *r)
 	}
 	assert(r->reads == reads && reads <= r->max_reads);
 	assert(r->read_packets == packets);
-	/* What was sent before a loss may be more than the window takes now. */
+	/* Packets sent before a loss may exceed the window of now. */
 	assert(window <= r->cc.max_window || r->transport == SROCE_UC);
 	assert(r->cc.window > 0 && r->cc.window <= r->cc.max_window);
 	assert(!sroce_psn_before(end, r->sent));
@@ -123,7 +123,7 @@ static inline void check_responder(const struct sroce_responder *r)
 	assert(r->kind == SROCE_KIND_NONE || r->kind == SROCE_KIND_SEND ||
 	       r->kind == SROCE_KIND_WRITE);
 	if (r->kind == SROCE_KIND_NONE && sroce_responder_reliable(r))
-		assert(!r->done && !r->taken);
+		assert(!r->done && !r->rwqe_taken);
 	if (r->kind == SROCE_KIND_WRITE)
 		assert(r->left && r->done + r->left <= SROCE_MAX_MSG);
 	assert(r->done <= SROCE_MAX_MSG);
@@ -152,7 +152,7 @@ static inline void check_advance(const struct sroce_responder *r,
 		sroce_responder_advance(&then, payload);
 	assert(r->epsn == then.epsn && r->last == then.last);
 	assert(r->done == then.done);
-	assert(r->nak_sent == then.nak_sent && r->taken == then.taken);
+	assert(r->nak_sent == then.nak_sent && r->rwqe_taken == then.rwqe_taken);
 	assert(r->kind == then.kind && r->msn == then.msn);
 	assert(r->kind != SROCE_KIND_WRITE ||
 	       (r->va == then.va && r->left == then.left));

@@ -7,7 +7,7 @@ static const struct {
 	u8 opcode;
 	u8 length;
 	u8 kind;
-	u8 place;
+	u8 pos;
 	bool payload;
 } known[] = {
 	{ 0x00, 12, SROCE_KIND_SEND, SROCE_FIRST, true },
@@ -88,7 +88,7 @@ TEST(opcode, table_agrees_with_the_specification)
 
 		EQUAL(op->length, known[i].length);
 		EQUAL(op->kind, known[i].kind);
-		EQUAL(op->place, known[i].place);
+		EQUAL(op->pos, known[i].pos);
 		EQUAL(!!(op->headers & SROCE_PAYLOAD), known[i].payload);
 	}
 }

@@ -69,16 +69,16 @@ static void check_packets(u32 op, u8 transport)
 {
 	const struct sroce_op_row *row = &sroce_optable[op];
 	bool alone = !row->packets[SROCE_FIRST] && !row->packets[SROCE_LAST];
-	u32 place;
+	u32 pos;
 
-	for (place = 0; place < 4; place++) {
+	for (pos = 0; pos < 4; pos++) {
 		const struct sroce_opcode *pkt =
-			&sroce_opcodes[transport | row->packets[place]];
-		bool ends = place & SROCE_LAST;
+			&sroce_opcodes[transport | row->packets[pos]];
+		bool ends = pos & SROCE_LAST;
 
-		if ((alone || transport == SROCE_UD) && place != SROCE_ONLY)
+		if ((alone || transport == SROCE_UD) && pos != SROCE_ONLY)
 			continue;
-		EQUAL(pkt->place, place);
+		EQUAL(pkt->pos, pos);
 		CHECK(pkt->kind > SROCE_KIND_NONE &&
 		      pkt->kind < SROCE_KIND_RESPONSES);
 		if (ends)

@@ -258,7 +258,7 @@ TEST(requester, losses_of_little_leave_a_little_window)
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_SEND, 5 * MTU);
 	send_all(&s);
-	/* What was under way counts, not what might have been. */
+	/* The packets in flight count, not the size of the window. */
 	lose(0);
 	EQUAL(s.r.cc.window, 3);
 	send_all(&s);
@@ -895,7 +895,7 @@ TEST(requester, resume_sends_what_never_left)
 	}
 }
 
-/* Whoever looks at the next one may not have finished the one before. */
+/* A reader of the next one may not have finished the one before. */
 TEST(requester, the_longest_messages_of_uc_follow_one_another)
 {
 	sender_init(&s, 7);
@@ -907,7 +907,7 @@ TEST(requester, the_longest_messages_of_uc_follow_one_another)
 	SEND(&s, SROCE_WRITE_FIRST, 7 + SROCE_MAX_PACKETS);
 }
 
-/* What is left of it must not become the next one's: it reads a list of its own length. */
+/* Its rest must not become the next one's: each reads a list of its own length. */
 TEST(requester, begins_anew_behind_a_request_that_failed_half_sent)
 {
 	struct sroce_wr *bad;

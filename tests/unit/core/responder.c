@@ -88,13 +88,13 @@ static struct sroce_pkt fitting(u8 opcode)
 
 	if (op->headers & SROCE_PAYLOAD)
 		pkt.payload = MTU;
-	pkt.dma_len = op->place & SROCE_LAST ? MTU : 3 * MTU;
+	pkt.dma_len = op->pos & SROCE_LAST ? MTU : 3 * MTU;
 	if (op->kind == SROCE_KIND_ATOMIC_WRITE)
 		pkt = atomic_write(1, 0x100);
 	if (op->kind == SROCE_KIND_FLUSH)
 		pkt = flush(1, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE);
 	/* In the middle of a WRITE of two packets there is no room for three. */
-	if (op->kind == SROCE_KIND_WRITE && op->place == SROCE_MIDDLE)
+	if (op->kind == SROCE_KIND_WRITE && op->pos == SROCE_MIDDLE)
 		r.left = 2 * MTU;
 	return pkt;
 }
@@ -130,7 +130,7 @@ TEST(responder, opcode_sequence)
 static void follow_unreliable(u8 kind, u8 opcode)
 {
 	struct sroce_pkt pkt;
-	bool begins = sroce_opcodes[opcode].place & SROCE_FIRST;
+	bool begins = sroce_opcodes[opcode].pos & SROCE_FIRST;
 
 	in_progress(kind, false);
 	pkt = fitting(opcode);
@@ -200,7 +200,7 @@ TEST(responder, write_with_immediate_takes_a_receive_at_its_end)
 	CHECK(req.take && req.receives);
 	execute(packet(SROCE_WRITE_ONLY_IMM, 2, 0));
 	CHECK(req.take && req.receives && req.begins);
-	CHECK(!r.taken);
+	CHECK(!r.rwqe_taken);
 }
 
 TEST(responder, payload_against_path_mtu)
@@ -557,7 +557,7 @@ TEST(responder, unreliable_write_with_immediate_uses_a_receive_left_over)
 	execute(uc(SROCE_SEND_FIRST, 0, MTU));
 	execute(uc(SROCE_WRITE_ONLY_IMM, 7, 4));
 	CHECK(!req.take && req.receives);
-	CHECK(!r.taken);
+	CHECK(!r.rwqe_taken);
 }
 
 /* A driver that cannot execute a packet just does not say done(). */

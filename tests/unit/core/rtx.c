@@ -104,11 +104,11 @@ TEST(rtx, probes_in_vain_make_patient)
 	complete(&s);
 	for (i = 1; i < 10; i++)
 		probed(i * 100 * MS, 4 * MS, true);
-	EQUAL(x.patience, 5 * MS);
+	EQUAL(x.probe_floor, 5 * MS);
 	/* Some were needed. */
 	for (; i < 20; i++)
 		probed(i * 100 * MS, 4 * MS, false);
-	CHECK(x.patience < MS);
+	CHECK(x.probe_floor < MS);
 }
 
 TEST(rtx, a_packet_repeated_twice_is_no_sample)
@@ -146,7 +146,7 @@ TEST(rtx, several_probes_of_one_silence)
 		complete(&s);
 		sroce_rtx_echo(&x, &s.r, s.r.una - 1);
 	}
-	EQUAL(x.patience, 6250 * US);
+	EQUAL(x.probe_floor, 6250 * US);
 }
 
 TEST(rtx, a_repeated_packet_is_a_sample)

@@ -153,7 +153,7 @@ static void write_out(struct ib_uverbs_ioctl_hdr *hdr, int id,
 	attr->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
 }
 
-/* What a driver answers must fit exactly. */
+/* A driver's response must fit exactly. */
 static void answer(struct ib_uverbs_ioctl_hdr *hdr, const void *from,
 		   size_t size)
 {

@@ -9,7 +9,7 @@
 
 #include "sroce.h"
 
-/* What the fake kernel keeps of a queue, by its handle. */
+/* The fake kernel's queues, by handle. */
 struct fake_queue {
 	unsigned char *ring;
 	void *slot;

@@ -96,7 +96,7 @@ static void arming(const struct fixture *fx)
 	ok(fake.calls == calls, "neither poll nor arm made a system call");
 }
 
-/* Completions of which no event has told, after @events ago so many were. */
+/* Does arming enter the kernel with @ago completions since the last event? */
 static bool reminds(const struct fixture *fx, uint32_t ago)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);

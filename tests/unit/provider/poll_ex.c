@@ -75,7 +75,7 @@ static void every_field(struct ibv_cq_ex *cq)
 	});
 	ok(!ibv_start_poll(cq, &no_attr) && !lock_is_free(cq),
 	   "a completion takes the lock");
-	/* What is posted meanwhile may complete in its place. */
+	/* A request posted meanwhile may complete in its place. */
 	ok(slot->head == 1, "its place is free at once");
 	((struct sroce_cqe *)fake_sqe(queue, 0))->byte_len = 1000;
 	ok(cq->wr_id == 7 && cq->status == IBV_WC_REM_ACCESS_ERR &&

@@ -521,7 +521,7 @@ static void bad_cq_head(const void *arg)
 	abuser_down(&abuser);
 }
 
-/* What the kernel writes, it does not believe either. */
+/* The kernel does not trust words that it has written itself. */
 static void kernel_words(const void *arg)
 {
 	struct abuser abuser;

@@ -32,7 +32,7 @@
 
 /* The child: it makes one of everything */
 
-/* What a child has done, for its parent. */
+/* Results of a child, for its parent. */
 struct tally {
 	unsigned long calls;
 	unsigned long successes;

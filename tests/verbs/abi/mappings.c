@@ -71,7 +71,7 @@ static bool is_mapped(const struct abuser *abuser, uint64_t offset,
 	return false;
 }
 
-/* What there is can be mapped again, whole; nothing else can. */
+/* Only a whole existing queue can be mapped again. */
 static void every_map(const void *arg)
 {
 	struct abuser abuser;

@@ -22,7 +22,7 @@
 
 #define NOBODY		65534
 #define MAX_MAPS	64
-/* A byte to the parent for so many requests */
+/* Requests per byte to the parent */
 #define BATCH		64
 
 static struct mapping maps[MAX_MAPS];
@@ -50,7 +50,7 @@ static void find_maps(const struct host *host)
 		fclose(file);
 }
 
-/* What it was, or anything, so that the other threads can go on. */
+/* The old value, or any other, so that the other threads can go on. */
 static bool map_again(int i)
 {
 	const int prot = PROT_READ | PROT_WRITE;
@@ -86,7 +86,7 @@ static void mend_faults(void)
 	sigaction(SIGBUS, &action, NULL);
 }
 
-/* What was there with something changed, rather than anything. */
+/* The old value with something changed, rather than any value. */
 static uint32_t spoilt(struct chance *c, const struct mapping *map,
 		       const uint32_t *word)
 {
@@ -251,7 +251,7 @@ COMMAND(scribbler)
 
 /* The parent */
 
-/* What the children have done. */
+/* Results of the children. */
 static unsigned long batches, astray;
 
 static bool scribbles(int shown, uint64_t end)

@@ -123,7 +123,7 @@ static bool to_sqe(struct side *side)
 	       CHECK(state_of(side) == IBV_QPS_SQE);
 }
 
-/* What is flushed before it sends again comes to an end. */
+/* Flushing ends before the QP sends again. */
 static void out_of_sqe(const void *arg)
 {
 	struct poster poster;

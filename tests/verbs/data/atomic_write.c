@@ -132,7 +132,7 @@ static void gathered(const void *arg)
 	pair_down(&pair);
 }
 
-/* Who sees the word finds what was written before it. */
+/* A reader that sees the word finds all that was written before. */
 static void flag(const void *arg)
 {
 	const volatile _Atomic uint64_t *word_at;
@@ -276,7 +276,7 @@ static void window(const void *arg)
 	pair_down(&pair);
 }
 
-/* What is wrong with one, and what both ends are told. */
+/* A fault of an atomic WRITE, and the statuses at both ends. */
 struct wrong {
 	const char *name;
 	size_t remote;

@@ -27,7 +27,7 @@ static void all_operations(const void *arg)
 	options.type = *(const enum ibv_qp_type *)arg;
 	REQUIRE(pair_up(&pair, &options));
 	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
-		struct move m = { .opcode = opcodes[i], .remote = 99 };
+		struct transfer m = { .opcode = opcodes[i], .remote = 99 };
 
 		if (options.type == IBV_QPT_UC && m.opcode == IBV_WR_RDMA_READ)
 			break;
@@ -35,13 +35,13 @@ static void all_operations(const void *arg)
 			m.pieces = n;
 			m.flags = 0;
 			m.length = 5001;
-			move(&pair, &m);
+			transfer(&pair, &m);
 			m.flags = m.opcode == IBV_WR_RDMA_READ ? 0 :
 				  IBV_SEND_INLINE;
 			m.length = 197;
-			move(&pair, &m);
+			transfer(&pair, &m);
 			m.length = 0;
-			move(&pair, &m);
+			transfer(&pair, &m);
 		}
 	}
 	pair_down(&pair);
@@ -111,7 +111,7 @@ static void begin_write(struct pair *pair, struct ibv_qp_ex *qp, int i)
 	ibv_wr_set_sge(qp, pair->a.mr->lkey, (uintptr_t)pair->a.buf + i, 1);
 }
 
-/* What is aborted, or has an error in it, never happens. */
+/* A list that is aborted or has an error is not posted. */
 static void aborted(const void *arg)
 {
 	struct ibv_qp_ex *qp;

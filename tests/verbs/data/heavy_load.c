@@ -56,7 +56,7 @@ static void one(const void *arg)
 	struct pair pair;
 
 	REQUIRE(pair_up(&pair, &options));
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = opcode, .length = SIZE - 8192,
 		.offset = 101, .remote = 203,
 	});

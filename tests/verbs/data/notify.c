@@ -78,7 +78,7 @@ static void solicited(const void *arg)
 	pair_down(&pair);
 }
 
-/* Who waits for any completion is not put off by who waits for a solicited one. */
+/* A wait for any completion also ends if another waits for a solicited one. */
 static void any_and_solicited(const void *arg)
 {
 	struct pair pair;
@@ -151,7 +151,7 @@ static void arm_and_sleep(const void *arg)
 	pair_down(&pair);
 }
 
-/* What ibv_req_notify_cq() does only if it finds a reason for an event. */
+/* ibv_req_notify_cq() does this only if there is a reason for an event. */
 static int remind(const struct ibv_cq *cq)
 {
 	struct {

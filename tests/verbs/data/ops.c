@@ -54,7 +54,7 @@ static void sizes(const void *arg)
 	}
 	REQUIRE(pair_up(&pair, &options));
 	for (i = 0; i < ARRAY_SIZE(lengths); i++)
-		move(&pair, &(const struct move) {
+		transfer(&pair, &(const struct transfer) {
 			.opcode = s->opcode, .length = lengths[i],
 			.offset = 64 + i, .remote = 64 + 3 * i,
 		});
@@ -96,7 +96,7 @@ static void huge(const void *arg)
 	struct pair pair;
 
 	REQUIRE(pair_up(&pair, &options));
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = *(const enum ibv_wr_opcode *)arg,
 		.length = length, .offset = 777, .remote = 999,
 	});
@@ -129,7 +129,7 @@ static void lists(const void *arg)
 	CHECK(pair.a.cap.max_send_sge >= 32 && pair.a.cap.max_recv_sge >= 32);
 	for (i = 0; i < ARRAY_SIZE(pieces); i++)
 		for (k = 0; k < ARRAY_SIZE(lengths); k++)
-			move(&pair, &(const struct move) {
+			transfer(&pair, &(const struct transfer) {
 				.opcode = opcode, .length = lengths[k],
 				.pieces = pieces[i][0],
 				.recv_pieces = pieces[i][1],
@@ -155,7 +155,7 @@ static void inline_data(const void *arg)
 	CHECK(pair.a.cap.max_inline_data >= 976);
 	for (i = 0; i < ARRAY_SIZE(lengths); i++)
 		for (n = 1; n <= 8; n += 7)
-			move(&pair, &(const struct move) {
+			transfer(&pair, &(const struct transfer) {
 				.opcode = opcode, .length = lengths[i],
 				.pieces = n, .offset = 11, .remote = 13,
 				.flags = IBV_SEND_INLINE,
@@ -278,7 +278,7 @@ static void atomic_list(const void *arg)
 	pair_down(&pair);
 }
 
-/* What a type of QP cannot do is refused when it is posted. */
+/* Operations that a type of QP does not have are refused when posted. */
 static void refused(const void *arg)
 {
 	static const enum ibv_wr_opcode not_uc[] = {

@@ -54,7 +54,7 @@ static void all_signalled(const void *arg)
 	pair_down(&pair);
 }
 
-/* What a READ fetches, a fenced SEND behind it carries on. */
+/* A fenced SEND sends the data that the READ before it fetches. */
 static void fenced_send(const void *arg)
 {
 	const struct options options = { .size = 1 << 20 };
@@ -187,7 +187,7 @@ static void *post_many(void *arg)
 		usleep(i % 40 * poster->delay);
 		poster->failed |= post_send(&poster->pair->a, i, 0,
 					    poster->length, poster->flags);
-		/* Who never polls has its posts gathered. */
+		/* Posts of a process that never polls are batched. */
 		poster->failed |= poster->flags &&
 				  !next_wc(poster->pair->a.scq, &wc);
 	}

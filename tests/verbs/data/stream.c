@@ -69,7 +69,7 @@ static long so_far(void)
 	return value;
 }
 
-/* System calls since @before, but for the read() that tells. */
+/* System calls since @before, without the read() of the counter. */
 static long since(long before)
 {
 	return so_far() - before - 1;

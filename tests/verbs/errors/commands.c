@@ -80,7 +80,7 @@ static void headers(struct things *t)
 }
 
 /*
- * What sroce adds to a command, and to its answer; @fill makes the core's part
+ * sroce's part of a command and of its response; @fill writes the core's part
  * and returns its length.
  */
 struct command {
@@ -162,7 +162,7 @@ static const struct command commands[] = {
 	  sizeof(struct ib_uverbs_alloc_pd_resp), 0, 0 },
 };
 
-/* With so many bytes of ours, the last one of them @last. */
+/* Adds @in bytes for the driver, the last of which is @last, and room for @out. */
 static int command(struct things *t, const struct command *c, size_t in,
 		   size_t out, int last, void *to)
 {

@@ -553,7 +553,7 @@ static void addresses(struct things *t)
 	REFUSED("ibv_create_ah", "port 2", EINVAL, AH(a.port_num = 2));
 	REFUSED("ibv_create_ah", "no GRH", EINVAL, AH(a.is_global = 0));
 	REFUSED("ibv_create_ah", "service level 16", EINVAL, AH(a.sl = 16));
-	/* Whatever the RDMA core says: it finds these itself. */
+	/* The RDMA core finds these itself. */
 	REFUSED("ibv_create_ah", "no GID has the index", ENODATA,
 		AH(a.grh.sgid_index = 200));
 	REFUSED("ibv_create_ah", "a GID of the other family", EINVAL,

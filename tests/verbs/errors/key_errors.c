@@ -236,7 +236,7 @@ static void failed(struct access *access)
 }
 
 /*
- * What b puts there when the key has gone, nobody reads.  Answers that are on
+ * Nobody reads data that b writes after the key has gone.  Responses that are on
  * their way within this machine are b's own pages, until they have arrived.
  */
 static void kept_secret(const void *arg)

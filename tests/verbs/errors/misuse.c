@@ -49,7 +49,7 @@ void refused(const char *verb, const char *what, const char *name, int want,
 		fprintf(rows_file(), "%s\t%s\t%s\n", verb, what, name);
 }
 
-/* What rows are about */
+/* Objects of the rows */
 
 static bool pairs_up(struct things *t)
 {
@@ -112,7 +112,7 @@ bool things_up(struct things *t)
 static void pairs_work(struct things *t)
 {
 	CHECK(works(&t->pair));
-	CHECK(move(&t->xrc, &(const struct move) {
+	CHECK(transfer(&t->xrc, &(const struct transfer) {
 			.opcode = IBV_WR_SEND, .length = 100 }));
 }
 

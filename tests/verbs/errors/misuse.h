@@ -70,7 +70,7 @@ bool things_up(struct things *t);
 /* They work and can be destroyed: no row has hurt them. */
 void things_down(struct things *t);
 
-/* What rows make, from the attributes that are given; the errno. */
+/* Creates the object of a row with these attributes; returns the errno. */
 int make_qp(struct things *t, struct ibv_qp_init_attr_ex attr);
 
 #endif /* MISUSE_H */

@@ -158,7 +158,7 @@ static void iova(const void *arg)
 
 /* Use */
 
-/* What is in use stays. */
+/* Objects in use stay. */
 static void in_use(const void *arg)
 {
 	struct pair pair;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What another process may do, and one without privileges.
+ * Rights of another process, and of one without privileges.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #define NOBODY	65534
 
-/* What a child process of ours gets. */
+/* The result of @call in a child process. */
 static int in_child(struct things *t, int (*call)(struct things *t))
 {
 	int status;

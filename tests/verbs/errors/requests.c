@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What goes wrong with work requests and is not in the table of faults.
+ * Errors of work requests that are not in the table of faults.
  */
 #include <errno.h>
 
@@ -32,7 +32,7 @@ static void zero_length(const void *arg)
 }
 
 /*
- * Whatever it waits for, the receive request comes in the end.  Meanwhile the
+ * The receive request is posted in the end.  Meanwhile the
  * sender asks less and less often, once in 1.28 ms after seven times, and with
  * one packet of the message's five.
  */
@@ -188,7 +188,7 @@ static void too_long(const void *arg)
 	pair_down(&pair);
 }
 
-/* What the provider refuses itself. */
+/* Requests that the provider refuses itself. */
 static void refused_by_post(const void *arg)
 {
 	const struct options options = { .inline_data = 32, .sge = 2 };
@@ -321,7 +321,7 @@ static void asked_before_fault(const void *arg)
 	}
 }
 
-/* What was built before a fault in the same burst still asks for an answer. */
+/* Packets built before a fault in the same burst still request an ACK. */
 static void burst_before_fault(const void *arg)
 {
 	const struct options options = { .timeout = 22 };

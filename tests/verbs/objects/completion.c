@@ -74,7 +74,7 @@ static void resized(const void *arg)
 			EXPECT(pair.a.scq, pair.a.qp, .wr_id = taken++,
 			       .opcode = IBV_WC_RDMA_WRITE);
 	}
-	/* What is in it has to fit. */
+	/* Its completions have to fit. */
 	while (posted - taken < 7)
 		REQUIRE(write_signaled(&pair, posted++, 100));
 	settle(&pair);
@@ -145,7 +145,7 @@ static void *keep_arming(void *arg)
 	return NULL;
 }
 
-/* Who arms looks into the ring, and that goes. */
+/* Arming looks into the ring, and that works. */
 static void resized_while_armed(const void *arg)
 {
 	struct armer armer = {};
@@ -190,7 +190,7 @@ static bool share_cq(struct pair *pair, struct pair *other, struct ibv_cq **own)
 	return true;
 }
 
-/* What was not polled of a QP goes with RESET, and what others left stays. */
+/* RESET removes the QP's completions that were not polled, and no others. */
 static void reset(const void *arg)
 {
 	struct pair pair, other;
@@ -238,7 +238,7 @@ static void destroyed(const void *arg)
 /* Events */
 
 /*
- * Who arms and does not poll once more learns of what was there before, as with
+ * A program that arms without polling again learns of earlier completions, as with
  * NICs; but once only.
  */
 static void armed_late(const void *arg)

@@ -318,7 +318,7 @@ static void bad_use(const void *arg)
 	pair_down(&pair);
 }
 
-/* Whoever ends gives back what he has. */
+/* A process that ends gives back its device memory. */
 static void limit_is_kept(const void *arg)
 {
 	const size_t limit = most(&hosts[0]);

@@ -73,7 +73,7 @@ static void leave_group(void)
 	rmdir(CGROUP);
 }
 
-/* The group's figure is up to date but for what each processor has at hand. */
+/* The group's figure does not include the stock of each processor. */
 static void charged(const void *arg)
 {
 	long before = read_number(CGROUP "/memory.current"), with;

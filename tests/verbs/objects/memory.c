@@ -125,7 +125,7 @@ static void rereg_translation(const void *arg)
 	refused(&pair, (uintptr_t)other, mr->rkey);
 	accepted(&pair, other + 100, mr->rkey);
 	accepted(&pair, other + size - LENGTH, mr->rkey);
-	/* What fails changes nothing. */
+	/* A call that fails changes nothing. */
 	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL,
 			   (void *)4096, 4096, 0));
 	accepted(&pair, other + 5000, mr->rkey);

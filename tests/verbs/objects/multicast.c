@@ -246,7 +246,7 @@ static union ibv_gid numbered(int number)
 	return gid;
 }
 
-/* Who joins all the groups that it may leaves some to others. */
+/* A process that joins all the groups that it may leaves some to others. */
 static void greedy(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };

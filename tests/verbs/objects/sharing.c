@@ -16,7 +16,7 @@
 #define SIZE	65536
 #define LENGTH	20000
 
-/* What one process tells the other. */
+/* Message from one process to the other. */
 struct told {
 	int fd;
 	uint32_t pd;
@@ -26,7 +26,7 @@ struct told {
 	uint8_t *buf;
 };
 
-/* What the importer has of it. */
+/* The importer's part. */
 struct imported {
 	struct host host;
 	struct ibv_pd *pd;
@@ -183,7 +183,7 @@ static void by_another_process(const void *arg)
 	munmap(told.buf, SIZE);
 }
 
-/* What is given back leaves the original as it was. */
+/* Giving back an import leaves the original as it was. */
 static void by_the_same(const void *arg)
 {
 	struct imported im;

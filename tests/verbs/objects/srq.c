@@ -229,7 +229,7 @@ static void last_reached(const void *arg)
 	send_for(&pair, 1);
 	CHECK_CALL(to_state(&pair.b, IBV_QPS_ERR), 0);
 	CHECK(wait_event(&pair.b, IBV_EVENT_QP_LAST_WQE_REACHED));
-	/* What waits is not the QP's: nothing is flushed, nothing lost. */
+	/* Waiting requests are not the QP's: none is flushed, none lost. */
 	CHECK(quiet(pair.b.rcq));
 	CHECK(no_event(&pair.b));
 	REQUIRE(pair_again(&pair));

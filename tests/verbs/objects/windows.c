@@ -211,7 +211,7 @@ static void bound2(struct side *side, struct ibv_mw *mw, uint32_t key,
 	       .opcode = IBV_WC_BIND_MW);
 }
 
-/* What a program has left in the rest of the request means nothing. */
+/* The rest of the request is ignored. */
 static int invalidate(struct side *side, uint64_t id, uint32_t key)
 {
 	struct ibv_sge sge = { .length = 8 };
@@ -305,7 +305,7 @@ static void send_inv(const void *arg)
 	REQUIRE(CHECK(next_wc(pair.b.rcq, &wc)));
 	CHECK(wc.wr_id == 3 && !wc.status && wc.byte_len == 500);
 	CHECK(wc.wc_flags & IBV_WC_WITH_INV && wc.invalidated_rkey == key);
-	/* What cannot be invalidated: a region's key. */
+	/* A region's key cannot be invalidated. */
 	CHECK(pair_again(&pair));
 	wr.invalidate_rkey = pair.b.mr->rkey;
 	CHECK_CALL(post_recv(&pair.b, 5, 8192, 1000), 0);

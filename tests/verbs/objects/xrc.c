@@ -44,7 +44,7 @@ static void sizes(const void *arg)
 	}
 	REQUIRE(pair_up(&pair, &options));
 	for (i = 0; i < ARRAY_SIZE(opcodes) * ARRAY_SIZE(lengths); i++)
-		move(&pair, &(const struct move) {
+		transfer(&pair, &(const struct transfer) {
 			.opcode = opcodes[i % ARRAY_SIZE(opcodes)],
 			.length = lengths[i / ARRAY_SIZE(opcodes)],
 			.offset = 64 + i, .remote = 64 + 3 * i,
@@ -63,15 +63,15 @@ static void ways_to_post(const void *arg)
 
 	REQUIRE(pair_up(&pair, &options));
 	for (n = 1; n <= 4; n++)
-		move(&pair, &(const struct move) {
+		transfer(&pair, &(const struct transfer) {
 			.opcode = IBV_WR_SEND_WITH_IMM, .length = 3000,
 			.pieces = n, .recv_pieces = 5 - n,
 		});
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = IBV_WR_SEND, .length = 333,
 		.flags = IBV_SEND_INLINE,
 	});
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = IBV_WR_RDMA_WRITE, .length = 77,
 		.flags = IBV_SEND_INLINE,
 	});
@@ -228,7 +228,7 @@ static void domain_of_keys(const void *arg)
 
 /* Refusals */
 
-/* What a names by now is no SRQ for b. */
+/* The number that a uses is no SRQ for b by now. */
 static void refused(struct pair *pair)
 {
 	long long before = counter(pair->b.host, "resp_remote_access_errors");
@@ -300,7 +300,7 @@ static void not_permitted(const void *arg)
 
 	options.no_qp_access = true;
 	REQUIRE(pair_up(&pair, &options));
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = IBV_WR_SEND, .length = 100,
 	});
 	CHECK_CALL(post_rdma(&pair.a, &pair.b, opcode, 1, 0, 0, 8,
@@ -580,7 +580,7 @@ static void malformed_request(const void *arg)
 	pair_down(&pair);
 }
 
-/* What has a receive request when its SRQ goes, comes to nothing. */
+/* A message that has taken a receive request is dropped when the SRQ goes. */
 static void destroyed_under_traffic(const void *arg)
 {
 	struct options options = { .type = IBV_QPT_XRC_SEND, .size = 1 << 20 };
@@ -615,11 +615,11 @@ static void reset_and_again(const void *arg)
 
 	(void)arg;
 	REQUIRE(pair_up(&pair, &xrc));
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = IBV_WR_SEND, .length = 100,
 	});
 	CHECK(pair_again(&pair));
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM, .length = 3000,
 	});
 	pair_down(&pair);

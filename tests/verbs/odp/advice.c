@@ -102,7 +102,7 @@ static void prefetched_later(const void *arg)
 	pair_down(&pair);
 }
 
-/* What the process has touched, and nothing else. */
+/* Exactly the pages that the process has touched. */
 static void present_only(const void *arg)
 {
 	const enum ibv_advise_mr_advice advice =

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <infiniband/verbs.h>
 #include <linux/fuse.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,12 +20,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "tap.h"
+#include "qp_pair.h"
 
 #define PAGE		4096
 #define FILE_BYTES	(64 << 20)
 #define FILE_NODE	2
-#define QKEY		0x11111111
 
 /* Serving */
 
@@ -121,60 +119,6 @@ static int serve(const char *directory)
 
 /* Sending */
 
-static struct ibv_context *open_device(void)
-{
-	const char *name = getenv("D1") ?: "";
-	struct ibv_device **list = ibv_get_device_list(NULL);
-	int i;
-
-	for (i = 0; list && list[i]; i++)
-		if (!strcmp(ibv_get_device_name(list[i]), name))
-			return ibv_open_device(list[i]);
-	return NULL;
-}
-
-static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_cq *cq)
-{
-	struct ibv_qp_init_attr init = {
-		.send_cq = cq,
-		.recv_cq = cq,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
-		.qp_type = IBV_QPT_UD,
-	};
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qkey = QKEY,
-	};
-	struct ibv_qp *qp = ibv_create_qp(pd, &init);
-
-	if (!qp || ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				 IBV_QP_PORT | IBV_QP_QKEY))
-		return NULL;
-	attr.qp_state = IBV_QPS_RTR;
-	if (ibv_modify_qp(qp, &attr, IBV_QP_STATE))
-		return NULL;
-	attr.qp_state = IBV_QPS_RTS;
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN) ? NULL :
-									qp;
-}
-
-static struct ibv_ah *create_ah(struct ibv_pd *pd)
-{
-	struct ibv_ah_attr attr = {
-		.is_global = 1,
-		.port_num = 1,
-		.grh = {
-			.sgid_index = atoi(getenv("G1") ?: "0"),
-			.hop_limit = 64,
-		},
-	};
-
-	if (ibv_query_gid(pd->context, 1, attr.grh.sgid_index, &attr.grh.dgid))
-		return NULL;
-	return ibv_create_ah(pd, &attr);
-}
-
 static int post(struct ibv_qp *qp, struct ibv_ah *ah, struct ibv_mr *mr,
 		unsigned long page)
 {
@@ -194,44 +138,53 @@ static int post(struct ibv_qp *qp, struct ibv_ah *ah, struct ibv_mr *mr,
 	return ibv_post_send(qp, &wr, &bad);
 }
 
+/* A side whose completion queue has room for one message of each QP. */
+static bool open_side(struct side *side, const struct options *options)
+{
+	return host_open(&hosts[0], getenv("D1") ?: "",
+			 atoi(getenv("G1") ?: "0")) &&
+	       side_open(side, &hosts[0], options, false);
+}
+
 static int send_all(const char *file, unsigned long number)
 {
+	const struct options options = {
+		.type = IBV_QPT_UD, .wr = 1, .sge = 1, .cqe = number,
+	};
 	int fd = open(file, O_RDONLY);
 	void *at = mmap(NULL, FILE_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-	struct ibv_context *context = open_device();
-	struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;
-	struct ibv_cq *cq = pd ? ibv_create_cq(context, number, NULL, NULL, 0) :
-				 NULL;
-	struct ibv_mr *mr = cq && at != MAP_FAILED ?
-			    ibv_reg_mr(pd, at, FILE_BYTES,
-				       IBV_ACCESS_ON_DEMAND) : NULL;
-	struct ibv_ah *ah = mr ? create_ah(pd) : NULL;
 	struct ibv_qp **qps = calloc(number, sizeof(*qps));
+	struct ibv_mr *mr = NULL;
+	struct side side;
 	struct ibv_wc wc;
 	unsigned long i;
 	int n;
 
-	for (i = 0; ah && qps && i < number; i++) {
-		qps[i] = create_qp(pd, cq);
-		if (!qps[i])
+	if (at != MAP_FAILED && qps && open_side(&side, &options))
+		mr = ibv_reg_mr(side.pd, at, FILE_BYTES, IBV_ACCESS_ON_DEMAND);
+	for (i = 0; mr && i < number; i++) {
+		if (!side_qp(&side, &options) ||
+		    !side_connect(&side, &side, &options))
 			break;
+		qps[i] = side.qp;
 	}
-	if (!ah || !qps || i < number) {
+	if (!mr || i < number) {
 		perror("a QP");
 		return 1;
 	}
 	/*
-	 * Who waits for a page of ours has our address space locked, so from
-	 * the first one on nothing here may map any more, as malloc() might.
+	 * A process that waits for a page of ours has our address space
+	 * locked, so from the first one on nothing here may map memory, as
+	 * malloc() might.
 	 */
 	for (i = 0; i < number; i++)
-		if (post(qps[i], ah, mr, i))
+		if (post(qps[i], side.ah, mr, i))
 			return 1;
 	dprintf(1, "%lu wait\n", number);
-	/* Whatever becomes of one of them, it is not its success. */
+	/* None of them may succeed. */
 	do {
 		usleep(100000);
-		n = ibv_poll_cq(cq, 1, &wc);
+		n = ibv_poll_cq(side.scq, 1, &wc);
 	} while (!n);
 	dprintf(1, "status %d\n", n < 0 ? n : (int)wc.status);
 	return n < 0 || wc.status == IBV_WC_SUCCESS;

@@ -54,7 +54,7 @@ static void hole(const void *arg)
 	struct pair pair;
 
 	REQUIRE(with_hole(&pair, h->local));
-	CHECK_CALL(transfer(&pair, h->opcode, 16 * PAGE), h->status);
+	CHECK_CALL(try_rdma(&pair, h->opcode, 16 * PAGE), h->status);
 	fill_hole(&pair, h->local);
 }
 
@@ -141,7 +141,7 @@ static void datagram_hole(const void *arg)
 	pair_down(&pair);
 }
 
-/* What the kernel itself may not look at. */
+/* Memory that the kernel itself may not read. */
 static void secret(const void *arg)
 {
 	struct pair pair;
@@ -159,10 +159,10 @@ static void secret(const void *arg)
 	at = mmap(pair.b.buf, 4 * PAGE, RW, MAP_SHARED | MAP_FIXED, fd, 0);
 	if (CHECK(at == pair.b.buf)) {
 		memset(at, 1, 4 * PAGE);
-		CHECK(transfer(&pair, IBV_WR_RDMA_READ, PAGE) ==
+		CHECK(try_rdma(&pair, IBV_WR_RDMA_READ, PAGE) ==
 		      IBV_WC_REM_ACCESS_ERR);
 		CHECK(pair_again(&pair));
-		CHECK(transfer(&pair, IBV_WR_RDMA_WRITE, PAGE) ==
+		CHECK(try_rdma(&pair, IBV_WR_RDMA_WRITE, PAGE) ==
 		      IBV_WC_REM_ACCESS_ERR);
 	}
 	close(fd);
@@ -218,10 +218,10 @@ static void nowhere(const void *arg)
 	REQUIRE(CHECK(mr));
 	for (i = 0; i < ARRAY_SIZE(places); i++) {
 		pair.b.buf = (uint8_t *)(uintptr_t)places[i];
-		CHECK_CALL(transfer(&pair, IBV_WR_RDMA_WRITE, 3000),
+		CHECK_CALL(try_rdma(&pair, IBV_WR_RDMA_WRITE, 3000),
 			   IBV_WC_REM_ACCESS_ERR);
 		CHECK(pair_again(&pair));
-		CHECK_CALL(transfer(&pair, IBV_WR_RDMA_READ, 3000),
+		CHECK_CALL(try_rdma(&pair, IBV_WR_RDMA_READ, 3000),
 			   IBV_WC_REM_ACCESS_ERR);
 		CHECK(pair_again(&pair));
 		forget_events(hosts[0].context);

@@ -38,7 +38,7 @@ static void discarded(const void *arg)
 	pair_down(&pair);
 }
 
-/* What is mapped at an address is what counts, not what was. */
+/* The current mapping of an address counts, not an earlier one. */
 static void remapped(const void *arg)
 {
 	const size_t size = 8 * PAGE;
@@ -79,7 +79,7 @@ static void protected(const void *arg)
 	discard(pair.a.buf, PAGE);
 	CHECK(transferred(&pair, IBV_WR_RDMA_READ, 2 * PAGE));
 	CHECK(filled(pair.a.buf, 2 * PAGE, 1));
-	CHECK(transfer(&pair, IBV_WR_RDMA_WRITE, PAGE) ==
+	CHECK(try_rdma(&pair, IBV_WR_RDMA_WRITE, PAGE) ==
 	      IBV_WC_REM_ACCESS_ERR);
 	CHECK(filled(pair.b.buf, 2 * PAGE, 1));
 	CHECK(pair_again(&pair));
@@ -229,7 +229,7 @@ static void stolen(const void *arg)
 	REQUIRE(thief_start(&thief, &pair));
 	for (i = 0; i < 200; i++) {
 		thief_go(&thief, &pair);
-		if (!CHECK(move(&pair, &(const struct move) {
+		if (!CHECK(transfer(&pair, &(const struct transfer) {
 				.opcode = opcodes[i % ARRAY_SIZE(opcodes)],
 				.length = 1 + i * 211,
 				.offset = i,
@@ -369,7 +369,7 @@ static void registered_again(const void *arg)
 				NULL, 0, IBV_ACCESS_REMOTE_READ |
 				IBV_ACCESS_ON_DEMAND), 0);
 	CHECK(transferred(&pair, IBV_WR_RDMA_READ, size));
-	CHECK(transfer(&pair, IBV_WR_RDMA_WRITE, 1) == IBV_WC_REM_ACCESS_ERR);
+	CHECK(try_rdma(&pair, IBV_WR_RDMA_WRITE, 1) == IBV_WC_REM_ACCESS_ERR);
 	CHECK(pair_again(&pair));
 	CHECK_CALL(ibv_rereg_mr(pair.b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL,
 				NULL, 0, ALL_ACCESS), 0);
@@ -410,7 +410,7 @@ static void killed(const void *arg)
 				_exit(1);
 			for (;;) {
 				discard(pair.b.buf, pair.b.size);
-				transfer(&pair, IBV_WR_RDMA_WRITE, pair.a.size);
+				try_rdma(&pair, IBV_WR_RDMA_WRITE, pair.a.size);
 			}
 		}
 		REQUIRE(CHECK(child > 0));

@@ -39,7 +39,7 @@ static const enum ibv_wr_opcode opcodes[] = {
 };
 
 /* Half of the pages are discarded before each. */
-static void move_discarded(struct pair *pair, const struct move *m)
+static void move_discarded(struct pair *pair, const struct transfer *m)
 {
 	size_t i;
 
@@ -47,7 +47,7 @@ static void move_discarded(struct pair *pair, const struct move *m)
 		discard(pair->a.buf + i * PAGE, PAGE);
 		discard(pair->b.buf + (i + 1) * PAGE, PAGE);
 	}
-	CHECK(move(pair, m));
+	CHECK(transfer(pair, m));
 }
 
 static void operations(const void *arg)
@@ -60,7 +60,7 @@ static void operations(const void *arg)
 	REQUIRE(paging_up(&pair, 16));
 	for (i = 0; i < ARRAY_SIZE(opcodes); i++)
 		for (j = 0; j < ARRAY_SIZE(lengths); j++) {
-			struct move m = {
+			struct transfer m = {
 				.opcode = opcodes[i],
 				.length = lengths[j],
 				.offset = 4001,
@@ -163,7 +163,7 @@ static void shared_receives(const void *arg)
 
 	(void)arg;
 	REQUIRE(pair_up(&pair, &options));
-	move_discarded(&pair, &(const struct move) {
+	move_discarded(&pair, &(const struct transfer) {
 			.opcode = IBV_WR_SEND,
 			.length = 9000,
 			.recv_pieces = 3,
@@ -189,7 +189,7 @@ static void connected_unreliably(const void *arg)
 				NULL, 0, ALL_ACCESS), 0);
 	for (i = 0; i < 4; i++) {
 		discard(pair.a.buf, pair.a.size);
-		CHECK(move(&pair, &(const struct move) {
+		CHECK(transfer(&pair, &(const struct transfer) {
 				.opcode = opcodes[i],
 				.length = 20000,
 			}));
@@ -336,10 +336,10 @@ static void windows(const void *arg)
 	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, 3 * PAGE));
 	CHECK(filled(pair.b.buf, 3 * PAGE, 5));
 	/* One byte more, and a right that only the region has. */
-	CHECK(transfer(&pair, IBV_WR_RDMA_WRITE, 3 * PAGE + 1) ==
+	CHECK(try_rdma(&pair, IBV_WR_RDMA_WRITE, 3 * PAGE + 1) ==
 	      IBV_WC_REM_ACCESS_ERR);
 	CHECK(pair_again(&pair));
-	CHECK(transfer(&pair, IBV_WR_RDMA_READ, PAGE) == IBV_WC_REM_ACCESS_ERR);
+	CHECK(try_rdma(&pair, IBV_WR_RDMA_READ, PAGE) == IBV_WC_REM_ACCESS_ERR);
 	pair.b.mr->rkey = key;
 	CHECK_CALL(ibv_dealloc_mw(mw), 0);
 	pair_down(&pair);

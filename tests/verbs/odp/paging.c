@@ -36,7 +36,7 @@ bool map_again(void *at, size_t length, int protection)
 			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == at);
 }
 
-enum ibv_wc_status transfer(struct pair *pair, enum ibv_wr_opcode opcode,
+enum ibv_wc_status try_rdma(struct pair *pair, enum ibv_wr_opcode opcode,
 			    uint32_t length)
 {
 	static uint64_t id = 1000;
@@ -51,5 +51,5 @@ enum ibv_wc_status transfer(struct pair *pair, enum ibv_wr_opcode opcode,
 
 bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length)
 {
-	return CHECK_CALL(transfer(pair, opcode, length), IBV_WC_SUCCESS);
+	return CHECK_CALL(try_rdma(pair, opcode, length), IBV_WC_SUCCESS);
 }

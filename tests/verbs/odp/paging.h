@@ -10,7 +10,7 @@
 /* A pair whose regions are on demand, @pages long. */
 bool paging_up(struct pair *pair, size_t pages);
 
-/* What the process sees has no pages any more; anonymous memory is zero. */
+/* The memory has no pages any more; anonymous memory is zero. */
 void discard(void *at, size_t length);
 /* Nothing is there any more, not even an address. */
 void unmap(void *at, size_t length);
@@ -18,7 +18,7 @@ void unmap(void *at, size_t length);
 bool map_again(void *at, size_t length, int protection);
 
 /* WRITE or READ of a's whole buffer, or of @length bytes, to b's; the status. */
-enum ibv_wc_status transfer(struct pair *pair, enum ibv_wr_opcode opcode,
+enum ibv_wc_status try_rdma(struct pair *pair, enum ibv_wr_opcode opcode,
 			    uint32_t length);
 /* The same has to be successful. */
 bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length);

@@ -607,7 +607,7 @@ static void traffic(const void *arg)
 	REQUIRE(pair_up(&busy, &options));
 	for (i = 0; i < 300; i++) {
 		fail_some(i % 3 ? 20 : 5);
-		if (!CHECK(move(&busy, &(const struct move) {
+		if (!CHECK(transfer(&busy, &(const struct transfer) {
 				.opcode = ops[i % 3], .length = i * 97 % 20000,
 			   })))
 			break;

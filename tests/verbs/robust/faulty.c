@@ -162,7 +162,7 @@ int rdma_link_add(const char *name, const char *netdev)
 	return err && there(name) ? 0 : err;
 }
 
-/* What is looked up meanwhile does not fail. */
+/* Lookups do not fail meanwhile. */
 static int link_index(const char *name, uint32_t *index)
 {
 	char command[100];

@@ -9,7 +9,7 @@
 bool faults_ready(void);
 /* The nth allocation of this thread from now on fails. */
 void fail_nth(int nth);
-/* Which one would be the next to fail; 0 when it has. */
+/* The number of the next allocation to fail; 0 when it has failed. */
 int fail_left(void);
 /* No more; returns whether it came to that. */
 bool fail_stop(void);

@@ -63,7 +63,7 @@ struct packet {
 	uint32_t length;
 };
 
-/* Who sends to whom. */
+/* Addresses of both ends. */
 struct path {
 	bool ipv6;
 	uint8_t source_mac[6];

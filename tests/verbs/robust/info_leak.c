@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What a stranger has to guess cannot be guessed: numbers of QPs and SRQs, keys
- * of regions and windows, PSNs.  And memory that a process gets from the kernel
- * has nothing in it of what others had there.
+ * Strangers cannot guess numbers of QPs and SRQs, keys
+ * of regions and windows, and PSNs.  Memory that a process gets from the kernel
+ * contains no data of others.
  *
- * usage: secrets		tests
- *	  secrets psns FILE	of numbers in FILE, a line each
+ * usage: info_leak		tests
+ *	  info_leak psns FILE	of numbers in FILE, a line each
  */
 #include <math.h>
 #include <stdio.h>
@@ -220,7 +220,7 @@ static void read_psns(const void *arg)
 	check_series(&psns, n);
 }
 
-/* What was given back is not given out again next. */
+/* A number that was given back is not the next one. */
 static void not_again(const void *arg)
 {
 	const struct series *s = arg;
@@ -242,7 +242,7 @@ static void not_again(const void *arg)
 #define MARK	0xa5c3a5c3a5c3a5c3ull
 #define LEFT	(64u << 20)
 
-/* What a process leaves behind when it ends. */
+/* A process leaves data behind when it ends. */
 static bool leave_marks(void)
 {
 	uint64_t *words = mmap(NULL, LEFT, PROT_READ | PROT_WRITE,

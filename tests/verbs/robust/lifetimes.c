@@ -77,7 +77,7 @@ static void under_way(struct pair *pair, struct chance *c)
 	ibv_req_notify_cq(pair->b.rcq, 1);
 }
 
-/* What happens to them */
+/* Events of their life */
 
 static void drop_region(struct pair *pair, struct chance *c)
 {
@@ -343,7 +343,7 @@ static bool gone(const struct host *host)
 	return ibv_query_port(host->context, 1, &attr);
 }
 
-/* What has broken its connection, or has lost the way, is to be used again. */
+/* Connect QPs again that are in error, or have lost their address. */
 static bool connected(struct pair *pair)
 {
 	return (state_of(&pair->a) == IBV_QPS_RTS &&

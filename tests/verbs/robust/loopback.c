@@ -38,7 +38,7 @@ static bool choir_up(struct choir *c)
 	c->o.wr = WORDS + 1;
 	c->o.sge = 1;
 	c->o.cqe = TALKERS * (WORDS + 1);
-	/* What they say is before where they put what they hear. */
+	/* Their send buffer lies before their receive buffer. */
 	c->o.size = (TALKERS * (WORDS + 1) + TALKERS) * (PLACE + GRH);
 	if (!side_create(&c->sides[0], &hosts[0], &c->o, false))
 		return false;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * More than a program should ever have: a thousand contexts, ten thousand QPs.
- * What is used of them works, and all is given back, also by a process that is
+ * Samples of them work, and all are given back, also by a process that is
  * killed.
  *
- *	robust [GROUP...]
+ *	robust contexts
  *
  *	CONTEXTS, QPS (how many)
  */
@@ -94,7 +94,7 @@ struct couple {
 	struct pair pair;
 };
 
-/* Every so many couples, and the last */
+/* The distance between couples that are used; the last one is, too. */
 #define COUPLES_APART	50
 
 static const struct options small = { .wr = 8, .sge = 1, .size = 8192 };
@@ -489,8 +489,8 @@ static void killed(const void *arg)
 }
 
 /*
- * What was posted before an address goes is sent first, which is no matter of
- * the QPs that have nothing to send.
+ * Requests posted before an address goes are sent first.  The time for that does
+ * not depend on the QPs that have nothing to send.
  */
 #define POSTS	8
 
@@ -516,7 +516,7 @@ static void post_and_forget(struct side *side, const struct host *to,
 		for (i = 1; i <= POSTS; i++)
 			REQUIRE(next_wc(side->scq, &wc) &&
 				CHECK(wc.wr_id == i && !wc.status));
-		/* What finds the queue full would come too late. */
+		/* A packet that finds the queue full would come too late. */
 		usleep(1000);
 	}
 }

@@ -176,7 +176,7 @@ void propose(struct target *t, struct chance *c, struct packet *p)
 	packet_pad(p);
 }
 
-/* What may be wrong */
+/* Kinds of faults */
 
 static void spoil_qpn(struct chance *c, struct packet *p)
 {
@@ -311,7 +311,7 @@ void spoil(struct target *t, struct chance *c, struct packet *p)
 	};
 	uint32_t n = 1 + (one_in(c, 3) ? draw_below(c, 3) : 0);
 
-	/* What the peer makes of the message now is its affair. */
+	/* The peer may treat the message in any way now. */
 	t->busy = one_in(c, 2) ? t->busy : -1;
 	while (n--)
 		PICK(c, ways)(c, p);

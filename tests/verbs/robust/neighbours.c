@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What processes do, or leave undone, that concerns nobody but themselves.
+ * Processes misbehave in ways that must affect only themselves.
  *
  *	SEED, ROUNDS
  *

@@ -35,7 +35,7 @@ static const struct options ours[WAYS] = {
 	[DATAGRAM] = { .type = IBV_QPT_UD },
 };
 
-/* What both tell each other: numbers of the QPs. */
+/* Both exchange the numbers of their QPs. */
 struct hello {
 	uint32_t qpn[WAYS];
 };

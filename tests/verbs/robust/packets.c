@@ -23,7 +23,7 @@ static uint64_t seed;
 static unsigned long budget;
 static struct pair victims[2];
 
-/* What has to go on as it was */
+/* Traffic that has to go on */
 
 static const char *const drops[] = {
 	"rx_icrc_encapsulated", "rx_malformed", "rx_bad_qpn", "rx_bad_address",
@@ -244,7 +244,7 @@ static bool burst(struct target *t, struct chance *c, uint32_t evil)
 			bodies[at + draw_below(c, n)] ^= 1 << draw_below(c, 8);
 		if (!size)
 			size = n;
-		/* All are as long as the first one, but for the last. */
+		/* All except the last are as long as the first one. */
 		if (n > size && evil)
 			n = size;
 		if (n > size)

@@ -175,7 +175,7 @@ void sender_flush(void)
 
 /* Fragments */
 
-/* What follows the IP header, and the IP header of a fragment of it. */
+/* The data behind the IP header, and the IP header of a fragment of it. */
 static void fragment_ipv4(struct frame *to, const struct frame *whole,
 			  uint32_t from, uint32_t n, bool more)
 {
@@ -212,7 +212,7 @@ void sender_fragment(struct chance *c)
 	uint32_t n = whole.length - header, from, size;
 	struct frame *frame;
 
-	/* What was called a fragment before cannot be cut. */
+	/* A fragment cannot be fragmented again. */
 	if (whole.length < header + 24 || whole.length > FRAME_ROOM - 8) {
 		sender.used++;
 		return;

@@ -143,7 +143,7 @@ int killed_neighbour(char **argv)
 	}
 }
 
-/* What is left of it */
+/* The rest of it */
 
 /* Objects of every device, as "rdma resource" counts them. */
 static void resources(char *text, size_t size)

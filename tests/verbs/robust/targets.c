@@ -34,7 +34,7 @@ static const struct side attacker_side = {
 	.host = &attacker, .qp = &attacker_qp,
 };
 
-/* What lies between the regions. */
+/* The bytes between the regions. */
 static const struct {
 	uint32_t from, to;
 } canaries[] = {

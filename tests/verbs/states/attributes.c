@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Which attributes modify_qp() wants, takes and refuses for each type of QP and
+ * Attributes that modify_qp() requires, accepts and refuses for each type of QP and
  * each step: written from IBTA vol. 1, 11.2.5.2 and annex A14, not from the
  * table in the kernel.  And the values that it refuses at any time.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * What send and receive queue do in each state.
+ * Send and receive queue in each state.
  */
 #include <errno.h>
 #include <string.h>
@@ -197,9 +197,9 @@ static void sqd_receives(const void *arg)
 	(void)arg;
 	REQUIRE(pair_up(&pair, NULL));
 	CHECK_CALL(drain(&pair.b, false), 0);
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = IBV_WR_SEND, .length = 5000 });
-	move(&pair, &(const struct move) {
+	transfer(&pair, &(const struct transfer) {
 		.opcode = IBV_WR_RDMA_READ, .length = 5000 });
 	pair_down(&pair);
 }

@@ -316,7 +316,7 @@ static void cur_state(const void *arg)
 	pair_down(&pair);
 }
 
-/* What was set */
+/* The attributes that were set */
 
 static const struct options peculiar = {
 	.mtu = IBV_MTU_512, .psn = 0xabcdef, .rd_atomic = 5, .timeout = 9,

@@ -13,7 +13,7 @@
 #include <x86intrin.h>
 
 #define NS 1000000000ULL
-/* What the kernel says is asked for again so often: it may step, and the rate is not exact. */
+/* Ask the kernel again so often: its time may step, and the rate is not exact. */
 #define PERIOD_NS (100 * 1000 * 1000)
 
 struct base {

@@ -21,7 +21,7 @@ def storm(b, bodies):
 
 @contextlib.contextmanager
 def one_for_each_run(b):
-    """What comes inside gets an ACK or NAK for each run at most. The bystander's probe is one, too."""
+    """Packets that arrive inside get an ACK or NAK for each run at most. The bystander's probe is one, too."""
     acks, runs = b.counter("tx_acks"), b.counter("rx_bursts")
     yield
     acks, runs = b.counter("tx_acks") - acks, b.counter("rx_bursts") - runs

@@ -42,7 +42,7 @@ def cnps_of(b, found, tclass=0):
 
 
 def one_cnp(b, *others, tclass=0):
-    """What the device said: a CNP, then these."""
+    """The device sent a CNP, then these."""
     found = b.answers()
     expect("answers", [packet.name for packet in found], ["CNP", *others])
     cnps_of(b, found, tclass)
@@ -172,7 +172,7 @@ def interval(b):
 
 @contextlib.contextmanager
 def marking_queue(host):
-    """What this host sends is marked if it is ECN capable, and lost otherwise."""
+    """Packets of this host are marked if they are ECN capable, and lost otherwise."""
     command = ["ip", "netns", "exec", host, "tc", "qdisc"]
     subprocess.run([*command, "add", "dev", "eth0", "root", "netem", "loss", "100%", "ecn"], check=True)
     try:

@@ -25,7 +25,7 @@ def with_checksum(datagram):
 
 
 def writes(b, rc, data, idents, checksums, **ip):
-    """WRITEs of so many bytes each, without a pause."""
+    """WRITEs of SIZE bytes each, without a pause."""
     pieces = [data[at:at + SIZE] for at in range(0, len(data), SIZE)]
     datagrams = []
     for i, piece in enumerate(pieces):

@@ -6,7 +6,7 @@ import itertools
 import pyverbs.enums as e
 import roce
 from bench import case, expect
-from rc_answers import acknowledge, asked, respond
+from rc_responses import acknowledge, asked, respond
 
 MTU = 1024
 PSN = 500

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What is no packet (IBTA vol. 1, 9.6): dropped in silence and counted, whoever it is for."""
+"""Malformed packets (IBTA vol. 1, 9.6): dropped in silence and counted, whatever their destination."""
 
 import ipaddress
 import struct

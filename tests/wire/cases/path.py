@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""What of an address vector is seen in the headers below the BTH (IBTA vol. 1, annexes A16 and A17): traffic class, hop
-limit, flow label, UDP source port, priority of a VLAN. Of requests and of answers alike. The RDMA core has the last word
-on the hop limit: it is that of the route."""
+"""The fields of an address vector in the headers below the BTH (IBTA vol. 1, annexes A16 and A17): traffic class, hop
+limit, flow label, UDP source port, priority of a VLAN; in requests and responses alike. The RDMA core decides on the hop
+limit: it is that of the route."""
 
 import contextlib
 import os

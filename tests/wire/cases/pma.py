@@ -45,7 +45,7 @@ def port_counters(b):
 
 @case("PMA: a stranger does not learn which QPs exist")
 def no_oracle(b):
-    """What the answers show counts as much for a QP that exists as for one that does not."""
+    """The counters in the responses count alike for QPs that exist and for others."""
     shown = ("rx_packets", "rx_bytes", "rx_icrc_encapsulated", "rx_malformed", "tx_packets", "tx_local_drops")
     rc = b.rc()
     for damage in (0, 1):

@@ -217,7 +217,7 @@ def read_without_key(b):
 def too_many(b):
     rc, answers = b.rc(), []
     with b.full_queue():
-        # Until the queue is full; then so many as may wait, and one
+        # Until the queue is full; then as many as may wait, and one
         while rc.state == "RTS" and rc.psn - rc.first_psn & 0xFFFFFF < 10 * TX_LIMIT:
             b.send_next(rc, "RC_READ_REQUEST", dma_len=1000)
     b.state(rc, "ERR")

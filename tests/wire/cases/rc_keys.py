@@ -116,7 +116,7 @@ def deregistered_unanswered(b):
             victim.post_recv(wr_id=wr_id)
         with b.counts("resp_remote_access_errors"):
             with b.stuck_queue():
-                # The answers to so many fill the queue, and no more than may wait are left for the next one.
+                # The responses to these fill the queue, and no more than may wait are left for the next one.
                 for _ in range(TX_LIMIT + 3):
                     b.send_next(victim, transport + "_READ_REQUEST", dma_len=1000)
                 psn = victim.psn

@@ -168,7 +168,7 @@ def flush(b):
                                (REGION, 0, 0), (REGION, 2**64 - 1, 2**32 - 1)):
         b.send_next(rc, "RC_FLUSH", feth=feth(level=level), va=va, dma_len=dma_len, rkey=memory.rkey)
         placed(b, rc)
-    # What is reserved in FETH means nothing
+    # Reserved bits in FETH are ignored
     b.send_next(rc, "RC_FLUSH", feth=feth() | 0xFFFFFFC0, va=memory.va, dma_len=8, rkey=memory.rkey)
     msn = placed(b, rc).msn
     b.send(rc, "RC_FLUSH", feth=feth(), va=memory.va, dma_len=8, rkey=memory.rkey, psn=rc.psn - 1)

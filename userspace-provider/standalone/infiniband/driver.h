@@ -166,7 +166,7 @@ struct verbs_dmah {
 };
 #endif
 
-/* What a provider implements */
+/* The operations that a provider implements */
 
 struct verbs_context_ops {
 	int (*advise_mr)(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,

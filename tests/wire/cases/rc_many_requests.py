@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""One answer that ends very many requests (IBTA vol. 1, 9.7.5.1.2): binds of memory windows take no PSN, and a thousand of them
+"""One response that ends very many requests (IBTA vol. 1, 9.7.5.1.2): binds of memory windows take no PSN, and a thousand of them
 may wait for the ACK of one SEND. The last SEND is on the wire only when all binds before it have been done."""
 
 import contextlib
