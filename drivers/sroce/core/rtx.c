@@ -46,9 +46,8 @@ static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
  * If the window depends on it, the responses to all READs are sampled.
  */
 static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
-			 u32 from, u64 now)
+			 u32 from, bool idle, u64 now)
 {
-	bool idle = from == r->una;
 	bool first = r->reads && idle;
 
 	if (from == r->psn || x->sampling || x->resent ||
@@ -158,13 +157,15 @@ void sroce_rtx_paced(struct sroce_rtx *x, struct sroce_requester *r, u32 from, u
 {
 	take_samples(x, r, now);
 	if (sroce_rtx_waits(x, r))
-		start_sample(x, r, from, now);
+		start_sample(x, r, from, false, now);
 }
 
 void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from,
 			u64 now)
 {
 	bool waits = sroce_rtx_waits(x, r);
+	/* The deadline may be that of another wait, which has passed. */
+	bool idle = !x->armed && from == r->una;
 
 	x->armed = false;
 	if (!waits)
@@ -174,7 +175,7 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from
 	take_samples(x, r, now);
 	if (!waits)
 		return;
-	start_sample(x, r, from, now);
+	start_sample(x, r, from, idle, now);
 	x->quiet_since = now;
 	if (!x->expires_set) {
 		x->probes = 0;
