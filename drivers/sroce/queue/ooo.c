@@ -27,7 +27,7 @@ static bool follows_last(const struct sroce_ooo_queue *q, const struct sroce_pkt
 	return q->last && pkt->psn == sroce_psn_add(q->last->pkt.psn, 1);
 }
 
-static void append_packet(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
+static void append_held(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
 {
 	held->arrived = q->last->arrived;
 	rb_link_node(&held->node, &q->last->node, &q->last->node.rb_right);
@@ -36,7 +36,7 @@ static void append_packet(struct sroce_ooo_queue *q, struct sroce_ooo_packet *he
 }
 
 /* Returns false if a packet with this PSN is there. */
-static bool insert_packet(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
+static bool insert_held(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
 {
 	if (rb_find_add(&held->node, &q->tree.rb_root, compare_packets))
 		return false;
@@ -87,8 +87,8 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 	if (!sroce_reader_copy(&reader, held->payload, pkt->payload))
 		goto err_packet;
 	if (likely(follows_last(q, pkt)))
-		append_packet(q, held);
-	else if (!insert_packet(q, held))
+		append_held(q, held);
+	else if (!insert_held(q, held))
 		goto err_packet;
 	q->packets++;
 	q->bytes += size;
