@@ -299,7 +299,7 @@ void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	} else if (r->reads) {
 		r->rewound = true;
 		if (response_broke_off(r))
-			sroce_requester_lost(r, 1);
+			sroce_requester_lost(r, sroce_psn_diff(r->psn, r->una));
 		sroce_requester_rewind(r);
 	} else {
 		sroce_requester_probed(r);
