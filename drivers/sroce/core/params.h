@@ -62,9 +62,10 @@
 /* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
 #define SROCE_WINDOW_PACKET_NS	10000
 /*
- * Distant peers: packets leave this many times as fast as a window per round trip, so
- * that the window can grow; and as many ns may be made up for, which timers are late.
- * A queue on the way may be shorter than the window.  Row "100 ms away, after 10 s".
+ * The pace of packets to a distant peer, as a multiple of a window per round trip: the
+ * window can grow by this factor in a round trip.  If the timer was late, up to the
+ * second value (ns) is made up for; a longer lump could overflow a queue on the way.
+ * Row "100 ms away, after 10 s".
  */
 #define SROCE_PACE_FACTOR	2
 #define SROCE_PACE_SLACK_NS	1000000
@@ -277,8 +278,8 @@
 #define SROCE_TIMER_SHARE_NS	2000000
 #define SROCE_TIMER_PERIOD_NS	4000000
 /*
- * Routes of received packets that a CPU remembers, as a power of two: so many
- * peers send at the same time, or fewer.  Row READ 2 B latency of the bench.
+ * Binary logarithm of the number of routes of received packets that a CPU keeps.
+ * Peers that send at the same time each need one.  Row "READ 2 B latency".
  */
 #define SROCE_RX_ROUTE_BITS	6
 /* Completions copied to a resized CQ in a lock section.  Suite resources. */

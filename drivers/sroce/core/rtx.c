@@ -298,6 +298,7 @@ void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 		sroce_completer_ask(r, true);
 	} else if (r->reads) {
 		r->rewound = true;
+		/* Nothing behind it has arrived for the whole interval. */
 		if (response_broke_off(r))
 			sroce_requester_lost(r, sroce_psn_diff(r->psn, r->una));
 		sroce_requester_rewind(r);

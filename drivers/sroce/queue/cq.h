@@ -116,8 +116,8 @@ void sroce_cq_notify(struct sroce_cq *cq);
  * @cq: CQ of a kernel user
  *
  * Before pre_destroy_cq() came, ib_free_cq() assumed that a CQ without QPs has no
- * events, and freed the handler's data at once.  This does not wait for the events of other QPs,
- * however many there are.
+ * events, and freed the handler's data at once.  This does not wait for the events of
+ * other QPs, however many there are.
  *
  * Context: process, may sleep.
  */

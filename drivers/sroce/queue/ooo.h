@@ -28,8 +28,8 @@ struct sroce_ooo_queue {
  *	receive path
  * @node: entry in the queue
  * @pkt: parsed headers
- * @arrived: time of its arrival, ns; of a packet behind the last one: the arrival of
- *	that
+ * @arrived: time at which the gap before it was noticed, ns.  A packet that follows
+ *	the last one of the queue has the same gap before it, and the same time
  * @size: memory that it takes, bytes
  * @payload: payload; its memory in the skb may belong to the sender, who could
  *	change it later

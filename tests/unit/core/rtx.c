@@ -259,6 +259,18 @@ TEST(rtx, a_retransmission_is_no_sample)
 	EQUAL(x.rtt.smooth, 300 * US);
 }
 
+TEST(rtx, a_silence_within_a_response_is_the_loss_of_its_rest)
+{
+	sender_init(&s, 0);
+	x = (struct sroce_rtx) { .timeout = 67 * MS };
+	post(&s, SROCE_OP_READ, 40 * MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
+	sroce_requester_acknowledge(&s.r, 1);
+	sroce_rtx_probe(&x, &s.r, 20 * MS);
+	EQUAL(s.r.repair.losses, 39);
+}
+
 /* A wait for something else has ended: the deadline was that of the wait. */
 TEST(rtx, a_sample_does_not_begin_behind_what_is_outstanding)
 {
