@@ -365,6 +365,18 @@ static void tune_distant_read_short_queue(struct world *w)
 	}
 }
 
+/* Most of a burst is lost, until the window is as small as the queue. */
+static void tune_distant_read_ten_packets(struct world *w)
+{
+	tune_read_short_queue(w);
+	w->stream = 32;
+	w->sides[0].link.delay = 2600000;
+	w->sides[1].link.delay = 2600000;
+	w->sides[0].post_pace = 100000;
+	w->sides[1].post_pace = 100000;
+	w->by = 13000000000;
+}
+
 const struct scenario scenarios[] = {
 	{ "lossless", SROCE_RC, 300 },
 	{ "loss", SROCE_RC, 600, tune_loss },
@@ -401,5 +413,7 @@ const struct scenario scenarios[] = {
 	  tune_distant_short_queue },
 	{ "distant-read-stream-through-short-queue", SROCE_RC, 3,
 	  tune_distant_read_short_queue },
+	{ "distant-read-stream-through-queue-of-ten", SROCE_RC, 3,
+	  tune_distant_read_ten_packets },
 	{}
 };

@@ -98,6 +98,8 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
  * @losses: packets lost
  * @flight: packets that were unacknowledged when the first loss was noticed
  *
+ * If most of the flight is lost, the network is congested, however distant the peer is.
+ *
  * Return: true if the window is smaller for it.
  */
 bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight);

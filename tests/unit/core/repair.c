@@ -124,6 +124,20 @@ TEST(repair, a_peer_that_no_longer_holds_is_noticed)
 	EQUAL(s.r.repair.peer, SROCE_PEER_DROPS);
 }
 
+/* Losses of a distant peer are many, but no network loses every other packet by itself. */
+TEST(repair, most_of_a_flight_lost_is_congestion_at_any_distance)
+{
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 1000);
+	cc.distant = true;
+	cc.window = 64;
+	CHECK(sroce_cc_lost_many(&cc, 20, 64));
+	EQUAL(cc.window, 64);
+	CHECK(sroce_cc_lost_many(&cc, 40, 64));
+	EQUAL(cc.window, 32);
+}
+
 /* A long message to a peer that holds, limited by the window. */
 static void streaming(u32 window)
 {
