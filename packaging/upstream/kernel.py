@@ -90,6 +90,16 @@ def without_version(device):
     return device
 
 
+def without_preparation(icrc):
+    """The kernel's CRC library needs no begin and end of a burst, so net/icrc.c has no empty functions for that."""
+    for pattern, count in ((r"/\* Only net/fast_crc .*\n(?:static void crc_(?:begin|end)\(.*\n{\n}\n\n?){2}\n*", 1),
+                           (r"\tcrc_(?:begin|end)\(.*\n", 4)):
+        icrc, found = re.subn(pattern, "", icrc)
+        if found != count:
+            raise Trouble(f"not found: {pattern!r}")
+    return icrc
+
+
 def conditions(kbuild):
     """Of objects that not every configuration has: {stem: name of the option}."""
     return {stem: option for option, stem in re.findall(r"^sroce-\$\((\w+)\) \+= drivers/sroce/(\S+)\.o$", kbuild, re.M)}
@@ -120,6 +130,7 @@ def files(top, base, probes, author):
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
     result[f"{HOME}/verbs/device.c"] = without_version(result[f"{HOME}/verbs/device.c"])
+    result[f"{HOME}/net/icrc.c"] = without_preparation(result[f"{HOME}/net/icrc.c"])
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     old = {path: (base / path).read_text() for path in TOUCHED}

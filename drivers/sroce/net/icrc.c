@@ -13,6 +13,22 @@ static u32 crc_head(const struct sroce_icrc *icrc, const u8 *p, u32 len)
 
 	return sroce_crc32(state, p, len);
 }
+
+/* Continue a CRC from @state with @len bytes at @p. */
+static u32 crc_more(const struct sroce_icrc *icrc, u32 state, const u8 *p,
+		    u32 len)
+{
+	return sroce_crc32(state, p, len);
+}
+
+/* Only net/fast_crc prepares a burst. */
+static void crc_begin(struct sroce_icrc *icrc, u32 bytes)
+{
+}
+
+static void crc_end(const struct sroce_icrc *icrc)
+{
+}
 #endif
 
 /*
@@ -42,11 +58,7 @@ static noinline bool crc_pieces(struct sroce_icrc *icrc, u32 index,
 		p = sroce_reader_piece(r, &n);
 		if (!p)
 			return false;
-#ifdef SROCE_OUT_OF_TREE
-		*state = sroce_fast_crc_more(icrc, *state, p, n);
-#else
-		*state = sroce_crc32(*state, p, n);
-#endif
+		*state = crc_more(icrc, *state, p, n);
 	}
 	return true;
 }
@@ -93,9 +105,7 @@ void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 {
 	u32 i, len;
 
-#ifdef SROCE_OUT_OF_TREE
-	sroce_fast_crc_begin(icrc, left);
-#endif
+	crc_begin(icrc, left);
 	for (i = 0; left; i++, left -= len) {
 		const u8 *to;
 		__le32 trailer;
@@ -104,9 +114,7 @@ void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 		to = crc_packet(icrc, i, &r, len, NULL, &trailer);
 		memcpy((u8 *)to, &trailer, sizeof(trailer));
 	}
-#ifdef SROCE_OUT_OF_TREE
-	sroce_fast_crc_end(icrc);
-#endif
+	crc_end(icrc);
 }
 
 u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
@@ -116,9 +124,7 @@ u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 	u64 good = 0, bit;
 	u32 len;
 
-#ifdef SROCE_OUT_OF_TREE
-	sroce_fast_crc_begin(icrc, left);
-#endif
+	crc_begin(icrc, left);
 	for (bit = 1; left; bit <<= 1, index++, left -= len) {
 		const u8 *found;
 		__le32 right;
@@ -128,8 +134,6 @@ u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 		if (found && !memcmp(found, &right, sizeof(right)))
 			good |= bit;
 	}
-#ifdef SROCE_OUT_OF_TREE
-	sroce_fast_crc_end(icrc);
-#endif
+	crc_end(icrc);
 	return good;
 }

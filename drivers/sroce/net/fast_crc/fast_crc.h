@@ -26,10 +26,27 @@ u32 sroce_fast_crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len);
 u32 sroce_fast_crc_more(const struct sroce_icrc *icrc, u32 state, const u8 *p,
 			u32 len);
 
+/* The names that net/icrc.c uses; without this folder it has its own. */
 static __always_inline u32 crc_head(struct sroce_icrc *icrc, const u8 *p,
 				    u32 len)
 {
 	return sroce_fast_crc_head(icrc, p, len);
+}
+
+static __always_inline u32 crc_more(const struct sroce_icrc *icrc, u32 state,
+				    const u8 *p, u32 len)
+{
+	return sroce_fast_crc_more(icrc, state, p, len);
+}
+
+static __always_inline void crc_begin(struct sroce_icrc *icrc, u32 bytes)
+{
+	sroce_fast_crc_begin(icrc, bytes);
+}
+
+static __always_inline void crc_end(const struct sroce_icrc *icrc)
+{
+	sroce_fast_crc_end(icrc);
 }
 
 #endif /* SROCE_FAST_CRC_H */
