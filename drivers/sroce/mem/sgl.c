@@ -212,32 +212,9 @@ int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl 
 int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 		    u32 at, const void *from, u32 len)
 {
-	void *near = find_piece(cache, to, at, len);
-	struct sroce_sgl_iter w __uninitialized;
+	struct sroce_reader r = sroce_reader_of(from, len);
 
-	if (IS_ERR(near))
-		return PTR_ERR(near);
-	if (near) {
-		sroce_copy_ordered(near, from, len);
-		return 0;
-	}
-
-	if (!sroce_sgl_iter_init(&w, cache, to, at, len))
-		return -EMSGSIZE;
-	while (len) {
-		u32 n = len;
-		void *p = sroce_sgl_iter_next(&w, &n);
-
-		if (IS_ERR(p))
-			return PTR_ERR(p);
-		if (n < len)
-			memcpy(p, from, n);
-		else
-			sroce_copy_ordered(p, from, n);
-		from += n;
-		len -= n;
-	}
-	return 0;
+	return sroce_sgl_store_packet(cache, to, at, &r, len);
 }
 
 int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,

@@ -34,6 +34,12 @@ struct sroce_reader {
 void sroce_reader_begin(struct sroce_reader *r, const struct sk_buff *skb,
 			u32 offset);
 
+/* A reader for @len contiguous bytes at @p. */
+static inline struct sroce_reader sroce_reader_of(const void *p, u32 len)
+{
+	return (struct sroce_reader) { .p = p, .left = len };
+}
+
 /* Continue with the next skb of the frag_list; false at its end. */
 bool sroce_reader_open(struct sroce_reader *r);
 

@@ -82,10 +82,7 @@ void sroce_ooo_drop(struct sroce_ooo_queue *q, struct sroce_device *dev);
 static inline struct sroce_reader
 sroce_ooo_reader(const struct sroce_ooo_packet *held)
 {
-	return (struct sroce_reader) {
-		.p = held->payload,
-		.left = held->pkt.payload,
-	};
+	return sroce_reader_of(held->payload, held->pkt.payload);
 }
 
 #endif /* SROCE_OOO_H */
