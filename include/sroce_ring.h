@@ -157,7 +157,7 @@ static inline int sroce_cqe_ready(const struct sroce_cqe *cqe, __u32 index,
 static inline int sroce_cq_armed_for_any(const struct sroce_cq_slot *slot,
 					 __u32 arm)
 {
-	return arm != sroce_load(&slot->served) && !(arm & SROCE_ARM_SOLICITED);
+	return arm != sroce_load(&slot->served_arm) && !(arm & SROCE_ARM_SOLICITED);
 }
 
 /*

@@ -90,7 +90,7 @@ static struct sroce_cq *cq_new(struct ibv_context *context,
 		return NULL;
 	cq->origin = origin;
 	sroce_lock_init(&cq->lock, !cq_single_threaded(context, attr));
-	sroce_lock_init(&cq->place, cq->lock.needed);
+	sroce_lock_init(&cq->ring_lock, cq->lock.needed);
 	err = cq_create(context, attr, cq);
 	if (err) {
 		sroce_free_to(origin, cq);
@@ -195,7 +195,7 @@ static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
 {
 	int err;
 
-	sroce_lock_long(&cq->place);
+	sroce_lock_long(&cq->ring_lock);
 	err = sroce_map_again(to_sroce_context(cq->vcq.cq.context), &to->map,
 			      &cq->memory);
 	if (!err) {
@@ -203,7 +203,7 @@ static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
 		cq->entries = to->entries;
 		sroce_store(&cq->head, 0);
 	}
-	sroce_unlock_long(&cq->place);
+	sroce_unlock_long(&cq->ring_lock);
 	return err;
 }
 
@@ -211,17 +211,17 @@ static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
  * True if there are completions that no event has covered.  Other threads may
  * poll meanwhile; an unnecessary event is harmless.
  */
-static bool has_untold(const struct sroce_cq *cq, bool solicited_only)
+static bool has_unnotified(const struct sroce_cq *cq, bool solicited_only)
 {
-	uint32_t told = sroce_load(&cq->slot->told);
+	uint32_t notified = sroce_load(&cq->slot->notified);
 	uint32_t i = sroce_load(&cq->head);
 
 	/*
-	 * Ignore @told if it is older than the ring, even if indices have
+	 * Ignore @notified if it is older than the ring, even if indices have
 	 * wrapped.
 	 */
-	if (told - i <= cq->entries)
-		i = told;
+	if (notified - i <= cq->entries)
+		i = notified;
 	for (; sroce_cqe_ready(cqe_at(cq, i), i, cq->entries); i++) {
 		const struct sroce_cqe *cqe = cqe_at(cq, i);
 
@@ -255,17 +255,17 @@ static int cq_resize(struct sroce_cq *cq, int cqe)
  * A thread that armed after the kernel had switched rings has looked at the old
  * one.
  */
-static void remind(struct sroce_cq *cq)
+static void renotify(struct sroce_cq *cq)
 {
 	uint32_t arm;
-	bool untold;
+	bool unnotified;
 
-	sroce_lock_long(&cq->place);
+	sroce_lock_long(&cq->ring_lock);
 	arm = sroce_load(&cq->slot->arm);
-	untold = arm != sroce_load(&cq->slot->served) &&
-		 has_untold(cq, arm & SROCE_ARM_SOLICITED);
-	sroce_unlock_long(&cq->place);
-	if (untold)
+	unnotified = arm != sroce_load(&cq->slot->served_arm) &&
+		 has_unnotified(cq, arm & SROCE_ARM_SOLICITED);
+	sroce_unlock_long(&cq->ring_lock);
+	if (unnotified)
 		ibv_cmd_req_notify_cq(&cq->vcq.cq, arm & SROCE_ARM_SOLICITED);
 }
 
@@ -277,7 +277,7 @@ int sroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 	sroce_lock_long(&cq->lock);
 	err = cq_resize(cq, cqe);
 	if (!err)
-		remind(cq);
+		renotify(cq);
 	sroce_unlock_long(&cq->lock);
 	return err;
 }
@@ -303,13 +303,13 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 int sroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
-	bool untold;
+	bool unnotified;
 
 	sroce_cq_arm(cq->slot, solicited_only);
-	sroce_lock_long(&cq->place);
-	untold = has_untold(cq, solicited_only);
-	sroce_unlock_long(&cq->place);
-	if (likely(!untold))
+	sroce_lock_long(&cq->ring_lock);
+	unnotified = has_unnotified(cq, solicited_only);
+	sroce_unlock_long(&cq->ring_lock);
+	if (likely(!unnotified))
 		return 0;
 	return ibv_cmd_req_notify_cq(ibcq, solicited_only);
 }

@@ -6,9 +6,9 @@
 
 static struct sroce_rqe *rq_entry(const struct sroce_rq *rq, uint32_t index)
 {
-	size_t place = index & (rq->entries - 1);
+	size_t pos = index & (rq->entries - 1);
 
-	return (struct sroce_rqe *)((char *)rq->ring + (place << rq->shift));
+	return (struct sroce_rqe *)((char *)rq->ring + (pos << rq->shift));
 }
 
 /* True if there is no room for the entry at @index.  (D) */

@@ -13,9 +13,9 @@
 static inline struct sroce_sqe *sq_entry(const struct sroce_sq *sq,
 					 uint32_t index)
 {
-	size_t place = index & (sq->entries - 1);
+	size_t pos = index & (sq->entries - 1);
 
-	return (struct sroce_sqe *)((char *)sq->ring + (place << sq->shift));
+	return (struct sroce_sqe *)((char *)sq->ring + (pos << sq->shift));
 }
 
 /* True if there is no room for the entry at @index.  (D) */

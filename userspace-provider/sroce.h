@@ -146,7 +146,7 @@ struct sroce_ah {
 /**
  * struct sroce_cq - completion queue
  * @lock: protects polling
- * @place: protects @ring and @entries where they change and where they are read
+ * @ring_lock: protects @ring and @entries where they change and where they are read
  *	without @lock; taken inside @lock
  * @head: completions polled; read without @lock when the CQ is armed
  * @empty_polls: polls that found nothing
@@ -164,7 +164,7 @@ struct sroce_cq {
 	uint32_t empty_polls;
 
 	struct sroce_cqe current;
-	struct sroce_lock place;
+	struct sroce_lock ring_lock;
 	struct sroce_memory memory;
 };
 

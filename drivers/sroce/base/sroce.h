@@ -73,12 +73,12 @@ struct sroce_settings {
  * @ndev: netdev; the device is unregistered before it (verbs/main.c's notifier)
  * @ndev_tracker: tracks the reference to @ndev
  * @counters: per CPU
- * @statistics: what is counted for QPs that are bound to a counter, by number
+ * @qp_counters: what is counted for QPs that are bound to a counter, by number
  *	(verbs/qp_counter.c)
- * @retired: sum of the counters that were removed from @statistics; protected
+ * @retired: sum of the counters that were removed from @qp_counters; protected
  *	by its lock
  * @recent: cached sum of all counters for PMA queries; protected by
- *	@statistics' lock
+ *	@qp_counters' lock
  * @recent_until: expiry of @recent, jiffies
  * @num_qps: QPs, up to SROCE_MAX_QP (queue/qp.c)
  * @num_srqs: SRQs, up to SROCE_MAX_SRQ (queue/srq.c)
@@ -100,7 +100,7 @@ struct sroce_device {
 	struct net_device *ndev;
 	netdevice_tracker ndev_tracker;
 	struct sroce_counters __percpu *counters;
-	struct xarray statistics;
+	struct xarray qp_counters;
 	struct sroce_counters retired;
 	struct sroce_counters recent;
 	unsigned long recent_until;

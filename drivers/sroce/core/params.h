@@ -181,10 +181,10 @@
 /* Bytes of a packet that is built in one piece of memory.  Row "SEND 2 B". */
 #define SROCE_LINEAR_BYTES	2048
 /*
- * Pages of a CPU for copied payload, of 32 KiB, that are used in turn: two bursts.
- * Row "UD 1 KiB".
+ * Pages of 32 KiB per CPU for copied payload, used in turn: together they hold two
+ * bursts.  Row "UD 1 KiB".
  */
-#define SROCE_ROOM_PAGES	4
+#define SROCE_FRAG_PAGES	4
 /* ns until the next attempt after this host's queue refused.  Suite congestion. */
 #define SROCE_PAUSE_NS		200000
 /* Refusals in a row after which packets count as lost.  Suite congestion. */

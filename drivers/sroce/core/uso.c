@@ -14,7 +14,7 @@ static bool includes(u32 psn, u32 packets, u32 wanted)
 	return at >= 0 && at < (s32)packets;
 }
 
-static void watch(struct sroce_uso *uso, u32 psn, u32 packets, bool again)
+static void start_watch(struct sroce_uso *uso, u32 psn, u32 packets, bool again)
 {
 	uso->first = psn;
 	uso->packets = packets;
@@ -26,7 +26,7 @@ static void watch(struct sroce_uso *uso, u32 psn, u32 packets, bool again)
  * The watched burst is judged.  Only one that was sent for the first time can show
  * that the device is good.
  */
-static bool judge(struct sroce_uso *uso, bool spoiled)
+static bool finish_watch(struct sroce_uso *uso, bool spoiled)
 {
 	uso->state = SROCE_USO_IDLE;
 	if (spoiled)
@@ -58,7 +58,7 @@ void sroce_uso_sent(struct sroce_uso *uso, u32 psn, u32 packets, u32 una,
 	if (uso->state == SROCE_USO_SENT && includes(psn, packets, second))
 		uso->state = una == second ? SROCE_USO_REPEATED : SROCE_USO_IDLE;
 	if (packets > 1 && may_watch(uso, again))
-		watch(uso, psn, packets, again);
+		start_watch(uso, psn, packets, again);
 }
 
 bool sroce_uso_acked(struct sroce_uso *uso, u32 una)
@@ -76,5 +76,5 @@ bool sroce_uso_acked(struct sroce_uso *uso, u32 una)
 	if (state == SROCE_USO_REPEATED && arrived > 2 &&
 	    (uso->packets > 2 || uso->again))
 		return false;
-	return judge(uso, state == SROCE_USO_REPEATED);
+	return finish_watch(uso, state == SROCE_USO_REPEATED);
 }

@@ -58,7 +58,7 @@ struct run {
  * A section ends in which marked packets were accepted.  The peer is told; the
  * window of READs is this end's, so the requester reacts to its responses.
  */
-static void answer_marks(struct run *run)
+static void report_marks(struct run *run)
 {
 	struct sroce_qp *qp = run->qp;
 
@@ -80,7 +80,7 @@ static void run_unlock(struct run *run)
 	if (!run->locked)
 		return;
 	if (unlikely(run->marked))
-		answer_marks(run);
+		report_marks(run);
 	if (run->responses) {
 		sroce_req_run(run->qp);
 		sroce_sq_end(run->qp);
@@ -125,7 +125,7 @@ static void packet_addresses(const struct sroce_rx *rx, struct in6_addr *from,
  * Link-local addresses are unique per link only.  If a host has the same one on
  * several links, the netdev tells them apart.
  */
-static bool of_a_link(const struct in6_addr *addr)
+static bool is_link_local(const struct in6_addr *addr)
 {
 	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
 }
@@ -133,7 +133,7 @@ static bool of_a_link(const struct in6_addr *addr)
 /*
  * Netdev that has the address, below a VRF; NULL if it is gone.  Context: RCU.
  */
-static struct net_device *arrived_at(const struct sroce_rx *rx)
+static struct net_device *rx_ndev(const struct sroce_rx *rx)
 {
 	int slave = 0;
 
@@ -160,8 +160,8 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev = NULL;
 
-	if (of_a_link(to)) {
-		ndev = arrived_at(rx);
+	if (is_link_local(to)) {
+		ndev = rx_ndev(rx);
 		/* With NULL any netdev would match. */
 		if (!ndev)
 			return NULL;
@@ -219,9 +219,9 @@ static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 {
 	struct net_device *ndev;
 
-	if (rx->looped || rx->ipv4 || !of_a_link(&av->saddr))
+	if (rx->looped || rx->ipv4 || !is_link_local(&av->saddr))
 		return true;
-	ndev = arrived_at(rx);
+	ndev = rx_ndev(rx);
 	return ndev && sroce_av_ndev(av) == ndev;
 }
 
@@ -397,7 +397,7 @@ struct arrival {
 };
 
 /* Check the ICRCs of the next packets; returns a bit mask. */
-static u64 check(struct arrival *a)
+static u64 check_icrcs(struct arrival *a)
 {
 	if (a->looped)
 		return ~0ull;
@@ -459,7 +459,7 @@ static bool deliver_to_group(struct sroce_rx *rx)
 
 	packet_addresses(rx, &from, &to);
 	rcu_read_lock();
-	found = sroce_mcast_for_each(arrived_at(rx), &to, deliver_to_member,
+	found = sroce_mcast_for_each(rx_ndev(rx), &to, deliver_to_member,
 				     rx);
 	rcu_read_unlock();
 	return found;
@@ -547,7 +547,7 @@ static void deliver_all(struct arrival *a)
 
 		if (!(a->index % BATCH)) {
 			check_order(a);
-			good = check(a);
+			good = check_icrcs(a);
 		}
 		intact = good & 1;
 		if (intact && deliver_predicted(&a->run, &reader, len)) {
@@ -577,7 +577,7 @@ static bool is_burst(const struct sk_buff *skb)
  * False if the CPU cannot read the data, as in a receive queue bound to device
  * memory.
  */
-static bool readable(const struct sk_buff *skb)
+static bool is_readable(const struct sk_buff *skb)
 {
 	const struct sk_buff *frag;
 
@@ -598,7 +598,7 @@ static bool is_marked(const u8 *ip)
 }
 
 /* Handle an skb that begins with the UDP header. */
-static void arrive(struct net *net, struct sk_buff *skb, bool looped)
+static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 {
 	struct arrival a __uninitialized;
 
@@ -609,7 +609,7 @@ static void arrive(struct net *net, struct sk_buff *skb, bool looped)
 	a.left = skb->len - sizeof(struct udphdr);
 	a.index = 0;
 	a.run = (struct run) { .ce = is_marked(a.ip) };
-	if (!readable(skb)) {
+	if (!is_readable(skb)) {
 		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
 		return;
 	}
@@ -646,7 +646,7 @@ int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 
 	sroce_rx_route_note(skb);
 	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
-		arrive(sock_net(sk), skb, false);
+		receive_skb(sock_net(sk), skb, false);
 	napi_consume_skb(skb, 1);
 	if (mine)
 		sroce_softirq_end();
@@ -660,7 +660,7 @@ static void receive_looped(struct sk_buff *skb)
 	bool mine = sroce_softirq_begin();
 
 	__skb_pull(skb, skb_transport_offset(skb));
-	arrive(dev_net(ndev), skb, true);
+	receive_skb(dev_net(ndev), skb, true);
 	napi_consume_skb(skb, 1);
 	dev_put(ndev);
 	if (mine)

@@ -77,25 +77,25 @@ static struct sroce_wmem *find_wmem(kuid_t uid)
 
 struct sroce_wmem *sroce_wmem_user(void)
 {
-	struct sroce_wmem *fresh = alloc_wmem(SROCE_WMEM_USER), *w;
+	struct sroce_wmem *new = alloc_wmem(SROCE_WMEM_USER), *w;
 	unsigned long flags;
 
-	if (!fresh)
+	if (!new)
 		return NULL;
-	fresh->looped = alloc_percpu_gfp(u32, GFP_KERNEL_ACCOUNT);
-	if (!fresh->looped) {
-		free_wmem(fresh);
+	new->looped = alloc_percpu_gfp(u32, GFP_KERNEL_ACCOUNT);
+	if (!new->looped) {
+		free_wmem(new);
 		return NULL;
 	}
-	fresh->uid = sroce_owner_uid();
+	new->uid = sroce_owner_uid();
 	spin_lock_irqsave(&wmem_lock, flags);
-	w = find_wmem(fresh->uid);
+	w = find_wmem(new->uid);
 	if (!w)
-		hash_add(users, &fresh->node, __kuid_val(fresh->uid));
+		hash_add(users, &new->node, __kuid_val(new->uid));
 	spin_unlock_irqrestore(&wmem_lock, flags);
 	if (!w)
-		return fresh;
-	free_wmem(fresh);
+		return new;
+	free_wmem(new);
 	return w;
 }
 

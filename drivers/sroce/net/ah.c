@@ -85,7 +85,7 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
  * Find the netdev of an address that was removed and added again.  It must be
  * in the same namespace; otherwise it is a different address.
  */
-static struct net_device *returned(const struct sroce_av *av)
+static struct net_device *find_readded_ndev(const struct sroce_av *av)
 {
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev;
@@ -107,7 +107,7 @@ struct net_device *sroce_av_ndev(const struct sroce_av *av)
 {
 	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
 
-	return IS_ERR(ndev) ? returned(av) : ndev;
+	return IS_ERR(ndev) ? find_readded_ndev(av) : ndev;
 }
 
 struct sroce_av *sroce_av_create(const struct rdma_ah_attr *attr, u32 qpn,

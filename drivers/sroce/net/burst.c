@@ -11,23 +11,24 @@
 #include "route.h"
 #include "uso.h"
 
-/* Memory for headers, trailers and copied payload */
-
-/* Used with bottom halves off, never in a hard interrupt. */
-static DEFINE_PER_CPU(struct page_frag, room);
+/*
+ * Memory for headers, trailers and copied payload.  Used with bottom halves
+ * off, never in a hard interrupt.
+ */
+static DEFINE_PER_CPU(struct page_frag, hdr_frag);
 
 /**
- * struct full - pages that were filled before, as a ring
- * @pages: pages; a page whose packets are all gone is used again, without being
- *	cleared
+ * struct used_frags - ring of pages that are full
+ * @pages: pages; once all packets of a page have been freed, it is used again
+ *	without being cleared
  * @oldest: index of the page that was filled first
  */
-struct full {
-	struct page_frag pages[SROCE_ROOM_PAGES - 1];
+struct used_frags {
+	struct page_frag pages[SROCE_FRAG_PAGES - 1];
 	u32 oldest;
 };
 
-static DEFINE_PER_CPU(struct full, full);
+static DEFINE_PER_CPU(struct used_frags, used_frags);
 
 static void free_page_frag(struct page_frag *frag)
 {
@@ -42,9 +43,9 @@ void sroce_burst_exit(void)
 	int cpu;
 
 	for_each_possible_cpu(cpu) {
-		free_page_frag(per_cpu_ptr(&room, cpu));
-		for (i = 0; i < SROCE_ROOM_PAGES - 1; i++)
-			free_page_frag(&per_cpu_ptr(&full, cpu)->pages[i]);
+		free_page_frag(per_cpu_ptr(&hdr_frag, cpu));
+		for (i = 0; i < SROCE_FRAG_PAGES - 1; i++)
+			free_page_frag(&per_cpu_ptr(&used_frags, cpu)->pages[i]);
 	}
 }
 
@@ -133,12 +134,12 @@ static bool is_adjacent(const struct sk_buff *skb, const struct page_frag *frag)
  * If no large page is free the kernel returns a small one, which may be too
  * short.
  */
-static bool refill(struct page_frag *frag, u32 len)
+static bool refill_frag(struct page_frag *frag, u32 len)
 {
-	struct full *f = this_cpu_ptr(&full);
+	struct used_frags *f = this_cpu_ptr(&used_frags);
 
 	swap(*frag, f->pages[f->oldest]);
-	f->oldest = (f->oldest + 1) % (SROCE_ROOM_PAGES - 1);
+	f->oldest = (f->oldest + 1) % (SROCE_FRAG_PAGES - 1);
 	if (skb_page_frag_refill(len, frag, GFP_ATOMIC | __GFP_NOWARN))
 		return frag->offset + len <= frag->size;
 	/* The page has been released; mark @frag as empty. */
@@ -146,16 +147,16 @@ static bool refill(struct page_frag *frag, u32 len)
 	return false;
 }
 
-/* An skb with @bytes of tailroom, whose memory is in @room. */
-static struct sk_buff *alloc_in_room(u32 bytes)
+/* An skb with @bytes of tailroom, whose memory is in @hdr_frag. */
+static struct sk_buff *alloc_skb_in_frag(u32 bytes)
 {
 	u32 size = SKB_DATA_ALIGN(bytes) +
 		   SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
-	struct page_frag *frag = this_cpu_ptr(&room);
+	struct page_frag *frag = this_cpu_ptr(&hdr_frag);
 	struct sk_buff *skb;
 
 	if (unlikely(SKB_DATA_ALIGN(frag->offset) + size > frag->size) &&
-	    !refill(frag, SMP_CACHE_BYTES + size))
+	    !refill_frag(frag, SMP_CACHE_BYTES + size))
 		return NULL;
 	frag->offset = SKB_DATA_ALIGN(frag->offset);
 	skb = napi_build_skb(page_address(frag->page) + frag->offset, size);
@@ -185,7 +186,7 @@ static int open_burst(struct sroce_burst *burst)
 		headroom += LL_RESERVED_SPACE(dst->dev);
 		limit_burst(burst, dst->dev, headroom);
 	}
-	burst->head = alloc_in_room(headroom + SROCE_COPY_BREAK);
+	burst->head = alloc_skb_in_frag(headroom + SROCE_COPY_BREAK);
 	if (!burst->head)
 		return -ENOMEM;
 	skb_reserve(burst->head, headroom);
@@ -195,7 +196,7 @@ static int open_burst(struct sroce_burst *burst)
 
 static int add_frag_list(struct sroce_burst *burst)
 {
-	struct sk_buff *skb = alloc_in_room(SROCE_MAX_HEADER);
+	struct sk_buff *skb = alloc_skb_in_frag(SROCE_MAX_HEADER);
 
 	if (!skb)
 		return -ENOMEM;
@@ -207,26 +208,26 @@ static int add_frag_list(struct sroce_burst *burst)
 	return 0;
 }
 
-/* Append the next bytes of @room to @skb, to which they are adjacent. */
+/* Append the next bytes of @hdr_frag to @skb, to which they are adjacent. */
 static void grow_last_frag(struct sk_buff *skb, u32 bytes)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
 
 	skb_frag_size_add(&shared->frags[shared->nr_frags - 1], bytes);
 	sroce_skb_grow(skb, bytes);
-	this_cpu_ptr(&room)->offset += bytes;
+	this_cpu_ptr(&hdr_frag)->offset += bytes;
 }
 
 /* Append @len contiguous bytes to the burst. */
 static void *burst_put(struct sk_buff *skb, u32 len)
 {
-	struct page_frag *frag = this_cpu_ptr(&room);
+	struct page_frag *frag = this_cpu_ptr(&hdr_frag);
 	struct skb_shared_info *shared = skb_shinfo(skb);
 	void *p;
 
 	if (!shared->nr_frags && len <= skb_tailroom(skb))
 		return skb_put(skb, len);
-	if (unlikely(frag->offset + len > frag->size) && !refill(frag, len))
+	if (unlikely(frag->offset + len > frag->size) && !refill_frag(frag, len))
 		return NULL;
 	p = page_address(frag->page) + frag->offset;
 	if (is_adjacent(skb, frag)) {
@@ -244,7 +245,7 @@ static void *burst_put(struct sk_buff *skb, u32 len)
 /* Bytes left in the current page, or the size of a new one. */
 static u32 frag_left(u32 len)
 {
-	const struct page_frag *frag = this_cpu_ptr(&room);
+	const struct page_frag *frag = this_cpu_ptr(&hdr_frag);
 	u32 left = frag->size - frag->offset;
 
 	return min_t(u32, len, left ?: PAGE_SIZE);
@@ -409,7 +410,7 @@ static int add_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       const struct sroce_sgl *from, u32 at, const void *data)
 {
-	const struct page_frag *frag = this_cpu_ptr(&room);
+	const struct page_frag *frag = this_cpu_ptr(&hdr_frag);
 	u32 bytes = sroce_pkt_bytes(pkt);
 	u8 *bth, *p;
 
@@ -482,7 +483,7 @@ static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk
 #define BETWEEN	(SROCE_ICRC_BYTES + SROCE_BTH_BYTES)
 
 /* Number of packets like the last one that the burst has room for. */
-static u32 room_for(const struct sroce_burst *burst)
+static u32 packets_left(const struct sroce_burst *burst)
 {
 	if (burst->bytes != burst->packets * burst->size ||
 	    burst->bytes >= burst->most_bytes ||
@@ -516,13 +517,13 @@ static skb_frag_t *attach_payload(skb_frag_t *frag, struct sroce_sgl_iter *walk,
 
 /*
  * Does what repeat_packet() does, for up to @more packets at once: in the same
- * skb, if the last trailer ends at the free bytes of @room.  Trailers and
+ * skb, if the last trailer ends at the free bytes of @hdr_frag.  Trailers and
  * headers then alternate in these bytes.
  */
 static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 		       u32 payload, u32 more)
 {
-	struct page_frag *frag = this_cpu_ptr(&room);
+	struct page_frag *frag = this_cpu_ptr(&hdr_frag);
 	struct skb_shared_info *shared = skb_shinfo(burst->tail);
 	u32 psn = get_unaligned_be32(burst->bth + 8);
 	u64 start = get_unaligned((u64 *)burst->bth);
@@ -587,7 +588,7 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	    !sroce_sgl_iter_init(&walk, &burst->cache, from, at,
 				 more * pkt->payload))
 		return 0;
-	more = min(more, room_for(burst));
+	more = min(more, packets_left(burst));
 	for (n = 0; n < more; n++) {
 		n += repeat_here(burst, &walk, pkt->payload, more - n);
 		if (n == more || !sroce_burst_fits(burst, pkt) ||

@@ -12,7 +12,7 @@ DEFINE_PER_CPU(struct sroce_loopback, sroce_loopback);
 static struct workqueue_struct *queue;
 
 /* The user that sent the burst, or NULL; the skb holds a QP of that user. */
-static struct sroce_wmem **owner(struct sk_buff *skb)
+static struct sroce_wmem **skb_user(struct sk_buff *skb)
 {
 	return (struct sroce_wmem **)skb->cb;
 }
@@ -20,7 +20,7 @@ static struct sroce_wmem **owner(struct sk_buff *skb)
 static void count_looped(const struct sroce_loopback *loop, struct sk_buff *skb,
 			 int more)
 {
-	struct sroce_wmem *user = *owner(skb);
+	struct sroce_wmem *user = *skb_user(skb);
 	u32 *looped;
 
 	lockdep_assert_held(&loop->queue.lock);
@@ -35,7 +35,7 @@ static void (*deliver)(struct sk_buff *skb);
 /*
  * Take the oldest burst.  An empty queue or a used-up budget ends the delivery.
  */
-static struct sk_buff *pop(struct sroce_loopback *loop, u32 *budget)
+static struct sk_buff *loop_next(struct sroce_loopback *loop, u32 *budget)
 {
 	struct sk_buff *skb = NULL;
 
@@ -73,7 +73,7 @@ void sroce_loopback_deliver(struct sroce_loopback *loop)
 	lockdep_assert_in_softirq();
 	if (!loop_begin(loop))
 		return;
-	while ((skb = pop(loop, &budget)))
+	while ((skb = loop_next(loop, &budget)))
 		deliver(skb);
 	if (!skb_queue_empty_lockless(&loop->queue))
 		queue_work_on(smp_processor_id(), queue, &loop->work);
@@ -101,7 +101,7 @@ bool sroce_loopback_push(struct sk_buff *skb, struct sroce_wmem *w)
 	spin_lock(&loop->queue.lock);
 	room = !sroce_loopback_exceeds(loop, w, 2 * SROCE_LOOPBACK_LIMIT);
 	if (room) {
-		*owner(skb) = sroce_wmem_owner(w);
+		*skb_user(skb) = sroce_wmem_owner(w);
 		count_looped(loop, skb, 1);
 		__skb_queue_tail(&loop->queue, skb);
 	}

@@ -82,7 +82,7 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
  * Returns the namespace as well: when it is destroyed, the netdev of the route
  * is replaced by one of the initial namespace.
  */
-static struct dst_entry *route(const struct sroce_av *av, struct net **net)
+static struct dst_entry *lookup_route(const struct sroce_av *av, struct net **net)
 {
 	struct dst_entry *dst = ERR_PTR(-ENETUNREACH);
 	struct net_device *ndev;
@@ -116,7 +116,7 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
 	if (likely(dst && dst_check(dst, path->cookie)))
 		return dst;
 	sroce_path_release(path);
-	dst = route(av, &path->net);
+	dst = lookup_route(av, &path->net);
 	if (IS_ERR(dst))
 		return dst;
 	path->dst = dst;

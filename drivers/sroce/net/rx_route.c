@@ -55,8 +55,8 @@ DEFINE_PER_CPU(struct sroce_rx_route *, sroce_rx_route_missed);
 static DEFINE_PER_CPU(struct sroce_rx_route [1 << SROCE_RX_ROUTE_BITS], routes);
 
 /* What @skb has in common with others of the same route; no @dst. */
-static void describe(struct sroce_rx_route *r, const struct sk_buff *skb,
-		     struct in_device *in)
+static void get_route_key(struct sroce_rx_route *r, const struct sk_buff *skb,
+			  struct in_device *in)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 
@@ -68,7 +68,8 @@ static void describe(struct sroce_rx_route *r, const struct sk_buff *skb,
 	r->rp_filter = IN_DEV_RPFILTER(in);
 }
 
-static bool is_same(const struct sroce_rx_route *a, const struct sroce_rx_route *b)
+static bool same_route_key(const struct sroce_rx_route *a,
+			   const struct sroce_rx_route *b)
 {
 	return a->net == b->net && a->addresses == b->addresses &&
 	       a->mark == b->mark && a->iif == b->iif && a->tos == b->tos &&
@@ -85,7 +86,7 @@ static struct sroce_rx_route *slot_of(const struct sroce_rx_route *r)
  * fields of struct sroce_rx_route decides.  A bridge and a VRF have routes of
  * their own.
  */
-static bool may_be_known(const struct sk_buff *skb)
+static bool is_cacheable(const struct sk_buff *skb)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 	const struct udphdr *udp = (const struct udphdr *)(ip + 1);
@@ -120,17 +121,17 @@ static unsigned int set_route(void *priv, struct sk_buff *skb,
 			      const struct nf_hook_state *state)
 {
 	struct in_device *in = __in_dev_get_rcu(skb->dev);
-	struct sroce_rx_route wanted, *r;
+	struct sroce_rx_route key, *r;
 	struct dst_entry *dst;
 
 	/* Not in softirq: the verdict on a packet has come from a process. */
-	if (!in || !in_softirq() || !may_be_known(skb) ||
+	if (!in || !in_softirq() || !is_cacheable(skb) ||
 	    !is_allowed(state->net))
 		return NF_ACCEPT;
-	describe(&wanted, skb, in);
-	r = slot_of(&wanted);
+	get_route_key(&key, skb, in);
+	r = slot_of(&key);
 	dst = READ_ONCE(r->dst);
-	if (likely(dst && is_same(r, &wanted) && dst_check(dst, 0)))
+	if (likely(dst && same_route_key(r, &key) && dst_check(dst, 0)))
 		skb_dst_set_noref(skb, dst);
 	else
 		__this_cpu_write(sroce_rx_route_missed, r);
@@ -152,7 +153,7 @@ void sroce_rx_route_add(const struct sk_buff *skb)
 	if (!in || ip_hdr(skb)->version != 4 || !dst || !skb_dst_is_noref(skb) ||
 	    skb_rtable(skb)->rt_type != RTN_LOCAL)
 		return;
-	describe(&found, skb, in);
+	get_route_key(&found, skb, in);
 	if (slot_of(&found) != r || !dst_hold_safe(dst))
 		return;
 	dst_release(xchg(&r->dst, NULL));

@@ -112,7 +112,7 @@ static void responses_done(struct sk_buff *skb)
  * side.  Packets that overtake it in between are lost on UC; RC retransmits
  * them.
  */
-static bool delivered(const struct sroce_qp *qp)
+static bool peer_has_finished(const struct sroce_qp *qp)
 {
 	return qp->type != IB_QPT_UC ||
 	       time_after(jiffies, READ_ONCE(qp->tx_done_at) + 1);
@@ -138,7 +138,7 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 	 * Pairs with tx_done(), which sets tx_done_at before it lowers the count.
 	 */
 	smp_rmb();
-	if (!delivered(qp))
+	if (!peer_has_finished(qp))
 		return SROCE_ORDER_WAITS;
 	path->cpu = here;
 	return SROCE_ORDER_KEPT;

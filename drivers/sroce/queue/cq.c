@@ -94,8 +94,8 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
 	lockdep_assert_held(&cq->lock);
 	cq->served_arm = arm;
 	cq->notified = cq->tail;
-	sroce_store(&cq->slot->told, cq->notified);
-	sroce_store(&cq->slot->served, arm);
+	sroce_store(&cq->slot->notified, cq->notified);
+	sroce_store(&cq->slot->served_arm, arm);
 	cq->unnotified_solicited = false;
 }
 
@@ -108,7 +108,7 @@ static void cq_tell(struct sroce_cq *cq, u32 arm)
  * - The CQ is armed.  Raise the event, no matter which CPU pushed.
  * - The CQ is not armed.  By (K) and (L) a user that arms it later finds all
  *   these completions when it polls again, or requests the event with
- *   cq_remind().  Therefore the flags can be cleared.
+ *   cq_renotify().  Therefore the flags can be cleared.
  * - The CQ is armed for solicited completions, and there was none.  It stays
  *   armed, because @served_arm does not change.
  * - There are fewer completions than modify_cq() requires for an event.  The CQ
@@ -455,7 +455,7 @@ static void copy_finish(struct sroce_cq *cq, struct move *m)
 	cq->entries = m->entries;
 	cq->tail -= m->base;
 	cq->notified -= m->base;
-	sroce_store(&cq->slot->told, cq->notified);
+	sroce_store(&cq->slot->notified, cq->notified);
 	cq->head = head;
 	cq->limit = head + m->entries;
 	sroce_store(&cq->slot->head, head);
@@ -602,7 +602,7 @@ int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
  * completions raise none: the RDMA core keeps events in memory until they are
  * read.
  */
-static int cq_remind(struct sroce_cq *cq)
+static int cq_renotify(struct sroce_cq *cq)
 {
 	unsigned long flags;
 
@@ -624,7 +624,7 @@ int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	bool missed;
 
 	if (!cq_of_kernel(cq))
-		return cq_remind(cq);
+		return cq_renotify(cq);
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	sroce_cq_arm(cq->slot, solicited);
 	missed = flags & IB_CQ_REPORT_MISSED_EVENTS && cq->head != cq->tail;

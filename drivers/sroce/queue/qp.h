@@ -303,7 +303,7 @@ enum sroce_qp_todo {
  * @todo: bits of enum sroce_qp_todo
  * @on_run_list: bit 0: the QP is on a CPU's run list (queue/qp_run.c)
  * @next: next QP on that list
- * @turn: start of the last period in which a CPU's timer budget counted the QP
+ * @timer_period: start of the last period in which a CPU's timer budget counted the QP
  *	(queue/qp_run.c)
  * @post_lock: serializes posts of kernel users; taken with interrupts off
  * @tx_done_at: UC: jiffies at which the stack released the last burst
@@ -353,7 +353,7 @@ struct sroce_qp {
 	unsigned long todo;
 	unsigned long on_run_list;
 	struct sroce_qp *next;
-	u64 turn;
+	u64 timer_period;
 	spinlock_t post_lock;	/* see above */
 	unsigned long tx_done_at;
 	bool tx_full;

@@ -118,7 +118,7 @@ void sroce_softirq_close(void)
  * @since: start of the current period, ns
  * @spent: time that timers have used in this period, ns
  * @qps: number of QPs whose timers have fired in this period; their
- *	&sroce_qp.turn equals @since
+ *	&sroce_qp.timer_period equals @since
  */
 struct timer_budget {
 	u64 since;
@@ -140,8 +140,8 @@ u64 sroce_timer_budget_get(struct sroce_qp *qp)
 		t->qps = 0;
 	}
 	/* If its timers fire on two CPUs, both may count the QP. */
-	if (READ_ONCE(qp->turn) != t->since) {
-		WRITE_ONCE(qp->turn, t->since);
+	if (READ_ONCE(qp->timer_period) != t->since) {
+		WRITE_ONCE(qp->timer_period, t->since);
 		t->qps++;
 	}
 	return t->qps <= SROCE_TIMER_QPS || t->spent < SROCE_TIMER_SHARE_NS ? now : 0;

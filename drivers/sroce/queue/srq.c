@@ -7,7 +7,7 @@
 #include "wqe.h"
 
 /* Number of posted WQEs; exceeds @recv.entries if the tail is impossible. */
-static u32 waiting(const struct sroce_srq *srq)
+static u32 num_posted(const struct sroce_srq *srq)
 {
 	return sroce_load_acquire(&srq->recv.slot->rq_tail) - srq->recv.head;
 }
@@ -15,7 +15,7 @@ static u32 waiting(const struct sroce_srq *srq)
 bool sroce_srq_limit_reached(struct sroce_srq *srq)
 {
 	lockdep_assert_held(&srq->lock);
-	if (!srq->limit || waiting(srq) >= srq->limit)
+	if (!srq->limit || num_posted(srq) >= srq->limit)
 		return false;
 	srq->limit = 0;
 	return true;

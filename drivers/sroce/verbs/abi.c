@@ -81,8 +81,8 @@ OFFSET(sroce_qp_slot, kick_at, 76);
 
 SIZE(sroce_cq_slot, SROCE_SLOT_SIZE);
 OFFSET(sroce_cq_slot, arm, 4);
-OFFSET(sroce_cq_slot, told, 64);
-OFFSET(sroce_cq_slot, served, 68);
+OFFSET(sroce_cq_slot, notified, 64);
+OFFSET(sroce_cq_slot, served_arm, 68);
 
 SIZE(sroce_alloc_ucontext_req, 16);
 OFFSET(sroce_alloc_ucontext_req, flags, 4);

@@ -202,7 +202,7 @@ static void sroce_dealloc_driver(struct ib_device *ibdev)
 
 	sroce_listener_close_ports(dev);
 	xa_destroy(&dev->ahs);
-	xa_destroy(&dev->statistics);
+	xa_destroy(&dev->qp_counters);
 	sroce_mr_table_exit(dev);
 	free_percpu(dev->counters);
 	netdev_put(dev->ndev, &dev->ndev_tracker);
@@ -355,7 +355,7 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 	if (err)
 		goto err_mrs;
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
-	xa_init_flags(&dev->statistics, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	xa_init_flags(&dev->qp_counters, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);

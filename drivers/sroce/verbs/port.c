@@ -118,7 +118,7 @@ void sroce_port_event(struct ib_device *ibdev, struct net_device *ndev,
 {
 	struct sroce_device *dev = sroce_device(ibdev);
 	bool up = sroce_port_is_up(dev);
-	struct ib_event told = {
+	struct ib_event ib_event = {
 		.device = ibdev,
 		.element.port_num = SROCE_PORT,
 		.event = up ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR,
@@ -128,5 +128,5 @@ void sroce_port_event(struct ib_device *ibdev, struct net_device *ndev,
 	if (up == dev->port_up)
 		return;
 	dev->port_up = up;
-	ib_dispatch_event(&told);
+	ib_dispatch_event(&ib_event);
 }

@@ -10,7 +10,7 @@
  * struct values - what is counted for the QPs that are bound to a counter
  * @counters: per CPU
  * @dev: device, referenced
- * @id: number in @dev->statistics
+ * @id: number in @dev->qp_counters
  * @rcu: softirqs may still count when the last QP is unbound
  */
 struct values {
@@ -25,7 +25,7 @@ static struct values *values_of(const struct rdma_counter *counter)
 {
 	struct sroce_device *dev = sroce_device(counter->device);
 
-	return xa_load(&dev->statistics, counter->id);
+	return xa_load(&dev->qp_counters, counter->id);
 }
 
 struct rdma_hw_stats *sroce_counter_alloc_stats(struct rdma_counter *counter)
@@ -41,11 +41,11 @@ int sroce_counter_update_stats(struct rdma_counter *counter)
 	/*
 	 * Netlink may also ask for a counter whose last QP is being destroyed.
 	 */
-	xa_lock_bh(&dev->statistics);
+	xa_lock_bh(&dev->qp_counters);
 	values = values_of(counter);
 	if (values)
 		sroce_counters_sum(values->counters, counter->stats->value);
-	xa_unlock_bh(&dev->statistics);
+	xa_unlock_bh(&dev->qp_counters);
 	return 0;
 }
 
@@ -84,7 +84,7 @@ static int make_values(struct rdma_counter *counter)
 		return -ENOMEM;
 	if (!ib_device_try_get(&dev->ib))
 		goto err_free;
-	err = xa_alloc_bh(&dev->statistics, &values->id, values, xa_limit_31b,
+	err = xa_alloc_bh(&dev->qp_counters, &values->id, values, xa_limit_31b,
 			  GFP_KERNEL);
 	if (err)
 		goto err_put;
@@ -144,15 +144,15 @@ static void add_up(u64 *total, struct sroce_counters __percpu *counters)
 		total[i] += sum.value[i];
 }
 
-static void retire(struct rcu_head *rcu)
+static void retire_values(struct rcu_head *rcu)
 {
 	struct values *values = container_of(rcu, struct values, rcu);
 	struct sroce_device *dev = values->dev;
 
-	xa_lock_bh(&dev->statistics);
-	__xa_erase(&dev->statistics, values->id);
+	xa_lock_bh(&dev->qp_counters);
+	__xa_erase(&dev->qp_counters, values->id);
 	add_up(dev->retired.value, values->counters);
-	xa_unlock_bh(&dev->statistics);
+	xa_unlock_bh(&dev->qp_counters);
 	free_values(values);
 	ib_device_put(&dev->ib);
 }
@@ -163,7 +163,7 @@ int sroce_counter_dealloc(struct rdma_counter *counter)
 	struct values *values = values_of(counter);
 
 	if (values)
-		call_rcu(&values->rcu, retire);
+		call_rcu(&values->rcu, retire_values);
 	return 0;
 }
 
@@ -172,30 +172,30 @@ static void add_up_all(struct sroce_device *dev, struct sroce_counters *total)
 	struct values *values;
 	unsigned long id;
 
-	lockdep_assert_held(&dev->statistics.xa_lock);
+	lockdep_assert_held(&dev->qp_counters.xa_lock);
 	*total = dev->retired;
 	add_up(total->value, dev->counters);
-	xa_for_each(&dev->statistics, id, values)
+	xa_for_each(&dev->qp_counters, id, values)
 		add_up(total->value, values->counters);
 }
 
 void sroce_qp_counter_total(struct sroce_device *dev,
 			    struct sroce_counters *total)
 {
-	xa_lock_bh(&dev->statistics);
+	xa_lock_bh(&dev->qp_counters);
 	add_up_all(dev, total);
-	xa_unlock_bh(&dev->statistics);
+	xa_unlock_bh(&dev->qp_counters);
 }
 
 void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total)
 {
-	xa_lock_bh(&dev->statistics);
+	xa_lock_bh(&dev->qp_counters);
 	/* 0 until the first query. */
 	if (!dev->recent_until || time_after_eq(jiffies, dev->recent_until)) {
 		add_up_all(dev, &dev->recent);
 		dev->recent_until = (jiffies + msecs_to_jiffies(SROCE_RECENT_MS)) | 1;
 	}
 	*total = dev->recent;
-	xa_unlock_bh(&dev->statistics);
+	xa_unlock_bh(&dev->qp_counters);
 }

@@ -199,7 +199,7 @@ static struct sroce_queue_mem *switch_ring(struct sroce_srq *srq,
  * Writes the response to an address in the request, because the modify command
  * has no response of its own.
  */
-static int tell_map(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
+static int write_map_resp(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
 		    u32 entries, struct ib_udata *udata)
 {
 	struct sroce_modify_srq_resp resp = { .entries = entries };
@@ -230,7 +230,7 @@ static int resize_srq(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
 	to.mem = memory->mem;
-	err = tell_map(srq, memory, to.entries, udata);
+	err = write_map_resp(srq, memory, to.entries, udata);
 	if (err)
 		goto err_free;
 	old = switch_ring(srq, &to, memory);

@@ -33,8 +33,8 @@
  *	same SROCE_ABI_VERSION.  Structures of commands grow at their ends
  *	only.  Bytes that one side does not send count as zero, and bytes that
  *	the other side does not know must be zero.  Memory that both map keeps
- *	its layout.  A side uses there only what the other one has told that it
- *	knows, see struct sroce_alloc_ucontext_resp.
+ *	its layout.  A side uses only those parts of it that the other one has
+ *	declared to know; see struct sroce_alloc_ucontext_resp.
  *
  * Order
  *	include/sroce_ring.h has the operations on these words and the proof
@@ -295,18 +295,18 @@ struct sroce_qp_slot {
  * @head: user: completions polled so far
  * @arm: user: bit 0 requests an event for solicited completions only, the upper
  *	bits are a count; a new value requests one event.  For completions after
- *	@told that exist already, the user calls IB_USER_VERBS_CMD_REQ_NOTIFY_CQ
+ *	@notified that exist already, the user calls IB_USER_VERBS_CMD_REQ_NOTIFY_CQ
  * @reserved: zero
- * @told: kernel: number of completions covered by events so far
- * @served: kernel: value of @arm that the last event has served
+ * @notified: kernel: number of completions covered by events so far
+ * @served_arm: kernel: value of @arm that the last event has served
  * @reserved2: zero
  */
 struct sroce_cq_slot {
 	__u32	head;
 	__u32	arm;
 	__u32	reserved[14];
-	__u32	told;
-	__u32	served;
+	__u32	notified;
+	__u32	served_arm;
 	__u32	reserved2[14];
 };
 

@@ -86,7 +86,7 @@ static void arming(const struct fixture *fx)
 	before = slot->arm;
 	ibv_req_notify_cq(fx->cq, 1);
 	ok(slot->arm == before, "that includes solicited ones");
-	slot->served = before;
+	slot->served_arm = before;
 	ibv_req_notify_cq(fx->cq, 1);
 	ok(slot->arm != before && slot->arm & SROCE_ARM_SOLICITED,
 	   "armed for solicited, once it is served");
@@ -103,7 +103,7 @@ static bool reminds(const struct fixture *fx, uint32_t ago)
 	struct sroce_cq_slot *slot = queue->slot;
 	unsigned int calls = fake.calls;
 
-	slot->told = slot->head - ago;
+	slot->notified = slot->head - ago;
 	ibv_req_notify_cq(fx->cq, 0);
 	return fake.calls == calls + 1;
 }

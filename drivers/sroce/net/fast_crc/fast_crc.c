@@ -203,7 +203,7 @@ static const struct kernel_param_ops way_ops = {
 };
 
 module_param_cb(crc, &way_ops, NULL, 0444);
-MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest), library, chorba, clmul");
+MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest_way), library, chorba, clmul");
 /* A large burst for the measurement. */
 #define TRIAL_PACKETS	64
 #define TRIAL_BYTES	1024
@@ -240,7 +240,7 @@ static u64 __init time_of(enum crc_way way)
  * TRIALS rounds.  Carry-less multiplication is chosen only if it takes at most
  * 4/3 of the time of the best other implementation.
  */
-static enum crc_way __init fastest(bool has_clmul)
+static enum crc_way __init fastest_way(bool has_clmul)
 {
 	u64 best[CRC_CLMUL + 1];
 	enum crc_way way;
@@ -267,5 +267,5 @@ void __init sroce_fast_crc_init(void)
 		chosen = CRC_AUTO;
 	}
 	if (chosen == CRC_AUTO)
-		chosen = fastest(has_clmul);
+		chosen = fastest_way(has_clmul);
 }
