@@ -64,18 +64,18 @@ static void headers(struct things *t)
 {
 	const uint32_t pd = IB_USER_VERBS_CMD_ALLOC_PD;
 
-	REFUSED("write()", "nothing", EINVAL, header(t, pd, 0, 0, 0));
+	REFUSED("write()", "0 bytes", EINVAL, header(t, pd, 0, 0, 0));
 	REFUSED("write()", "less than a header", EINVAL,
 		header(t, pd, 4, 1, 1));
-	REFUSED("write()", "a length that is not that of the header", EINVAL,
+	REFUSED("write()", "length differs from the header's", EINVAL,
 		header(t, pd, 16, 5, 1));
 	REFUSED("write()", "an unknown command", EOPNOTSUPP,
 		header(t, 77, 16, 4, 1));
 	REFUSED("write()", "an unknown flag of commands", EINVAL,
 		header(t, pd | 1 << 24, 16, 4, 1));
-	REFUSED("write()", "a command without room for its answer", ENOSPC,
+	REFUSED("write()", "no room for the response", ENOSPC,
 		header(t, pd, 16, 4, 0));
-	REFUSED("write()", "a command that is cut short", ENOSPC,
+	REFUSED("write()", "a truncated command", ENOSPC,
 		header(t, pd, 12, 3, 1));
 }
 
@@ -181,22 +181,22 @@ static void our_part(struct things *t, const struct command *c)
 
 	snprintf(verb, sizeof(verb), "command \"%s\"", c->name);
 	if (c->in) {
-		REFUSED(verb, "without sroce's part", EINVAL,
+		REFUSED(verb, "driver data missing", EINVAL,
 			command(t, c, 0, c->out, 0, answer));
-		REFUSED(verb, "half of sroce's part", EINVAL,
+		REFUSED(verb, "driver data truncated", EINVAL,
 			command(t, c, c->in / 2, c->out, 0, answer));
-		REFUSED(verb, "reserved bits in it", EOPNOTSUPP,
+		REFUSED(verb, "driver data with reserved bits", EOPNOTSUPP,
 			command(t, c, c->in, c->out, 1, answer));
 	}
-	REFUSED(verb, "more behind sroce's part", EOPNOTSUPP,
+	REFUSED(verb, "driver data followed by unknown bytes", EOPNOTSUPP,
 		command(t, c, c->in + 16, c->out, 0x80, answer));
 	if (c->out) {
-		REFUSED(verb, "no room for sroce's answer", EINVAL,
+		REFUSED(verb, "no buffer for the driver's response", EINVAL,
 			command(t, c, c->in, 0, 0, answer));
-		REFUSED(verb, "too little room for it", EINVAL,
+		REFUSED(verb, "response buffer too small", EINVAL,
 			command(t, c, c->in, c->out - 4, 0, answer));
 	}
-	REFUSED(verb, "the answer to where nothing is", EFAULT,
+	REFUSED(verb, "response address not mapped", EFAULT,
 		command(t, c, c->in, c->out, 0, (void *)4096));
 }
 
@@ -240,36 +240,36 @@ static void special(struct things *t)
 	struct sroce_modify_srq_req resize = { 4096, 32 };
 	const size_t size = sizeof(raw.modify_srq);
 
-	REFUSED("command \"open the device\"", "another version", EPROTO,
+	REFUSED("command \"open the device\"", "another ABI version", EPROTO,
 		open_raw(t, SROCE_ABI_VERSION + 1, 0));
 	REFUSED("command \"open the device\"", "an unknown flag", EOPNOTSUPP,
 		open_raw(t, SROCE_ABI_VERSION, 1));
-	REFUSED("command \"resize SRQ\"", "without sroce's part", EINVAL,
+	REFUSED("command \"resize SRQ\"", "driver data missing", EINVAL,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size, 0));
 	memcpy(&raw.words[size / 8], &resize, sizeof(resize));
-	REFUSED("command \"resize SRQ\"", "the answer to where nothing is",
+	REFUSED("command \"resize SRQ\"", "response address not mapped",
 		EFAULT, send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ,
 				 size + 16, 0));
-	REFUSED("command \"resize SRQ\"", "half of sroce's part", EINVAL,
+	REFUSED("command \"resize SRQ\"", "driver data truncated", EINVAL,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 8, 0));
 	resize = (struct sroce_modify_srq_req) { (uintptr_t)answer, 28 };
 	memcpy(&raw.words[size / 8], &resize, sizeof(resize));
-	REFUSED("command \"resize SRQ\"", "too little room for it", EINVAL,
+	REFUSED("command \"resize SRQ\"", "response buffer too small", EINVAL,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 16, 0));
 	resize = (struct sroce_modify_srq_req) { (uintptr_t)answer, 32, 1 };
 	memcpy(&raw.words[size / 8], &resize, sizeof(resize));
-	REFUSED("command \"resize SRQ\"", "reserved bits in it", EOPNOTSUPP,
+	REFUSED("command \"resize SRQ\"", "driver data with reserved bits", EOPNOTSUPP,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 16, 0));
 	raw.words[size / 8 + 1] = 32;
 	raw.words[size / 8 + 2] = 1;
-	REFUSED("command \"resize SRQ\"", "more behind sroce's part", EOPNOTSUPP,
+	REFUSED("command \"resize SRQ\"", "driver data followed by unknown bytes", EOPNOTSUPP,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_SRQ, size + 24, 0));
 	raw = (struct raw) { .modify_qp = {
 		.qp_handle = t->qp->handle, .attr_mask = IBV_QP_STATE,
 		.qp_state = IBV_QPS_RESET,
 	} };
 	raw.words[sizeof(raw.modify_qp) / 8] = 1;
-	REFUSED("command \"modify QP\"", "what has no meaning yet", EOPNOTSUPP,
+	REFUSED("command \"modify QP\"", "unknown bytes at the end", EOPNOTSUPP,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_MODIFY_QP,
 			 sizeof(raw.modify_qp) + 8, 0));
 	raw = (struct raw) { .reg_mr = {
@@ -283,7 +283,7 @@ static void special(struct things *t)
 			 sizeof(raw.reg_mr) + 8,
 			 sizeof(struct ib_uverbs_reg_mr_resp)));
 	raw.words[sizeof(raw.reg_mr) / 8] = SROCE_REG_MR_NULL;
-	REFUSED("command \"register MR\"", "null, but with a length", EINVAL,
+	REFUSED("command \"register MR\"", "null region with a length", EINVAL,
 		send_raw(t, &raw, IB_USER_VERBS_CMD_REG_MR,
 			 sizeof(raw.reg_mr) + 8,
 			 sizeof(struct ib_uverbs_reg_mr_resp)));
@@ -319,11 +319,11 @@ static void requests(struct things *t)
 		.flags = UVERBS_ATTR_F_MANDATORY,
 	};
 
-	REFUSED("ioctl()", "an unknown number", ENOTTY,
+	REFUSED("ioctl()", "an unknown ioctl number", ENOTTY,
 		ioctl(t->context->cmd_fd, _IOWR(RDMA_IOCTL_MAGIC, 77,
 						struct ib_uverbs_ioctl_hdr),
 		      answer) ? errno : 0);
-	REFUSED("ioctl()", "a request where nothing is", EFAULT,
+	REFUSED("ioctl()", "request address not mapped", EFAULT,
 		ioctl(t->context->cmd_fd, RDMA_VERBS_IOCTL, 4096) ? errno : 0);
 	REFUSED("ioctl()", "an unknown object", EPROTONOSUPPORT,
 		REQUEST({ .object_id = 0xffe, .method_id = query }));
@@ -332,18 +332,18 @@ static void requests(struct things *t)
 	REFUSED("ioctl()", "reserved bits", EPROTONOSUPPORT,
 		REQUEST({ .object_id = pd, .method_id = query,
 			  .num_attrs = 1, .reserved1 = 1 }, { good }));
-	REFUSED("ioctl()", "a length that is not that of the attributes",
+	REFUSED("ioctl()", "length differs from that of the attributes",
 		EINVAL, REQUEST({ .object_id = pd, .method_id = query,
 				  .num_attrs = 1, .length = 24 }, { good }));
 	REFUSED("ioctl()", "length 65535", EINVAL,
 		REQUEST({ .object_id = pd, .method_id = query,
 			  .num_attrs = 1, .length = 65535 }, { good }));
-	REFUSED("ioctl(), is it a PD?", "no handle", EINVAL,
+	REFUSED("ioctl() PD_QUERY", "no handle", EINVAL,
 		REQUEST({ .object_id = pd, .method_id = query }));
-	REFUSED("ioctl(), is it a PD?", "the handle twice", EINVAL,
+	REFUSED("ioctl() PD_QUERY", "the handle given twice", EINVAL,
 		REQUEST({ .object_id = pd, .method_id = query,
 			  .num_attrs = 2 }, { good, good }));
-	REFUSED("ioctl(), is it a PD?", "an unknown attribute",
+	REFUSED("ioctl() PD_QUERY", "an unknown attribute",
 		EPROTONOSUPPORT, REQUEST({ .object_id = pd, .method_id = query,
 			  .num_attrs = 2 }, { good, unknown }));
 }
@@ -362,15 +362,15 @@ static int query_dm(struct things *t, uint32_t handle, void *to, size_t length)
 static void our_methods(struct things *t)
 {
 	const size_t size = sizeof(struct sroce_dm_query_resp);
-	const char *verb = "ioctl(), where is the DM?";
+	const char *verb = "ioctl() DM_QUERY";
 
-	REFUSED(verb, "a handle that is none", ENOENT,
+	REFUSED(verb, "no such handle", ENOENT,
 		query_dm(t, 0x123456, answer, size));
 	REFUSED(verb, "a PD", EINVAL,
 		query_dm(t, t->pd->handle, answer, size));
-	REFUSED(verb, "too little room for the answer", EINVAL,
+	REFUSED(verb, "response buffer too small", EINVAL,
 		query_dm(t, t->dm->handle, answer, size - 8));
-	REFUSED(verb, "the answer to where nothing is", EFAULT,
+	REFUSED(verb, "response address not mapped", EFAULT,
 		query_dm(t, t->dm->handle, (void *)4096, size));
 }
 

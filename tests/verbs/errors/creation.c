@@ -49,7 +49,7 @@ static void regions(struct things *t)
 		reg(t->pd, at, 1ull << 63, at, 0));
 	REFUSED("ibv_reg_mr", "length 2^64 - 1", EINVAL,
 		reg(t->pd, at, -1ull, at, 0));
-	REFUSED("ibv_reg_mr", "no memory there", EFAULT,
+	REFUSED("ibv_reg_mr", "address not mapped", EFAULT,
 		reg(t->pd, 4096, 4096, 4096, 0));
 	REFUSED("ibv_reg_mr", "the kernel's memory", EFAULT,
 		reg(t->pd, 0xffffffff81000000, 4096, 0xffffffff81000000, 0));
@@ -102,7 +102,7 @@ static void changed_regions(struct things *t)
 		rereg(t->mr, moved, NULL, t->buf, 0, 0));
 	REFUSED("ibv_rereg_mr", "length 2^63", EINVAL,
 		rereg(t->mr, moved, NULL, t->buf, 1ul << 63, 0));
-	REFUSED("ibv_rereg_mr", "no memory there", EFAULT,
+	REFUSED("ibv_rereg_mr", "address not mapped", EFAULT,
 		rereg(t->mr, moved, NULL, (void *)4096, 4096, 0));
 	REFUSED("ibv_rereg_mr", "remote write without local write", EINVAL,
 		rereg(t->mr, access, NULL, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
@@ -217,7 +217,7 @@ static void completion_queues(struct things *t)
 		make_cq(t, (struct ibv_cq_init_attr_ex) {
 			.cqe = 4, .flags = 1 << 9,
 			.comp_mask = IBV_CQ_INIT_ATTR_MASK_FLAGS }));
-	REFUSED("ibv_create_cq_ex", "a field that there is not", EOPNOTSUPP,
+	REFUSED("ibv_create_cq_ex", "an unknown field", EOPNOTSUPP,
 		make_cq(t, (struct ibv_cq_init_attr_ex) {
 			.cqe = 4, .wc_flags = IBV_WC_EX_WITH_CVLAN }));
 	REFUSED("ibv_modify_cq", "an unknown attribute", EINVAL,
@@ -244,10 +244,10 @@ static void polling(struct things *t)
 {
 	struct ibv_wc wc;
 
-	REFUSED("ibv_poll_cq", "nothing there", 0, ibv_poll_cq(t->cq, 1, &wc));
-	REFUSED("ibv_poll_cq", "no entries wanted", 0,
+	REFUSED("ibv_poll_cq", "the CQ is empty", 0, ibv_poll_cq(t->cq, 1, &wc));
+	REFUSED("ibv_poll_cq", "0 entries requested", 0,
 		ibv_poll_cq(t->cq, 0, &wc));
-	REFUSED("ibv_start_poll", "nothing there", ENOENT, poll_ex(t, 0));
+	REFUSED("ibv_start_poll", "the CQ is empty", ENOENT, poll_ex(t, 0));
 	REFUSED("ibv_start_poll", "an unknown attribute", EINVAL,
 		poll_ex(t, 1));
 }
@@ -345,7 +345,7 @@ static void shared_queues(struct things *t)
 			.comp_mask = all, .srq_type = IBV_SRQT_XRC,
 			.attr.max_wr = limits.max_srq_wr + 1,
 			.xrcd = t->xrcd, .cq = t->cq }));
-	REFUSED("ibv_get_srq_num", "not of XRC", EINVAL,
+	REFUSED("ibv_get_srq_num", "not an XRC SRQ", EINVAL,
 		ibv_get_srq_num(t->srq, &number));
 }
 
@@ -483,11 +483,11 @@ static void domains(struct things *t)
 	struct ibv_qp *qp;
 	int null = open("/dev/null", O_RDWR);
 
-	REFUSED("ibv_open_xrcd", "no file descriptor said", EINVAL,
+	REFUSED("ibv_open_xrcd", "no file descriptor given", EINVAL,
 		open_xrcd(t, -1, O_CREAT, IBV_XRCD_INIT_ATTR_OFLAGS));
 	REFUSED("ibv_open_xrcd", "a closed descriptor", EBADF,
 		open_xrcd(t, 1000, O_CREAT, both));
-	REFUSED("ibv_open_xrcd", "none there and none to create", EAGAIN,
+	REFUSED("ibv_open_xrcd", "no such domain, and not to be created", EAGAIN,
 		open_xrcd(t, null, 0, both));
 	REFUSED("ibv_open_xrcd", "an unknown attribute", EOPNOTSUPP,
 		open_xrcd(t, -1, O_CREAT, both | 1 << 5));
@@ -503,15 +503,15 @@ static void domains(struct things *t)
 		EINVAL, parent(t, there, 0, t->pair.b.pd, t->td));
 	REFUSED("ibv_alloc_parent_domain", "an unknown attribute", EOPNOTSUPP,
 		parent(t, t->context, 1 << 9, t->pd, NULL));
-	REFUSED("ibv_alloc_parent_domain", "allocators that are none", EINVAL,
+	REFUSED("ibv_alloc_parent_domain", "invalid allocators", EINVAL,
 		parent(t, t->context, IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS,
 		       t->pd, NULL));
 	inner = ibv_alloc_parent_domain(t->context, &attr);
 	if (!CHECK(inner))
 		return;
-	REFUSED("ibv_dealloc_pd", "a parent domain is on it", EBUSY,
+	REFUSED("ibv_dealloc_pd", "a parent domain uses it", EBUSY,
 		ibv_dealloc_pd(t->pd));
-	REFUSED("ibv_dealloc_td", "a parent domain has it", EBUSY,
+	REFUSED("ibv_dealloc_td", "a parent domain uses it", EBUSY,
 		ibv_dealloc_td(t->td));
 	qp = ibv_create_qp(inner, &(struct ibv_qp_init_attr) {
 		.send_cq = t->cq, .recv_cq = t->cq, .qp_type = IBV_QPT_UD,
@@ -622,15 +622,15 @@ static void unsupported(struct things *t)
 		.max_wr = 8, .max_sge = 1, .pd = t->pd, .cq = t->cq,
 	};
 
-	REFUSED("ibv_create_wq", "always", EOPNOTSUPP,
+	REFUSED("ibv_create_wq", "any call", EOPNOTSUPP,
 		NONE(ibv_create_wq(t->context, &wq)));
-	REFUSED("ibv_create_rwq_ind_table", "always", EOPNOTSUPP,
+	REFUSED("ibv_create_rwq_ind_table", "any call", EOPNOTSUPP,
 		NONE(ibv_create_rwq_ind_table(t->context, &table)));
-	REFUSED("ibv_create_flow", "always", EOPNOTSUPP,
+	REFUSED("ibv_create_flow", "any call", EOPNOTSUPP,
 		NONE(ibv_create_flow(t->qp, &flow)));
-	REFUSED("ibv_create_counters", "always", EOPNOTSUPP,
+	REFUSED("ibv_create_counters", "any call", EOPNOTSUPP,
 		NONE(ibv_create_counters(t->context, &counters)));
-	REFUSED("ibv_query_ece", "always", EOPNOTSUPP, query_ece(t));
+	REFUSED("ibv_query_ece", "any call", EOPNOTSUPP, query_ece(t));
 }
 
 /* In use */
@@ -643,11 +643,11 @@ static void in_use(struct things *t)
 		ibv_dealloc_pd(a->pd));
 	REFUSED("ibv_dealloc_pd", "a window is in it", EBUSY,
 		ibv_dealloc_pd(t->pd));
-	REFUSED("ibv_destroy_cq", "a QP sends by it", EBUSY,
+	REFUSED("ibv_destroy_cq", "a QP uses it to send", EBUSY,
 		ibv_destroy_cq(a->scq));
-	REFUSED("ibv_destroy_cq", "a QP receives by it", EBUSY,
+	REFUSED("ibv_destroy_cq", "a QP uses it to receive", EBUSY,
 		ibv_destroy_cq(a->rcq));
-	REFUSED("ibv_destroy_cq", "an XRC SRQ completes by it", EBUSY,
+	REFUSED("ibv_destroy_cq", "an XRC SRQ uses it", EBUSY,
 		ibv_destroy_cq(target->rcq));
 	REFUSED("ibv_close_xrcd", "an SRQ is in it", EBUSY,
 		ibv_close_xrcd(t->xrcd));
@@ -727,8 +727,8 @@ GROUP(creation)
 	unsupported(&t);
 	in_use(&t);
 	REFUSED("ibv_dealloc_pd", "an AH is in it", EBUSY, pd_of_address(&t));
-	REFUSED("ibv_free_dm", "an MR is on it", EBUSY, free_dm_in_use(&t));
-	REFUSED("ibv_destroy_srq", "a QP takes from it", EBUSY,
+	REFUSED("ibv_free_dm", "an MR uses it", EBUSY, free_dm_in_use(&t));
+	REFUSED("ibv_destroy_srq", "a QP uses it", EBUSY,
 		destroy_srq_in_use(&t));
 	REFUSED("ibv_destroy_qp", "a member of a group", EBUSY,
 		destroy_attached_qp(&t));

@@ -348,13 +348,13 @@ static void missing(struct things *t, const struct use *use,
 	const size_t n = ARRAY_SIZE(wrong);
 
 	if (use->vague) {
-		REFUSED(use->verb, said(use, "is none"), EINVAL,
+		REFUSED(use->verb, said(use, "does not exist"), EINVAL,
 			of_all(t, use, wrong, n, EINVAL));
 		return;
 	}
-	REFUSED(use->verb, said(use, "is none"), ENOENT,
+	REFUSED(use->verb, said(use, "does not exist"), ENOENT,
 		of_all(t, use, wrong, n, ENOENT));
-	REFUSED(use->verb, said(use, "is destroyed"), ENOENT,
+	REFUSED(use->verb, said(use, "was destroyed"), ENOENT,
 		with(t, use, destroyed));
 }
 
@@ -366,7 +366,7 @@ static void of_other_kinds(struct things *t, const struct use *use)
 	for (kind = 0; kind < KINDS; kind++)
 		if (kind != (int)use->kind)
 			wrong[n++] = *handle_of(t, kind);
-	REFUSED(use->verb, said(use, "is of another kind"), EINVAL,
+	REFUSED(use->verb, said(use, "is of another type"), EINVAL,
 		of_all(t, use, wrong, n, EINVAL));
 }
 

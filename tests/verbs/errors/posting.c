@@ -16,13 +16,13 @@ static const char *const opcodes[] = {
 	[IBV_WR_SEND] = "SEND",
 	[IBV_WR_SEND_WITH_IMM] = "SEND with immediate",
 	[IBV_WR_RDMA_READ] = "READ",
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = "swap",
-	[IBV_WR_ATOMIC_FETCH_AND_ADD] = "add",
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = "compare-and-swap",
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = "fetch-and-add",
 	[IBV_WR_LOCAL_INV] = "local invalidation",
 	[IBV_WR_BIND_MW] = "bind",
 	[IBV_WR_SEND_WITH_INV] = "SEND with invalidation",
 	[IBV_WR_TSO] = "TSO",
-	[IBV_WR_DRIVER1] = "driver's own",
+	[IBV_WR_DRIVER1] = "driver-specific opcode",
 };
 
 #define BIT(opcode)	(1 << IBV_WR_##opcode)
@@ -338,7 +338,7 @@ GROUP(posting)
 		return;
 	all_opcodes(&t);
 	send_lists(&t);
-	REFUSED("ibv_post_send", "the third of a list", EINVAL,
+	REFUSED("ibv_post_send", "the third request of a list is invalid", EINVAL,
 		third_of_list(&t));
 	REFUSED("ibv_post_send", "the queue is full", ENOMEM,
 		too_many_sends(&t));

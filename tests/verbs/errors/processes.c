@@ -135,7 +135,7 @@ static void other_contexts(struct things *t)
 		in_child(t, reg_stolen));
 	REFUSED("ibv_create_ah", "a PD of another process", ENOENT,
 		in_child(t, create_ah_stolen));
-	REFUSED("ibv_import_pd", "of another process, without its file", ENOENT,
+	REFUSED("ibv_import_pd", "of another process, without its file descriptor", ENOENT,
 		in_child(t, import_stolen));
 	REFUSED("ibv_post_send", "the lkey of another process",
 		IBV_WC_LOC_PROT_ERR, in_child(t, key_stolen));
@@ -185,11 +185,11 @@ static int nobody_writes(struct things *t)
 
 static void inherited(struct things *t)
 {
-	REFUSED("ibv_reg_mr", "by a child, its own memory", 0,
+	REFUSED("ibv_reg_mr", "by a child process, its own memory", 0,
 		in_child(t, child_registers));
-	REFUSED("ibv_dealloc_pd", "by a child, a QP is in it", EBUSY,
+	REFUSED("ibv_dealloc_pd", "by a child process, a QP is in it", EBUSY,
 		in_child(t, child_destroys));
-	REFUSED("write()", "by a child that is somebody else", EACCES,
+	REFUSED("write()", "by a child with other credentials", EACCES,
 		in_child(t, nobody_writes));
 }
 
