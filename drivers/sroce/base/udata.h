@@ -65,9 +65,11 @@ static inline int sroce_udata_write(struct ib_udata *udata, void *resp,
 #define ib_respond_udata(udata, resp)				\
 	sroce_udata_write(udata, &(resp), sizeof(resp))
 
+/* Without a buffer there may be no memory either: the process may have exited. */
 static inline int ib_respond_empty_udata(struct ib_udata *udata)
 {
-	return udata && clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
+	return udata && udata->outlen &&
+	       clear_user(udata->outbuf, udata->outlen) ? -EFAULT : 0;
 }
 
 static inline int ib_no_udata_io(struct ib_udata *udata)
