@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Completion counters, which are the kernel's: no value is shared memory. */
+/* Completion counters.  The kernel keeps the values; none is in shared memory. */
 #include <stdlib.h>
 
 #include "sroce.h"

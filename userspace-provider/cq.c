@@ -234,8 +234,8 @@ static bool has_unnotified(const struct sroce_cq *cq, bool solicited_only)
 
 /*
  * The kernel moves the completions to a new ring, whose indices begin at 0.
- * Polling is locked out.  If the new ring cannot be mapped, the old one shows
- * its completions and gets no new ones.
+ * Polling is locked out.  If the new ring cannot be mapped, the old ring keeps its
+ * completions and gets no new ones.
  */
 static int cq_resize(struct sroce_cq *cq, int cqe)
 {
@@ -252,8 +252,8 @@ static int cq_resize(struct sroce_cq *cq, int cqe)
 }
 
 /*
- * A thread that armed after the kernel had switched rings has looked at the old
- * one.
+ * A thread that armed the CQ after the kernel had switched rings has checked the
+ * old ring.
  */
 static void renotify(struct sroce_cq *cq)
 {

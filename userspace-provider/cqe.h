@@ -7,7 +7,7 @@
 
 #include "sroce.h"
 
-/* Polls that find nothing before the processor is offered to others. */
+/* Empty polls before sched_yield(). */
 #define SROCE_EMPTY_POLLS 256
 
 /* Flags of enum sroce_cqe_flags that verbs defines, with equal values. */
@@ -43,9 +43,9 @@ static inline void cq_release(struct sroce_cq *cq)
 }
 
 /*
- * A poll has found nothing; the lock is not held.  Completions are delivered by
- * this processor too, often by a thread (ksoftirqd), which a program that polls
- * would keep waiting for a whole time slice.
+ * A poll has found nothing; the lock is not held.  Completions may be delivered by
+ * a thread (ksoftirqd) of the same processor.  A program that polls would keep this
+ * thread waiting for a whole time slice.
  */
 static inline void cq_was_empty(struct sroce_cq *cq)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Protection domains, and thread and parent domains.  With those a program
- * declares that it uses a queue from one thread at a time.
+ * Protection domains, thread domains and parent domains.  With the latter two a
+ * program declares that it uses a queue from one thread at a time.
  */
 #include <stdlib.h>
 
@@ -31,8 +31,8 @@ bool sroce_pd_single_threaded(struct ibv_pd *pd)
 }
 
 /*
- * A program may allow memory that a confidential guest shares with its host.  No
- * buffer needs it: CPUs of the guest do the copying.
+ * A program may permit buffers in memory that a confidential guest shares with its
+ * host.  No buffer has to be there, because CPUs of the guest copy the data.
  */
 #if SROCE_PABI >= 64
 #define SHARED_MEMORY	IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC

@@ -16,7 +16,7 @@
 		IBV_QP_EX_WITH_SEND_WITH_INV |		\
 		IBV_QP_EX_WITH_ATOMIC_WRITE | SROCE_QP_EX_WITH_FLUSH)
 
-/* Bits whose position is the opcode's value. */
+/* IBV_QP_EX_WITH_* flags whose bit number is the opcode. */
 #define OPS_NUMBERED ((1 << (SROCE_WR_SEND_WITH_INV + 1)) - 1)
 
 SROCE_SAME(IBV_QP_EX_WITH_RDMA_WRITE, 1 << SROCE_WR_RDMA_WRITE);
@@ -43,7 +43,7 @@ static uint64_t ops_of_type(enum ibv_qp_type type)
 	}
 }
 
-/* Those of them that the module accepts. */
+/* Operations of a QP type that the module accepts. */
 static uint64_t ops_of(struct ibv_context *context, enum ibv_qp_type type)
 {
 	uint64_t opcodes = to_sroce_context(context)->opcodes;
@@ -56,7 +56,7 @@ static uint64_t ops_of(struct ibv_context *context, enum ibv_qp_type type)
 	return ops_of_type(type) & ~missing;
 }
 
-/* The same as a bit mask of opcodes. */
+/* The same operations as a bit mask of opcodes. */
 static uint16_t opcodes_of(struct ibv_context *context, enum ibv_qp_type type)
 {
 	uint64_t ops = ops_of(context, type);

@@ -103,7 +103,7 @@ static inline void sqe_srqn(struct sroce_sqe *sqe, uint32_t srqn)
 	SROCE_SAME(offsetof(struct sroce_sqe, rdma.srqn),
 		   offsetof(struct sroce_sqe, flush.srqn));
 
-	/* A bind uses these bytes for something else. */
+	/* A bind has another field in these bytes. */
 	if (sqe->opcode != SROCE_WR_BIND_MW)
 		sqe->rdma.srqn = srqn;
 }

@@ -87,8 +87,8 @@ static const struct verbs_context_ops sroce_context_ops = {
 };
 
 /*
- * Remember what the module of the context can do.  Its release may be another
- * one, but version and sizes must be ours.
+ * Store the features of the context's module.  It may be of another release, but
+ * the ABI version and the sizes must be ours.
  */
 static int accept_module(struct sroce_context *ctx,
 			 const struct sroce_alloc_ucontext_resp *resp)

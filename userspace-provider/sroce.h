@@ -29,7 +29,7 @@
 
 #define SROCE_CACHE_LINE	64
 
-/* The ABI uses the values of verbs. */
+/* Asserts that the ABI uses the value of verbs. */
 #define SROCE_SAME(a, b) \
 	static_assert((int)(a) == (int)(b), #a " is " #b)
 

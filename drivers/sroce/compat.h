@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Every difference between the supported kernels.  Force-included, after what
- * probes.sh found out; the upstream tree has no such files.
+ * All differences between the supported kernels.  The build includes this file
+ * everywhere, after the definitions that probes.sh prints.  The upstream tree
+ * has neither.
  */
 #ifndef SROCE_COMPAT_H
 #define SROCE_COMPAT_H
@@ -34,7 +35,7 @@
 #define kzalloc_obj(object, gfp) kzalloc(sizeof(object), gfp)
 #endif
 
-/* Queues were that unless they said otherwise. */
+/* Before, workqueues were per CPU by default. */
 #ifndef SROCE_HAVE_WQ_PERCPU
 #define WQ_PERCPU 0
 #endif
@@ -123,7 +124,7 @@
 #define sroce_cqe_count int
 #endif
 
-/* Without them destroy_qp() has to wait; see sroce_cq_drain_handlers(). */
+/* Without it destroy_qp() has to wait; see sroce_cq_drain_handlers(). */
 #ifdef SROCE_HAVE_POST_DESTROY_CQ
 #define SROCE_DESTROY_CQ_OPS					\
 	.post_destroy_cq = sroce_post_destroy_cq,		\
@@ -148,7 +149,7 @@
 #define sroce_bh_work_cancel(work) tasklet_kill(work)
 #endif
 
-/* Drivers that treat all input and output of verbs by its helpers say so. */
+/* A driver declares that all its verbs use the udata helpers. */
 #ifdef SROCE_HAVE_UDATA_HELPERS
 #define SROCE_ROBUST_UDATA_OPS .uverbs_robust_udata = 1,
 #else
@@ -162,7 +163,7 @@
 #define SROCE_PORT_EVENT_OPS
 #endif
 
-/* Before, a speed was that of a number of lanes. */
+/* Before, only the speed and the width of lanes were reported. */
 #ifdef SROCE_HAVE_PORT_SPEED
 #define SROCE_PORT_SPEED_OPS .query_port_speed = sroce_query_port_speed,
 #else
@@ -177,14 +178,14 @@
 #define SROCE_FILL_RES_SRQ_OPS
 #endif
 
-/* How the last parameters of counter_bind_qp() and its opposite are named */
+/* The last parameters of counter_bind_qp() and counter_unbind_qp() */
 #ifdef SROCE_HAVE_COUNTER_PORT
 #define SROCE_IBQP_AND_PORT ibqp, u32 port
 #else
 #define SROCE_IBQP_AND_PORT ibqp
 #endif
 
-/* Drivers initialize rdma_counters, and name their size. */
+/* Drivers initialize struct rdma_counter and report its size. */
 #ifdef SROCE_HAVE_COUNTER_OBJ
 #define SROCE_COUNTER_OPS						\
 	.counter_init = sroce_counter_init,				\
@@ -198,7 +199,7 @@
 #define ib_mark_name_assigned_by_user(ibdev) do { } while (0)
 #endif
 
-/* Before, all were. */
+/* Before, the CPU could read all fragments. */
 #ifndef SROCE_HAVE_SKB_FRAGS_READABLE
 #define skb_frags_readable(skb) true
 #endif
@@ -226,7 +227,7 @@
 #define SROCE_DMAH_OPS
 #endif
 
-/* Before, no verb could reach a completion counter. */
+/* Before, there were no verbs for completion counters. */
 #ifdef SROCE_HAVE_COMP_CNTR
 #define SROCE_COMP_CNTR_OPS					\
 	.create_comp_cntr = sroce_create_comp_cntr,		\
@@ -282,8 +283,8 @@ enum ib_qp_attach_comp_cntr_op {
 #endif
 
 /*
- * The numbers of the user API, which has them from 6.2 on.  Before, the RDMA
- * core refuses to register a region with such rights, so that none has them.
+ * Numbers of the user API from 6.2 on.  Before, the RDMA core refuses to
+ * register a region with these rights, so no region has them.
  */
 #ifndef SROCE_HAVE_FLUSH
 #define IB_ACCESS_FLUSH_GLOBAL		BIT(8)
@@ -296,7 +297,7 @@ enum ib_qp_attach_comp_cntr_op {
 #define IB_UVERBS_WC_ATOMIC_WRITE	9
 #endif
 
-/* Those, too, are the user API's. */
+/* These are also numbers of the user API. */
 #ifndef SROCE_HAVE_ODP_FLUSH
 #ifdef SROCE_HAVE_FLUSH
 #define IB_ODP_SUPPORT_FLUSH		BIT(6)

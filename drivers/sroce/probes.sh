@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# probes.sh COMPILER...: finds out by compiling what this kernel's headers have,
-# and prints it as definitions for compat.h.  Not by version: distributions take
-# over what newer kernels have.
+# probes.sh COMPILER...: finds the features of this kernel's headers by compiling,
+# and prints them as definitions for compat.h.  The version would not do, because
+# distributions backport features of newer kernels.
 set -eu
 
 compiles() {
@@ -11,7 +11,7 @@ compiles() {
 		-Werror=incompatible-pointer-types -fsyntax-only -x c -
 }
 
-# "probe NAME" defines SROCE_HAVE_NAME if what comes on standard input compiles.
+# "probe NAME" defines SROCE_HAVE_NAME if the source on standard input compiles.
 probe() {
 	name=$1
 	if compiles $COMPILER 2>/dev/null; then
@@ -21,7 +21,7 @@ probe() {
 
 COMPILER=$*
 
-# If not even this works, the answers would all be wrong.
+# If even this fails, all results would be wrong.
 echo '#include <rdma/ib_verbs.h>' | compiles $COMPILER
 
 probe LINUX_UNALIGNED <<END

@@ -3,8 +3,8 @@
  * The layout of libibverbs that libsroce assumes.  The includer defines
  *
  *	SIZE(type)		the type's size
- *	MEMBER(type, member)	where a member is
- *	VALUE(constant)
+ *	MEMBER(type, member)	a member's offset
+ *	VALUE(constant)		a constant's value
  */
 
 #ifdef PRIVATE_LAYOUT
@@ -146,9 +146,9 @@ SIZE(struct ibv_resize_cq);
 #endif
 
 /*
- * The public structures, which change by additions at their ends: what was
- * compiled against one version's header must hold with the other library.
- * struct ibv_qp_ex has grown, see qp.c.
+ * The public structures, which grow only at their ends.  Code that was compiled with
+ * the header of one version must work with the library of another.  struct
+ * ibv_qp_ex has grown; see qp.c.
  */
 #ifdef PUBLIC_LAYOUT
 SIZE(struct ib_uverbs_get_context_resp);

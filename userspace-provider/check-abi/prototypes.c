@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Declares once more what rdma-core's header has declared: a compiler accepts
- * that only of the same types.
+ * Declares the functions of rdma-core's header again.  The compiler accepts equal
+ * types only.
  */
 #include <infiniband/driver.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Compiles behind rdma-core's header if all that we believe is true: LAYOUT is
- * what ours.c printed.
+ * Compiles with rdma-core's header if our declarations match it.  LAYOUT is the
+ * output of ours.c.
  */
 #include <assert.h>
 #include <stddef.h>

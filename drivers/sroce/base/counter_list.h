@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * hw_counters of the port, in this order: constant and name.  Counters that mlx5
- * has, too, use its names, because dashboards know them.  Included where
- * SROCE_COUNTER() is defined.
+ * also has use its names, because dashboards know them.  The includer defines
+ * SROCE_COUNTER().
  */
 SROCE_COUNTER(TX_PACKETS, tx_packets)
 SROCE_COUNTER(TX_BYTES, tx_bytes)
@@ -22,14 +22,14 @@ SROCE_COUNTER(TX_NAK_OPERATION, tx_nak_operation)
 SROCE_COUNTER(RESP_REMOTE_ACCESS_ERRORS, resp_remote_access_errors)
 SROCE_COUNTER(RESP_LOCAL_LENGTH_ERROR, resp_local_length_error)
 SROCE_COUNTER(DUPLICATE_REQUEST, duplicate_request)
-SROCE_COUNTER(OUT_OF_SEQUENCE, out_of_sequence) /* packets, all of them */
-/* those of them that were kept; and gaps that were filled */
+SROCE_COUNTER(OUT_OF_SEQUENCE, out_of_sequence) /* all packets behind a gap */
+/* of these, packets that were kept; and gaps that were filled */
 SROCE_COUNTER(RX_HELD, rx_held)
 SROCE_COUNTER(RX_GAPS_FILLED, rx_gaps_filled)
 SROCE_COUNTER(OUT_OF_BUFFER, out_of_buffer) /* no receive WQE */
 /* NAKs that caused a retransmission */
 SROCE_COUNTER(PACKET_SEQ_ERR, packet_seq_err)
-/* likewise for gaps in responses */
+/* gaps in responses that caused a retransmission */
 SROCE_COUNTER(IMPLIED_NAK_SEQ_ERR, implied_nak_seq_err)
 SROCE_COUNTER(RNR_NAK_RETRY_ERR, rnr_nak_retry_err)
 SROCE_COUNTER(LOCAL_ACK_TIMEOUT_ERR, local_ack_timeout_err)
@@ -39,13 +39,13 @@ SROCE_COUNTER(REQ_REMOTE_INVALID_REQUEST, req_remote_invalid_request)
 SROCE_COUNTER(REQ_REMOTE_ACCESS_ERRORS, req_remote_access_errors)
 SROCE_COUNTER(REQ_REMOTE_OPERATION_ERRORS, req_remote_operation_errors)
 SROCE_COUNTER(REQ_CQE_ERROR, req_cqe_error) /* completions with an error */
-/* the flushed ones among them */
+/* of these, flushed requests */
 SROCE_COUNTER(REQ_CQE_FLUSH_ERROR, req_cqe_flush_error)
 SROCE_COUNTER(RESP_CQE_ERROR, resp_cqe_error)
 SROCE_COUNTER(RESP_CQE_FLUSH_ERROR, resp_cqe_flush_error)
 /* retransmissions of a requester */
 SROCE_COUNTER(TX_RETRANSMITS, tx_retransmits)
-/* those of them that repeated only what was missing */
+/* of these, retransmissions of missing packets only */
 SROCE_COUNTER(TX_REPAIRS, tx_repairs)
 SROCE_COUNTER(TX_PROBES, tx_probes) /* probes for a lost tail */
 /* dropped by this host's transmit queue */

@@ -56,7 +56,7 @@ struct sroce_listener {
 };
 
 /**
- * struct sroce_settings - what the administrator may change (verbs/settings.c)
+ * struct sroce_settings - settings of the administrator (verbs/settings.c)
  * @ecn: mark data packets of connected QPs as ECN capable, ECT(0)
  * @hold: keep packets that are ahead of a missing one (queue/ooo.c)
  *
@@ -73,7 +73,7 @@ struct sroce_settings {
  * @ndev: netdev; the device is unregistered before it (verbs/main.c's notifier)
  * @ndev_tracker: tracks the reference to @ndev
  * @counters: per CPU
- * @qp_counters: what is counted for QPs that are bound to a counter, by number
+ * @qp_counters: counters of QPs that are bound to an rdma_counter, by number
  *	(verbs/qp_counter.c)
  * @retired: sum of the counters that were removed from @qp_counters; protected
  *	by its lock

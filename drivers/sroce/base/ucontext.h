@@ -11,8 +11,8 @@ struct sroce_wmem;
 
 /**
  * struct sroce_qp_by_slot - the QPs of a context
- * @qps: by slot number; RCU. Those of datagrams that gather posts are marked
- * @rcu: a kick may still look at it when the RDMA core frees the context
+ * @qps: by slot number; RCU.  UD QPs with a pending doorbell batch are marked
+ * @rcu: a kick may still read it when the RDMA core frees the context
  */
 struct sroce_qp_by_slot {
 	struct xarray qps;
@@ -23,13 +23,14 @@ struct sroce_qp_by_slot {
 
 /**
  * struct sroce_ucontext - a process's open device
- * @ib: what the RDMA core sees; first
+ * @ib: the RDMA core's part; first member
  * @lock: serializes slot allocation; protects @pages and @num_pages
  * @pages: doorbell pages by number; those with a free slot are marked
- * @num_pages: of them; a page stays until the context goes
- * @num_members: of multicast groups; net/mcast.c's lock
+ * @num_pages: number of @pages; a page is kept until the context is freed
+ * @num_members: memberships in multicast groups; protected by net/mcast.c's
+ *	lock
  * @by_slot: QPs that the kick file finds by their doorbell slots
- * @wmem: what its packets are charged to
+ * @wmem: account to which its packets are charged
  */
 struct sroce_ucontext {
 	struct ib_ucontext ib;

@@ -27,8 +27,8 @@ static inline int sroce_udata_zero(struct ib_udata *udata, size_t from)
 }
 
 /*
- * Copy a request of a provider of any age: what an older one does not send is
- * 0, and what this module does not know must be.
+ * Copy a request.  Bytes that an older provider does not send are 0.  Bytes that
+ * this module does not know must be 0.
  */
 static inline int sroce_udata_request(struct ib_udata *udata, void *req,
 				      size_t size, size_t least)
@@ -50,7 +50,7 @@ static inline int ib_is_udata_in_empty(struct ib_udata *udata)
 	return udata ? sroce_udata_zero(udata, 0) : 0;
 }
 
-/* The rest of what the provider has room for is 0. */
+/* Clears the rest of the provider's buffer. */
 static inline int sroce_udata_write(struct ib_udata *udata, void *resp,
 				    size_t size)
 {

@@ -20,7 +20,7 @@ static inline u32 sroce_crc32(u32 crc, const void *p, size_t len)
 	return crc32_le(crc, p, len);
 }
 #else
-/* That of tests/unit/core/env, or of another native build */
+/* From tests/unit/core/env, or another native build */
 #include <env_native.h>
 #endif
 

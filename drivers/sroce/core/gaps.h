@@ -42,7 +42,7 @@ struct sroce_gaps {
  */
 bool sroce_gaps_take(struct sroce_gaps *g, u32 una, u32 psn);
 
-/* Everything before @end is missing that has not been noted. */
+/* Packets before @end that have not been noted are missing. */
 void sroce_gaps_extend(struct sroce_gaps *g, u32 end);
 
 /* Everything before @una is acknowledged. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Opcode table: kind, place and headers of each BTH opcode (IBTA vol. 1, table
+ * Opcode table: kind, position and headers of each BTH opcode (IBTA vol. 1, table
  * 38; annexes A14, A17 and A19), and its row of optable.c.
  *
  * Only the last packet of a message shows if it contains immediate data or a
- * key to invalidate; the earlier ones name the row without.
+ * key to invalidate; the earlier ones refer to the row without either.
  */
 #include "opcode.h"
 

@@ -24,9 +24,9 @@ struct sroce_opcode {
 extern const struct sroce_opcode sroce_opcodes[256];
 
 /*
- * Requests and READ responses: packets that may be sent as ECN capable, and
- * that are answered by a CNP if they were marked.  ACKs and CNPs are small, and
- * an answer to them could be answered again.
+ * Requests and READ responses: they may be sent as ECN capable, and a marked one
+ * causes a CNP.  ACKs and CNPs are small, and CNPs for them could cause further
+ * CNPs.
  */
 static inline bool sroce_ecn_capable(u8 opcode)
 {

@@ -86,7 +86,7 @@ const struct sroce_op_row sroce_optable[SROCE_OPS] = {
 		.response = SROCE_KIND_ATOMIC_ACK,
 		.wc = SROCE_WC_FETCH_ADD,
 	},
-	/* A READ response without data answers these two. */
+	/* The response to these two is a READ response without data. */
 	[SROCE_OP_ATOMIC_WRITE] = {
 		PACKET(ATOMIC_WRITE),
 		.transports = RELIABLE,
@@ -104,7 +104,7 @@ const struct sroce_op_row sroce_optable[SROCE_OPS] = {
 		.response = SROCE_KIND_READ_RESPONSE,
 		.wc = SROCE_WC_FLUSH,
 	},
-	/* A key may be needed to send again what came before. */
+	/* Earlier requests may need the key for retransmissions. */
 	[SROCE_OP_LOCAL_INV] = {
 		.transports = CONNECTED,
 		.traits = SROCE_TRAIT_LOCAL | SROCE_TRAIT_ALONE,

@@ -81,35 +81,35 @@ enum sroce_wc_opcode {
 
 /* Layout of the operands in a WQE */
 enum sroce_operands {
-	SROCE_OPERANDS_NONE,	/* a list and the immediate data are all */
+	SROCE_OPERANDS_NONE,	/* only an SGL and immediate data */
 	SROCE_OPERANDS_RDMA,
 	SROCE_OPERANDS_ATOMIC,
-	SROCE_OPERANDS_FLUSH,	/* and no list: the length is in the WQE, too */
+	SROCE_OPERANDS_FLUSH,	/* no SGL: the length is in the WQE */
 	SROCE_OPERANDS_BIND,
 	SROCE_OPERANDS_REG,
 };
 
 enum sroce_op_traits {
-	SROCE_TRAIT_LOCAL		= 1 << 0,	/* done here, without a packet */
+	SROCE_TRAIT_LOCAL		= 1 << 0,	/* executed without a packet */
 	SROCE_TRAIT_FETCHES	= 1 << 1,	/* the response brings data */
-	SROCE_TRAIT_WORD		= 1 << 2,	/* of 8 bytes, aligned there */
+	SROCE_TRAIT_WORD		= 1 << 2,	/* 8 bytes, aligned at the peer */
 	SROCE_TRAIT_RECEIVES	= 1 << 3,	/* completes a receive request */
-	SROCE_TRAIT_INVALIDATES	= 1 << 4,	/* a key of the peer's */
-	SROCE_TRAIT_ALONE		= 1 << 5,	/* all before is acknowledged */
+	SROCE_TRAIT_INVALIDATES	= 1 << 4,	/* invalidates a key of the peer */
+	SROCE_TRAIT_ALONE		= 1 << 5,	/* waits for all ACKs before it */
 	SROCE_TRAIT_KERNEL_ONLY	= 1 << 6,	/* no process may post it */
 };
 
 /**
- * struct sroce_op_row - what there is to know about an operation
- * @rights: enum sroce_permission that it needs at the responder; of FLUSH those
- *	that its placement types ask for
+ * struct sroce_op_row - properties of an operation
+ * @rights: enum sroce_permission that it needs at the responder.  FLUSH: the
+ *	rights of all placement types
  * @packets: BTH operation (enum sroce_operation) of each enum sroce_pkt_pos.
  *	The headers are in sroce_opcodes
  * @traits: enum sroce_op_traits
  * @response: enum sroce_kind of its response, for which the peer uses a
  *	resource (max_dest_rd_atomic); SROCE_KIND_NONE if it is only acknowledged
- * @transports: sroce_transport_bit() of those that it is allowed on; 0 for a
- *	number that is no operation
+ * @transports: sroce_transport_bit() of each transport that has it; 0 for a
+ *	number without an operation
  * @operands: enum sroce_operands
  * @wc: enum sroce_wc_opcode of its completion
  * @recv_wc: enum sroce_wc_opcode of the receive completion, if it SROCE_TRAIT_RECEIVES

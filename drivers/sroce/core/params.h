@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * All constants that could have another value: with their unit, the reason for
- * the value, and the test suite or benchmark row that needs the constant.
+ * All tunable constants, with their unit, the reason for the value, and the test
+ * suite or benchmark row that needs the constant.
  * Structural sizes (of tables, bitmaps and ABI) are where they are used.
  */
 #ifndef SROCE_PARAMS_H
@@ -161,19 +161,19 @@
 /* Requests flushed in a lock section.  Suite ending. */
 #define SROCE_FLUSH_BUDGET	256
 /*
- * Unacknowledged packets from which on the process need not kick: an ACK will
+ * With this many unacknowledged packets the process need not kick: an ACK will
  * arrive soon, and the requester then reads the ring.  Row "WRITE 2 B rate".
  */
 #define SROCE_NO_KICK_PACKETS	32
-/* Packets of a stream between two that ask for an ACK.  Row "WRITE 64 KiB". */
+/* Packets of a stream between two ACK requests.  Row "WRITE 64 KiB". */
 #define SROCE_ACK_REQ_PACKETS	128
 /* Times that a request waits for the memory of its response.  Suite paging. */
 #define SROCE_MAX_PAGE_WAITS	2
 /* Packets of a burst: bits of the mask that sroce_icrc_check() returns. */
 #define SROCE_BURST_PACKETS	64
 /*
- * Bursts of which only the first packet arrived, until the device counts as one
- * that spoils bursts.  Losses look like that now and then.  Suite uso.
+ * Bursts of which only the first packet arrived, until the netdev is found to spoil
+ * bursts.  Losses sometimes look the same.  Suite uso.
  */
 #define SROCE_USO_SPOILED	64
 /* Bytes of payload that are cheaper to copy than to attach.  Row "SEND 2 B". */
@@ -185,14 +185,14 @@
  * bursts.  Row "UD 1 KiB".
  */
 #define SROCE_FRAG_PAGES	4
-/* ns until the next attempt after this host's queue refused.  Suite congestion. */
+/* ns until a burst that this host's queue refused is sent again.  Suite congestion. */
 #define SROCE_PAUSE_NS		200000
 /* Refusals in a row after which packets count as lost.  Suite congestion. */
 #define SROCE_MAX_PAUSES	100
 /* Bursts of a QP in this host's queues before it waits.  Suite plugged. */
 #define SROCE_TX_LIMIT		32
 /*
- * The same of datagrams, which do not wait forever: more are dropped.  A kernel
+ * The same for datagrams, which do not wait forever: more are dropped.  A kernel
  * queue with its own limit (nfnetlink_queue, 1024) drops earlier.  Suite plugged.
  */
 #define SROCE_UD_TX_LIMIT	2048
@@ -203,21 +203,21 @@
 /* ns of delay that a rate limit makes up for.  Suite states. */
 #define SROCE_RATE_SLACK_NS	10000000
 /*
- * Bytes of packets in this host's queues before the QPs of a context wait, and
- * those of a user: a longer local queue makes nothing faster, this is 2.7 ms at
- * 100 Gb/s.  Suite plugged.
+ * Bytes of packets in this host's queues from which on the QPs of a context wait,
+ * and the QPs of a user.  32 MiB are 2.7 ms at 100 Gb/s; a longer local queue makes
+ * nothing faster.  Suite plugged.
  */
 #define SROCE_WMEM_CONTEXT	(32l << 20)
 #define SROCE_WMEM_USER		(4 * SROCE_WMEM_CONTEXT)
-/* ms until QPs that wait for it try again, and how many.  Suite plugged. */
+/* ms until QPs that wait for room try again, and how many of them.  Suite plugged. */
 #define SROCE_WMEM_RETRY_MS	10
 #define SROCE_WMEM_WAKE		32u
 
 /* --- Doorbells: send/doorbell_batch.c --- */
 
 /*
- * Kicks in a row without polling, or requests and completions that the process
- * leaves unread, that make a stream of posts.  Row "WRITE 2 B rate".
+ * A process posts a stream after this many kicks in a row without polling, or if
+ * more than this many requests and completions are unread.  Row "WRITE 2 B rate".
  */
 #define SROCE_STREAM_KICKS	4
 #define SROCE_STREAM_REQUESTS	4
@@ -235,10 +235,10 @@
 /* --- Receiving: recv/, net/ --- */
 
 /*
- * Bytes of all packets of a device that wait for an earlier one.  Suite networks.
+ * Bytes of all packets of a device that are kept behind a gap.  Suite networks.
  */
 #define SROCE_OOO_BYTES		(64l << 20)
-/* Such packets that are executed in a lock section.  Suite networks. */
+/* Packets behind a gap that are executed in a lock section.  Suite networks. */
 #define SROCE_OOO_BUDGET	512
 /*
  * READ responses in a lock section: KiB, or packets if they are larger.  If a
@@ -258,7 +258,7 @@
 /* Default device memory of a device, MiB.  Suite pyverbs (test_device.DMTest). */
 #define SROCE_DM_MIB	64
 #ifdef SROCE_OUT_OF_TREE
-/* Bytes of a burst for which saving the FPU state pays.  Row "WRITE 64 KiB". */
+/* Bytes of a burst from which on saving the FPU state pays.  Row "WRITE 64 KiB". */
 #define SROCE_CLMUL_BYTES	512
 /* Bytes for which sroce_chorba() is faster than the library.  Row "UD 1 KiB". */
 #define SROCE_CHORBA_MIN_BYTES	128
@@ -266,13 +266,13 @@
 
 /* --- Fairness between QPs: queue/qp_run.c, entry/qp_work.c --- */
 
-/* QPs, and ms, of a run of the per-CPU list.  Suite resources. */
+/* QPs, and ms, per run of the per-CPU run list.  Suite resources. */
 #define SROCE_SOFTIRQ_BUDGET	16
 #define SROCE_SOFTIRQ_MS	2
 /*
- * Once timers of more than SROCE_TIMER_QPS QPs have fired within a period,
- * timers may transmit for at most a share of it (ns); the workqueue sends the
- * rest.  Suite resources.
+ * Once timers of more than SROCE_TIMER_QPS QPs have fired within SROCE_TIMER_PERIOD_NS,
+ * timers may transmit for at most SROCE_TIMER_SHARE_NS of it; the workqueue sends
+ * the rest.  Suite resources.
  */
 #define SROCE_TIMER_QPS		32
 #define SROCE_TIMER_SHARE_NS	2000000
@@ -284,12 +284,12 @@
 #define SROCE_RX_ROUTE_BITS	6
 /* Completions copied to a resized CQ in a lock section.  Suite resources. */
 #define SROCE_CQ_RESIZE_BATCH	64
-/* ms that a sum of all counters is kept for strangers.  Suite management. */
+/* ms that the sum of all counters is cached for PMA queries.  Suite management. */
 #define SROCE_RECENT_MS		10
 
 /* --- Memory on demand: mem/odp*.c --- */
 
-/* Bytes of a message paged in at once, and if its length is not known yet. */
+/* Bytes of a message to page in at once, and if its length is not known yet. */
 #define SROCE_FAULT_BYTES	0x400000u
 #define SROCE_FAULT_AHEAD	0x10000u
 /* Attempts until a temporary failure becomes an error.  Suite paging. */
@@ -299,9 +299,9 @@
 #define SROCE_ADVICE_THREADS	4
 /* s that a user's workqueues outlive their last region.  Suite paging. */
 #define SROCE_ODP_WQ_LINGER_S	10
-/* Chunks of a region: bounds the memory that scattered accesses use up. */
+/* Chunks of a region; limits the memory for tables if accesses are scattered. */
 #define SROCE_ODP_MAX_CHUNKS	16384
-/* Pages of a call of hmm_range_fault(), and described at once for a burst. */
+/* Pages per call of hmm_range_fault(), and per lookup for a burst. */
 #define SROCE_ODP_BATCH		64
 #define SROCE_ODP_RUN_PAGES	32
 

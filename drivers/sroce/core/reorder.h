@@ -5,20 +5,21 @@
 #include "psn.h"
 
 /**
- * struct sroce_reorder - how long a missing packet may be only late
+ * struct sroce_reorder - time after which a missing packet counts as lost
  * @since: when @open: time of the first packet behind the gap, ns
  * @psn: when @open: PSN of the missing packet
  * @tolerance: a gap is a loss after this time, ns.  0 in a network that keeps the
  *	order
  * @late_since: @since of the latest gap that was reported
  * @late_psn: PSN of that gap
- * @vain: reports in a row that were in vain, at most SROCE_VAIN_REPORTS
+ * @vain: consecutive unnecessary reports, at most SROCE_VAIN_REPORTS
  * @open: there is a gap
  * @reported: it counts as a loss
- * @suspect: if the packet with @late_psn arrives twice, the report was in vain
+ * @suspect: if the packet with @late_psn arrives twice, the report was not
+ *	necessary
  *
- * RACK (RFC 8985) adapts to reordering by duplicates, too.  A single duplicate says
- * little: a probe may be one.
+ * RACK (RFC 8985) also adapts to reordering by duplicates.  A single duplicate says
+ * little, because it may be a probe.
  */
 struct sroce_reorder {
 	u64 since;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Finds out if UDP segmentation offload spoils the ICRCs of bursts.  One burst is
- * watched at a time, by its second packet: a loss hits others as well.
+ * Detects UDP segmentation offload that spoils the ICRCs of bursts.  One burst is
+ * watched at a time, by its second packet, because a loss can hit any packet.
  */
 #include "params.h"
 #include "psn.h"
@@ -23,8 +23,8 @@ static void start_watch(struct sroce_uso *uso, u32 psn, u32 packets, bool again)
 }
 
 /*
- * The watched burst is judged.  Only one that was sent for the first time can show
- * that the device is good.
+ * The result of the watched burst.  Only a burst that was sent for the first time
+ * can show that the device is good.
  */
 static bool finish_watch(struct sroce_uso *uso, bool spoiled)
 {
@@ -40,8 +40,8 @@ static bool finish_watch(struct sroce_uso *uso, bool spoiled)
 }
 
 /*
- * A burst that is sent for the first time replaces a repeated one: only it can show
- * that the device is good.
+ * A burst that is sent for the first time replaces a repeated one, because only the
+ * former can show that the device is good.
  */
 static bool may_watch(const struct sroce_uso *uso, bool again)
 {

@@ -51,7 +51,7 @@ void sroce_uso_sent(struct sroce_uso *uso, u32 psn, u32 packets, u32 una,
  */
 bool sroce_uso_acked(struct sroce_uso *uso, u32 una);
 
-/* The peer has refused a packet: it has arrived, whatever its place was. */
+/* The peer has refused a packet, so packets arrive; stop watching. */
 static inline void sroce_uso_reset(struct sroce_uso *uso)
 {
 	uso->state = SROCE_USO_IDLE;

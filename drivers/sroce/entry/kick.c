@@ -96,7 +96,7 @@ static void kick_destroy(struct ib_uobject *uobj, enum rdma_remove_reason why)
 	RCU_INIT_POINTER(kick_file(uobj)->by_slot, NULL);
 }
 
-/* The macros below need names that are not macros themselves. */
+/* The macros below need names that are not macros. */
 enum {
 	KICK = SROCE_OBJECT_KICK,
 	KICK_ALLOC = SROCE_METHOD_KICK_ALLOC,

@@ -159,7 +159,7 @@ static void handle_timeout(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
-	/* The peer is not to blame while this host pages in memory. */
+	/* While this host pages in memory, the wait does not count as a timeout. */
 	if (sq->paging.refetch || sroce_fault_busy(&sq->paging.fault)) {
 		sroce_rtx_restart(&sq->rtx);
 		return;

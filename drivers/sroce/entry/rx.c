@@ -35,11 +35,11 @@
 #include "rx.h"
 
 /*
- * A run of packets for one QP and the lock of one side of it.  The addresses of
+ * Consecutive packets for one QP, and the lock of one side of it.  The addresses of
  * a burst are checked once per lock section (@accepted).  @header is the header
- * length of middle packets, bytes; 0 for datagrams.  @marked counts the packets in
- * the section that a router has marked.  @ce is the mark in the IP header, which all
- * packets in an skb share.
+ * length of middle packets, bytes; 0 for datagrams.  @ce: the IP header, which all
+ * packets of an skb share, is marked.  @marked: number of marked packets in the
+ * section.
  */
 struct run {
 	struct sroce_qp *qp;
@@ -55,8 +55,8 @@ struct run {
 };
 
 /*
- * A section ends in which marked packets were accepted.  The peer is told; the
- * window of READs is this end's, so the requester reacts to its responses.
+ * Called at the end of a section with marked packets.  Sends a CNP to the peer.  The
+ * requester controls the window of READs, so it also reacts to marked responses.
  */
 static void report_marks(struct run *run)
 {
@@ -331,7 +331,7 @@ static bool lookup_qp(struct run *run, struct sroce_rx *rx)
 	return run->qp;
 }
 
-/* A CNP.  UC has no window, and UD no connection: there it is only counted. */
+/* UC has no window, and UD no connection, so they only count CNPs. */
 static void accept_cnp(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);

@@ -25,7 +25,7 @@ static u32 mr_hash(const void *key, u32 len, u32 seed)
 	return *(const u32 *)key;
 }
 
-/* Not memcmp(): every message makes a lookup that compares. */
+/* Not memcmp(): each message needs a lookup. */
 static int mr_differs(struct rhashtable_compare_arg *arg, const void *mr)
 {
 	return *(const u32 *)arg->key != ((const struct sroce_mr *)mr)->index;
@@ -399,7 +399,7 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 	struct sroce_mr *mr;
 	int err;
 
-	/* On-demand memory has no place that a hint could be about. */
+	/* On-demand memory has no fixed location for a hint. */
 	if (sroce_dmah_given() && access & IB_ACCESS_ON_DEMAND)
 		return ERR_PTR(-EOPNOTSUPP);
 	if (null_mr_asked(udata))
@@ -414,8 +414,8 @@ struct ib_mr *sroce_reg_user_mr(struct ib_pd *pd, u64 start, u64 length,
 }
 
 /*
- * DMA handles are hints for a device on a bus.  CPUs do the copying here, so
- * nothing is to be set up, and a region has no use for its handle.
+ * DMA handles are hints for a device on a bus.  Here CPUs copy, so there is
+ * nothing to set up, and a region ignores its handle.
  */
 int sroce_alloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs)
 {

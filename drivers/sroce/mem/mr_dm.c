@@ -33,7 +33,7 @@ MODULE_PARM_DESC(dm_mib, "Device memory that each device has, MiB");
  * @mapping: the process's mapping of them
  * @dev: device whose limit counts them
  * @reserved: pages that are counted
- * @wmem: whose share they count to; referenced
+ * @wmem: account of the user whose share they count against; referenced
  * @count: pages that are allocated
  * @blocks: their kernel addresses
  *
@@ -216,7 +216,7 @@ struct ib_mr *sroce_reg_dm_mr(struct ib_pd *pd, struct ib_dm *ibdm,
 	return sroce_mr_finish(mr, 0);
 }
 
-/* The macros below need names that are not macros themselves. */
+/* The macros below need names that are not macros. */
 enum {
 	DM_QUERY = SROCE_METHOD_DM_QUERY,
 	DM_QUERY_HANDLE = SROCE_ATTR_DM_QUERY_HANDLE,

@@ -4,7 +4,7 @@
  * send queue, invalidate it with another, and repeat that.
  *
  * The region stays in the table as long as it is allocated.  While it is
- * invalid its reference count is 0, and lookups do not return it.  They see
+ * invalid its reference count is 0, and lookups do not return it.  A lookup sees
  * either a complete registration or none.
  */
 #include <linux/log2.h>
@@ -19,7 +19,7 @@
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
 	 IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_OPTIONAL)
 
-/* Smallest page size that users ask for; may be less than PAGE_SIZE. */
+/* Smallest page size that users request; may be less than PAGE_SIZE. */
 #define MIN_PAGE	4096
 
 /**

@@ -140,9 +140,9 @@ static bool failed_before(const struct sroce_fault *fault)
 }
 
 /*
- * Decide from the last result whether to try again.  A range that was paged in
- * and has been removed again may be paged in any number of times.  That costs
- * the process as much as the driver, and the peer limits how long it waits.
+ * Decide from the last result whether to try again.  A range that is paged in and
+ * removed again may be paged in any number of times.  This costs the process as
+ * much as the driver, and the peer limits how long it waits.
  */
 static bool may_retry(struct sroce_fault *fault)
 {

@@ -171,7 +171,7 @@ static __always_inline void *find_piece(struct sroce_mr_cache *cache,
 	if (p)
 		return p;
 	if (!cache->mr || !cache->bytes) {
-		/* Bytes that nobody wants need no key. */
+		/* An access of 0 bytes needs no key. */
 		if (len)
 			err = cache_fill(cache, memory, sge->lkey, addr, len);
 		if (unlikely(err))

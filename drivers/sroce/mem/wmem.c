@@ -21,7 +21,7 @@
 static DEFINE_SPINLOCK(wmem_lock);
 static DEFINE_HASHTABLE(users, 8);
 static struct workqueue_struct *queue;
-/* A user for each structure.  Set up when the module is loaded. */
+/* One reference per struct sroce_wmem.  Set up when the module is loaded. */
 static struct sroce_ref alive;
 
 static void wake_waiting(struct work_struct *work);
@@ -37,7 +37,7 @@ int sroce_wmem_init(void)
 
 void sroce_wmem_exit(void)
 {
-	/* Work items may still be running, even if there is nothing to do. */
+	/* Work items may still be running, even if they have nothing to do. */
 	sroce_ref_drain(&alive);
 	destroy_workqueue(queue);
 }
@@ -52,7 +52,7 @@ static struct sroce_wmem *alloc_wmem(long limit)
 	w->limit = limit;
 	INIT_LIST_HEAD(&w->waiting);
 	INIT_DELAYED_WORK(&w->wake, wake_waiting);
-	/* Not refused: it is drained only when nobody is left who allocates. */
+	/* Succeeds: it is drained only after the last allocation. */
 	sroce_ref_get(&alive);
 	return w;
 }
@@ -220,8 +220,8 @@ static bool wake_one(struct sroce_wmem *w)
 }
 
 /*
- * If half of the limit is free, wake all waiters.  If less is free, wake a few:
- * there may be thousands, and those that find no room wait again.
+ * If half of the limit is free, wake all waiters.  Otherwise wake a few: there may
+ * be thousands, and a waiter that finds no room waits again.
  */
 static void wake_waiting(struct work_struct *work)
 {

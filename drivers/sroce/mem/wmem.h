@@ -119,30 +119,30 @@ static inline void sroce_wmem_waiter_init(struct sroce_wmem_waiter *waiter,
 	waiter->wake = wake;
 }
 
-/* A user's own; NULL of the kernel. */
+/* The user's object of a context's object; NULL for the kernel. */
 static inline struct sroce_wmem *sroce_wmem_owner(struct sroce_wmem *w)
 {
 	return w && w->user ? w->user : w;
 }
 
-/* How much of @limit the user may have: half, so that others find some. */
+/* Share of @limit that a user may have: half, so that some is left for others. */
 static inline long sroce_wmem_share(const struct sroce_wmem *w, long limit)
 {
 	return !w || w->privileged ? limit : limit / 2;
 }
 
 /**
- * sroce_wmem_take() - count what a process gets of a shared limit
- * @w: of its context; or NULL: not counted
- * @what: which limit
- * @n: how much
- * @limit: how much a device has
+ * sroce_wmem_take() - take units of a shared resource
+ * @w: object of the process's context; NULL: do not count
+ * @what: the resource
+ * @n: number of units
+ * @limit: number of units that a device has
  *
  * Context: any.  Return: false if it is more than the user's share.
  */
 bool sroce_wmem_take(struct sroce_wmem *w, enum sroce_shared what, long n,
 		     long limit);
-/* Undo that. */
+/* Undo sroce_wmem_take(). */
 void sroce_wmem_give_back(struct sroce_wmem *w, enum sroce_shared what, long n);
 
 /**

@@ -83,9 +83,9 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 }
 
 /*
- * True if the packets may be chained in a frag_list.  Not for a device with
- * hardware segmentation, which shall do it.  A virtual device that passes the
- * skb on has GSO_FRAGLIST as well.
+ * True if the packets may be chained in a frag_list.  False for a device with
+ * hardware segmentation, because the stack would segment the skb.  A virtual device
+ * that passes the skb on has GSO_FRAGLIST as well.
  */
 static bool takes_chains(const struct net_device *dev)
 {
@@ -424,7 +424,7 @@ static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		return false;
 	if (!from && pkt->payload)
 		memcpy(p, data, pkt->payload);
-	/* The pad; what is too much becomes the ICRC. */
+	/* Clears the pad; the remaining bytes belong to the ICRC. */
 	put_unaligned(0, (u32 *)(p + pkt->payload));
 	grow_last_frag(burst->tail, bytes);
 	burst->bth = bth;
@@ -558,7 +558,7 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 	return n;
 }
 
-/* With an error it ends early; the caller meets it with the next packet. */
+/* Stops at an error, which the caller finds again with the next packet. */
 static u32 repeat_copy(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       u32 more, const struct sroce_sgl *from, u32 at)
 {

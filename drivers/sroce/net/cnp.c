@@ -8,7 +8,7 @@
 #include "cnp.h"
 #include "tx.h"
 
-/* Requester and responder may ask at the same time; only one of them gets it. */
+/* Requester and responder may call this at the same time; one of them succeeds. */
 static bool is_due(struct sroce_qp *qp)
 {
 	s64 last = atomic64_read(&qp->cnp_at);
@@ -18,7 +18,7 @@ static bool is_due(struct sroce_qp *qp)
 	       atomic64_try_cmpxchg(&qp->cnp_at, &last, now);
 }
 
-/* No order is to be kept: sroce_tx_in_order() is not asked. */
+/* CNPs need no order, so this does not call sroce_tx_in_order(). */
 void sroce_cnp_send(struct sroce_qp *qp, struct sroce_path *path)
 {
 	const struct sroce_pkt pkt = {

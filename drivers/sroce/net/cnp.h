@@ -9,9 +9,9 @@
  * @qp: connected QP that may send; the lock of the side of @path is held
  * @path: of either side
  *
- * At most one congestion notification packet per SROCE_CNP_INTERVAL_NS.  It is
- * not sent again if this host's queue refuses it, or is full: the next packet
- * that arrives marked has the same effect.
+ * Sends at most one congestion notification packet per SROCE_CNP_INTERVAL_NS.  A
+ * packet that this host's queue refuses is not sent again, because the next marked
+ * packet has the same effect.
  */
 void sroce_cnp_send(struct sroce_qp *qp, struct sroce_path *path);
 

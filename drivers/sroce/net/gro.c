@@ -154,7 +154,7 @@ static bool packet_follows(struct sk_buff *p, struct sk_buff *skb, const u8 *ip)
 	       ip_follows(p, skb_network_header(p), ip);
 }
 
-/* Packets of a virtual device may have an owner; IP would orphan them next. */
+/* Packets of a virtual device may have an owner; IP would orphan them anyway. */
 static void append_packet(struct sk_buff *p, struct sk_buff *skb)
 {
 	skb_orphan(p);

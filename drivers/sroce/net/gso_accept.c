@@ -31,7 +31,7 @@ static bool is_unmarked(const struct sk_buff *skb)
 	       SKB_GSO_UDP_L4;
 }
 
-/* rx does not take packets with IPv6 extension headers. */
+/* entry/rx.c does not accept packets with IPv6 extension headers. */
 static bool has_roce_port(const struct sk_buff *skb, bool ipv4)
 {
 	u8 protocol = ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
@@ -47,8 +47,8 @@ static bool has_roce_port(const struct sk_buff *skb, bool ipv4)
 
 /*
  * A clone shares the bit, and may be on its way to a driver.  Another user's
- * socket, outside a VRF or inside, may have the port as well.  UDP segments the
- * burst for it, because only a socket with udp_allow_gso() takes bursts.
+ * socket, inside or outside a VRF, may use the same port.  UDP segments the burst
+ * for that socket, because only a socket with udp_allow_gso() accepts bursts.
  */
 static unsigned int accept_gso(void *priv, struct sk_buff *skb,
 			       const struct nf_hook_state *state)

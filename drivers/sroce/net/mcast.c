@@ -158,7 +158,7 @@ static int join_by(struct member *m, struct net_device *ndev)
 	}
 	j->ndev = ndev;
 	j->next = m->joined;
-	/* Packets may be looking for netdevs: they find a complete entry. */
+	/* Receivers that walk the list find a complete entry. */
 	smp_store_release(&m->joined, j);
 	return 0;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Routes of received packets.  IP looks up a route for each packet, to learn that
- * it is for this host.  TCP and connected UDP sockets remember it (early demux);
- * the socket of a namespace has many peers.  Here a netfilter hook at the end of
- * PRE_ROUTING gives a packet the route that the last one like it had: everything
- * that the route depends on is compared, and the route must still be valid.  So
+ * Cache of the routes of received packets.  IP looks up a route for each packet, to
+ * learn that it is for this host.  TCP and connected UDP sockets cache it (early
+ * demux), but the socket of a namespace has many peers.  Here a netfilter hook at
+ * the end of PRE_ROUTING gives a packet the route of an earlier packet.  The fields
+ * that determine the route must be equal, and the route must still be valid.  So
  * firewalls, policy rules, routes and addresses apply to each packet as before.
  *
  * Without netfilter (CONFIG_NETFILTER), each packet looks up its route.
@@ -26,17 +26,17 @@
 #include "rx_route.h"
 
 /**
- * struct sroce_rx_route - a route, and the packets that it is for
+ * struct sroce_rx_route - a route, and the fields that determine it
  * @net: namespace
  * @addresses: source and destination
- * @mark: of a firewall, for policy rules
+ * @mark: mark of the firewall, for policy rules
  * @iif: index of the netdev
  * @tos: type of service without the ECN bits
  * @rp_filter: setting of the netdev; a change does not make routes invalid
  * @dst: route, referenced; NULL is an empty entry
  *
- * An entry of a CPU.  Its softirqs read and write all of it;
- * sroce_rx_route_forget() takes @dst away.
+ * Belongs to a CPU, whose softirqs read and write it.  Only sroce_rx_route_forget()
+ * clears @dst from another CPU.
  */
 struct sroce_rx_route {
 	const struct net *net;
@@ -54,7 +54,7 @@ DEFINE_PER_CPU(struct sroce_rx_route *, sroce_rx_route_missed);
 
 static DEFINE_PER_CPU(struct sroce_rx_route [1 << SROCE_RX_ROUTE_BITS], routes);
 
-/* What @skb has in common with others of the same route; no @dst. */
+/* The fields of @skb that determine its route; does not set @dst. */
 static void get_route_key(struct sroce_rx_route *r, const struct sk_buff *skb,
 			  struct in_device *in)
 {
@@ -82,9 +82,8 @@ static struct sroce_rx_route *slot_of(const struct sroce_rx_route *r)
 }
 
 /*
- * A packet for the RoCE port that is whole, and whose route nothing but the
- * fields of struct sroce_rx_route decides.  A bridge and a VRF have routes of
- * their own.
+ * True for a complete packet to the RoCE port whose route depends only on the
+ * fields of struct sroce_rx_route.  Bridges and VRFs have routes of their own.
  */
 static bool is_cacheable(const struct sk_buff *skb)
 {
@@ -99,7 +98,7 @@ static bool is_cacheable(const struct sk_buff *skb)
 	       !netif_is_l3_master(skb->dev);
 }
 
-/* Policy rules that name ports or protocols: the route depends on more fields. */
+/* With policy rules for ports or protocols the route depends on more fields. */
 static bool rules_dissect(const struct net *net)
 {
 #ifdef CONFIG_IP_MULTIPLE_TABLES
@@ -124,7 +123,7 @@ static unsigned int set_route(void *priv, struct sk_buff *skb,
 	struct sroce_rx_route key, *r;
 	struct dst_entry *dst;
 
-	/* Not in softirq: the verdict on a packet has come from a process. */
+	/* Outside a softirq a process has returned the verdict on the packet. */
 	if (!in || !in_softirq() || !is_cacheable(skb) ||
 	    !is_allowed(state->net))
 		return NF_ACCEPT;
@@ -139,8 +138,8 @@ static unsigned int set_route(void *priv, struct sk_buff *skb,
 }
 
 /*
- * Only a route that IP keeps, too: it lets the netdev go when the route ends.
- * The packet may be another one than that which found no route.
+ * Stores only a route that IP caches as well, because IP releases the netdev of
+ * such a route.  The packet may differ from the one that found no route.
  */
 void sroce_rx_route_add(const struct sk_buff *skb)
 {

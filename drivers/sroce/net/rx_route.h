@@ -7,7 +7,7 @@
 #include <net/net_namespace.h>
 
 /**
- * sroce_rx_route_begin() - remember the routes of packets that a socket receives
+ * sroce_rx_route_begin() - cache the routes of packets that a socket receives
  * @net: namespace of the socket
  *
  * IPv4 only.  Each call needs its own sroce_rx_route_end().
@@ -15,7 +15,7 @@
  * Context: process, may sleep.  Return: 0 or an errno.
  */
 int sroce_rx_route_begin(struct net *net);
-/* Use no route any more.  sroce_rx_route_forget() must follow.  Same context. */
+/* Stop using cached routes; sroce_rx_route_forget() must follow.  Same context. */
 void sroce_rx_route_end(struct net *net);
 
 /**
@@ -29,14 +29,14 @@ void sroce_rx_route_forget(const struct net *net);
 
 struct sroce_rx_route;
 
-/* The entry that the packet in front of the socket did not find, or NULL. */
+/* Entry to fill for the current packet, which had no cached route; or NULL. */
 DECLARE_PER_CPU(struct sroce_rx_route *, sroce_rx_route_missed);
 
 /* Slow path of sroce_rx_route_note(). */
 void sroce_rx_route_add(const struct sk_buff *skb);
 
 /**
- * sroce_rx_route_note() - remember the route of a received packet
+ * sroce_rx_route_note() - cache the route of a received packet
  * @skb: packet at the socket, beginning with the UDP header
  *
  * Context: receive softirq, RCU.

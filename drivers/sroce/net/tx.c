@@ -38,7 +38,7 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 	/* Before @bursts: sroce_tx_in_order() reads them the other way around. */
 	if (qp->type == IB_QPT_UC)
 		WRITE_ONCE(qp->tx_done_at, jiffies);
-	/* Of two at the same time the later one sees what both have left. */
+	/* Of two concurrent calls the later one sees both decrements. */
 	left = atomic_dec_return(&path->bursts);
 	if ((!left || left + atomic_read(&other->bursts) <= SROCE_TX_LIMIT / 2) &&
 	    READ_ONCE(qp->tx_full) && cmpxchg(&qp->tx_full, true, false))
@@ -223,8 +223,9 @@ static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
 }
 
 /*
- * Only of connections, because a CNP names the QP of a connection.  The packets
- * of a burst are all requests, or all responses to one request.
+ * ECN capable packets are sent only on connections, because a CNP names the QP of
+ * a connection.  The packets of a burst are all requests, or all responses to one
+ * request.
  */
 static u8 ecn_bits(const struct sroce_burst *burst)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Devices that spoil the bursts that they segment, because they do not count the
- * IPv4 identification up; see core/uso.h.
+ * Netdevs that spoil bursts: their segmentation offload does not increment the IPv4
+ * identification.  See core/uso.h.
  */
 #include <linux/xarray.h>
 #include <net/dst.h>
@@ -17,7 +17,7 @@ bool sroce_uso_spoils(const struct net_device *dev)
 	       xa_load(&spoilers, (unsigned long)dev);
 }
 
-/* Under the lock, a device that has begun to go cannot be added behind forget(). */
+/* The lock keeps a device that is going away from being added after its removal. */
 static bool add_spoiler(struct net_device *dev)
 {
 	bool added = false;

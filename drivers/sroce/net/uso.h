@@ -6,16 +6,16 @@
 
 struct sroce_path;
 
-/* Is @dev known to spoil bursts?  Its packets have to be sent alone. */
+/* Is @dev known to spoil bursts?  Then send single packets. */
 bool sroce_uso_spoils(const struct net_device *dev);
 
 /*
- * The device of the route spoils bursts: say so in the log, and send single
- * packets from now on.  Context: lock that protects @path held.
+ * Record that the netdev of the route spoils bursts, and write a message to the
+ * kernel log.  Context: lock that protects @path held.
  */
 void sroce_uso_found(const struct sroce_path *path);
 
-/* @dev goes, or its offloads have changed. */
+/* @dev is being removed, or its offloads have changed. */
 void sroce_uso_forget(const struct net_device *dev);
 
 #endif /* SROCE_NET_USO_H */

@@ -10,7 +10,7 @@
  * struct sroce_comp_cntr - completion counter
  * @ib: the RDMA core's part; first member
  * @values: by enum ib_comp_cntr_entry: successes, and errors
- * @wmem: whose share it counts to; referenced
+ * @wmem: account of the user whose share it counts against; referenced
  */
 struct sroce_comp_cntr {
 	struct ib_comp_cntr ib;

@@ -10,7 +10,7 @@
 /**
  * struct sroce_ooo_queue - packets behind a gap (out of order), by PSN
  * @tree: struct sroce_ooo_packet
- * @last: the one with the highest PSN; NULL if there is none
+ * @last: the packet with the highest PSN; NULL if there is none
  * @packets: number of packets
  * @bytes: memory that they take, bytes
  *
@@ -49,12 +49,12 @@ struct sroce_ooo_packet {
  * @pkt: parsed headers
  * @payload: reader at the payload; not moved
  *
- * A QP may have as much as it leaves of the device's limit (SROCE_OOO_BYTES) to
- * others, so no peer uses it up.
+ * A QP may use as much of the device's limit (SROCE_OOO_BYTES) as it leaves to
+ * others, so no peer can use up all of it.
  *
- * Context: softirq; the queue's lock is held.  Return: false if the packet is in
- * the queue already, or over a limit, or there is no memory, or the administrator
- * does not want it: the caller drops the packet.
+ * Context: softirq; the queue's lock is held.  Return: false, and the caller drops
+ * the packet, if it is in the queue already, if it would exceed a limit, if there
+ * is no memory, or if the setting hold_out_of_order is off.
  */
 bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 		   const struct sroce_pkt *pkt,

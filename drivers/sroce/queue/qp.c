@@ -13,7 +13,7 @@ static u32 qp_hash(const void *qpn, u32 len, u32 seed)
 	return *(const u32 *)qpn;
 }
 
-/* Not memcmp(): every packet makes a lookup that compares. */
+/* Not memcmp(): each packet needs a lookup. */
 static int qp_differs(struct rhashtable_compare_arg *arg, const void *qp)
 {
 	return *(const u32 *)arg->key != ((const struct sroce_qp *)qp)->qpn;

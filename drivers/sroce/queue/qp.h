@@ -137,8 +137,8 @@ struct sroce_ud {
 /**
  * struct sroce_rate - rate limit
  * @kbps: kilobits per second; 0 for no limit
- * @psns: PSNs of the packets that are not charged yet: a READ request has those of
- *	its responses
+ * @psns: number of PSNs that are not charged yet; a READ request uses the PSNs of
+ *	its response
  * @free_at: time at which the next burst may be sent
  */
 struct sroce_rate {
@@ -166,7 +166,7 @@ struct sroce_sq_paging {
  * @ring: send WQEs
  * @req: protocol state; its records are allocated on first use
  * @rtx: retransmission state
- * @uso: watches how bursts arrive
+ * @uso: detects a NIC that spoils bursts
  * @cq: CQ for completions
  * @cache: memory region used last; dropped before the lock is
  * @path: route

@@ -35,8 +35,8 @@ static bool posts_stream(struct sroce_qp *qp)
 }
 
 /*
- * In these states no WQE is fetched.  The end of each of them calls
- * sroce_req_run(), which reads the tail, so no batch timer is needed.
+ * In these states no WQE is fetched.  When such a state ends, sroce_req_run() is
+ * called and reads the tail, so no batch timer is needed.
  */
 static bool cannot_send(const struct sroce_sendq *sq)
 {

@@ -45,8 +45,8 @@ static u64 limit_ns(const struct sroce_rate *rate, const struct sroce_burst *bur
 }
 
 /*
- * Timer delay is made up for, up to a limit, so that the rate holds on average.
- * Longer times without requests are not.
+ * The QP makes up for timer delay, up to a limit, so that the rate holds on
+ * average.  It does not make up for longer times without requests.
  */
 void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 {

@@ -182,7 +182,7 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	}
 	if (reliable)
 		watch_burst(qp, burst);
-	/* UC has no responses that end the row of pauses. */
+	/* UC has no responses to end the series of pauses. */
 	if (!reliable && burst->packets)
 		qp->sq.timer.pauses = 0;
 	if (!sroce_burst_send(burst) || !reliable || !pause_requests(qp))
@@ -312,7 +312,7 @@ static bool may_transmit(struct sroce_qp *qp)
 }
 
 /*
- * Make room for @pkt: send the burst if it is full.  Each burst uses up a unit of
+ * Make room for @pkt: send the burst if it is full.  Each burst uses one unit of
  * the budget, and so does each packet that is lost before it is in a burst.
  */
 static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
@@ -335,8 +335,8 @@ static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
 }
 
 /*
- * The last packet of a repair: the next one is not its neighbour.  Each burst has
- * adjacent packets, and the peer is to acknowledge the repair.
+ * True for the last packet of a repair: the next packet is not adjacent.  A burst
+ * contains adjacent packets only, and its end requests an ACK for the repair.
  */
 static bool ends_repair(const struct sroce_requester *req,
 			const struct sroce_outgoing *out)
@@ -467,9 +467,9 @@ static bool refetch(struct sroce_qp *qp)
 }
 
 /*
- * Nothing is left to send, and the process knows since sroce_ring_idle() that it
- * has to kick.  So no post is missed if the ring is left as it is: the usual end
- * of a round trip.
+ * Nothing is left to send, and since sroce_ring_idle() the process has to kick.  So
+ * no post is missed if the ring is not read again.  This is the usual end of a
+ * round trip.
  */
 static bool stays_idle(const struct sroce_qp *qp)
 {
@@ -492,7 +492,7 @@ void sroce_req_run(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch(qp)))
 		return;
-	/* A round trip must not look longer because the next packet waits. */
+	/* The wait of the next packet must not count as part of the round trip. */
 	if (unlikely(qp->sq.timer.blocked == SROCE_SQ_RATE) && qp->sq.timer.progress)
 		sroce_rtx_timer_paced(qp, qp->sq.req.psn);
 	if (stays_idle(qp)) {

@@ -8,8 +8,8 @@
  * sroce_req_run() - send whatever can be sent
  * @qp: any type; sq.lock held
  *
- * Takes new entries out of the ring, builds and transmits, and asks for a kick
- * if nothing else will make it look again.
+ * Takes new entries out of the ring, builds packets and transmits them.  Requests a
+ * kick if nothing else will make it read the ring again.
  */
 void sroce_req_run(struct sroce_qp *qp);
 

@@ -202,7 +202,7 @@ static void take_held(struct sroce_qp *qp)
 			kfree(held);
 		}
 	} while (held && req->una != una);
-	/* After a rewind, or in an error state, nothing is held any more. */
+	/* After a rewind, or in an error state, no packet is held any more. */
 	if (!sroce_requester_holds(req) || !sroce_sq_active(qp))
 		sroce_ooo_drop(&qp->sq.ooo, qp->dev);
 }

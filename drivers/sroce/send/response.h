@@ -17,18 +17,18 @@ void sroce_req_response(struct sroce_qp *qp, const struct sroce_rx *rx);
  * @qp: RC or XRC; sq.lock held
  * @status: enum sroce_status, as its NAK says
  *
- * Counts that, and fails the request and the QP.
+ * Counts the refusal, and fails the request and the QP.
  */
 void sroce_req_refused(struct sroce_qp *qp, u8 status);
 
 /**
- * sroce_req_predicted() - take the READ data that was to come next
+ * sroce_req_predicted() - fast path for the expected READ data
  * @qp: any type; sq.lock held; sroce_req_run() follows
  * @bth: base transport header of an intact packet for this QP and transport
- * @payload: reads its payload; moved behind it if that was taken
+ * @payload: reader at its payload; moved behind it on success
  * @len: length of the payload and pad, bytes
  *
- * Return: false if it is something else: then it is sroce_req_response()'s.
+ * Return: false if another packet was expected; then call sroce_req_response().
  */
 bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
 			 struct sroce_reader *payload, u32 len);

@@ -18,7 +18,7 @@ static void count_sq_error(struct sroce_qp *qp, u8 status)
 		sroce_count(qp, SROCE_REQ_CQE_FLUSH_ERROR);
 }
 
-/* Of enum ib_qp_attach_comp_cntr_op; 0: no counter counts this request. */
+/* enum ib_qp_attach_comp_cntr_op; 0 if no counter counts this request. */
 static u32 counted_op(const struct sroce_wr *wr)
 {
 	switch (sroce_wr_row(wr)->wc) {

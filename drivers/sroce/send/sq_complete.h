@@ -19,8 +19,7 @@ void sroce_sq_complete(struct sroce_qp *qp, u8 status);
 void sroce_sq_complete_done(struct sroce_qp *qp);
 
 /**
- * sroce_sq_fail() - the oldest request that is not done fails, and takes
- *	the QP with it
+ * sroce_sq_fail() - fail the oldest request that is not done, and the QP
  * @qp: the QP, sq.lock held
  * @status: enum sroce_status
  */
@@ -28,7 +27,7 @@ void sroce_sq_fail(struct sroce_qp *qp, u8 status);
 
 /**
  * sroce_sq_flush_begin() - record which WQEs are to be flushed
- * @qp: the QP, sq.lock held; if it is not in error, none are
+ * @qp: the QP, sq.lock held; no effect outside the error states
  *
  * These are the WQEs posted so far.  A later post rings the doorbell, which
  * flushes it.
@@ -39,7 +38,7 @@ void sroce_sq_flush_begin(struct sroce_qp *qp);
  * sroce_sq_flush() - complete requests of a QP in error, in order
  * @qp: the QP, sq.lock held
  *
- * Those that sroce_sq_flush_begin() has found, up to SROCE_FLUSH_BUDGET.
+ * Flushes up to SROCE_FLUSH_BUDGET of the WQEs that sroce_sq_flush_begin() found.
  *
  * Return: true if there are more.
  */

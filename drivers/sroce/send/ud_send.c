@@ -104,10 +104,10 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 }
 
 /*
- * Find the destination of a request.  @ah: number that the last request of this
- * lock section had, or 0; a process mostly sends to one peer.  @sq.ud.av holds a
- * reference to that one.  The number cannot mean another handle meanwhile: all
- * requests of the section were posted before the first of them was looked up.
+ * Find the destination of a request.  @ah: number of the address handle of the last
+ * request of this lock section, or 0; @sq.ud.av has a reference to it.  Most
+ * processes send to one peer.  The number cannot mean another handle: all requests
+ * of the section were posted before the first lookup.
  */
 static bool find_dest(struct sroce_qp *qp, struct sroce_burst *burst,
 		      const struct sroce_wr *wr, u32 *ah)

@@ -424,7 +424,7 @@ static int revalidate_device(struct net_device *ndev, struct net *net)
 	struct sroce_device *dev = sroce_device_get_by_netdev(ndev);
 	bool there;
 
-	/* It has been deleted meanwhile. */
+	/* The device has been deleted meanwhile. */
 	if (!dev)
 		return 0;
 	rtnl_lock();

@@ -167,7 +167,7 @@ int sroce_listener_open_ports(struct sroce_device *dev, struct net_device *ndev)
 {
 	int err;
 
-	/* Stays empty without IPv6. */
+	/* The list stays empty without IPv6. */
 	INIT_LIST_HEAD(&dev->ipv6.list);
 	err = listener_open(&dev->ipv4, ndev, true);
 	if (err)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Numbers that the user ABI, the core and the kernel copy into one another
- * without conversion.  The provider asserts that the ABI's are those of
- * libibverbs.
+ * Asserts that the user ABI, the core and the kernel use the same numbers, because
+ * they are copied without conversion.  The provider asserts that the ABI uses the
+ * numbers of libibverbs.
  */
 #include <linux/build_bug.h>
 #include <rdma/ib_user_verbs.h>
@@ -12,7 +12,7 @@
 #include "../core/inflight.h"
 #include "../core/optable.h"
 
-/* They are of different enums. */
+/* The casts avoid a warning about different enums. */
 #define SAME(a, b) static_assert((int)(a) == (int)(b), #a " == " #b)
 #define ALL_SAME(a, b, c) \
 	static_assert((int)(a) == (int)(c) && (int)(b) == (int)(c), \
@@ -35,7 +35,7 @@ SAME_OP(SEND_WITH_INV, SEND_INV, SEND_WITH_INV);
 SAME_OP(FLUSH, FLUSH, FLUSH);
 SAME_OP(ATOMIC_WRITE, ATOMIC_WRITE, ATOMIC_WRITE);
 
-/* No number of the ABI or of the kernel is that of a row of the core's own. */
+/* Rows of the core's own have numbers that neither ABI nor kernel uses. */
 static_assert((int)SROCE_OP_REG_MR > (int)IB_WR_ATOMIC_WRITE &&
 	      (int)SROCE_OP_REG_MR > (int)IB_WR_MASKED_ATOMIC_FETCH_AND_ADD &&
 	      (int)SROCE_OPS <= (int)IB_WR_REG_MR);
@@ -48,7 +48,7 @@ SAME_FLAG(FENCE);
 SAME_FLAG(SIGNALED);
 SAME_FLAG(SOLICITED);
 SAME_FLAG(INLINE);
-/* Only the kernel's own requests have it. */
+/* Only requests of kernel users have it. */
 static_assert(!(SROCE_INVALIDATE & SROCE_WR_ALL_FLAGS));
 
 /* FLUSH: placement type and selectivity level, also on the wire */

@@ -18,7 +18,7 @@ int sroce_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return ib_no_udata_io(udata);
 }
 
-/* The macros below need names that are not macros themselves. */
+/* The macros below need names that are not macros. */
 enum {
 	PD_QUERY = SROCE_METHOD_PD_QUERY,
 	PD_QUERY_HANDLE = SROCE_ATTR_PD_QUERY_HANDLE,

@@ -7,7 +7,7 @@
 #include "qp_counter.h"
 
 /**
- * struct values - what is counted for the QPs that are bound to a counter
+ * struct values - counters of the QPs that are bound to an rdma_counter
  * @counters: per CPU
  * @dev: device, referenced
  * @id: number in @dev->qp_counters

@@ -269,7 +269,7 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 	case IB_QPS_RTS:
 		req->drain = false;
 		qp->sq.ask_drained = false;
-		/* Flushing in SQE has stopped the timer that would end it. */
+		/* Flushing in SQE has stopped the timer that would end the block. */
 		if (!qp->sq.rtx.armed)
 			qp->sq.timer.blocked = SROCE_SQ_OPEN;
 		break;

@@ -27,8 +27,8 @@ void sroce_settings_default(struct sroce_device *dev)
 }
 
 /*
- * Devices in several network namespaces may have one name, but debugfs has no
- * namespaces: the second one's folder has the device's index in its name, too.
+ * Devices in different network namespaces may have the same name, but debugfs has
+ * no namespaces.  The folder of the second device also has its index in the name.
  */
 static struct dentry *make_folder(struct ib_device *ibdev)
 {
@@ -43,7 +43,7 @@ static struct dentry *make_folder(struct ib_device *ibdev)
 	return debugfs_create_dir(name, root);
 }
 
-/* A failure only leaves files out, and debugfs reports it. */
+/* After a failure files are missing, and debugfs reports it. */
 static void add_folder(struct sroce_device *dev)
 {
 	struct dentry *folder = make_folder(&dev->ib);
@@ -58,8 +58,8 @@ static void add_folder(struct sroce_device *dev)
 }
 
 /*
- * The RDMA core calls clients when a device comes, goes or gets another name,
- * and does not give its name away meanwhile.  A driver has no such ops.
+ * The RDMA core calls clients when a device is added, removed or renamed, and does
+ * not reuse the name meanwhile.  Drivers have no such ops.
  */
 static int device_added(struct ib_device *ibdev)
 {
@@ -74,7 +74,7 @@ static void device_removed(struct ib_device *ibdev, void *folder)
 	debugfs_remove(folder);
 }
 
-/* Not debugfs_rename(), which newer kernels do not have. */
+/* Newer kernels have no debugfs_rename(). */
 static void device_renamed(struct ib_device *ibdev, void *folder)
 {
 	debugfs_remove(folder);

@@ -16,7 +16,7 @@
 #define UVERBS_MODULE_NAME sroce
 #include <rdma/uverbs_named_ioctl.h>
 
-/* Of the module; a response has only those features that the provider knows. */
+/* Properties of the module; a response has only features that the provider knows. */
 static const struct sroce_alloc_ucontext_resp properties = {
 	.abi_version = SROCE_ABI_VERSION,
 	.max_inline = SROCE_MAX_INLINE,
@@ -99,7 +99,7 @@ err_wmem:
 	return err;
 }
 
-/* The macros below need names that are not macros themselves. */
+/* The macros below need names that are not macros. */
 enum {
 	QUERY_CONTEXT_RESP = SROCE_ATTR_QUERY_CONTEXT_RESP,
 };

@@ -329,7 +329,7 @@ enum sroce_features {
 /**
  * struct sroce_alloc_ucontext_req - request to open a context
  * @abi_version: SROCE_ABI_VERSION of the provider; other versions are refused
- * @flags: zero; what the provider cannot do without
+ * @flags: zero; reserved for features that the provider requires
  * @features: enum sroce_features that the provider knows.  Those that the
  *	module does not know are ignored
  */

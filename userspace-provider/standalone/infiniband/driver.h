@@ -362,7 +362,7 @@ SROCE_COMMAND_EX(create_cq);
 SROCE_COMMAND_EX(create_qp);
 SROCE_COMMAND_EX(modify_qp);
 
-/* This one has no suffix there. */
+/* rdma-core gives this structure no suffix. */
 struct ibv_modify_cq {
 	struct ib_uverbs_cmd_hdr hdr;
 	struct ib_uverbs_ex_cmd_hdr ex_hdr;
@@ -372,8 +372,8 @@ struct ibv_modify_cq {
 #include "prototypes.h"
 
 /*
- * In version 59, a libibverbs up to 61 finds other members than a newer one.
- * A provider that was built for the other kind must not register.
+ * In version 59, libibverbs up to rdma-core 61 has another layout than newer ones.
+ * A provider that was built for the other layout must not register.
  */
 static inline bool sroce_library_fits(void)
 {

@@ -5,7 +5,7 @@
 #include "../../core/icrc.h"
 
 /**
- * sroce_icrc_start() - start of a CRC in steps of SROCE_ICRC_STEP bytes
+ * sroce_icrc_start() - find the start of a CRC in steps of SROCE_ICRC_STEP bytes
  * @icrc: headers
  * @more: bytes after SROCE_ICRC_END that belong to the headers, less than a
  *	step
