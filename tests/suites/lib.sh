@@ -1,12 +1,12 @@
-# For the suites, which are shell scripts run in the guest: TAP lines, hosts made of namespaces, servers and clients.
+# Helpers for the suites (shell scripts that run in the guest): TAP lines, two hosts in namespaces, servers and clients.
 #
 #   . "$(dirname "$0")/lib.sh"
 #   hosts_up                                      # see the drawing below
 #   ok "both see a device" ibv_devinfo -d sroce1  # passes when the command does; its output shows only if it fails
 #   pair_run "SEND" 'ibv_rc_pingpong -d $D2 -g $G2 -p $PORT' 'ibv_rc_pingpong -d $D1 -g $G1 -p $PORT $IP2'
 #
-# Cleaning up, the plan line and the exit status come by themselves at the end. Nothing sleeps to wait for something:
-# there are wait_for and wait_server.
+# Cleaning up, the plan line and the exit status follow automatically at the end. Never sleep to wait for something; use
+# wait_for and wait_server.
 
 set -u
 
@@ -26,7 +26,7 @@ fail() { TESTS=$((TESTS + 1)); FAILED=$((FAILED + 1)); echo "not ok $TESTS - $*"
 # skip WHAT WHY
 skip() { TESTS=$((TESTS + 1)); echo "ok $TESTS - $1 # SKIP $2"; }
 
-# skip_all WHY: for a suite that cannot run here
+# skip_all WHY: ends a suite that cannot run here
 skip_all() { skip "everything" "$1"; exit 0; }
 
 show_output() { head -c 8000 "$OUTPUT" | tail -n 60 | sed 's/^/#   /'; }
@@ -73,7 +73,7 @@ like() {
 	fi
 }
 
-# at_exit COMMAND...: run at the end, the last one first
+# at_exit COMMAND...: is run at the end; the latest command comes first
 at_exit() { CLEANUPS=("$(printf '%q ' "$@")" "${CLEANUPS[@]}"); }
 
 finish() {
@@ -88,9 +88,10 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-# --- what may not be there ---
+# --- optional programs and modules ---
 
-# there COMMAND...: or skips; takes what tests/vm/fetch-programs has unpacked
+# there COMMAND...: fails, after a line that reports a skipped test, unless all commands exist. Copies programs that
+# tests/vm/fetch-programs has unpacked into the guest.
 there() {
 	local command
 	for command; do
@@ -103,7 +104,7 @@ unpacked() {
 		command -v "$1" >/dev/null
 }
 
-# loaded MODULE...: or skips
+# loaded MODULE...: loads modules; fails, after a line that reports a skipped test, if the kernel does not have one
 loaded() {
 	local module
 	for module; do
@@ -114,13 +115,13 @@ loaded() {
 
 # --- waiting ---
 
-# Time limits tell a hang from work, and are written for a fast machine with the stock kernel. Some are ten times slower, for
-# the hypervisor gives what they had to others; the debug kernel is slower still.
+# Time limits detect a hang. They are written for a fast machine with the stock kernel. Machines whose hypervisor is busy can
+# be ten times slower, and the debug kernel is slower still.
 seconds() { if [ "${SROCE_DEBUG_KERNEL:-0}" = 1 ]; then echo $(($1 * 20)); else echo $(($1 * 6)); fi; }
 
 limited() { local limit=$1; shift; timeout -k 5 "$(seconds "$limit")" "$@"; }
 
-# wait_for SECONDS COMMAND...: until the command succeeds
+# wait_for SECONDS COMMAND...: repeats the command until it succeeds
 wait_for() {
 	local end=$((SECONDS + $(seconds "$1")))
 	shift
@@ -130,7 +131,8 @@ wait_for() {
 	done
 }
 
-# tcp_listens PID PORT: in the network namespace of that process; reads files only, as processes are dear here
+# tcp_listens PID PORT: does anything listen in the network namespace of that process? Reads files only, because starting
+# processes is slow here.
 tcp_listens() {
 	local port file address state
 	printf -v port ':%04X' "$2"
@@ -144,7 +146,7 @@ tcp_listens() {
 
 cm_listens() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
 
-# wait_server PID PORT: until the process listens by TCP or by rdma_cm; fails when it ends or does not in time
+# wait_server PID PORT: waits until the process listens, by TCP or rdma_cm; fails if it ends or does not listen in time
 wait_server() {
 	local end=$((SECONDS + $(seconds 20))) round=0
 	while [ $SECONDS -lt $end ] && kill -0 "$1" 2>/dev/null; do
@@ -157,7 +159,7 @@ wait_server() {
 
 # --- hosts ---
 #
-# hosts_up [MTU]: two hosts, sroce at both ends
+# hosts_up [MTU]: two hosts, each with sroce
 #
 #     namespace h1                            namespace h2
 #     D1=sroce1                               D2=sroce2
@@ -171,14 +173,14 @@ wait_server() {
 #     rxe1e, IP1 10.0.0.1/24   --- veth ---   eth0, IP2 10.0.0.2/24
 #           IP1_6 fd00::1/64                        IP2_6 fd00::2/64
 #
-# Both set G1 and G2 to the GID index of the IPv4 addresses, G1_6 and G2_6 to that of the IPv6 ones.
-# "on h1 COMMAND..." runs a command on a host, after either of them.
+# Both functions set G1 and G2 to the GID indices of the IPv4 addresses, and G1_6 and G2_6 to those of the IPv6 addresses.
+# After that, "on h1 COMMAND..." runs a command on a host.
 
 IP1=10.0.0.1 IP2=10.0.0.2 IP1_6=fd00::1 IP2_6=fd00::2
 # 'init' is the initial namespace
 HOST1=h1 HOST2=h2
 
-# exec_on HOST COMMAND...: on, but this shell becomes the command. In the background, "(exec_on ...) &" makes $! its process.
+# exec_on HOST COMMAND...: like on, but this shell becomes the command. After "(exec_on ...) &", $! is the command's process.
 exec_on() {
 	local host=$1
 	shift
@@ -197,7 +199,7 @@ address() {
 	on "$1" ip link set "$2" up
 }
 
-# gid_text ADDRESS: as sysfs shows it
+# gid_text ADDRESS: prints the address as a GID in the format of sysfs
 gid_text() {
 	local a b c d left right=() text
 	case $1 in
@@ -220,7 +222,7 @@ find_gid() {
 	return 1
 }
 
-# gid DEVICE ADDRESS: prints the index of that address in the device's table, waiting until it is there
+# gid DEVICE ADDRESS: waits until the address is in the device's GID table, and prints its index
 gid() {
 	local text
 	text=$(gid_text "$2")
@@ -264,7 +266,7 @@ rxe_up() {
 		on h2 rdma link add $D2 type sroce netdev eth0 && gids
 }
 
-# Also right after a failed or partial set-up. Waits, for the kernel takes a namespace down later.
+# Also works after a failed or partial set-up. Waits, because the kernel removes a namespace asynchronously.
 hosts_down() {
 	local device
 	for device in /sys/class/infiniband/*; do
@@ -279,7 +281,7 @@ hosts_down() {
 # counter DEVICE NAME
 counter() { cat "/sys/class/infiniband/$1/ports/1/hw_counters/$2"; }
 
-# error_counters DEVICE: those of sroce that stay 0 between peers that behave; prints the others
+# error_counters DEVICE: prints counters that should be 0 between correct peers and are not
 error_counters() {
 	local name value
 	for name in tx_nak_invalid resp_remote_access_errors tx_nak_operation rx_icrc_encapsulated rx_malformed rx_bad_address rx_bad_pkey \
@@ -295,9 +297,9 @@ no_devices() { [ -z "$(ls -A /sys/class/infiniband 2>/dev/null)" ]; }
 
 PORT=20000
 
-# pair_run WHAT SERVER CLIENT [SECONDS]: the server's command line on h2, then, when it listens, the client's on h1;
-# passes when both end with 0 in time. Quote them with '...': $D1, $G1, $IP1 and so on are in their environment, and
-# $PORT, a new port each time. What they print is left in $SERVER_OUTPUT and $CLIENT_OUTPUT.
+# pair_run WHAT SERVER CLIENT [SECONDS]: runs the server's command line on h2 and, once it listens, the client's on h1. Passes
+# if both end with 0 in time. Quote the command lines with '...': $D1, $G1, $IP1 and so on are in their environment, and so is
+# $PORT, a new port each time. Their output is in $SERVER_OUTPUT and $CLIENT_OUTPUT.
 pair_run() {
 	local what=$1
 	shift
@@ -305,13 +307,13 @@ pair_run() {
 	return 0
 }
 
-# The same without a TAP line: the status is that of the pair. Once more if nobody listened yet: perftest's -R meets by TCP
-# first, its client may then connect before its server listens, and dies of the answer.
+# The same without a TAP line; returns the status of the pair. Tries again if the server did not listen yet: with -R, programs
+# of perftest first exchange data over TCP. The client may then connect before the server listens by rdma_cm, and crash.
 run_pair() {
 	local tries
 	for tries in 1 2 3; do
 		one_pair "$@" && return 0
-		# No consumer of the connection, no service for datagrams
+		# Rejected: no consumer of the connection, or no service for datagrams
 		[[ $CLIENT_OUTPUT =~ (EVENT_REJECTED; error: 8|EVENT_UNREACHABLE; error: 1)\. ]] || return 1
 		diag "the client was too early, $tries"
 	done
@@ -347,8 +349,8 @@ show_pair() {
 	[ -z "$CLIENT_OUTPUT" ] || tail -n 25 <<<"$CLIENT_OUTPUT" | sed 's/^/#   /'
 }
 
-# mckey_pair NETDEV: a receiver on h2, a sender on h1; the receiver has joined by the time the sender sends: rdma_cm and sroce
-# each have then joined the group once, on the netdev that has the address
+# mckey_pair NETDEV: runs a receiver on h2 and a sender on h1. The sender starts once the receiver has joined: then rdma_cm and
+# sroce have each joined the group once, on the netdev that has the address.
 mckey_joined() { on h2 ip maddress show dev "$1" | grep -q "239.1.2.3 ${2:-}"; }
 mckey_pair() {
 	local receiver status
@@ -364,10 +366,10 @@ mckey_pair() {
 	return $status
 }
 
-# --- traffic without an end ---
+# --- endless traffic ---
 
-# endless SERVER CLIENT: two programs that do not end on their own; their processes are in $SERVER and $CLIENT. If there is no
-# traffic it prints what they have said.
+# endless SERVER CLIENT: starts two programs that do not end by themselves, and sets $SERVER and $CLIENT to their process IDs.
+# If there is no traffic, it prints their output.
 endless() {
 	start_endless "$@" && return 0
 	tail -n 20 "$OUTPUT.server" "$OUTPUT.client"
@@ -394,7 +396,7 @@ at_exit rm -f "$OUTPUT.server" "$OUTPUT.client"
 
 ended() { [ ! -d "/proc/$1" ] || grep -q 'State:.*Z' "/proc/$1/status"; }
 
-# fails WHAT PID OUTPUT REGEX: the process ends by itself, with an error, and says so
+# fails WHAT PID OUTPUT REGEX: passes if the process ends by itself with an error, and its output matches
 fails() {
 	local status
 	wait_for 30 ended "$2"

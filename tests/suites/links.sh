@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Every kind of netdev, with programs that find the peer by address: rdma_cm, multicast, MADs, verbs. LINKS=all runs every
-# program over IPv4, IPv6 and link-local addresses on every kind, and deletes its netdev under traffic; without it some kinds
-# get a sample. KINDS="vlan vrf" names some.
+# Kinds of netdevs, each with programs that use addresses: rdma_cm, multicast, MADs, verbs. With LINKS=all, every kind runs every
+# program over IPv4, IPv6 and link-local addresses, and its netdev is deleted under traffic. By default some kinds run a sample
+# of the programs. KINDS="vlan vrf" selects kinds.
 # timeout: 480
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
@@ -12,8 +12,9 @@ both() { on h1 "$@" && on h2 "$@"; }
 
 # --- kinds ---
 #
-# Each function joins the hosts; eth0 and eth1 are there, and up. It says which netdev has the addresses and which one the device.
-# h1 is host 1, h2 host 2: "each COMMAND" runs the command with $HOST and $N, those of the other host are $PEER and $M.
+# Each function connects the hosts, which have eth0 and eth1, both up. It sets the netdev that has the addresses and the netdev
+# that has the device. "each COMMAND" runs the command for both hosts: $HOST is h1 or h2, $N is 1 or 2, and $PEER and $M are
+# those of the other host.
 
 each() {
 	local HOST N PEER M
@@ -53,7 +54,7 @@ kind_bond_802_3ad() {
 	both ip link add bond0 type bond mode 802.3ad miimon 20 lacp_rate fast && ports_into bond0 && both ip link set bond0 up &&
 		wait_for 10 aggregated h1 && wait_for 10 aggregated h2 && netdev bond0
 }
-# What teamd would do
+# Does the work of teamd
 activate_port() {
 	on $HOST ip link set team0 address "$(mac_of $HOST eth0)" &&
 		on $HOST teamnl team0 setoption activeport "$(on $HOST cat /sys/class/net/eth0/ifindex)"
@@ -112,7 +113,7 @@ kind_netkit() {
 	both ip link set eth0 down && ip -n h1 link add nk0 type netkit mode l2 peer name nk0 netns h2 && netdev nk0
 }
 
-# The cards of "tests/vm/guest --taps"
+# The network cards of "tests/vm/guest --taps"
 cards() {
 	local driver
 	modprobe -q virtio_net
@@ -134,7 +135,7 @@ kind_virtio_net() {
 link_local() { on "$1" ip -6 -br addr show dev "$2" scope link | grep -o 'fe80[^/]*' | head -n 1; }
 has_link_local() { [ -n "$(link_local "$1" "$2")" ]; }
 
-# join KIND: two hosts, their devices, and the addresses of each family
+# join KIND: makes two hosts with devices, and sets the addresses of each family
 join() {
 	local cable host
 	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2 RUN=''
@@ -154,7 +155,8 @@ join() {
 ping_peer() { on h1 $RUN ping -q -c 1 -W 1 10.0.0.2 && on h1 $RUN ping -q -c 1 -W 1 fd00::2; }
 reachable() { wait_for 10 ping_peer; }
 
-# of_netdev DEVICE ADDRESS: the index of the GID, of that netdev: others may have the same link-local address
+# of_netdev DEVICE ADDRESS: prints the index of the address as a GID of $ADDRESSED; other netdevs may have the same link-local
+# address
 of_netdev() {
 	local index=0 text
 	text=$(gid_text "$2")
@@ -169,7 +171,7 @@ of_netdev() {
 	return 1
 }
 
-# family NAME: A1 and A2 are the addresses for programs that bind, X1 and X2 the GID indices
+# family NAME: sets A1 and A2 to the addresses for programs that bind, and X1 and X2 to the GID indices
 family() {
 	case $1 in
 	IPv4) A1=$IP1 A2=$IP2 X1=$(of_netdev $D1 $IP1) X2=$(of_netdev $D2 $IP2) ;;
@@ -197,14 +199,14 @@ run_bw() {
 }
 run_mad() { ok "$1" limited 30 "$WIRE/ask-pma" h1 "$ADDRESSED" "${A1%\%*}" "${A2%\%*}"; }
 
-# rdma_cm has multicast for IPv4 only.
+# rdma_cm supports multicast over IPv4 only.
 run_mckey() { ok "$1" mckey_pair "$ADDRESSED"; }
 
-# runs KIND FAMILY: the programs that run there
+# runs KIND FAMILY: prints the programs to run
 runs() {
 	if [ "${LINKS:-}" = all ]; then
 		echo rping udaddy rc uc bw
-		# ESP refuses what a stranger sends in clear.
+		# With ESP, packets that are not encrypted are dropped.
 		[ "$1" = esp ] || echo mad
 		[ "$2" != IPv4 ] || echo mckey
 		return
@@ -219,11 +221,11 @@ runs() {
 	esac
 }
 
-# removal NAME: the netdev that has the address is deleted under traffic
+# removal NAME: deletes the netdev that has the address, under traffic
 address_gone() { ! find_gid $D1 "$(gid_text $IP1)"; }
 removal() {
 	local program='ibv_rc_pingpong -e -g'
-	# Without its address the sender has to have requests outstanding; without its device it has to wait for events.
+	# If the address is gone, the sender must have requests outstanding. If the device is gone, it must wait for events.
 	[ "$ADDRESSED" = "$DEVICE_ON" ] || program='ib_write_bw -F -u 14 -s 4096 -x'
 	ok "$1: traffic" endless "\$RUN $program \$G2 -d \$D2 -n 100000000 -p \$PORT" \
 		"\$RUN $program \$G1 -d \$D1 -n 100000000 -p \$PORT \$IP2"
@@ -257,7 +259,7 @@ check_kind() {
 	hosts_down
 }
 
-# Those of them that differ most, and that no other suite has
+# The kinds that differ most, and that no other suite has
 SAMPLE="vlan_above_device bridge_vlan_port macvlan_above_vlan ipvlan gretap esp vrf_of_vlan"
 kinds() { if [ "${LINKS:-}" = all ]; then compgen -A function kind_; else echo "$SAMPLE"; fi; }
 
@@ -266,7 +268,7 @@ for kind in ${KINDS:-$(kinds)}; do check_kind "${kind#kind_}"; done
 
 # --- two addresses of one host ---
 
-# one_host: veths joined to each other, both here; on dummy0 a device with two addresses
+# one_host: a veth pair with both ends on this host, and a device on dummy0 with two addresses
 one_host() {
 	HOST1=h1 HOST2=h1 RUN=''
 	ip netns add h1 && ip -n h1 link set lo up && ip -n h1 link add va type veth peer name vb && ip -n h1 link add dummy0 type dummy &&
@@ -274,7 +276,7 @@ one_host() {
 		ip -n h1 addr add fd00::4/64 dev dummy0 nodad &&
 		on h1 rdma link add sroce1 type sroce netdev va && on h1 rdma link add sroce2 type sroce netdev vb &&
 		on h1 rdma link add sroce3 type sroce netdev dummy0
-	# Linux answers no ARP request of its own.
+	# Linux does not answer its own ARP requests.
 	for netdev in va vb dummy0; do on h1 sysctl -qw net.ipv4.conf.$netdev.accept_local=1; done
 }
 
@@ -283,7 +285,7 @@ between() {
 	D1=$2 A1=$3 D2=$4 A2=$5 IP2=localhost
 	X1=$(gid $D1 "$A1") X2=$(gid $D2 "$A2")
 	export A1 A2 X1 X2 RUN
-	# rdma_cm itself refuses IPv6 between two netdevs of a host.
+	# rdma_cm refuses IPv6 between two netdevs of a host.
 	[[ $D1 != "$D2" && $A1 == *:* ]] || run_rping "$1: rping"
 	run_bw "$1: bw"
 	run_uc "$1: uc"
@@ -303,7 +305,7 @@ check_one_host() {
 
 # --- an address of another network ---
 
-# block NAME: the literal block that follows the comment "tested: tests/suites/links.sh, block NAME"
+# block NAME: prints the literal block after the comment "tested: tests/suites/links.sh, block NAME"
 block() {
 	awk -v mark=".. tested: tests/suites/links.sh, block $1" '
 		$0 == mark { marked = 1; next }
@@ -340,9 +342,9 @@ check_arrival() {
 	hosts_down
 }
 
-# --- an address that comes later ---
+# --- an address that is added later ---
 
-# The receiver has joined by the address of eth0 when eth0.5 gets one: then it receives what a member sends by eth0.5.
+# The receiver has joined by the address of eth0. After eth0.5 gets an address, it also receives datagrams from eth0.5.
 joined_once() { on h2 ip maddress show dev "$1" | grep -q '239\.1\.2\.3$'; }
 check_late_address() {
 	local receiver
@@ -368,11 +370,11 @@ traffic() {
 	endless 'ib_write_bw -F -u 18 -d $D2 -x $G2 -n 100000000 -s 4096 -p $PORT' \
 		'ib_write_bw -F -u 18 -d $D1 -x $G1 -n 100000000 -s 4096 -p $PORT $IP2'
 }
-# By what the sender receives: what it sends may be lost.
+# Judged by the responses that the sender receives, because its requests may be lost.
 acked() { [ "$(counter $D1 rx_packets)" -gt $(($1 + 20)) ]; }
 goes_on() { wait_for 20 acked "$(counter $D1 rx_packets)"; }
 
-# change WHAT COMMAND...: traffic goes on behind it
+# change WHAT COMMAND...: runs the command, after which traffic must continue
 change() {
 	local what=$1
 	shift
