@@ -48,7 +48,7 @@ def chosen(top, probes):
     known = set(re.findall(r"SROCE_HAVE_\w+", compat))
     have = set(re.findall(r"#define (SROCE_HAVE_\w+)", probes))
     options = ["-D" + name if name in have else "-U" + name for name in sorted(known)] + ["-D__KERNEL__", "-USROCE_OUT_OF_TREE"]
-    # What a configuration has to have is in Kconfig there.
+    # Upstream, Kconfig has the requirements on the configuration.
     text = unifdef(compat, options + ["-UCONFIG_PREEMPT_RT"])
     macros = definitions(text)
     macros.pop("SROCE_COMPAT_H")
@@ -61,7 +61,7 @@ def chosen(top, probes):
 
 def source(text, options, macros):
     text = expand(unifdef(text, options), macros)
-    # What was between conditions leaves its blank lines behind.
+    # Removed conditions leave blank lines behind.
     text = re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
     text = text.replace("(enum rdma_driver_id)SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
     return text.replace("#include <sroce_ring.h>", '#include "../sroce_ring.h"').replace("include/sroce_ring.h", HOME + "/sroce_ring.h")

@@ -93,7 +93,7 @@ def sources(top, pabi, port_speed):
 
 
 def patches(top, base, author):
-    """The headers of the kernel, and what uses them: ({path: text}, message) each."""
+    """The patch with the kernel's headers and the patch that uses them: ({path: text}, message) each."""
     files = lists(base, author) | sources(top, private_abi(base), has_port_speed(base))
     headers = {path: text for path, text in files.items() if path.startswith("kernel-headers/")}
     rest = {path: text for path, text in files.items() if path not in headers}

@@ -6,7 +6,7 @@ import subprocess
 
 
 class Trouble(Exception):
-    """Something that the user is told, without a traceback."""
+    """An error that is reported to the user without a traceback."""
 
 
 def unifdef(text, options):
@@ -65,7 +65,7 @@ def body_of(macro, arguments):
 
 
 def expand(text, macros):
-    """The text with these macros replaced by what they stand for."""
+    """The text with these macros expanded."""
     for name, macro in macros.items():
         at = 0
         while match := re.compile(rf"\b{name}\b").search(text, at):

@@ -1,138 +1,140 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The patches that the kernel's part is sent as: which files are in each, and what it says. Each builds: files come after those that
-they use, and main.c, device.c and the Makefile have as much as there is by then."""
+"""The series of patches for the kernel: the files and the message of each patch. Each patch builds: a file comes after the files that
+it uses, and main.c, device.c and the Makefile refer only to files that exist by then."""
 
 import re
 
 from resolve import Trouble
 
-# Folders, or stems of files, of the driver's folder, and a message each. Other files are the first one's (see kernel.py).
+# Folders, or stems of files, in the driver's folder, and the message of the patch. All other files are in the first patch (see kernel.py).
 SERIES = [
     ("verbs/abi sroce_ring core/env", """\
-RDMA/sroce: Add the user ABI, and a module
+RDMA/sroce: Add the user ABI and an empty module
 
-What kernel and provider share: the layout of rings and doorbells, the
-create commands' requests and responses, and the operations on shared
-words, with the proof of their barriers. abi.c has all offsets and
-sizes. The module has nothing else yet; the following patches add its
-layers, each of which uses only those before it.
+Add the interface between kernel and provider: the layout of rings and
+doorbells, requests and responses of the create commands, and the
+operations on shared words, with the proof of their barriers. abi.c
+asserts all offsets and sizes. The module is empty. The following patches
+add its layers; each layer uses only earlier ones.
 """),
     ("core/params core/wire core/optable core/opcode core/packet core/icrc core/aeth core/psn core/errors", """\
 RDMA/sroce: Add packets and their checksums
 
 The protocol is in core/, without kernel types, so that it can be tested
-natively. This is its lower half: headers, opcodes and what may follow
-what, parsing, building, ICRCs.
+natively. Add its lower half: opcodes, headers, parsing, building, ICRCs,
+and the table of errors.
 """),
     ("core/inflight core/resp_res core/rtt core/cc core/gaps core/reorder", """\
-RDMA/sroce: Add the protocol's records
+RDMA/sroce: Add protocol state
 
-Outstanding send requests by PSN, executed READs and atomics, gaps in
-READ responses, packets that come late; round trips and the congestion
-window.
+Add the state that the protocol keeps: outstanding send requests by PSN,
+executed READs and atomics, gaps in READ responses, reordering, round
+trips, and the congestion window.
 """),
     ("core/rtx core/uso core/requester core/completer core/responder", """\
-RDMA/sroce: Add the protocol's decisions
+RDMA/sroce: Add requester, completer and responder
 
-The upper half of core/: what is sent next, what a response means, what a
-request may do, when something is sent again. Its functions decide; they
-do not sleep, lock, allocate, touch payload or ask for the time.
+Add the upper half of core/. It selects the next packet to send, checks
+responses and requests, and decides when to retransmit. Its functions
+only decide: they do not sleep, take locks, allocate memory, access
+payload or read the clock.
 """),
     ("base/ mem/odp_wq mem/odp mem/wmem mem/mr mem/sgl mem/skb_reader mem/last_word", """\
 RDMA/sroce: Add memory regions
 
-Regions of processes and kernel users, the keys that find them, and
-copying in and out of them, front to back of a packet. A region on demand
-knows the pages that are present. What packets of a user hold has limits.
+Add regions of processes and kernel users, the key table, and copies
+between packets and regions. An on-demand region has a table of the pages
+that are present. The memory that packets of a user hold is limited.
 """),
     ("mem/odp_fault", """\
-RDMA/sroce: Page in memory on demand
+RDMA/sroce: Page in on-demand memory
 
-Packets cannot wait for pages, so work items of their own get them, for
-QPs and for advice of the process.
+The data path cannot wait for pages. Add work items that page memory in,
+for QPs and for ibv_advise_mr().
 """),
     ("mem/mr_fast mem/mw", """\
 RDMA/sroce: Add fast registration and memory windows
 
-Regions that work requests register and invalidate, and windows that they
-bind.
+Add regions that work requests register and invalidate, and windows that
+work requests bind.
 """),
     ("mem/mmap mem/mr_dm mem/mr_dmabuf", """\
 RDMA/sroce: Add device memory, dma-bufs and mmap
 
-Memory of a device for processes that ask for it, regions on dma-bufs,
-and what a process can map.
+Add device memory, regions on dma-bufs, and mmap() of rings, doorbell
+pages and device memory.
 """),
     ("queue/queue_mem queue/doorbell queue/cq", """\
 RDMA/sroce: Add doorbells and completion queues
 
-Doorbell pages and their slots, the memory of rings, completions and
-their events.
+Add doorbell pages and their slots, the memory of rings, and completion
+queues with their events.
 """),
     ("queue/", """\
 RDMA/sroce: Add queue pairs and shared receive queues
 
-The table that packets find QPs in, their references, what they have to
-do and who does it, checked copies of the requests in their rings, and
-tracepoints.
+Add the QP table, references to QPs, the scheduling of their deferred
+work, validated private copies of WQEs, and tracepoints.
 """),
     ("net/ah net/route net/pkey net/mcast net/rx_headers net/rx_packet", """\
 RDMA/sroce: Add addresses and routes
 
-Address handles, the route of a path, P_Keys, multicast groups.
+Add address handles, routes, P_Keys and multicast groups.
 """),
     ("net/", """\
-RDMA/sroce: Add the way to the network and back
+RDMA/sroce: Add transmission and sockets
 
-A burst goes through the stack as one skb with segments of one size, to
-a UDP socket's peer or, within a device, around the stack. ICRCs of a
-burst are computed together.
+A burst passes the stack as one GSO skb with packets of one size. Bursts
+from a device to itself bypass the stack. The ICRCs of a burst are
+computed together. Add GRO, so that packets that a NIC delivers are joined
+to bursts.
 """),
     ("send/", """\
-RDMA/sroce: Add sending
+RDMA/sroce: Add the send queue
 
-Requests become bursts of packets in the context of the caller that
-posted them; retransmission, rate limit, completions.
+Build bursts of packets in the context of the caller that posted the
+requests. Add retransmission, rate limits and send completions.
 """),
     ("recv/", """\
-RDMA/sroce: Add receiving
+RDMA/sroce: Add the receive queue
 
-Requests of the peer are executed in the softirq that brought them, and
-answered.
+Execute requests of the peer in the receive softirq, and send responses.
 """),
     ("entry/", """\
-RDMA/sroce: Add where the data path begins
+RDMA/sroce: Add the entry points of the data path
 
-Packets, timers, work items and kicks of a process.
+Add the handlers of received packets, timers and work items, and the ioctl
+by which a process rings the doorbell.
 """),
     ("verbs/device verbs/main verbs/listener verbs/port verbs/settings verbs/hw_stats verbs/qp_counter verbs/numbers", """\
 RDMA/sroce: Add devices
 
-Devices over netdevs, by "rdma link add": their ports, addresses, sockets
-and counters, and when they go. The module starts what the layers below
-need. Verbs that these layers have are offered already; without those of
-the next patches the RDMA core gives the device to nobody.
+Add "rdma link add", and devices on netdevs with ports, GIDs, sockets and
+counters, until the netdev goes away. The device offers the verbs of the
+layers below. The RDMA core does not let anybody use it until the next
+patches add the mandatory verbs.
 """),
     ("verbs/ucontext verbs/pd", """\
 RDMA/sroce: Add contexts and protection domains
 
-Processes can open devices.
+Let processes open devices.
 """),
     ("verbs/qp_verbs verbs/qp_modify verbs/srq_verbs", """\
 RDMA/sroce: Create, modify and destroy queues
 
-The QP state machine, and SRQs.
+Add the QP state machine, and SRQs.
 """),
     ("verbs/post", """\
 RDMA/sroce: Let kernel users post
 
-With this they have all mandatory verbs.
+Add ib_post_send() and ib_post_recv(). With these, kernel users have all
+mandatory verbs.
 """),
     ("verbs/", """\
 RDMA/sroce: Add statistics and completion counters
 
-Performance management MADs, details for "rdma resource show", completion
-counters.
+Add performance management MADs, details for "rdma resource show", and
+completion counters.
 """),
 ]
 
@@ -154,7 +156,7 @@ def sign(message, author):
 
 
 def makefile(sources, conditions):
-    """That of the objects that there are sources of. Conditions: {stem: name of a configuration option}."""
+    """The Makefile for these sources. Conditions: {stem: name of a configuration option}."""
     stems = sorted((name[:-2] for name in sources if name.endswith(".c")), key=lambda stem: (LAYERS.index(stem.split("/")[0]), stem))
     always = [stem + ".o" for stem in stems if stem not in conditions]
     text = MAKEFILE + (TRACE if "queue/trace" in stems else "") + "sroce-y := " + " \\\n\t".join(always) + "\n"
@@ -168,14 +170,14 @@ def bare(main):
 
 
 def declared(files):
-    """What headers have for others: structures, functions, variables."""
+    """Names that headers declare: structures, functions, variables."""
     text = "\n".join(text for name, text in files.items() if name.endswith(".h"))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     return {a or b or c for a, b, c in re.findall(r"^struct (sroce_\w+) {|\b(sroce_\w+)\(|^extern [^;]*?(sroce_\w+)[\[;]", text, re.M)}
 
 
 def so_far(text, present, absent):
-    """The text without lines that are about what only absent files have. Both: {name: text}."""
+    """The text without lines that use names of absent files. Both: {name: text}."""
     missing = declared(absent) - declared(present)
     kept = []
     for line in text.split("\n"):
@@ -184,14 +186,14 @@ def so_far(text, present, absent):
             continue
         if missing & set(re.findall(r"\bsroce_\w+", line)):
             if not re.fullmatch(r"\t+\S.*[,;]", line):
-                raise Trouble(f"this line cannot be left out before the patch that has what it needs: {line}")
+                raise Trouble(f"this line is needed before the patch that declares its names: {line}")
             continue
         kept.append(line)
     return re.sub(r"\n\n(?=\n|})", "\n", "\n".join(kept))
 
 
 def number_of(stem):
-    """Which patch a file of the driver is in."""
+    """The number of the patch that has a file of the driver."""
     numbers = {name: number for number, (names, _) in enumerate(SERIES) for name in names.split()}
     number = numbers.get(stem, numbers.get(stem.split("/")[0] + "/"))
     if number is None:
