@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """capture.py FILE BRIDGE: writes what the ports of a bridge receive into a pcap file, until it is terminated.
 
-A bridge that is to hear everything (promiscuous) is given each packet once, as it comes in, also if it drops it. Packets
-that wait at the end are written, too. Packets that were lost are reported, so a capture never has unknown holes."""
+A bridge in promiscuous mode gets each packet once, when it arrives, even if it then drops it. Packets that are waiting at the
+end are written, too. Lost packets are reported, so a capture never has unknown gaps."""
 
 import ctypes
 import selectors

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The module as the kernel's tree would have it: no compat.h, what it chose instead; a Kconfig, a Makefile, an entry in MAINTAINERS."""
+"""The module for the kernel's tree: with the choices of compat.h resolved, a Kconfig, a Makefile and an entry in MAINTAINERS."""
 
 import re
 

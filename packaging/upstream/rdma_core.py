@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The provider as rdma-core's tree would have it, for the private ABI of that tree."""
+"""The provider for rdma-core's tree, for the private ABI of that tree."""
 
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Takes conditions out of C sources: those of the preprocessor (by unifdef), and macros that only they made necessary."""
+"""Removes conditions from C sources: those of the preprocessor (by unifdef), and macros that only they made necessary."""
 
 import re
 import subprocess

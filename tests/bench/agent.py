@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The second of two guests does here what the first asks for.
+"""Runs in the second of two guests, and executes the commands of the first.
 
-  python3 agent.py ADDRESS WORD...    runs a program over there: its output, its status; it dies when this does"""
+  python3 agent.py ADDRESS WORD...    runs a program there; passes its output and status on; kills it when this ends"""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""In the guest: how long a queue is, looked at every two milliseconds.
+"""In the guest: samples the length of a queue every two milliseconds.
 
   python3 backlog.py DEVICE WAIT SECONDS      prints {"mean": bytes, "peak": bytes, "samples": number} as JSON"""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Two hosts for each of the competitors, with a bridge between them whose ports delay, lose, mark and so on."""
+"""Two hosts for each of the competitors, and a bridge between them whose ports delay, drop or mark packets."""
 
 import json
 import subprocess

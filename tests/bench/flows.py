@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """In the guest: transfers from host to host that run for some time, one or several at once.
 
-Goodput is measured for "seconds" after "warm_up" seconds. A transfer goes on for "tail" seconds, for others may still be
-measured."""
+Goodput is measured for "seconds" after "warm_up" seconds. A transfer continues for "tail" seconds, because others may still
+be measured."""
 
 import json
 import math

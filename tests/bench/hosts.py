@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Two hosts for each of the competitors, in one guest.
 
-sroce and TCP have the same two namespaces; rxe works in the initial one only, so both ends of its pair are there, and rules
-send what goes from one to the other over the wire.
+sroce and TCP share two namespaces. rxe works in the initial namespace only, so both ends of its veth pair are there, and
+routing rules send the packets between them over the pair.
 
     namespace h1            namespace h2            initial namespace
     sroce1                  sroce2                  rxe1                      rxe2

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mark begin | end: for the guest; tells the plugin insns.so to begin or to
- * end counting. Does nothing where there is no plugin.
+ * mark begin | end: runs in the guest; makes the plugin insns.so begin or end
+ * counting. Has no effect without the plugin.
  */
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #define MARKER_H
 
 /*
- * Instructions that do nothing but tell the plugin insns.so to begin or to end
- * counting: nopl with a displacement that no compiler makes.
+ * Instructions that have no effect, except that the plugin insns.so begins or ends
+ * counting: nopl with a displacement that no compiler generates.
  */
 #define MARKER_OPCODE	0x801f0f	/* nopl disp32(%rax), little endian */
 #define MARKER_BEGIN	0x5c0ce001

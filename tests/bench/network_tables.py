@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""On the host: tables of what networks.py and queues.py left in build/bench."""
+"""On the host: makes tables of the results of networks.py and queues.py in build/bench."""
 
 import json
 import os

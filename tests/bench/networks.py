@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""In the guest: how much gets through bad networks: sroce, rxe and TCP, one after the other.
+"""In the guest: measures the goodput of sroce, rxe and TCP, one after the other, on bad networks.
 
   tests/vm/guest --icount --timeout 5400 -- python3 tests/bench/networks.py [--seconds 2] [--only REGEX]
 
-Prints the rows of a table, and leaves all figures in /out/networks.json. With --only, the other rows stay as they are there.
-tests/bench/run --job networks does all that, and makes tables of it."""
+Prints the rows of a table, and writes all figures to /out/networks.json. With --only, the other rows of that file are kept.
+tests/bench/run --job networks runs this, and makes tables."""
 
 import argparse
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""SVG plots of what was measured, by gnuplot; none where it is not installed.
+"""SVG plots of the measurements, by gnuplot; none if it is not installed.
 
   python3 tests/bench/plots.py    draws those of the README anew, from the tables of Documentation/performance.rst"""
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""In the guest: queues on the way of sroce and TCP: what they mark and drop, and how flows share one.
+"""In the guest: flows of sroce and TCP through queues that mark or drop packets, alone and sharing a queue.
 
   tests/vm/guest --icount --timeout 3600 -- python3 tests/bench/queues.py [--seconds 3] [--only REGEX]
 
-Prints a line for each case, and leaves all figures in /out/queues.json. With --only, the other cases stay as they are there.
-tests/bench/run --job queues does all that, and makes tables of it.
+Prints a line for each case, and writes all figures to /out/queues.json. With --only, the other cases of that file are kept.
+tests/bench/run --job queues runs this, and makes tables.
 
-The link of 400 Mbit/s is as fast as the emulated machine can fill, with some time to spare. Its queue is in the direction of
-the data, the delay in the other one."""
+The emulated machine can easily fill the link of 400 Mbit/s. The queue is in the direction of the data, and the delay in the
+other direction."""
 
 import json
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""On the host: from the figures of the lanes to tables, the verdict on each target, and plots."""
+"""On the host: makes tables, the verdicts on the targets, and plots from the figures of the lanes."""
 
 import glob
 import json

@@ -2,13 +2,13 @@
 /*
  * Cost against scale, which perftest cannot show. Both ends in one process.
  *
- *	scale qps COUNT		time of a 2-byte WRITE, going round COUNT QPs
- *	scale mrs COUNT		the same, going round COUNT remote regions
+ *	scale qps COUNT		time of a 2-byte WRITE, to COUNT QPs in turn
+ *	scale mrs COUNT		the same, to COUNT remote regions in turn
  *	scale size BYTES	time of a WRITE of that size
  *	scale memory COUNT	kernel memory of an idle RC QP of depth 64
  *
  * Environment: D1, G1, D2, G2 (devices and GID indices), MESSAGES (number).
- * Prints "WHAT VALUE"; ends with 77 if the device cannot do as much.
+ * Prints "WHAT VALUE"; exits with 77 if the device does not support as much.
  */
 #include <fcntl.h>
 #include <unistd.h>

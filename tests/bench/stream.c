@@ -4,10 +4,10 @@
  *
  *	stream write|read NUMBER WARM_UP SECONDS TAIL DEPTH TIMEOUT
  *
- * NUMBER of QPs, each with DEPTH messages outstanding, TIMEOUT as verbs have it.
- * Counts what is completed in SECONDS after WARM_UP seconds, and goes on for TAIL
- * seconds: others may still be measured. Prints MiB/s of each QP. Sleeps while
- * there is nothing to do, which perftest cannot in runs of some seconds.
+ * NUMBER of QPs, each with DEPTH messages outstanding and the attribute TIMEOUT.
+ * Counts completions for SECONDS after WARM_UP seconds, and continues for TAIL
+ * seconds, because other programs may still be measured. Prints MiB/s of each QP.
+ * Sleeps while there is nothing to do; perftest cannot do this in timed runs.
  */
 #include <poll.h>
 #include "ends.h"

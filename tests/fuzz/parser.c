@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Input: a byte that says how much is linear, then a packet from the BTH. */
+/* Input: a byte with the number of linear bytes, then a packet from the BTH on. */
 #include <assert.h>
 #include <stdlib.h>
 #include "input.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Input: attributes of a QP, then what its driver does: post, send, take an
- * answer, let a timer expire.
+ * Input: attributes of a QP, then actions of its driver: post, send, handle a
+ * response, let a timer expire.
  */
 #include <assert.h>
 #include "aeth.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Input: attributes of a QP, then request packets and what its driver makes of
- * them.  A shadow of the message in progress tells which bytes may be touched.
+ * Input: attributes of a QP, then request packets and the reactions of its driver.
+ * A shadow of the message in progress shows which bytes may be accessed.
  */
 #include <assert.h>
 #include "input.h"

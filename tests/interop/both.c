@@ -6,7 +6,7 @@
  *
  *	both DEVICE1 GID-INDEX1 DEVICE2 GID-INDEX2 MTU [RC|UC|UD|all [LARGEST [TIMEOUT]]]
  *
- * A TIMEOUT says that the network loses packets.
+ * TIMEOUT is given if the network loses packets.
  */
 #include <err.h>
 #include <stdio.h>

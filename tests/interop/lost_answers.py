@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""A WRITE and behind it a READ or an atomic from D1 to D2, whose answers are all lost once: the second may not complete without
+"""A WRITE followed by a READ or an atomic from D1 to D2. All responses are lost once; the second request must not complete without
 its data. D2 is on host h2, eth0, of tests/suites/lib.sh."""
 
 import os

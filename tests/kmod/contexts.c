@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Posting, polling and arming where kernel users do it. */
+/* Posting, polling and arming in the contexts of kernel users. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/completion.h>
 #include <linux/jiffies.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * CQs that go while events for them are on their way.  ib_free_cq() of many
- * kernels takes it that there are none when the last QP has gone, and asks the
- * driver later: one that came in between would make the core work on memory
- * that is free.  With pre_destroy_cq() events may come until ib_free_cq() has
- * asked the driver, and none at all may come when it has returned.
+ * CQs that are destroyed while events for them are pending.  On many kernels
+ * ib_free_cq() assumes that there are none once the last QP is destroyed, and calls
+ * the driver later.  An event in between would make the RDMA core access freed
+ * memory.  With pre_destroy_cq() events may come until ib_free_cq() has called the
+ * driver, and none may come after it has returned.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/bottom_half.h>

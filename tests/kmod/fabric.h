@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Two connected QPs, memory, and requests of which each waits for its end. */
+/* Two connected QPs, memory, and requests that are executed one at a time. */
 #ifndef SROCE_TEST_FABRIC_H
 #define SROCE_TEST_FABRIC_H
 

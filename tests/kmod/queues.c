@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Draining, shared receive queues, resizing, and posting what cannot be. */
+/* Draining, shared receive queues, resizing, and invalid requests. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/completion.h>
 #include "fabric.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Fast registration: near reaches into the memory of far, or may not. */
+/* Fast registration: access of one QP to the memory of the other, or its refusal. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/mm.h>
 #include <linux/mman.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * usage: PROGRAM [WORD...]	all tests; or groups of that name and tests with
- *				that word in their name
- *	  PROGRAM COMMAND [...]	a command, which may also be the program's name
+ * usage: PROGRAM [WORD...]	runs all tests; or the groups of that name, and the
+ *				tests whose names contain the word
+ *	  PROGRAM COMMAND [...]	runs a command; the program may also have its name
  */
 #include <stdio.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /*
  * Tests that register themselves and print TAP (testanything.org).
  *
- * TEST(group, name) { ... } is a test; it fails when one of its CHECKs does.
- * GROUP(name) { ... } runs tests of a table by run_test() or run_tests().
- * COMMAND(name) { ... } is run when it is named only, with argc and argv.
+ * TEST(group, name) { ... } is a test; it fails if one of its CHECKs fails.
+ * GROUP(name) { ... } runs the tests of a table by run_test() or run_tests().
+ * COMMAND(name) { ... } runs only if it is named; it gets argc and argv.
  * A program runs all tests and groups, or those that are named (main.c).
  */
 #ifndef TAP_H

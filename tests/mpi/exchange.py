@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Run by mpirun as two or more ranks: messages of many lengths between all of them, collective operations and one-sided ones.
-Each rank compares what it gets. TAP from rank 0, once all have said what they saw; the plan ends it.
+Each rank compares the data that it gets. Rank 0 prints TAP once all have reported; the plan comes last.
 
     exchange.py [--no-windows]
 """

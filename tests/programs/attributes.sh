@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Attributes that libraries read before they use a device: a value that is legal, but that no other device has, makes them refuse
-# it or leave something out without a word.
+# Attributes that libraries read before they use a device. Because of a legal but unusual value, they may silently refuse the
+# device or not use a feature.
 
 # Name and value in the output of ibv_devinfo -v
 attributes() {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""migration.py FOLDER ADDRESS PORT: QEMU moves a running virtual machine from host h1 to host h2 by RDMA.
+"""migration.py FOLDER ADDRESS PORT: QEMU migrates a running virtual machine from host h1 to host h2 over RDMA.
 
-The machine has random bytes in its memory, which the machine on h2 has not. Afterwards these have to be there."""
+The machine's memory contains random bytes. Afterwards the machine on h2 must have them."""
 
 import contextlib
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Live migration of a virtual machine by QEMU. Not by default where the stock kernel is emulated, for the time that it takes.
+# Live migration of a virtual machine by QEMU. Not by default where the stock kernel is emulated, because it takes long.
 
 if { [ "$SROCE_KERNEL" != stock ] || [ -n "${PROGRAMS:-}" ]; } && there qemu-system-x86_64; then
 	MIGRATED=$(mktemp -d)

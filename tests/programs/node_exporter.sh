@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Prometheus' exporter, as an operator runs it: in the initial namespace, where alone the RDMA core shows counters.
+# Prometheus' exporter, as an operator runs it: in the initial namespace, because the RDMA core shows counters only there.
 
 scrape() {
 	python3 -c 'import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1]).read().decode())' \

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""rsockets.py server ADDRESS PORT FILE: writes its process number, listens, and stops itself; continued, it sends back what it gets.
-rsockets.py client ADDRESS PORT FILE BYTES: non-blocking connects, to a port where nobody is and to the server, which is silent until
-it is continued; then data both ways, compared; rpoll() and rselect() everywhere."""
+"""rsockets.py server ADDRESS PORT FILE: writes its process ID, listens, and stops itself. After SIGCONT it sends received data back.
+rsockets.py client ADDRESS PORT FILE BYTES: connects without blocking, to a port where nothing listens and to the server, which
+does not respond until it is continued. Then data goes both ways and is compared. Uses rpoll() and rselect() everywhere."""
 
 import ctypes
 import errno

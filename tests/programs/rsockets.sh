@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Non-blocking connections over rsockets. rdmacm.sh and rsockets.sh of the suites have librdmacm's own programs.
-# Not by default where the stock kernel is emulated, for the time that it takes.
+# Not by default where the stock kernel is emulated, because it takes long.
 
 if [ "$SROCE_KERNEL" != stock ] || [ -n "${PROGRAMS:-}" ]; then
 	RSOCKETS_SERVER=$OUTPUT.process

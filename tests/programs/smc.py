@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""smc.py eid NAME: allows an enterprise ID, without which version 2 of SMC-R, the one over UDP, is not tried.
-smc.py server ADDRESS PORT: sends back what it gets on one connection.
-smc.py client ADDRESS PORT BYTES: sends and compares, and prints by what each connection of this namespace goes."""
+"""smc.py eid NAME: adds an enterprise ID, which version 2 of SMC-R (over UDP) requires.
+smc.py server ADDRESS PORT: sends received data back, on one connection.
+smc.py client ADDRESS PORT BYTES: sends and compares, and prints the transport of each connection of this namespace."""
 
 import ctypes
 import os

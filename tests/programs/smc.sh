@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# SMC-R, which carries what is sent by stream sockets of family AF_SMC by RDMA, and by TCP if it finds no device.
+# SMC-R, which carries data of AF_SMC stream sockets over RDMA, or over TCP if it finds no device.
 
 if loaded smc smc_diag; then
 	SMC_BYTES=1048576

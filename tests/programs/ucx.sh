@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# UCX's lower layer, which takes atomics of the device only: mpi.sh has the upper one, which falls back to messages.
+# UCX's lower layer, which uses only the device's atomics. mpi.sh tests the upper layer, which falls back to messages.
 
 verbs_transport() { compgen -G "/usr/lib/*/ucx/libuct_ib.so.0" >/dev/null || { skip UCX "it is built without verbs"; return 1; }; }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Completion counters, in the manner of rdma-core's tests: rdma-core 65 has the verbs, but no test of them."""
+"""Completion counters, in the style of rdma-core's tests. rdma-core 65 has the verbs, but no tests of them."""
 
 import errno
 import unittest

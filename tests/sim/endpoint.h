@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A connected QP with memory behind it: the smallest driver of the core.  It
- * doubles as the specification of how the kernel driver calls the core; there
- * send.c and receive.c do what send.c and receive.c here do.
+ * A connected QP with memory: the smallest driver of the core.  It is also the
+ * specification of how the kernel driver calls the core.  send.c here corresponds
+ * to send/req.c and send/response.c there, receive.c to recv/resp.c.
  */
 #ifndef SROCE_SIM_ENDPOINT_H
 #define SROCE_SIM_ENDPOINT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Random programs whose result is determined: each buffer is written once, by
- * a request whose order to those that read it is guaranteed.
+ * Random programs with a determined result: each buffer is written once, by a
+ * request whose order relative to its readers is guaranteed.
  */
 #include <stdlib.h>
 #include "world.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* All chance of a run comes from one seed. */
+/* All random choices of a run come from one seed. */
 #ifndef SROCE_SIM_RNG_H
 #define SROCE_SIM_RNG_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* After a run every byte and every completion must be as foreseen. */
+/* After a run every byte and every completion must be as the model predicts. */
 #include <stdlib.h>
 #include "world.h"
 

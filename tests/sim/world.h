@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Two endpoints, two links, a random program for each side and a model that
- * says what memory and completions must be in the end.
+ * Two endpoints, two links, a random program for each side, and a model that
+ * predicts memory and completions at the end.
  */
 #ifndef SROCE_SIM_WORLD_H
 #define SROCE_SIM_WORLD_H

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Processes without rights that give random commands until they are killed; others go on: tests/verbs/abi/calls.c.
+# Unprivileged processes give random commands until they are killed; others continue: tests/verbs/abi/calls.c.
 # SEED repeats a run, ROUNDS is the number of processes.
 # timeout: 300
 # lanes: vm debug smoke

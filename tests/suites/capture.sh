@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Packets between sroce and rxe as others see them: tshark decodes all without a complaint, and a second implementation
-# of the format checks lengths, PSNs and ICRC of each. The captures stay in build/vm-out.
+# Packets between sroce and rxe, checked by other programs: tshark decodes all of them without complaints, and a second
+# implementation of the format checks the lengths, PSN and ICRC of each. The captures stay in build/vm-out.
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
 

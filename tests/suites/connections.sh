@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Connections of librdmacm: ended under traffic, hundreds at once, thousands one after another. Nothing of them is left.
-# AT_ONCE and ONE_BY_ONE in the environment say how many.
+# Connections of librdmacm: ended under traffic, hundreds at once, thousands one after another. Nothing of them remains.
+# AT_ONCE and ONE_BY_ONE set the numbers.
 # timeout: 200
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
-# The stock kernel is emulated as a rule, and slow: it makes few.
+# The stock kernel is usually emulated and slow, so it makes few.
 few() { if [ "${SROCE_DEBUG_KERNEL:-0}" = 1 ]; then echo "$1"; else echo "$2"; fi; }
 AT_ONCE=${AT_ONCE:-$(few 500 60)} ONE_BY_ONE=${ONE_BY_ONE:-$(few 2000 60)} CMTIME=$(few 1000 60)
 

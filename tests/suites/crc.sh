@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Each way to compute ICRCs, with rxe at the other end, which has the kernel's: messages of many lengths, data checked.
+# Each method to compute ICRCs, with rxe at the other end, which uses the kernel's: messages of many lengths, with data checks.
 # timeout: 420
 # lanes: vm
 . "$(dirname "$0")/lib.sh"
 
 CHOSEN=/sys/module/sroce/parameters/crc
 
-# with WAY: the module anew
+# with WAY: loads the module again with that method
 with() {
 	hosts_down
 	modprobe -r sroce

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Bad input and bad use of every verb: errno, completion status at both ends, events, and nobody else is hurt: tests/verbs/errors.
+# Invalid input and misuse of every verb: errno, completion status at both ends, events; others are not affected: tests/verbs/errors.
 # Documentation/errors.rst has the table of errnos.
 # timeout: 650
 # lanes: vm debug smoke

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Every allocation of every verb fails once, and some of those of the data path: tests/verbs/robust/exhaust.c.
-# SEED and PLACES: which allocations of "rdma link add" fail, and how many; 0: each of the first, which are the driver's.
+# SEED and PLACES select the allocations of "rdma link add" that fail, and their number; 0: each of the first ones, which are
+# those of the driver.
 # timeout: 260
-# The kernel itself warns of a dma-buf for which vmap() has no memory.
+# The kernel itself warns if vmap() has no memory for a dma-buf.
 # dmesg-allow: dma_buf_vmap
 # lanes: debug smoke
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A process changes packets while they are in the stack (tests/verbs/robust/flip.c): each costs itself alone, and rdma_cm goes on.
+# A process changes packets while they are in the stack (tests/verbs/robust/flip.c). Only these packets are lost, and rdma_cm
+# continues.
 # timeout: 180
 # lanes: debug
 . "$(dirname "$0")/lib.sh"

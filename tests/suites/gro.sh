@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Packets that come one by one, as from a network card, are joined by GRO: they reach us as bursts, and are the same.
+# Packets that arrive one by one, as from a network card, are joined by GRO: they arrive as bursts, unchanged.
 # timeout: 420
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -9,7 +9,8 @@
 
 BOTH=$SROCE_PROGRAMS/interop/both
 
-# as_cards HOST NETDEV: sends packets one by one, and joins what comes. veth asks GRO only if the other end has no TSO.
+# as_cards HOST NETDEV: makes the netdev send packets one by one and join received packets. veth uses GRO only if the other end
+# has no TSO.
 as_cards() {
 	on "$1" ethtool -K "$2" tso off tx-gso-list off tx-udp-segmentation off
 	on "$1" ethtool -K "$2" gro on

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # sroce and the in-tree rxe: every operation, both directions, every path MTU, IPv4 and IPv6, PSNs that wrap, lost packets.
 # timeout: 420
-# rxe's own: it copies whole pages' worth into smaller memory. KASAN reports once per boot, so this suite has its own.
+# A fault of rxe: it copies whole pages into smaller memory. KASAN reports once per boot, so this suite has a boot of its own.
 # guest: --cpus 2
 # dmesg-allow: rxe_mr_copy
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@
 HERE=$(dirname "$0")
 BOTH=$SROCE_PROGRAMS/interop/both
 
-# both WHAT ARGUMENTS...: the program's lines become ours
+# both WHAT ARGUMENTS...: the lines of the program become lines of this suite
 both() {
 	local what=$1 lines=0 verdict text
 	shift

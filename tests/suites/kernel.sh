@@ -1,10 +1,10 @@
 #!/bin/bash
-# Kernel users' verbs: the module of tests/kmod runs its tests when it is loaded, and writes their lines to the log.
+# Verbs of kernel users: the module of tests/kmod runs its tests when it is loaded, and writes TAP lines to the kernel log.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"
 
-# The one that was built for this kernel
+# The module that was built for this kernel
 find_module() {
 	local file
 	for file in "$SROCE_TOP"/build/sroce_test.ko "$SROCE_TOP"/build/*/sroce_test.ko; do

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Objects, processes, addresses, links, netdevs, namespaces and the module go while they are in use, again and again:
-# tests/verbs/robust/lifetimes.c. ROUNDS is the number of objects, TIMES that of everything else, in bursts of AT_ONCE. A hundredth of
-# both comes first, for what is taken once and kept; then memory must be where it was.
+# Objects, processes, addresses, links, netdevs, namespaces and the module are removed while they are in use, repeatedly:
+# tests/verbs/robust/lifetimes.c. ROUNDS is the number of objects, TIMES the number of other events, in bursts of AT_ONCE. A
+# hundredth of both comes first, for memory that is allocated once and kept. After that the memory in use must not grow.
 # timeout: 600
 # lanes: debug
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The operator's view: counters of the port and of chosen QPs, resources, tracepoints.
+# Tools of operators: counters of the port and of selected QPs, resources, tracepoints.
 # timeout: 200
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -8,7 +8,7 @@ hosts_up || { fail "two hosts"; exit 1; }
 TRACING=/sys/kernel/tracing
 SIZE=4096
 
-# traffic BACKGROUND-SECONDS: WRITEs both ways, as long as that
+# traffic BACKGROUND-SECONDS: WRITEs both ways for that time
 traffic() {
 	PORT=$((PORT + 1))
 	(exec_on h2 timeout 60 ib_write_lat -d $D2 -x $G2 -p $PORT -F -D $1 -s $SIZE) >/dev/null 2>&1 </dev/null &

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Libraries of parallel programs: UCX and libfabric by their own test programs, Open MPI by tests/mpi/exchange.py.
+# Libraries of parallel programs: UCX and libfabric with their own test programs, Open MPI with tests/mpi/exchange.py.
 # timeout: 420
 # lanes: vm
 . "$(dirname "$0")/lib.sh"
@@ -8,7 +8,7 @@
 HERE=$(realpath "$(dirname "$0")/../mpi")
 hosts_up 9000 || { fail "two hosts"; exit 1; }
 
-# moved_more BYTES: D2 has received as many since the last call
+# moved_more BYTES: has D2 received as many since the last call?
 moved_more() {
 	local before=${BYTES:-0}
 	BYTES=$(counter $D2 rx_bytes)

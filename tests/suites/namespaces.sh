@@ -1,13 +1,13 @@
 #!/bin/bash
-# Network namespaces: the RDMA subsystem in shared and in exclusive mode, and namespaces that go with devices in them.
-# Exclusive mode can be chosen only while there is no namespace, so this wants a boot of its own.
+# Network namespaces: the RDMA subsystem in shared and exclusive mode, and namespaces that are removed with devices in them.
+# Exclusive mode can be chosen only while there are no other namespaces, so this needs a boot of its own.
 # guest: --mem 2G
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
 
 D1=sroce1 D2=sroce2
 
-# devices HOST: as rdma shows them there
+# devices HOST: prints the devices that rdma shows there
 devices() { on "$1" rdma link show | sed -n 's/^link \([^/]*\).*/\1/p' | sort | xargs; }
 none_left() { [ -z "$(devices init)" ]; }
 unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }

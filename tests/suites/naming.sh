@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A device on a PCI card, where udev is at work: it keeps the name that it was given.
+# A device on a PCI card, with udev running: it keeps the name that the user chose.
 # timeout: 60
 # guest: --nic e1000e
 # lanes: vm
@@ -8,7 +8,7 @@
 
 RULES=60-rdma-persistent-naming.rules
 
-# Before udev, which would call the card's netdev by its place, too.
+# Before udev starts, because it would rename the card's netdev after its PCI slot, too.
 ok "there is a card" eval 'modprobe e1000e && wait_for 10 test -d /sys/class/net/eth0'
 cp "$SROCE_TOP/packaging/udev/$RULES" /etc/udev/rules.d/
 for udevd in /usr/lib/systemd/systemd-udevd /lib/systemd/systemd-udevd; do [ ! -x $udevd ] || break; done

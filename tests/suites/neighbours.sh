@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Processes are killed with QPs in every state, or neglect their queues; nobody else notices: tests/verbs/robust/neighbours.c.
-# ROUNDS is how often each is killed.
+# Processes are killed with QPs in every state, or neglect their queues; others are not affected:
+# tests/verbs/robust/neighbours.c. ROUNDS: how often each is killed.
 # timeout: 200
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The netdev below a device: every kind, what follows its state, and either of them going away.
+# The netdev below a device: every kind, the effects of its state, and the removal of netdev or device.
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ class() { cat "/sys/class/infiniband/$1/$2"; }
 link_shows() { rdma link show "$1/1" | grep -q "$2"; }
 active_mtu() { ibv_devinfo -d "$1" | awk '/active_mtu/ { print $2 }'; }
 
-# refuses WHAT ANSWER-REGEX COMMAND...: the command fails and says that
+# refuses WHAT REGEX COMMAND...: the command fails with a message that matches
 refuses() {
 	local what=$1 regex=$2 answer status
 	shift 2

@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The tools show the verbs that only new kernels and a new rdma-core have. rdma-core's tests and ours that use these verbs are in
-# suite pyverbs.
+# Tools show features of verbs that only new kernels and a new rdma-core have. Suite pyverbs has the tests that use these verbs.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../pyverbs/run.sh"
 
-# --- devices of one name in two namespaces ---
+# --- devices with the same name in two namespaces ---
 
 # The mode can change only while there is no other namespace.
 one_name() {

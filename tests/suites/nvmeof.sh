@@ -1,9 +1,9 @@
 #!/bin/bash
 # NVMe over Fabrics: the kernel's own target and host, over fast-registered memory. A loop device on a file is the disk.
 # timeout: 400
-# A boot of its own, since nvmet and rdma_cm of kernel 6.1 take their locks in a circle, and lockdep is off after that:
+# A boot of its own: nvmet and rdma_cm of kernel 6.1 take locks in a circle, and lockdep turns itself off after reporting that.
 # guest: --mem 2G
-# NVMe's own work queues, too, may flush one that they should not.
+# NVMe's own workqueues may also flush one that they should not.
 # dmesg-allow: possible circular locking|check_flush_dependency
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"

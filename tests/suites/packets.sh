@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Hostile packets at QPs of every type and state: nobody else notices, and nothing is left of them (tests/verbs/robust/packets.c).
-# SEED repeats a run, PACKETS is their number for each of IPv4 and IPv6 ("make fuzz").
+# Hostile packets to QPs of every type and state: others are not affected, and nothing leaks (tests/verbs/robust/packets.c).
+# SEED repeats a run, PACKETS is the number of packets for each of IPv4 and IPv6 ("make fuzz").
 # timeout: 420
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@
 hosts_up 9000 || { fail "two hosts"; exit 1; }
 on h1 ip addr add 10.0.0.77/24 dev eth0
 on h1 ip -6 addr add fd00::77/64 dev eth0 nodad
-# The fragments of datagrams that never become whole
+# Fragments of datagrams that never become complete
 on h2 sysctl -qw net.ipv4.ipfrag_time=2 net.ipv6.ip6frag_time=2
 MAC1=$(on h1 cat /sys/class/net/eth0/address)
 MAC2=$(on h2 cat /sys/class/net/eth0/address)

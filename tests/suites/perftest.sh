@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# perftest between two hosts: every operation, transport and way of posting. Short runs: what counts is that both sides
-# finish, that the client has measured, and that nothing went wrong on the way.
+# perftest between two hosts: every operation, transport and way of posting, in short runs. Both sides must finish, the client
+# must have measured, and there must be no errors.
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 
-# figures NUMBER: the client's lines of figures, one for each size that was asked for, and none ends with 0
+# figures NUMBER: does the client's output have that many lines of figures, one for each size, none of which ends with 0?
 figures() {
 	awk -v want="$1" '/^ *[0-9]+ +[0-9]+ +[0-9.]+/ && $NF > 0 { lines++ } END { exit lines != want }' \
 		<<<"$CLIENT_OUTPUT"
 }
 
-# measured SERVER CLIENT LIMIT: both finish. Again if perftest says that it could not find out how fast the processor's clock
+# measured SERVER CLIENT LIMIT: both finish. Repeated if perftest reports that it could not measure how fast the processor's clock
 # is, as where others have most of the machine: its figures are 0 then.
 measured() {
 	local tries

@@ -1,6 +1,6 @@
 #!/bin/bash
-# libibverbs' own examples between two hosts: RC, UC and UD over IPv4 and IPv6, polling and with events, every path MTU,
-# data checked.
+# libibverbs' own examples between two hosts: RC, UC and UD over IPv4 and IPv6, polling and with events, every path MTU, with
+# data checks.
 # timeout: 480
 . "$(dirname "$0")/lib.sh"
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A queue that is plugged holds what processes send: how much that may be, that others go on, and that all of it is released.
+# A plugged queue holds packets of processes: their memory is limited, others continue, and everything is released at the end.
 # timeout: 200
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Programs that poll memory, on a processor whose memcpy() copies from back to front (it has no fast string instructions):
-# there a reader on the other processor meets what is stored out of order.
+# there a reader on the other processor can see stores out of order.
 # guest: --append clearcpuid=erms,fsrm,rep_good
 # timeout: 200
 # lanes: vm

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Programs of others, and kernel services that programs use: each is a file in tests/programs, sourced here, and runs between two
-# hosts. PROGRAMS="fio smc" in the environment runs these alone.
+# Third-party programs, and kernel services that programs use. Each is a file in tests/programs, which is sourced here, and runs
+# between two hosts. PROGRAMS="fio smc" runs only these.
 # timeout: 300
 # lanes: vm debug
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# rdma-core's own tests of verbs, unchanged, against sroce: tests/pyverbs. Every one of them that does not pass is listed there.
+# rdma-core's own tests of verbs, unchanged, against sroce: tests/pyverbs. Tests that do not pass are listed there.
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../pyverbs/run.sh"

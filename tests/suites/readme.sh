@@ -1,11 +1,11 @@
 #!/bin/bash
-# The commands of README.md, taken from there and run.
+# Runs the commands of README.md.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 
 README=$(dirname "$0")/../../README.md
 
-# block NAME: the fenced block that follows the comment "tested: tests/suites/readme.sh, block NAME"
+# block NAME: prints the fenced block after the comment "tested: tests/suites/readme.sh, block NAME"
 block() {
 	awk -v mark="<!-- tested: tests/suites/readme.sh, block $1 -->" '
 		$0 == mark { found = 1; next }

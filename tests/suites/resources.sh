@@ -1,6 +1,6 @@
 #!/bin/bash
-# Shared receive queues and whatever else verbs offer besides queue pairs, and very many of all: tests/verbs.
-# CONTEXTS, QPS and REGIONS: how many of them at once.
+# Shared receive queues and all other objects of verbs besides queue pairs, and very many of each: tests/verbs.
+# CONTEXTS, QPS and REGIONS: their numbers.
 # timeout: 400
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -9,7 +9,7 @@
 hosts_up 4400 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 
-# An exporter of dma-bufs where there is no other
+# An exporter of dma-bufs, if there is no other
 modprobe -q vgem && at_exit modprobe -q -r vgem
 if [ -e /proc/sys/vm/nr_hugepages ]; then
 	echo 8 >/proc/sys/vm/nr_hugepages

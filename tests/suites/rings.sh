@@ -1,6 +1,6 @@
 #!/bin/bash
-# A hostile process at its rings, doorbells, mappings and kick file; nobody else notices: tests/verbs.
-# SEED and ROUNDS are for the processes that scribble over all they have; more of these: ROUNDS=1000 abi ring_fuzz.
+# A hostile process uses its rings, doorbells, mappings and kick file in every way; others are not affected: tests/verbs.
+# SEED and ROUNDS are for processes that write random values to all shared memory; for more of them: ROUNDS=1000 abi ring_fuzz.
 # timeout: 500
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Sockets over RDMA under programs that know plain sockets only: librdmacm's library preloaded, unchanged programs, data
-# compared. Administration has which programs that does not help, and why; rdmacm.sh has the programs that ask for rsockets.
+# Sockets over RDMA for unchanged programs that use plain sockets: librdmacm's library is preloaded, and data is compared.
+# troubleshooting.rst says for which programs this does not work. rdmacm.sh has the programs that use rsockets themselves.
 # timeout: 300
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ PRELOAD=$(find /usr/lib -name librspreload.so -print -quit)
 ok "there is a library to preload" test -n "$PRELOAD"
 export PRELOAD
 
-# segments: how many of TCP host 1 has sent
+# segments: prints the number of TCP segments that host 1 has sent
 segments() { on h1 awk '/^Tcp: [0-9]/ { print $12 }' /proc/net/snmp; }
 sent() { counter $D1 tx_packets; }
 

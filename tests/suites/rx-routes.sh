@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Routes of received packets are looked up once (net/rx_route.c). What an administrator changes at the receiving host applies to
-# the next packet all the same: firewall, policy rules, routes, rp_filter, addresses, tc, and what captures see.
+# Routes of received packets are cached (net/rx_route.c). Changes at the receiving host apply to the next packet all the same:
+# firewall, policy rules, routes, rp_filter, addresses, tc and captures.
 # timeout: 300
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"

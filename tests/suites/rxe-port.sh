@@ -1,5 +1,5 @@
 #!/bin/bash
-# UDP port 4791 belongs to one driver per network namespace: next to rxe, sroce says so and leaves nothing behind.
+# UDP port 4791 belongs to one driver per network namespace. Beside rxe, sroce reports this and leaves nothing behind.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ ip link add eth8 type veth peer name eth9
 at_exit ip link delete eth8
 for number in 8 9; do address init eth$number $number; done
 
-# log_has REGEX: since the suite began
+# log_has REGEX: does the kernel log since the start of the suite match?
 dmesg_start=$(dmesg | wc -l)
 log_has() { dmesg | tail -n +$((dmesg_start + 1)) | grep -qE "$1"; }
 devices() { for device in /sys/class/infiniband/*; do [ -e "$device" ] && echo "${device##*/}"; done; }

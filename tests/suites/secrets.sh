@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Numbers and keys that nobody can guess, memory with nothing of others in it: tests/verbs/robust/info_leak.c. PSNs are for whoever
-# connects QPs to choose: those of rdma_cm, as they are in its requests and replies.
+# Numbers and keys cannot be guessed, and memory contains no data of others: tests/verbs/robust/info_leak.c. The program that
+# connects QPs chooses the PSNs; those of rdma_cm are taken from its requests and replies.
 # timeout: 180
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# The kernel's selftests of RDMA, which "make check-selftests" has put into build/selftests with sroce in the place of rxe.
+# The kernel's RDMA selftests, which "make check-selftests" has put into build/selftests with rxe replaced by sroce.
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A user takes all that one may have of what a device has for all: other users find the rest.
-# LIMITS="ahs" in the environment has the address handles taken, which are half a million.
+# A user takes as much of a device's shared resources as possible; other users find the rest.
+# LIMITS="ahs" does this with address handles, half a million of them.
 # timeout: 120
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# One of everything, briefly: for the debug kernel, where a packet costs twenty times as much (make check-debug SUITE=smoke).
+# A short test of each feature, for the debug kernel, where a packet costs twenty times as much (make check-debug SUITE=smoke).
 # timeout: 240
 # lanes: vm debug smoke
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Memory with nothing of others in it, on a kernel that clears none by itself and fills with a pattern what is given back: else
-# what the driver forgets to clear is zero all the same.
+# Memory contains no data of others, on a kernel that does not clear memory by itself and fills freed memory with a pattern. On
+# other kernels, memory that the driver forgets to clear is zero all the same.
 # guest: --append init_on_alloc=0 --append page_poison=1 --append slub_debug=P
 # timeout: 120
 # lanes: vm

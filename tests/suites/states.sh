@@ -1,5 +1,5 @@
 #!/bin/bash
-# The QP state machine: every transition, every attribute, what the queues do: tests/verbs.
+# The QP state machine: every transition, every attribute, and the queues in each state: tests/verbs.
 # timeout: 400
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@ export D1 D2 G1 G2 G1_6 G2_6
 
 run_program "" 300 "$PROGRAMS/states"
 
-# Probes make what the RDMA core does to references to GIDs slow enough for two threads to meet there
+# Probes slow down the RDMA core's changes of GID references, so that two threads can meet there.
 TRACING=/sys/kernel/tracing
 slow() {
 	local name

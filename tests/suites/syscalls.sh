@@ -1,5 +1,5 @@
 #!/bin/bash
-# The data path needs hardly any system calls: tests/verbs counts its own, the module counts the kicks of perftest.
+# The data path makes hardly any system calls: tests/verbs counts its own, and the module counts the kicks of perftest.
 # timeout: 200
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
@@ -9,7 +9,7 @@ export D1 D2 G1 G2
 
 run_program "" 120 "$PROGRAMS/data" stream
 
-# kicks: so far. The kernel remembers values for 10 ms.
+# kicks: prints the number so far. The kernel caches values for 10 ms.
 kicks() { sleep 0.1; cat "/sys/class/infiniband/$D1/ports/1/hw_counters/kicks"; }
 
 # few_kicks WHAT POSTS COMMAND: fewer than one in ten posts; the command may have some more for setting up

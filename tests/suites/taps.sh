@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Two virtual machines on taps of a bridge, as most users have them. Counts the packets per burst: where virtio-net segments UDP,
-# bursts leave and arrive whole; where it does not, GRO joins what the host has split, or the host's neighbour sends single packets.
+# Two virtual machines on taps of a bridge, the usual configuration. Counts the packets per burst. If virtio-net segments UDP,
+# bursts leave and arrive whole. If not, the host splits them and GRO joins the packets, or the sender sends single packets.
 # guests: 2
 # guest: --taps
 # timeout: 400

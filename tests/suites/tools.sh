@@ -1,6 +1,6 @@
 #!/bin/bash
 # Administrators' tools, unchanged: the listings of ibverbs-utils, infiniband-diags as far as they fit RoCE, and qperf.
-# Not perfquery and others that open QP 0, which RoCE has not; tests/wire/cases/pma.py asks for the counters instead.
+# Not perfquery and others that open QP 0, which RoCE does not have; tests/wire/cases/pma.py queries the counters instead.
 # timeout: 300
 # lanes: vm
 . "$(dirname "$0")/lib.sh"

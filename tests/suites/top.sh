@@ -1,5 +1,5 @@
 #!/bin/bash
-# sroce-top beside traffic: its figures are the kernel's, in each of its forms.
+# sroce-top during traffic: its figures are those of the kernel, in each output format.
 # timeout: 400
 # lanes: vm
 . "$(dirname "$0")/lib.sh"
@@ -11,7 +11,7 @@ at_exit rm -f $VIEW $KEYS $SCREEN
 
 view() { "$TOP" --json "$@" >$VIEW; }
 
-# field EXPRESSION: of the last view, which Python knows as v, its devices as d and its QPs as q
+# field EXPRESSION: evaluates a Python expression for the last view: v is the view, d its devices, q its QPs
 field() {
 	python3 -c "
 import json

@@ -1,12 +1,12 @@
 #!/bin/bash
-# The commands of Documentation/tutorial.rst, taken from there and run in its order.
+# Runs the commands of Documentation/tutorial.rst in their order.
 # timeout: 180
 # lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 
 TUTORIAL=$(dirname "$0")/../../Documentation/tutorial.rst
 
-# block NAME: the literal block that follows the comment "tested: tests/suites/tutorial.sh, block NAME"
+# block NAME: prints the literal block after the comment "tested: tests/suites/tutorial.sh, block NAME"
 block() {
 	awk -v mark=".. tested: tests/suites/tutorial.sh, block $1" '
 		{ text = $0; sub(/^ +/, "", text) }

@@ -4,8 +4,8 @@
 #     D1=sroce1                               D2=sroce2
 #     ulp1, IP1 10.0.0.1/24    --- veth ---   ulp2, IP2 10.0.0.2/24
 
-# rules NETDEV TABLE FROM TO [WHO]: what FROM sends to TO goes out of NETDEV; "oif" is for rdma_cm's look at the way back.
-# "0/0" is for those who have not chosen an address yet: from IP1 they reach IP2, as from another host.
+# rules NETDEV TABLE FROM TO [WHO]: routes packets from FROM to TO through NETDEV; "oif" is for rdma_cm's lookup of the reverse
+# route. "0/0" is for sockets that are not bound to an address yet: they reach IP2 from IP1, as from another host.
 rules() {
 	ip route add "$4" dev "$1" src "$3" table "$2"
 	ip rule add pref 10 iif lo from "${5:-$3}" to "$4" lookup "$2"

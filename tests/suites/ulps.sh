@@ -1,7 +1,7 @@
 #!/bin/bash
-# Programs of others that live in the kernel, so in the initial namespace: each is a file in tests/programs/ulps, sourced here. Each
-# file compares the data. PROGRAMS="iser rds" in the environment runs these alone. By default the stock kernel runs those that kernels
-# of our own do not have, and these the others.
+# Kernel users of RDMA, in the initial namespace. Each is a file in tests/programs/ulps, which is sourced here and compares the
+# data. PROGRAMS="iser rds" runs only these. By default the stock kernel runs those that the project's own kernels do not have,
+# and these run the others.
 # timeout: 400
 # lanes: vm debug
 . "$(dirname "$0")/lib.sh"

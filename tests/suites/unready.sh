@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# More messages than receive requests: each time there is none costs one RNR wait, and all arrives once and in order.
+# More messages than receive requests: each shortage costs one RNR wait, and all messages arrive once and in order.
 # timeout: 100
 # lanes: debug uml
 . "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A user of this host injects a message into another user's connection, until Documentation/security.rst's rule for the
-# firewall stops processes from sending to the port of RoCE: tests/verbs/robust/connected.c, tests/wire/inject.py.
+# A user of this host injects a message into another user's connection, until the firewall rule of Documentation/security.rst
+# keeps processes from sending to the RoCE port: tests/verbs/robust/connected.c, tests/wire/inject.py.
 # timeout: 120
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@
 SECURITY=$(dirname "$0")/../../Documentation/security.rst
 INJECT=$(dirname "$0")/../wire/inject.py
 
-# block NAME: the literal block that follows the comment "tested: tests/suites/users.sh, block NAME"
+# block NAME: prints the literal block after the comment "tested: tests/suites/users.sh, block NAME"
 block() {
 	awk -v mark=".. tested: tests/suites/users.sh, block $1" '
 		{ text = $0; sub(/^ +/, "", text) }

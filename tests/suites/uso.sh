@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A network card that segments bursts and gives all packets the same IPv4 identification: the sender notices, and sends single
-# packets. The card is a bridge: one of its ports segments, and firewall rules change identifications behind it.
+# A network card segments bursts and gives all packets the same IPv4 identification. The sender notices this, and sends single
+# packets. The card is simulated by a bridge: one of its ports segments, and firewall rules change the identifications behind it.
 # timeout: 150
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Every operation of the verbs API, each byte and each completion compared: tests/verbs.
+# Every operation of the verbs API, with each byte and each completion compared: tests/verbs.
 # timeout: 600
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"

@@ -1,5 +1,5 @@
 #!/bin/bash
-# A network card, which veth is not: rdma-core's tests that find the netdev as the device's parent has it, hwloc, and hot unplug.
+# A network card instead of veth: rdma-core's tests that look for the netdev in the parent of the device, hwloc, and hot unplug.
 # timeout: 300
 # guest: --nic
 . "$(dirname "$0")/lib.sh"

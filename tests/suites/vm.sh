@@ -1,5 +1,5 @@
 #!/bin/bash
-# The rig itself: what every other suite takes for granted, shown with the in-tree rxe.
+# The rig itself: the assumptions of all other suites, tested with the in-tree rxe.
 # timeout: 180
 . "$(dirname "$0")/lib.sh"
 
@@ -9,7 +9,7 @@ ok "/out is the host's" touch /out/rig-test
 not_ok "a command that fails is seen to" false
 is "a job has no standard input" "$(cat)" ""
 
-# The machine's clock is the host's. A guest that has measured its own when the host was busy had a second in a fiftieth of one.
+# The guest's clock follows the host's. A guest that calibrated its own clock on a busy host ran fifty times too fast.
 seconds_pass() {
 	local before
 	before=$(cat /sys/class/rtc/rtc0/since_epoch)

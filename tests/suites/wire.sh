@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Packets as no proper peer sends them: what sroce answers, counts and completes. The cases are in tests/wire/cases.
+# Packets that no correct peer sends: responses, counters and completions of sroce. The cases are in tests/wire/cases.
 # timeout: 420
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../wire/run.sh"
 
 hosts_up || { fail "two hosts"; exit; }
-# Answers of several packets arrive one by one
+# Responses of several packets arrive one by one.
 on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
 MAC1=$(on h1 cat /sys/class/net/eth0/address)
 MAC2=$(on h2 cat /sys/class/net/eth0/address)

@@ -4,7 +4,7 @@
 
 PROGRAMS=$SROCE_PROGRAMS/verbs
 
-# Built on the host as a rule; then this finds nothing to do.
+# Usually built on the host already; then there is nothing to do.
 ok "the programs are built" make -s O="$SROCE_PROGRAMS" -C "$(dirname "$0")/../verbs"
 
 # run_program PREFIX SECONDS COMMAND...: its TAP lines become lines of the suite, with PREFIX

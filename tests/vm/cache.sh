@@ -1,5 +1,5 @@
 # The rig's cache between runs, sourced by the shell scripts here.
-# Nothing in it is precious: remove the folder and it is made again.
+# The folder can be removed at any time; it is made again.
 
 SROCE_CACHE=${SROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sroce}
 VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -10,7 +10,7 @@ PATH=$PATH:/usr/sbin:/sbin
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
-# locked FILE COMMAND...: two runs at once must not both fill the cache
+# locked FILE COMMAND...: keeps two runs from filling the cache at the same time
 locked() {
 	local lock=$SROCE_CACHE/$1.lock
 	shift

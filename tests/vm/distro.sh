@@ -10,7 +10,7 @@ SUITE_PACKAGES=(
 	prometheus-node-exporter open-iscsi nvme-cli
 )
 
-# As on the machine that we are on, whichever mirror that is
+# The mirror of this machine
 mirror() {
 	apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Label: Debian' |
 		grep -v security | head -n 1

@@ -1,4 +1,4 @@
-"""The guest rig: finds kernels and QEMU, boots guests, relays what they say. Used by guest and pair."""
+"""The guest rig: finds kernels and QEMU, boots guests, and relays their output. Used by guest and pair."""
 
 import argparse
 import contextlib

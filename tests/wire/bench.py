@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The surroundings of a case: our peer at one end of the link, QPs of the device at the other.
+"""The environment of a case: our peer at one end of the link, QPs of the device at the other.
 
 A case is a function marked @case("what it shows"), and gets a Bench:
 
@@ -10,8 +10,8 @@ A case is a function marked @case("what it shows"), and gets a Bench:
         b.nak(rc, roce.NAK_ACCESS)
         b.state(rc, "ERR")
 
-Nothing waits for silence: behind what a case sent goes a packet to another QP, the bystander. All that the device says
-before the bystander's ACK is the answer to the case; the ACK shows that others are not disturbed."""
+No case waits for silence. After its packets, a packet is sent to another QP, the bystander. All packets that the device sends
+before the bystander's ACK are the response to the case, and the ACK shows that other QPs are not affected."""
 
 import contextlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The constants of verbs by their names, wherever pyverbs has them: one module, or from rdma-core 59 or so classes in another."""
+"""The constants of verbs by name. pyverbs has them in one module or, from about rdma-core 59 on, in classes of another one."""
 
 try:
     from pyverbs.enums import *  # noqa: F401,F403 pylint: disable=wildcard-import,unused-wildcard-import

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Management datagrams of class 4 and their answers."""
+"""Management datagrams of class 4 and their responses."""
 
 import struct
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""A connection that nobody attacks."""
+"""A connection that is not attacked."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The peer that the tests impersonate: it sends any frame to the device under test and sees all that comes back."""
+"""The peer that the tests impersonate: it sends any frame to the device under test and sees all responses."""
 
 import ctypes
 import socket

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """RoCEv2 packets as bytes and back, written from the specification (IBTA vol. 1, chapter 9; annexes A16, A17) and not
-from the driver: a second opinion."""
+from the driver, so that they are independent of it."""
 
 import ipaddress
 import struct

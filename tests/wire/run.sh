@@ -2,7 +2,7 @@
 # For the suites that run the cases of this folder; they have read suites/lib.sh before, and export what run wants.
 # shellcheck shell=bash
 
-# cases PREFIX ARGUMENT...: of run; their lines become ours, with the prefix
+# cases PREFIX ARGUMENT...: calls run with the arguments; its lines become lines of the suite, with the prefix
 cases() {
 	local prefix=$1 line before=$TESTS
 	shift

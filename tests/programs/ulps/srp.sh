@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# SRP: the kernel's target and initiator, which meet by rdma_cm.
+# SRP: the kernel's target and initiator, which connect by rdma_cm.
 
 SRPT=/sys/kernel/config/target/srpt
 SRP_PORT=5555

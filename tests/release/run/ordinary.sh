@@ -5,7 +5,7 @@
 TESTS=0
 FAILED=0
 
-# With "metacopy" a new owner copies nothing of what is in a file.
+# With "metacopy", a change of the owner does not copy the contents of a file.
 become_nobody() {
 	local work status
 	. "$TOP/tests/vm/cache.sh"

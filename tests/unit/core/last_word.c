@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * drivers/sroce/mem/last_word.h: which stores the end of a packet is made of, and in
- * which order the program has them.  What a processor makes of that order is
- * not shown here: see tests/verbs/data/polling.c.
+ * drivers/sroce/mem/last_word.h: the stores for the end of a packet, and their program
+ * order.  tests/verbs/data/polling.c tests the order that another processor sees.
  */
 #include "env.h"
 #include "tap.h"

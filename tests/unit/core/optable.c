@@ -3,7 +3,7 @@
 #include "optable.h"
 #include "tap.h"
 
-/* IBTA vol. 1, tables 38 and 61, and annex A19, written down a second time. */
+/* IBTA vol. 1, tables 38 and 61, and annex A19, once more, independently. */
 static const struct {
 	u8 op;
 	u8 only;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * drivers/sroce/net/rx_headers.h, with a reader of our own: the packet is in memory
- * that somebody changes while it is read.
+ * drivers/sroce/net/rx_headers.h, with a special reader: the packet is in memory that
+ * changes while it is read.
  */
 #include "packet.h"
 #include "tap.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* Parsed packets as tests need them. */
+/* Parsed packets for tests. */
 #ifndef SROCE_TEST_PACKET_H
 #define SROCE_TEST_PACKET_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A pretended kernel below the real libibverbs: ioctl(), mmap() and munmap()
- * of the device file are answered here, so that everything above them runs as
- * it does on a real device.
+ * A fake kernel below the real libibverbs: it implements ioctl(), mmap() and munmap()
+ * of the device file, so that everything above runs as on a real device.
  */
 #ifndef FAKE_H
 #define FAKE_H
@@ -22,7 +21,7 @@ struct fake_queue {
 };
 
 /**
- * struct fake_kernel - what happened, and what shall happen
+ * struct fake_kernel - record of calls, and results to return
  * @kicks: calls of the kick file
  * @kicked_slot: argument of the last one
  * @calls: ioctl() calls of any kind

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * The objects that most tests need: a context, a protection domain, queues.
+ * Objects that most tests need: a context, a protection domain, queues.
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H

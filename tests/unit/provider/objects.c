@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Making and unmaking every object, refusals, shared doorbell pages.
+ * Creating and destroying every object, refusals, shared doorbell pages.
  */
 #include <stdlib.h>
 

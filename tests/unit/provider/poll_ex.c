@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The extended way to poll.
+ * Extended polling.
  */
 #include <time.h>
 

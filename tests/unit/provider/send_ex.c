@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Extended posting: every operation writes the very bytes that the classic
- * interface writes, over a ring full of rubbish; errors, abort, lists.
+ * Extended posting: every operation writes the same bytes as the classic interface,
+ * over a ring full of other values; errors, abort, lists.
  */
 #include "fixture.h"
 

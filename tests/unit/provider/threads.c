@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Two threads at one QP and one CQ.
+ * Two threads use one QP and one CQ.
  */
 #include "fixture.h"
 

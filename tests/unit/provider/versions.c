@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Modules of other releases: what they lack is refused one by one, and what
- * only they know is ignored.
+ * Modules of other releases: each feature that they lack is refused, and features that
+ * only they have are ignored.
  */
 #include "fixture.h"
 

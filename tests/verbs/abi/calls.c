@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A process without rights that gives random commands to its device: what a
- * real program has said, with something changed, by ioctl() and by write(),
- * from two threads, until it is killed.  A connection of others goes on.
+ * An unprivileged process that gives random commands to its device: commands of a
+ * real program with changes, by ioctl() and by write(), from two threads, until it is
+ * killed.  A connection of other processes continues.
  *
  *	SEED, ROUNDS
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * mmap() and ioctl() with everything that they are not meant for.
+ * mmap() and ioctl() with invalid arguments.
  */
 #define _GNU_SOURCE
 #include <errno.h>

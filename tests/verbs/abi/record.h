@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Every command that libibverbs gives to the kernel in this process, kept with
- * all that it points to.
+ * Records each command that libibverbs gives to the kernel in this process, with
+ * all data that it points to.
  */
 #ifndef RECORD_H
 #define RECORD_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Processes without rights that write into all that is mapped for them, take it
- * apart and map it again, while they post and poll with QPs of every type, and
- * are killed in the middle of it.
+ * Unprivileged processes that write random values to all memory that the driver has
+ * mapped for them, unmap parts of it and map it again, while they post and poll with
+ * QPs of every type.  They are killed meanwhile.
  *
  *	SEED, ROUNDS (processes)
  */

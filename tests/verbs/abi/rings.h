@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A process that writes to its rings whatever it likes, by the contract in
- * sroce-abi.h, and others that may not notice.
+ * A process that writes arbitrary values to its rings, in the layout of sroce-abi.h,
+ * and others that must not notice.
  */
 #ifndef RINGS_H
 #define RINGS_H

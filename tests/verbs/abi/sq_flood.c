@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A process that posts without end into a QP in error, by storing tails only.
+ * A process that posts endlessly to a QP in error, only by storing tails.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

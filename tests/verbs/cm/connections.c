@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Connections of librdmacm: ended while there is traffic, very many at once,
- * very many one after another.  Both ends are in this process, which takes
+ * Connections of librdmacm: ended under traffic, very many at once, and very many
+ * one after another.  Both ends are in this process, which takes
  * their rdma_cm_ids in two network namespaces.
  *
  * usage: connections			ended under traffic, and many at once

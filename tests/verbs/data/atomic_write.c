@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Atomic WRITEs: eight bytes that come all at once, and after what was written
- * before them.
+ * Atomic WRITEs: eight bytes become visible at once, after all bytes of earlier
+ * WRITEs.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * One half of a QP streams, so that this host's queue is never empty, and the
- * other half is asked for something by a packet that comes in on another
- * processor than the last one did.  For a queue that holds bursts as they are.
+ * One side of a QP streams, so that this host's queue is never empty.  The other side
+ * gets a request from a packet that arrives on another processor than the packet
+ * before it.  For queues that keep bursts whole.
  */
 #define _GNU_SOURCE
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Much at a time, and every byte of it compared: for links that drop or delay
+ * Heavy load, with every byte compared, for links that drop or delay packets
  * (tests/suites/congestion.sh).
  */
 #include <stdio.h>

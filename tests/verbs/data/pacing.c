@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rate limits.  How long things take is compared with bounds that a loaded
- * machine keeps: at least half of what the limit asks for, and whatever is
- * not limited takes less.
+ * Rate limits.  Times are compared with bounds that hold on a loaded machine: at
+ * least half of the time that the limit requires, and less without a limit.
  */
 #include <errno.h>
 

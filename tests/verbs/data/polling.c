@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Programs that poll the end of a message in memory, as MPI libraries and
- * key-value stores do, instead of a completion: when they see it, every byte
- * before it is there.  A thread spins on memory while the other one posts; with
- * one processor it cannot look while a packet is being stored.
+ * Programs that poll the end of a message in memory instead of a completion, as MPI
+ * libraries and key-value stores do: when they see it, every byte before it is there.
+ * One thread spins on memory while the other one posts.  With one processor it cannot
+ * look while a packet is being stored.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

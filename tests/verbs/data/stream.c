@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Counts the system calls of the data path, with the kernel's own tracepoint:
- * nothing is slowed down or stopped by it.  sched_yield() is not counted: the
- * provider calls it once in 256 polls that find nothing, so its number depends
- * on how long a completion takes.
+ * Counts the system calls of the data path with the kernel's tracepoint, which hardly
+ * slows anything down.  sched_yield() is not counted: the provider calls it once in
+ * 256 empty polls, so its number depends on how long a completion takes.
  */
 #include <fcntl.h>
 #include <linux/perf_event.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Commands as no library would put them together: write() and ioctl() on the
- * device's file, and what sroce adds to the core's commands.
+ * Malformed commands: write() and ioctl() on the device's file, and the driver data
+ * that sroce adds to the commands of the RDMA core.
  */
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>

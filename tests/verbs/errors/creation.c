@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Objects that cannot be: sizes, flags, combinations; and what cannot go, since
- * it is in use.
+ * Objects that cannot be created, because of sizes, flags or combinations; and
+ * objects that cannot be destroyed, because they are in use.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Work requests with something wrong in them.  A table of faults: what side a
- * posts, what side b has posted, and what both are told.
+ * Faulty work requests: a table of the request that side a posts, the receive that
+ * side b has posted, and the completions of both.
  */
 #include <string.h>
 

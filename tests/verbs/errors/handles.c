@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Objects whose handle is none, or that of something else: libibverbs hands the
- * kernel whatever is in its structures.
+ * Handles that do not exist, or that belong to an object of another type: libibverbs
+ * passes the handles in its structures to the kernel unchecked.
  */
 #include <fcntl.h>
 #include <stdio.h>

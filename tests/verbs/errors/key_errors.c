@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A key that is taken away stops the very next packet: whatever a peer has under
- * way, no byte moves by it when the call that takes it away has returned.
+ * A revoked key stops the next packet: once the call that revokes it has returned, no
+ * byte moves through it, whatever requests of the peer are in flight.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /*
  * Bad use of every verb.
  *
- *	ROWS		file that the rows are written to, for the script "table"
+ *	ROWS		file to write the rows to, for the script "table"
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Verbs used in the wrong way, and the errno that each tells: a row of the table
- * in Documentation/errors.rst is a line of output here.
+ * Misuse of verbs, and the errno of each.  Each row of the table in
+ * Documentation/errors.rst is a line of output here.
  */
 #ifndef MISUSE_H
 #define MISUSE_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Registering memory that is not there, destroying what is in use.  What cannot be
- * created is in creation.c.
+ * Registering memory that does not exist, and destroying objects that are in use.
+ * creation.c has objects that cannot be created.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Requests that are refused by the very call that posts them, and requests of
- * one kind of QP posted to another.
+ * Requests that the posting call itself refuses, and requests that the type of QP does
+ * not support.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rights of another process, and of one without privileges.
+ * Objects of another process, and limits of an unprivileged process.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

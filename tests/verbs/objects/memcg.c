@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Whose memory it is: what a process makes the kernel allocate is charged to
- * its memory cgroup, its objects to its rdma cgroup, and the group's limit is
- * an errno.
+ * Accounting: memory that the kernel allocates for a process is charged to its memory
+ * cgroup, and objects are charged to its rdma cgroup.  At the limit of the group a
+ * call fails with an errno.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory regions: changed, and with every flag.
+ * Memory regions: re-registration, and every flag.
  */
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * The pages behind regions: large ones, and what fork() makes of them.
+ * Pages of regions: large pages, and the effects of fork().
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A device that is open, and its objects, used by another process.
+ * An open device and its objects, used by another process.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory whose owner never lets it be read.
+ * Memory of a file system that never answers a read.
  *
  *	fuse_server serve DIRECTORY		a file system of one file, which can be
  *					opened and mapped; reads get no answer

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory on demand that is not there, or may not be had.
+ * Memory on demand that does not exist or cannot be accessed.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory on demand that changes: what the process does to its address space
- * between transfers, and during them.
+ * Memory on demand that changes: the process changes its address space between
+ * transfers and during them.
  */
 #define _GNU_SOURCE
 #include <errno.h>

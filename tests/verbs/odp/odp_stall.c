@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory on demand that is long in coming: HELD is a file that can be mapped and
- * not be read (fuse_server.c).  Who waits for it keeps the process from mapping and
- * unmapping anything: a test leaves what it has to the end of the process.
+ * Memory on demand that takes long to arrive: HELD is a file that can be mapped but
+ * not read (fuse_server.c).  While a page-in of it waits, the process can neither map
+ * nor unmap memory, so a test does not free its objects before the process ends.
  */
 #include <fcntl.h>
 #include <stdlib.h>

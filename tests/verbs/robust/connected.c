@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A connection from $D1 to $D2 that does what it is told, a line at a time:
+ * A connection from $D1 to $D2.  Reads commands from standard input, one per line:
  *
- *	look		what has come that we have not sent?
- *	send TEXT	sends TEXT, and waits until it is there
+ *	look		prints a message that it has received but not sent
+ *	send TEXT	sends TEXT, and waits until it arrives
  *
- * It answers "received TEXT" or "nothing"; its first line is the number of the
- * sending QP.
+ * It prints "received TEXT" or "nothing"; its first line is the number of the sending
+ * QP.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every allocation of every verb fails once: the first of a call, then the
- * second, until a call gets through without.  The call says so and nothing
- * else, what was there still works, and nothing is lost.  Of calls with too
- * many, PLACES random ones fail.
+ * Every allocation of every verb fails once: the first one of a call, then the second
+ * one, until a call succeeds.  The call must return the error, existing objects must
+ * still work, and nothing may leak.  In calls with too many allocations, PLACES random
+ * ones fail.
  *
  * For kernels with fault injection.
  *
  *	SEED, PLACES
  *
- * usage: exhaust [NAME...]	of those below
+ * usage: exhaust [NAME...]	the verbs to test, see the list below
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-/* The kernel's fault injection, and links without a program in between. */
+/* The kernel's fault injection, and "rdma link" commands without another program. */
 #ifndef FAULTY_H
 #define FAULTY_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Objects that go while packets for them are under way, in every order; and a
- * process that always has some, for those who take devices away from it.
+ * Objects that are destroyed while packets for them are in flight, in every order; and
+ * a process that always has such objects, for tests that remove its devices.
  *
  *	SEED, ROUNDS
  *

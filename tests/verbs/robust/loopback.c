@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * All QPs of a device speak at once, to their neighbours on the same device: what
- * waits for its delivery is more than a processor keeps.  Requests of growing
- * length do not travel together.
+ * All QPs of a device send at once, to QPs of the same device, more than the queue of a
+ * processor may hold.  Requests of growing length do not share bursts.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>

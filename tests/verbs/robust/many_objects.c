@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * More than a program should ever have: a thousand contexts, ten thousand QPs.
- * Samples of them work, and all are given back, also by a process that is
- * killed.
+ * Very many objects: a thousand contexts, ten thousand QPs.  Samples of them work, and
+ * all are freed, also if the process is killed.
  *
  *	robust contexts
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Packets as a peer might send them, and what may be wrong with them.
+ * Packets as a peer might send them, and ways to corrupt them.
  */
 #ifndef MUTATE_H
 #define MUTATE_H

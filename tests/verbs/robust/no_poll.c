@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A process that never polls, reads no events and posts no receive requests, for
- * as long as others work beside it, who have connections to it, too.
+ * A process that never polls, reads no events and posts no receive requests, while
+ * other processes work.  Some of them have connections to it.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Hostile packets by the hundred thousand, at QPs of every type and state,
- * while two connections beside them carry data that stays right.
+ * Hundreds of thousands of hostile packets to QPs of every type and state, while two
+ * other connections carry data that must stay correct.
  *
- *	SEED	what is random about them
- *	PACKETS	how many, about
+ *	SEED	of the random choices
+ *	PACKETS	approximate number
  *
- * and what sender.h wants.
+ * and the variables of sender.h.
  */
 #include <arpa/inet.h>
 #include <stdio.h>

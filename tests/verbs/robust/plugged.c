@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A process whose packets a queue of its host holds, and does not let go.
+ * A process whose packets stay in a queue of its host.
  *
  *	plugged uc|ud QPS MESSAGES
  *
- * Each queue pair posts that many messages, of 64 KiB or of a datagram.  What
- * can leave leaves in ibv_post_send().  Then it says "posted", waits for the end
- * of its standard input, and takes all completions.
+ * Each queue pair posts that many messages, of 64 KiB or of a datagram, and
+ * ibv_post_send() transmits as many as it can.  Then the process prints "posted",
+ * waits for the end of its standard input, and takes all completions.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * Sends any frame from the other end of the link, many at a time; and bursts
- * as a process without any rights can send them.
+ * Sends arbitrary frames from the other end of the link, many at a time; and bursts
+ * as an unprivileged process can send them.
  *
  *	NETNS		network namespace of that end
  *	ATTACKER	its address

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A user takes all that can be had of what a device has for all: that is half.
- * Others find the rest, and an administrator may have everything.
+ * A user takes as much of a device's shared resources as possible, which is half.
+ * Other users find the rest, and an administrator may take everything.
  *
  * usage: shares memory|group|memberships|ahs ...
  *

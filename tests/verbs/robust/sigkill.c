@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Processes end by SIGKILL with a QP of each type in each state, and with
- * requests both ways under way.  Others go on, and all is given back.
+ * Processes are killed with a QP of each type in each state, and with requests in flight
+ * in both directions.  Other processes continue, and everything is freed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * QPs of every type and state that take us for their peer, and their memory,
- * with canaries around every region.
+ * QPs of every type and state whose peer is the sender of hostile packets, and their
+ * memory, with canaries around every region.
  */
 #ifndef TARGETS_H
 #define TARGETS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Attributes that modify_qp() requires, accepts and refuses for each type of QP and
- * each step: written from IBTA vol. 1, 11.2.5.2 and annex A14, not from the
- * table in the kernel.  And the values that it refuses at any time.
+ * each transition, and values that it always refuses.  Written from IBTA vol. 1,
+ * 11.2.5.2 and annex A14, not from the table in the kernel.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * A QP ends with all its requests outstanding: each completes once and in
- * order, and what is posted afterwards completes last.
+ * A QP goes to the error state with all its requests outstanding.  Each completes
+ * once and in order, and requests that are posted later complete last.
  *
  * usage: ending			tests
- *	  ending peer QPN		a process whose QP never has a receive
- *					request for that one
+ *	  ending peer QPN		a process whose QP never posts a receive
+ *					request for QP QPN
  *
- *	LINK		command that takes "down" or "up": one end of the link
+ *	LINK		command that sets one end of the link "down" or "up"
  */
 #include <signal.h>
 #include <stdio.h>

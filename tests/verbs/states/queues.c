@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Send and receive queue in each state.
+ * The send queue and the receive queue in each state.
  */
 #include <errno.h>
 #include <string.h>

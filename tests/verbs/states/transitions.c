@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every pair of states, every attribute: what is allowed, and what query says.
+ * Every pair of states and every attribute: allowed transitions, and query_qp().
  */
 #include <errno.h>
 #include <pthread.h>

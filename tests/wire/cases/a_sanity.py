@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The bench itself: right packets are taken, so what the other cases send is refused for the reason they name."""
+"""The bench itself: correct packets are accepted, so packets of other cases are refused for the reason that the case names."""
 
 import ipaddress
 import os

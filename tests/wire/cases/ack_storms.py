@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Floods of packets that ask for answers: the responder has one word for each run of them that arrives as one, and never
-more than it was asked; the requester sends again what it has to, once. Nobody can have sroce send more ACKs than he sends
-requests. Where GRO joins packets (tests/suites/gro.sh) runs are long, elsewhere they are of one packet."""
+"""Floods of packets that cause responses: the responder sends at most one response for each run of packets that arrives together,
+and the requester retransmits once. Nobody can make sroce send more ACKs than requests. Where GRO joins packets
+(tests/suites/gro.sh), runs are long; otherwise a run is one packet."""
 
 import contextlib
 

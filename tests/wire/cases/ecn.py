@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Explicit congestion notification (RFC 3168; IBTA annex A17.9.3): what comes marked is answered by CNPs, a CNP makes the
-window smaller, and data is sent as ECN capable if that is asked for."""
+"""Explicit congestion notification (RFC 3168; IBTA annex A17.9.3): marked packets cause CNPs, a CNP reduces the window, and data is
+sent as ECN capable if the setting is on."""
 
 import contextlib
 import os

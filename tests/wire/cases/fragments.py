@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Datagrams that come in IP fragments. The kernel puts them together to one with a list of pieces, which is not a burst."""
+"""Datagrams in IP fragments. The kernel reassembles them into an skb with a frag_list, which is not a burst."""
 
 import ipaddress
 import os

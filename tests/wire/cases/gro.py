@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Packets that GRO may join before we see them (tests/suites/gro.sh lets it): however they are numbered, with checksums of UDP or
-without, each is the packet that was sent."""
+"""Packets that GRO may join (in tests/suites/gro.sh): with any IPv4 identification, with and without a UDP checksum, each packet
+arrives as it was sent."""
 
 import ipaddress
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Partitions (IBTA vol. 1, 10.9): the table that an administrator fills, P_Keys in packets, who may talk to whom."""
+"""Partitions (IBTA vol. 1, 10.9): the table that an administrator fills, P_Keys in packets, which QPs can communicate."""
 
 import contextlib
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The performance management agent (IBTA vol. 1, 16.1): what it answers to MADs of class 4."""
+"""The performance management agent (IBTA vol. 1, 16.1): its responses to MADs of class 4."""
 
 import struct
 

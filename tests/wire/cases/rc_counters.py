@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Requests that the responder counts, under the names that dashboards know. The others are seen where they are provoked."""
+"""Requests that the responder counts, under the names that dashboards know. Cases that cause other counters check them."""
 
 import pyverbs.enums as e
 import roce

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Duplicate requests (IBTA vol. 1, 9.7.5.1.4 to 9.7.5.2): SEND and WRITE are acknowledged again, READ is executed again, an
-atomic is answered from the record; nothing happens twice."""
+response to an atomic comes from the record; nothing is executed twice."""
 
 import os
 import struct

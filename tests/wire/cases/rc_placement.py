@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Atomic WRITE and FLUSH (IBTA vol. 1, annex A19): one packet, answered by a READ response without payload, that takes one of
-the responder's resources."""
+"""Atomic WRITE and FLUSH (IBTA vol. 1, annex A19): one packet, whose response is a READ response without payload, and which
+takes a responder resource."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Answers that do not answer (IBTA vol. 1, 9.7.5.1.2, 9.7.6): ignored, or the end of the request, never of the system."""
+"""Invalid responses (IBTA vol. 1, 9.7.5.1.2, 9.7.6): they are ignored or fail the request, and do no other harm."""
 
 import struct
 import time

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Unreliable connections (IBTA vol. 1, 9.8): a packet that is wrong or missing costs its message, no more; nothing is answered."""
+"""Unreliable connections (IBTA vol. 1, 9.8): an invalid or missing packet costs only its message; there are no responses."""
 
 import os
 

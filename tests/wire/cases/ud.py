@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Datagrams (IBTA vol. 1, 9.8.3), to a UD QP and to the GSI: strangers may send anything, so nothing that comes may break the
-QP or take its receive requests."""
+"""Datagrams (IBTA vol. 1, 9.8.3), to a UD QP and to the GSI: strangers can send anything, so no packet may break the QP or use
+up its receive requests."""
 
 import os
 

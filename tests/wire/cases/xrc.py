@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Extended reliable connections (IBTA vol. 1, annex A14): what a hostile initiator sends to a target, and a connection
-beside it that carries data which stays right."""
+"""Extended reliable connections (IBTA vol. 1, annex A14): packets of a hostile initiator to a target, and another
+connection whose data must stay correct."""
 
 import os
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Right packets with something changed, thousands of them, at QPs that may break; meanwhile a connection between two
-devices carries data that stays right. The seed is fixed."""
+"""Thousands of corrupted packets to QPs that may break, while a connection between two devices carries data that must stay
+correct. The seed is fixed."""
 
 import pyverbs.enums as e
 import roce

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * The native twin of drivers/sroce/core/env.h: the kernel's names for integer
- * types, byte order, memcpy and one CRC, so that the very same core files run
- * under sanitizers and fuzzers.  If this grows, the core has left its bounds.
+ * types, byte order, memcpy and one CRC, so that the same core files run under
+ * sanitizers and fuzzers.  If this grows, the core has left its bounds.
  */
 #ifndef SROCE_ENV_NATIVE_H
 #define SROCE_ENV_NATIVE_H

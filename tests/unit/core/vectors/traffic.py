@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""Usage: traffic.py DEVICE DEVICE GID_INDEX - one message of every operation from the first to the second device,
+"""Usage: traffic.py DEVICE DEVICE GID_INDEX - sends one message of every operation from the first to the second device,
 with lengths that need every pad. Runs inside the guest; see capture."""
 
 import sys
