@@ -12,6 +12,21 @@
 
 #include "rings.h"
 
+/* The abuser recovers, works as before, and ends. */
+static void recover_and_end(struct abuser *abuser)
+{
+	REQUIRE(pair_again(&abuser->pair));
+	CHECK(works(&abuser->pair));
+	abuser_down(abuser);
+}
+
+/* The abuser's QP has failed, and nobody else is affected. */
+static void only_abuser_fails(struct abuser *abuser)
+{
+	CHECK_CALL(state_of(&abuser->pair.a), IBV_QPS_ERR);
+	victim_works();
+}
+
 /* Send entries */
 
 #define BAD_ID	0xbad
@@ -194,7 +209,7 @@ static const struct bad_sqe bad_sqes[] = {
 	  IBV_WC_LOC_PROT_ERR },
 };
 
-/* One entry behind the provider's back; returns 0 or an errno of the kick. */
+/* Posts an entry without the provider; returns 0 or the errno of the kick. */
 static int publish(struct abuser *abuser, void (*spoil)(struct sroce_sqe *sqe,
 							uint32_t value),
 		   uint32_t value)
@@ -223,13 +238,11 @@ static void bad_sqe(const void *arg)
 		if (!EXPECT(abuser.pair.a.scq, abuser.pair.a.qp,
 			    .wr_id = BAD_ID, .status = bad->status))
 			diag("value %#x", bad->values[i]);
-		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
+		only_abuser_fails(&abuser);
 		CHECK_CALL(state_of(&abuser.pair.b), IBV_QPS_RTS);
-		victim_works();
 		REQUIRE(pair_again(&abuser.pair));
 	}
-	CHECK(works(&abuser.pair));
-	abuser_down(&abuser);
+	recover_and_end(&abuser);
 }
 
 /* Receive entries */
@@ -261,12 +274,9 @@ static void bad_rqe(const void *arg)
 		       .status = IBV_WC_REM_OP_ERR);
 		EXPECT(abuser.pair.a.rcq, abuser.pair.a.qp, .wr_id = BAD_ID,
 		       .status = IBV_WC_LOC_QP_OP_ERR);
-		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
-		victim_works();
+		only_abuser_fails(&abuser);
 	}
-	REQUIRE(pair_again(&abuser.pair));
-	CHECK(works(&abuser.pair));
-	abuser_down(&abuser);
+	recover_and_end(&abuser);
 }
 
 /* Indices */
@@ -289,13 +299,10 @@ static void bad_send_tail(const void *arg)
 		abuser.slot->sq_tail += bad_tails[i];
 		CHECK_CALL(kick(&abuser), 0);
 		CHECK(wait_event(&abuser.pair.a, IBV_EVENT_QP_FATAL));
-		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
 		CHECK(quiet(abuser.pair.a.scq));
-		victim_works();
+		only_abuser_fails(&abuser);
 	}
-	REQUIRE(pair_again(&abuser.pair));
-	CHECK(works(&abuser.pair));
-	abuser_down(&abuser);
+	recover_and_end(&abuser);
 }
 
 static void bad_receive_tail(const void *arg)
@@ -314,15 +321,12 @@ static void bad_receive_tail(const void *arg)
 		EXPECT(abuser.pair.b.scq, abuser.pair.b.qp, .wr_id = 3,
 		       .status = IBV_WC_REM_OP_ERR);
 		CHECK(wait_event(&abuser.pair.a, IBV_EVENT_QP_FATAL));
-		CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
-		victim_works();
+		only_abuser_fails(&abuser);
 	}
-	REQUIRE(pair_again(&abuser.pair));
-	CHECK(works(&abuser.pair));
-	abuser_down(&abuser);
+	recover_and_end(&abuser);
 }
 
-/* The same with datagrams, where no peer asks for anything. */
+/* The same with datagrams, where no peer is connected. */
 
 static bool datagrams_up(struct abuser *abuser)
 {
@@ -331,7 +335,7 @@ static bool datagrams_up(struct abuser *abuser)
 	return abuser_doorbells(abuser, &options);
 }
 
-/* With the 40 bytes before its data */
+/* The completion includes the 40 bytes before the data. */
 static void datagram_arrives(struct side *from, struct side *to)
 {
 	CHECK_CALL(post_recv(to, 5, 64, 64), 0);
@@ -341,7 +345,7 @@ static void datagram_arrives(struct side *from, struct side *to)
 	       .length = 48, .src_qp = from->qp->qp_num);
 }
 
-/* The QP has failed, and completes nothing that nobody has posted. */
+/* The QP has failed, and there are no completions of requests that were not posted. */
 static bool broken_by_tail(struct abuser *abuser)
 {
 	struct side *a = &abuser->pair.a;
@@ -368,7 +372,7 @@ static void bad_datagram_send_tail(const void *arg)
 	REQUIRE(datagrams_up(&abuser));
 	for (i = 0; i < ARRAY_SIZE(bad_tails); i++) {
 		REQUIRE(pair_again(&abuser.pair));
-		/* The tail that is impossible is not the first. */
+		/* The impossible tail is not the first one. */
 		if (i % 2)
 			datagram_arrives(&abuser.pair.a, &abuser.pair.b);
 		forget_events(hosts[0].context);
@@ -406,12 +410,12 @@ static void bad_datagram_receive_tail(const void *arg)
 	datagrams_down(&abuser);
 }
 
-/* A tail where there is no queue */
+/* A tail without a queue */
 
-/* Others have some tens in a second, one without end thousands. */
+/* Normal timers make some tens per second, an endless one thousands. */
 #define MANY_TIMERS	1000
 
-/* How often a CPU has been at timers that have run out; -1: nobody tells. */
+/* Number of softirqs for timers, on all CPUs; -1 if it is not known. */
 static long timers(void)
 {
 	FILE *file = fopen("/proc/softirqs", "r");
@@ -428,7 +432,7 @@ static long timers(void)
 	return sum;
 }
 
-/* Another QP of the abuser's, that cannot send; @side and the slot are its. */
+/* Another QP of the abuser, without a send queue; sets @side and the slot to it. */
 static bool receiver_up(struct abuser *abuser, struct side *side)
 {
 	struct sroce_qp_slot *slots = (void *)abuser->page.addr;
@@ -447,7 +451,7 @@ static bool receiver_up(struct abuser *abuser, struct side *side)
 	    !CHECK_CALL(post_recv(side, 5, 64, 64), 0))
 		return false;
 	abuser->slot = NULL;
-	/* The first three are known. */
+	/* The first three slots belong to known queues. */
 	for (i = 3; i < SROCE_SLOTS_PER_PAGE && !abuser->slot; i++)
 		if (slots[i].rq_tail == 1) {
 			abuser->slot = &slots[i];
@@ -456,7 +460,7 @@ static bool receiver_up(struct abuser *abuser, struct side *side)
 	return CHECK(abuser->slot);
 }
 
-/* Nobody reads it, so that nobody may wait for more of it either. */
+/* The kernel does not read this tail, so nothing may wait for it to change. */
 static void tail_without_queue(const void *arg)
 {
 	struct abuser abuser;
@@ -496,7 +500,7 @@ static bool cq_error(void)
 	return found;
 }
 
-/* A consumer index that cannot be: the queue counts as full. */
+/* With an impossible consumer index the queue counts as full. */
 static void bad_cq_head(const void *arg)
 {
 	struct abuser abuser;
@@ -516,8 +520,7 @@ static void bad_cq_head(const void *arg)
 		}
 	CHECK_CALL(err, 0);
 	CHECK(cq_error());
-	CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
-	victim_works();
+	only_abuser_fails(&abuser);
 	abuser_down(&abuser);
 }
 
@@ -582,7 +585,7 @@ static void *scribbler_run(void *arg)
 	return NULL;
 }
 
-/* Uses the QP as if nothing were wrong; what comes of it does not matter. */
+/* Uses the QP as if nothing were wrong; the results do not matter. */
 static void use(struct abuser *abuser, unsigned int *seed)
 {
 	struct pair *pair = &abuser->pair;

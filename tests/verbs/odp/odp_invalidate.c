@@ -17,6 +17,14 @@
 
 #define RW	(PROT_READ | PROT_WRITE)
 
+/* WRITEs bytes that depend on @seed from side a to side b, and compares them. */
+static void check_write(struct pair *pair, size_t size, int seed)
+{
+	fill(pair->a.buf, size, seed);
+	CHECK(transferred(pair, IBV_WR_RDMA_WRITE, size));
+	CHECK(filled(pair->b.buf, size, seed));
+}
+
 static void discarded(const void *arg)
 {
 	const size_t size = 32 * PAGE;
@@ -26,9 +34,7 @@ static void discarded(const void *arg)
 	(void)arg;
 	REQUIRE(paging_up(&pair, 32));
 	for (i = 0; i < 20; i++) {
-		fill(pair.a.buf, size, i);
-		CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
-		CHECK(filled(pair.b.buf, size, i));
+		check_write(&pair, size, i);
 		discard(pair.a.buf, size);
 		CHECK(transferred(&pair, IBV_WR_RDMA_READ, size));
 		CHECK(filled(pair.a.buf, size, i));
@@ -47,17 +53,14 @@ static void remapped(const void *arg)
 
 	(void)arg;
 	REQUIRE(paging_up(&pair, 8));
-	fill(pair.a.buf, size, 1);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
-	/* The old pages go elsewhere, and stay as they are. */
+	check_write(&pair, size, 1);
+	/* The old pages move elsewhere and keep their contents. */
 	moved = mmap(NULL, size, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	REQUIRE(CHECK(moved != MAP_FAILED));
 	REQUIRE(CHECK(mremap(pair.b.buf, size, size,
 			     MREMAP_MAYMOVE | MREMAP_FIXED, moved) == moved));
 	REQUIRE(map_again(pair.b.buf, size, RW));
-	fill(pair.a.buf, size, 2);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
-	CHECK(filled(pair.b.buf, size, 2));
+	check_write(&pair, size, 2);
 	CHECK(filled(moved, size, 1));
 	unmap(pair.b.buf, size);
 	REQUIRE(map_again(pair.b.buf, size, RW));
@@ -73,8 +76,7 @@ static void protected(const void *arg)
 
 	(void)arg;
 	REQUIRE(paging_up(&pair, 2));
-	fill(pair.a.buf, 2 * PAGE, 1);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, 2 * PAGE));
+	check_write(&pair, 2 * PAGE, 1);
 	CHECK(!mprotect(pair.b.buf, 2 * PAGE, PROT_READ));
 	discard(pair.a.buf, PAGE);
 	CHECK(transferred(&pair, IBV_WR_RDMA_READ, 2 * PAGE));
@@ -100,8 +102,7 @@ static void forked(const void *arg)
 	(void)arg;
 	REQUIRE(CHECK(!pipe(go)));
 	REQUIRE(paging_up(&pair, 4));
-	fill(pair.a.buf, size, 1);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
+	check_write(&pair, size, 1);
 	child = fork();
 	if (!child) {
 		bool good = read(go[0], &byte, 1) == 1 &&
@@ -112,9 +113,7 @@ static void forked(const void *arg)
 		_exit(good ? 0 : 1);
 	}
 	REQUIRE(CHECK(child > 0));
-	fill(pair.a.buf, size, 2);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
-	CHECK(filled(pair.b.buf, size, 2));
+	check_write(&pair, size, 2);
 	CHECK(write(go[1], &byte, 1) == 1);
 	CHECK(waitpid(child, &status, 0) == child && !status);
 	CHECK(filled(pair.b.buf, size, 2));
@@ -137,7 +136,7 @@ static bool shared_file(struct side *side)
 	return CHECK(at == side->buf);
 }
 
-/* However often it was gone, it is there when it is used. */
+/* Memory may be discarded any number of times. */
 static void discarded_often(const void *arg)
 {
 	struct pair pair;
@@ -159,8 +158,8 @@ static void discarded_often(const void *arg)
 }
 
 /*
- * A thread that takes pages away; those of a file come back as they were.  It
- * may be faster than any transfer: so often, and it waits for the next one.
+ * A thread that discards pages; those of a file keep their contents.  It may be faster
+ * than any transfer, so it waits after @left pages for the next transfer.
  */
 struct thief {
 	pthread_t thread;
@@ -191,7 +190,7 @@ static void *steal(void *arg)
 		madvise(side->buf + page * PAGE, PAGE, MADV_DONTNEED);
 		if (!(rand_r(&seed) % 64))
 			madvise(side->buf, side->size, MADV_DONTNEED);
-		/* Now and then something has to get through. */
+		/* Sometimes a transfer has to get through. */
 		if (!(rand_r(&seed) % 16))
 			usleep(100);
 	}
@@ -241,7 +240,7 @@ static void stolen(const void *arg)
 	pair_down(&pair);
 }
 
-/* So much that it is hardly ever present all at once. */
+/* So much memory that it is hardly ever present all at once. */
 static void stolen_much(const void *arg)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
@@ -268,7 +267,7 @@ static void stolen_much(const void *arg)
 	pair_down(&pair);
 }
 
-/* So many at once, while @page may be taken away under them. */
+/* Posts many requests at once, during which memory may be taken away. */
 static int post_many(struct pair *pair)
 {
 	int i;
@@ -282,14 +281,14 @@ static int post_many(struct pair *pair)
 	return i;
 }
 
-/* They end for want of that side's memory. */
+/* The requests fail because that side's memory is missing. */
 static void missed(struct pair *pair, int n, const struct side *side)
 {
 	CHECK(ends_with(pair, n, side == &pair->a ? IBV_WC_LOC_PROT_ERR :
 						    IBV_WC_REM_ACCESS_ERR));
 }
 
-/* With memory again everything works again. */
+/* Once there is memory again, everything works. */
 static void begin_anew(struct pair *pair)
 {
 	CHECK(pair_again(pair));
@@ -353,7 +352,7 @@ static void destroyed_busy(const void *arg)
 	}
 }
 
-/* Changed as regions are, and made one that is pinned, and back again. */
+/* Changes access and address, and makes the region pinned and on demand again. */
 static void registered_again(const void *arg)
 {
 	const int moved = IBV_REREG_MR_CHANGE_TRANSLATION;
@@ -363,8 +362,7 @@ static void registered_again(const void *arg)
 
 	(void)arg;
 	REQUIRE(paging_up(&pair, 4));
-	fill(pair.a.buf, size, 1);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
+	check_write(&pair, size, 1);
 	CHECK_CALL(ibv_rereg_mr(pair.b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL,
 				NULL, 0, IBV_ACCESS_REMOTE_READ |
 				IBV_ACCESS_ON_DEMAND), 0);
@@ -373,22 +371,16 @@ static void registered_again(const void *arg)
 	CHECK(pair_again(&pair));
 	CHECK_CALL(ibv_rereg_mr(pair.b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL,
 				NULL, 0, ALL_ACCESS), 0);
-	fill(pair.a.buf, size, 2);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
-	CHECK(filled(pair.b.buf, size, 2));
+	check_write(&pair, size, 2);
 	CHECK_CALL(ibv_rereg_mr(pair.b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL,
 				NULL, 0, ON_DEMAND), 0);
 	discard(pair.b.buf, size);
-	fill(pair.a.buf, size, 3);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
-	CHECK(filled(pair.b.buf, size, 3));
+	check_write(&pair, size, 3);
 	other = pair.b.buf;
 	pair.b.buf = mmap(NULL, size, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	REQUIRE(CHECK(pair.b.buf != MAP_FAILED));
 	CHECK_CALL(ibv_rereg_mr(pair.b.mr, moved, NULL, pair.b.buf, size, 0), 0);
-	fill(pair.a.buf, size, 4);
-	CHECK(transferred(&pair, IBV_WR_RDMA_WRITE, size));
-	CHECK(filled(pair.b.buf, size, 4));
+	check_write(&pair, size, 4);
 	CHECK(filled(other, size, 3));
 	munmap(other, size);
 	pair_down(&pair);
