@@ -4,7 +4,7 @@
 import struct
 
 import roce
-from bench import PATIENCE, Failure, expect
+from testbed import PATIENCE, Failure, expect
 
 GSI_QKEY = 0x80010000
 GET, SET, RESPONSE = 1, 2, 0x81

@@ -3,7 +3,7 @@
 
 import os
 
-from bench import expect
+from testbed import expect
 from pyverbs.device import Context
 from target import Victim
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The bench itself: correct packets are accepted, so packets of other cases are refused for the reason that the case names."""
+"""The testbed itself: correct packets are accepted, so packets of other cases are refused for the reason that the case names."""
 
 import ipaddress
 import os
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 
 @case("a WRITE is executed and acknowledged")

@@ -7,7 +7,7 @@ import contextlib
 
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 PSN = 500
 PACKETS = 300

@@ -2,7 +2,7 @@
 """Packets that are not for the QP they name (IBTA vol. 1, 9.6.1): dropped in silence and counted."""
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 
 @case("a QPN that does not exist, and the special ones")

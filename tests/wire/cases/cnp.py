@@ -2,7 +2,7 @@
 """Congestion notification packets (annex A17.9.3): counted, never answered."""
 
 import roce
-from bench import case
+from testbed import case
 
 
 def cnp(victim, psn=0, **fields):

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 from pair import Pair
 from pyverbs.addr import AH
 from target import MTU, address_vector

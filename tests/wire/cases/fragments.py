@@ -6,7 +6,7 @@ import os
 import struct
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 MORE = 0x2000
 FRAGMENT = 44

@@ -7,7 +7,7 @@ import os
 import struct
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 from target import MTU, READS
 
 PACKETS, SIZE = 12, 300  # the last one shorter

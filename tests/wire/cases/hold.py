@@ -5,7 +5,7 @@ import itertools
 
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from testbed import case, expect
 from rc_responses import acknowledge, asked, respond
 
 MTU = 1024

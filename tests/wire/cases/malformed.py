@@ -5,7 +5,7 @@ import ipaddress
 import struct
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 
 def rebuild(body, at, value):

@@ -4,7 +4,7 @@
 import contextlib
 
 import roce
-from bench import Failure, case, expect
+from testbed import Failure, case, expect
 from mad import CLASS_PORT_INFO, GET, ask
 from pyverbs.addr import AH
 from pyverbs.base import PyverbsRDMAError

@@ -8,7 +8,7 @@ import os
 import subprocess
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 from pyverbs.addr import AH
 from pyverbs.base import PyverbsRDMAError
 from target import address_vector, gid_text

@@ -4,7 +4,7 @@
 import struct
 
 import roce
-from bench import Failure, case, expect
+from testbed import Failure, case, expect
 from mad import BAD_ATTRIBUTE, BAD_METHOD, BAD_VALUE, CLASS_PORT_INFO, GET, SET, ask
 
 PORT_COUNTERS, PORT_COUNTERS_EXTENDED = 0x12, 0x1D

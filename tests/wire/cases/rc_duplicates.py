@@ -6,7 +6,7 @@ import os
 import struct
 
 import roce
-from bench import TX_LIMIT, case, expect
+from testbed import TX_LIMIT, case, expect
 from target import READS
 
 MTU = 1024

@@ -5,7 +5,7 @@ import os
 
 import pyverbs.enums as e
 import roce
-from bench import PATIENCE, TX_LIMIT, case, expect
+from testbed import PATIENCE, TX_LIMIT, case, expect
 from pyverbs.pd import PD
 from target import Memory
 

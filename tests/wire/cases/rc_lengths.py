@@ -3,7 +3,7 @@
 
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 MTU = 1024
 

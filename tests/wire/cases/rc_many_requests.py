@@ -6,7 +6,7 @@ import contextlib
 
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from testbed import case, expect
 from pyverbs.mr import MW, MWBind, MWBindInfo
 from pyverbs.wr import SendWR
 

@@ -2,7 +2,7 @@
 """The order of opcodes in a message (IBTA vol. 1, 9.7.4.1.3): NAK invalid request, QP in error."""
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 MTU = 1024
 

@@ -6,7 +6,7 @@ import os
 
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from testbed import case, expect
 from target import ALL, READS
 
 PSN = 500

@@ -6,7 +6,7 @@ import time
 
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 MTU = 1024
 PSN = 500

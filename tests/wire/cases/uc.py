@@ -5,7 +5,7 @@ import os
 
 import pyverbs.enums as e
 import roce
-from bench import case, expect
+from testbed import case, expect
 
 MTU = 1024
 

@@ -5,7 +5,7 @@ up its receive requests."""
 import os
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 from target import QKEY
 
 GSI_QKEY = 0x80010000

@@ -5,7 +5,7 @@ connection whose data must stay correct."""
 import os
 
 import roce
-from bench import case, expect
+from testbed import case, expect
 from pair import Pair
 from target import Queue
 

@@ -4,7 +4,7 @@ correct. The seed is fixed."""
 
 import pyverbs.enums as e
 import roce
-from bench import case
+from testbed import case
 from pair import Pair
 from target import QKEY
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The environment of a case: our peer at one end of the link, QPs of the device at the other.
 
-A case is a function marked @case("what it shows"), and gets a Bench:
+A case is a function marked @case("what it shows"), and gets a Testbed:
 
     @case("a WRITE with a key that does not exist is refused")
     def wrong_key(b):
@@ -47,7 +47,7 @@ def expect(what, got, wanted):
         raise Failure(f"{what}: got {str(got)[:300]}, wanted {wanted}")
 
 
-class Bench:
+class Testbed:
     """Reads its place from the environment that tests/suites/wire.sh makes: the peer is on h1, the device is D2 on h2."""
 
     def __init__(self, env, ipv6=False):
