@@ -24,7 +24,7 @@ static bool has_free_entry(const struct sroce_gaps *g)
 }
 
 /* A packet of gap @i has arrived.  Returns false if the gap cannot be split. */
-static bool fill(struct sroce_gaps *g, u32 i, u32 psn)
+static bool fill_gap(struct sroce_gaps *g, u32 i, u32 psn)
 {
 	struct sroce_gap *gap = &g->list[i];
 	u32 after = sroce_psn_add(psn, 1);
@@ -54,7 +54,7 @@ bool sroce_gaps_take(struct sroce_gaps *g, u32 una, u32 psn)
 		for (i = 0; i < g->count; i++)
 			if (!sroce_psn_before(psn, g->list[i].from) &&
 			    sroce_psn_before(psn, g->list[i].to))
-				return fill(g, i, psn);
+				return fill_gap(g, i, psn);
 		return false;
 	}
 	if (psn != top) {

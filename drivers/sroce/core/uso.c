@@ -7,7 +7,7 @@
 #include "psn.h"
 #include "uso.h"
 
-static bool includes(u32 psn, u32 packets, u32 wanted)
+static bool range_includes(u32 psn, u32 packets, u32 wanted)
 {
 	s32 at = sroce_psn_diff(wanted, psn);
 
@@ -55,7 +55,7 @@ void sroce_uso_sent(struct sroce_uso *uso, u32 psn, u32 packets, u32 una,
 	u32 second = sroce_psn_add(uso->first, 1);
 
 	/* If the first packet has not arrived either, this is a loss. */
-	if (uso->state == SROCE_USO_SENT && includes(psn, packets, second))
+	if (uso->state == SROCE_USO_SENT && range_includes(psn, packets, second))
 		uso->state = una == second ? SROCE_USO_REPEATED : SROCE_USO_IDLE;
 	if (packets > 1 && may_watch(uso, again))
 		start_watch(uso, psn, packets, again);

@@ -343,7 +343,7 @@ static void accept_cnp(struct sroce_qp *qp)
 /*
  * Check the packet against the QP, then hand it to the requester or responder.
  */
-static void accept(struct run *run, struct sroce_rx *rx, bool intact)
+static void accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
 {
 	struct sroce_qp *qp = run->qp;
 
@@ -447,7 +447,7 @@ static void deliver_to_member(struct sroce_qp *qp, void *arg)
 	};
 
 	rx.payload = &payload;
-	accept(&run, &rx, true);
+	accept_packet(&run, &rx, true);
 	run_end(&run);
 }
 
@@ -465,8 +465,8 @@ static bool deliver_to_group(struct sroce_rx *rx)
 	return found;
 }
 
-static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
-		    bool intact)
+static void deliver_packet(struct arrival *a, struct sroce_reader reader, u32 len,
+			   bool intact)
 {
 	struct sroce_rx rx __uninitialized;
 	enum sroce_counter why;
@@ -476,7 +476,7 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
 		    deliver_to_group(&rx))
 			return;
-		/* Count the same whether the QP exists or not; see accept(). */
+		/* Count the same whether the QP exists or not; see accept_packet(). */
 		if (why == SROCE_RX_BAD_QPN && !intact)
 			why = SROCE_RX_ICRC_ENCAPSULATED;
 		sroce_qp_count_stray(a->net, why, len);
@@ -485,7 +485,7 @@ static void deliver(struct arrival *a, struct sroce_reader reader, u32 len,
 	trace_sroce_packet_in(a->run.qp, rx.pkt.opcode, rx.pkt.psn, len);
 	a->run.packets++;
 	a->run.bytes += len;
-	accept(&a->run, &rx, intact);
+	accept_packet(&a->run, &rx, intact);
 }
 
 /*
@@ -554,7 +554,7 @@ static void deliver_all(struct arrival *a)
 			a->reader = reader;
 			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
 		} else {
-			deliver(a, a->reader, len, intact);
+			deliver_packet(a, a->reader, len, intact);
 			sroce_reader_copy(&a->reader, NULL, len);
 		}
 		a->left -= len;

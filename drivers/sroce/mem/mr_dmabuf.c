@@ -66,7 +66,7 @@ static struct dmabuf_mr *to_dmabuf(struct sroce_mr *mr)
 	return container_of(mr, struct dmabuf_mr, mr);
 }
 
-static enum dma_data_direction direction(const struct sroce_mr *mr)
+static enum dma_data_direction map_direction(const struct sroce_mr *mr)
 {
 	return ib_access_writable(mr->access) ? DMA_BIDIRECTIONAL :
 						DMA_FROM_DEVICE;
@@ -78,7 +78,7 @@ static void dmabuf_release(struct sroce_mr *mr)
 
 	kfree(mr->blocks);
 	if (d->held)
-		dma_buf_end_cpu_access(d->dmabuf, direction(mr));
+		dma_buf_end_cpu_access(d->dmabuf, map_direction(mr));
 	if (!iosys_map_is_null(&d->map))
 		dma_buf_vunmap_unlocked(d->dmabuf, &d->map);
 	if (d->table)
@@ -147,7 +147,7 @@ static int map_dmabuf(struct dmabuf_mr *d)
 	}
 	if (d->map.is_iomem)
 		return -EOPNOTSUPP;
-	err = dma_buf_begin_cpu_access(d->dmabuf, direction(&d->mr));
+	err = dma_buf_begin_cpu_access(d->dmabuf, map_direction(&d->mr));
 	d->held = !err;
 	return err;
 }

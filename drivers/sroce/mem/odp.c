@@ -35,7 +35,7 @@
 #define CHUNK_PAGES	256
 #define CHUNK_BYTES	(CHUNK_PAGES * PAGE_SIZE)
 /* Retry for this long while the mappings keep changing. */
-#define PATIENCE	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
+#define HMM_TIMEOUT	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
 
 /**
  * struct sroce_odp - on-demand access to an address space
@@ -126,7 +126,7 @@ static void chunk_resume(struct sroce_odp_chunk *chunk)
  * A writable page may have been written to, so mark it dirty.  The process
  * still owns it: the notifier has not returned yet.
  */
-static void forget_page(struct sroce_odp_chunk *chunk, u32 i)
+static void drop_page(struct sroce_odp_chunk *chunk, u32 i)
 {
 	if (test_bit(i, chunk->writable))
 		folio_mark_dirty(virt_to_folio(chunk->pages[i]));
@@ -134,14 +134,14 @@ static void forget_page(struct sroce_odp_chunk *chunk, u32 i)
 	WRITE_ONCE(chunk->pages[i], NULL);
 }
 
-static u32 forget_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last)
+static u32 drop_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last)
 {
 	u32 i, n = 0;
 
 	for (i = first; i <= last; i++) {
 		if (!chunk->pages[i])
 			continue;
-		forget_page(chunk, i);
+		drop_page(chunk, i);
 		n++;
 	}
 	return n;
@@ -163,7 +163,7 @@ static void unmap_page(struct sroce_odp_chunk *chunk, u32 first, u32 last)
 	if (!any_present(chunk, first, last))
 		return;
 	chunk_pause(chunk);
-	atomic64_add(forget_pages(chunk, first, last),
+	atomic64_add(drop_pages(chunk, first, last),
 		     &chunk->odp->invalidations);
 	chunk_resume(chunk);
 }
@@ -212,7 +212,7 @@ static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
 	chunk->gone = true;
 	/* Not resumed: lookups that still find the chunk must not hold it. */
 	chunk_pause(chunk);
-	forget_pages(chunk, 0, CHUNK_PAGES - 1);
+	drop_pages(chunk, 0, CHUNK_PAGES - 1);
 	mutex_unlock(&chunk->lock);
 	mmu_interval_notifier_remove(&chunk->notifier);
 	chunk_put(chunk);
@@ -536,7 +536,7 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 		       unsigned long end, enum sroce_odp_why why)
 {
 	struct mm_struct *mm = chunk->odp->mm;
-	unsigned long until = jiffies + PATIENCE;
+	unsigned long until = jiffies + HMM_TIMEOUT;
 	unsigned long pfns[SROCE_ODP_BATCH] = {};
 	struct hmm_range range = {
 		.notifier = &chunk->notifier,

@@ -129,7 +129,7 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       u32 more, const struct sroce_sgl *from, u32 at);
 
 /* Request an acknowledgment with the last packet. */
-static inline void sroce_burst_ask(struct sroce_burst *burst)
+static inline void sroce_burst_request_ack(struct sroce_burst *burst)
 {
 	if (burst->head)
 		burst->bth[8] |= SROCE_BTH_ACKREQ;

@@ -130,7 +130,7 @@ struct dst_entry *sroce_path_dst(struct sroce_path *path,
  * sroce_qp_lock_both().  Nothing is posted or completed here, so the plain locks
  * are enough.
  */
-static void forget_routes(struct sroce_qp *qp, const void *net)
+static void drop_routes(struct sroce_qp *qp, const void *net)
 {
 	if (!sroce_qp_get(qp))
 		return;
@@ -147,5 +147,5 @@ static void forget_routes(struct sroce_qp *qp, const void *net)
 
 void sroce_route_forget(const struct net *net)
 {
-	sroce_qp_for_each(forget_routes, net);
+	sroce_qp_for_each(drop_routes, net);
 }

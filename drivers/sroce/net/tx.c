@@ -64,7 +64,7 @@ static void put_sock(const struct sk_buff *skb)
 
 static_assert(sizeof(struct sroce_qp) > 512);	/* kmalloc() aligns such objects */
 
-static void *tagged(struct sroce_qp *qp, u32 units)
+static void *tagged_qp(struct sroce_qp *qp, u32 units)
 {
 	return (void *)((unsigned long)qp | units);
 }
@@ -77,7 +77,7 @@ static struct sroce_qp *charged_qp(const struct sk_buff *skb, u32 *units)
 	return (struct sroce_qp *)(arg & ~UNITS);
 }
 
-static u32 charge(struct sroce_qp *qp, const struct sk_buff *skb)
+static u32 charge_burst(struct sroce_qp *qp, const struct sk_buff *skb)
 {
 	u32 units;
 
@@ -397,12 +397,12 @@ static void trace_packets(const struct sroce_burst *burst)
 	}
 }
 
-static int transmit(struct sroce_burst *burst, struct sk_buff *skb)
+static int transmit_skb(struct sroce_burst *burst, struct sk_buff *skb)
 {
 	if (trace_sroce_packet_out_enabled())
 		trace_packets(burst);
 	skb_shinfo(skb)->destructor_arg =
-		tagged(burst->qp, charge(burst->qp, skb));
+		tagged_qp(burst->qp, charge_burst(burst->qp, skb));
 	skb->destructor = burst->path == &burst->qp->sq.path ? requests_done :
 							       responses_done;
 	kref_get(&burst->qp->mem);
@@ -440,7 +440,7 @@ int sroce_burst_send(struct sroce_burst *burst)
 	 */
 	finish_burst(burst);
 	sroce_mr_cache_drop(&burst->cache);
-	err = transmit(burst, burst->head);
+	err = transmit_skb(burst, burst->head);
 	count_burst(burst, net_xmit_eval(err));
 	sroce_burst_reset(burst);
 	return err == NET_XMIT_DROP || err == -ENOBUFS ? -ENOBUFS : 0;

@@ -177,7 +177,7 @@ struct sroce_sq_paging {
  * @paging: memory on demand
  * @ooo: packets of a READ response behind a gap
  * @ask_drained: SQD: raise IB_EVENT_SQ_DRAINED when nothing is outstanding
- * @unasked: packets since the last one that requested an ACK
+ * @since_ack_req: packets since the last one that requested an ACK
  */
 struct sroce_sendq {
 	spinlock_t lock;	/* see above */
@@ -195,7 +195,7 @@ struct sroce_sendq {
 	struct sroce_sq_paging paging;
 	struct sroce_ooo_queue ooo;
 	bool ask_drained;
-	u32 unasked;
+	u32 since_ack_req;
 };
 
 /**

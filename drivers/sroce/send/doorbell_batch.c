@@ -52,7 +52,7 @@ static bool needs_mark(const struct sroce_qp *qp)
 	return qp->ctx && !sroce_qp_connected(qp);
 }
 
-static void mark(const struct sroce_qp *qp)
+static void mark_batching(const struct sroce_qp *qp)
 {
 	if (!needs_mark(qp))
 		return;
@@ -65,7 +65,7 @@ static void mark(const struct sroce_qp *qp)
 	smp_mb();
 }
 
-static void unmark(const struct sroce_qp *qp)
+static void unmark_batching(const struct sroce_qp *qp)
 {
 	if (needs_mark(qp))
 		xa_clear_mark(&qp->ctx->by_slot->qps, qp->doorbell.number,
@@ -78,7 +78,7 @@ static void batch_start(struct sroce_qp *qp)
 	if (qp->sq.batch.active || !sroce_sq_active(qp) || cannot_send(&qp->sq))
 		return;
 	qp->sq.batch.active = true;
-	mark(qp);
+	mark_batching(qp);
 	qp->sq.batch.start = qp->sq.req.in.tail;
 	hrtimer_start(&qp->sq.batch.timer, ns_to_ktime(SROCE_BATCH_NS),
 		      HRTIMER_MODE_REL_PINNED_SOFT);
@@ -117,7 +117,7 @@ void sroce_batch_run(struct sroce_qp *qp)
 	sroce_req_run(qp);
 	/* Clear the mark only after the WQEs are sent. */
 	if (!qp->sq.batch.active)
-		unmark(qp);
+		unmark_batching(qp);
 }
 
 void sroce_batch_send(struct sroce_qp *qp)
@@ -132,6 +132,6 @@ void sroce_batch_cancel(struct sroce_qp *qp)
 	hrtimer_cancel(&qp->sq.batch.timer);
 	sroce_sq_begin(qp);
 	qp->sq.batch.active = false;
-	unmark(qp);
+	unmark_batching(qp);
 	sroce_sq_end(qp);
 }

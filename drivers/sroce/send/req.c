@@ -41,7 +41,7 @@ void sroce_req_reset(struct sroce_qp *qp)
 	qp->sq.timer.blocked = SROCE_SQ_OPEN;
 	qp->sq.ud.held_up = false;
 	qp->sq.timer.pauses = 0;
-	qp->sq.unasked = 0;
+	qp->sq.since_ack_req = 0;
 	qp->sq.timer.slack = 0;
 	qp->sq.batch.unpolled = 0;
 	qp->sq.batch.idle = 0;
@@ -172,13 +172,13 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 {
 	bool reliable = sroce_qp_reliable(qp);
 
-	qp->sq.unasked += burst->packets;
+	qp->sq.since_ack_req += burst->packets;
 	sroce_rate_charge(qp, burst);
 	if (reliable && burst->packets &&
-	    (!more || qp->sq.rate.kbps || qp->sq.unasked >= SROCE_ACK_REQ_PACKETS ||
+	    (!more || qp->sq.rate.kbps || qp->sq.since_ack_req >= SROCE_ACK_REQ_PACKETS ||
 	     sroce_cc_burst(&qp->sq.req.cc) < SROCE_BURST_PACKETS)) {
-		sroce_burst_ask(burst);
-		qp->sq.unasked = 0;
+		sroce_burst_request_ack(burst);
+		qp->sq.since_ack_req = 0;
 	}
 	if (reliable)
 		watch_burst(qp, burst);
@@ -266,12 +266,12 @@ static void do_local(struct sroce_qp *qp, struct sroce_burst *burst,
  * Must a packet be sent to request an ACK?  Yes if the last burst did not request
  * one because more was to follow, and now nothing can.  Also for a probe.
  */
-static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
+static bool must_request_ack(const struct sroce_qp *qp, enum sroce_next next)
 {
 	if (!sroce_qp_reliable(qp))
 		return false;
 	return qp->sq.rtx.probe ||
-	       (qp->sq.unasked &&
+	       (qp->sq.since_ack_req &&
 		(next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
 		 next == SROCE_NEXT_ALONE || sroce_fault_busy(&qp->sq.paging.fault)));
 }
@@ -280,8 +280,8 @@ static bool must_ask(const struct sroce_qp *qp, enum sroce_next next)
  * Send the oldest packet again, to get an ACK or a NAK.  Packets of a failed request
  * are left out.
  */
-static void ask_again(struct sroce_qp *qp, struct sroce_burst *burst,
-		      enum sroce_next next)
+static void repeat_oldest(struct sroce_qp *qp, struct sroce_burst *burst,
+			  enum sroce_next next)
 {
 	struct sroce_requester *req = &qp->sq.req;
 	const struct sroce_wr *wr = sroce_inflight_wr(&req->in, req->in.next);
@@ -379,10 +379,10 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			first = req->psn;
 		}
 	}
-	if (burst.head || likely(!must_ask(qp, next))) {
+	if (burst.head || likely(!must_request_ack(qp, next))) {
 		qp->sq.rtx.probe = false;
 	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
-		ask_again(qp, &burst, next);
+		repeat_oldest(qp, &burst, next);
 		qp->sq.rtx.probe = false;
 	}
 	if (!flush_burst(qp, &burst, first, false))
@@ -451,7 +451,7 @@ static enum sroce_next run_connected(struct sroce_qp *qp)
  * Responses were dropped because their memory was not present.  Once it is, send
  * the requests again.  This is not counted as a retry, as no packet was lost.
  */
-static bool refetch(struct sroce_qp *qp)
+static bool refetch_responses(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 
@@ -475,7 +475,7 @@ static bool stays_idle(const struct sroce_qp *qp)
 {
 	const struct sroce_requester *req = &qp->sq.req;
 
-	return req->in.next == req->in.tail && !req->drain && !qp->sq.unasked &&
+	return req->in.next == req->in.tail && !req->drain && !qp->sq.since_ack_req &&
 	       !qp->sq.rtx.probe && !qp->sq.batch.active && !qp->sq.timer.blocked &&
 	       sroce_qp_connected(qp) && sroce_sq_active(qp) &&
 	       sroce_load(&qp->slot->kick) == SROCE_KICK_SEND &&
@@ -490,7 +490,7 @@ void sroce_req_run(struct sroce_qp *qp)
 	u32 tail;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch(qp)))
+	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch_responses(qp)))
 		return;
 	/* The wait of the next packet must not count as part of the round trip. */
 	if (unlikely(qp->sq.timer.blocked == SROCE_SQ_RATE) && qp->sq.timer.progress)

@@ -116,7 +116,7 @@ static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
 		store_response(qp, rx, a, true);
 		break;
 	case SROCE_RESP_RETRY:
-		/* This host dropped the responses; see refetch(). */
+		/* This host dropped the responses; see refetch_responses(). */
 		if (qp->sq.paging.refetch)
 			break;
 		sroce_rtx_timer_retry(qp, gap_counter(&rx->pkt));
@@ -133,7 +133,7 @@ static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
 }
 
 /* A refused request fails once all requests before it are complete. */
-static void settle_refusal(struct sroce_qp *qp)
+static void fail_refused(struct sroce_qp *qp)
 {
 	struct sroce_ack_result a;
 
@@ -172,7 +172,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 	sroce_sq_complete_done(qp);
 	if (unlikely(req->refusal))
-		settle_refusal(qp);
+		fail_refused(qp);
 	if (req->una != una) {
 		qp->sq.timer.progress = true;
 		qp->sq.timer.pauses = 0;

@@ -200,7 +200,7 @@ static struct sroce_queue_mem *switch_ring(struct sroce_srq *srq,
  * has no response of its own.
  */
 static int write_map_resp(const struct sroce_srq *srq, struct sroce_queue_mem *memory,
-		    u32 entries, struct ib_udata *udata)
+			  u32 entries, struct ib_udata *udata)
 {
 	struct sroce_modify_srq_resp resp = { .entries = entries };
 	struct sroce_modify_srq_req req;

@@ -47,7 +47,7 @@ static int read_request(struct ib_device *ibdev, struct ib_udata *udata,
 	return req->flags ? -EOPNOTSUPP : 0;
 }
 
-static int respond(struct ib_udata *udata, u64 features)
+static int write_response(struct ib_udata *udata, u64 features)
 {
 	struct sroce_alloc_ucontext_resp resp = properties;
 
@@ -87,7 +87,7 @@ int sroce_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	}
 	init_by_slot(ctx->by_slot);
 	sroce_doorbells_init(ctx);
-	err = respond(udata, req.features);
+	err = write_response(udata, req.features);
 	if (err)
 		goto err_by_slot;
 	return 0;
