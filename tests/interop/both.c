@@ -14,10 +14,10 @@
 #include <string.h>
 #include "operation.h"
 
-/* So close to the end of the PSNs that every run goes past it. */
+/* So close to the end of the PSNs that they wrap in every run. */
 #define FIRST_PSN	0xfffffd
 
-/* Half a second: what is not lost is not to be sent again. */
+/* Half a second: packets that are not lost must not be sent again. */
 #define TIMEOUT		17
 
 static int failures;
@@ -78,7 +78,7 @@ static uint32_t shortest(const struct operation *op)
 	return lossy && op->opcode == IBV_WR_RDMA_READ;
 }
 
-/* Once for what leads up to the wrapped PSNs, once more beyond them. */
+/* Once up to the wrap of the PSNs, once more beyond it. */
 static const char *run(const struct operation *op, struct end *from,
 		       struct end *to, uint32_t mtu, uint32_t limit)
 {
@@ -104,7 +104,7 @@ static void test(const struct operation *op, struct end *from, struct end *to,
 	if (type == IBV_QPT_UD)
 		limit = bytes;
 	/*
-	 * What is unreliable may lose a packet on a busy host, but not always.
+	 * Unreliable QPs may lose a packet on a busy host, but not always.
 	 * rxe of 6.1, if it is busy, has been seen to count all packets of
 	 * UC WRITEs as received (rcvd_pkts) and to leave some unwritten.
 	 */

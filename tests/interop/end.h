@@ -4,14 +4,14 @@
 
 #include "qp_pair.h"
 
-/* An end's memory: what it sends from, then what it receives into. */
+/* An end's memory: the source half, then the target half. */
 #define HALF		((size_t)2 << 20)
 #define MAX_MESSAGES	64
 #define READS		4
 
 /**
  * struct end - one device and its side of a pair of QPs
- * @side: the QP and what it needs
+ * @side: the QP and its other objects
  * @options: its attributes; @psn is the first one that it sends
  * @source: HALF bytes that nobody writes to over the network
  * @target: HALF bytes behind them
@@ -26,10 +26,10 @@ struct end {
 	bool atomic_write;
 };
 
-/* Ends the program if it cannot. */
+/* Ends the program on failure. */
 void end_open(struct end *end, const char *device, int gid_index);
 
-/* New QPs at both ends, in RTS; returns false and says why if it cannot. */
+/* New QPs at both ends, in RTS; returns false and prints the reason on failure. */
 bool ends_connect(struct end *a, struct end *b, enum ibv_qp_type type,
 		  enum ibv_mtu mtu);
 void ends_disconnect(struct end *a, struct end *b);

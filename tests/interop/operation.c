@@ -7,7 +7,7 @@
 #include "operation.h"
 
 #define GRH		40
-/* Room for a GRH in front of each message, and to notice who writes past it. */
+/* Room for a GRH in front of each message, and to detect writes past its end. */
 #define GAP		64
 #define UNTOUCHED	0xee
 #define IMMEDIATE	0xc0ffee00u
@@ -60,7 +60,7 @@ static bool is_atomic(const struct operation *op)
 	       op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* The value that atomic number @i finds: all of a run work on one word. */
+/* The value that atomic number @i finds; all atomics of a run use one word. */
 static uint64_t original(const struct operation *op, size_t i)
 {
 	if (op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
@@ -251,7 +251,7 @@ static const char *compare(const struct end *end, size_t bytes)
 	time_t limit = time(NULL) + (unreliable(end) ? PATIENCE / 4 : 0);
 	size_t i = 0;
 
-	/* Nobody tells when a WRITE without acknowledgement arrives. */
+	/* Nothing reports the arrival of a WRITE without acknowledgement. */
 	while (memcmp(expected, end->target, bytes) && time(NULL) < limit)
 		;
 	while (i < bytes && expected[i] == end->target[i])

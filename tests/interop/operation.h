@@ -35,7 +35,7 @@ void messages_add(struct messages *m, uint32_t length);
 /**
  * operation_run() - post all messages at once, wait, compare all memory
  *
- * Return: NULL, or what is wrong.
+ * Return: NULL, or a description of the failure.
  */
 const char *operation_run(const struct operation *op, struct end *from,
 			  struct end *to, const struct messages *m);

@@ -10,7 +10,7 @@
 static struct memory *near_memory, *far_memory;
 
 /**
- * struct player - a side whose completion handler does all of its work
+ * struct player - a side that does all of its work in its completion handler
  * @side: it has CQ and QP of its own
  * @peer: the other player
  * @memory: what it sends and receives
@@ -19,7 +19,7 @@ static struct memory *near_memory, *far_memory;
  * @failed: completions with an error
  * @inside: its handler is running
  * @nested: it was called while it was running
- * @done: @received is enough
+ * @done: all messages have been received
  */
 struct player {
 	struct side side;
@@ -70,7 +70,7 @@ static void handler(struct ib_cq *cq, void *context)
 
 	if (atomic_inc_return(&p->inside) != 1)
 		p->nested = true;
-	/* A caller that posts does not expect its handler to be called from there. */
+	/* A handler must not be called inside the caller's post. */
 	spin_lock_bh(&p->lock);
 	spin_unlock_bh(&p->lock);
 	do {
@@ -106,7 +106,7 @@ static void player_close(struct player *p)
 		ib_destroy_cq(p->side.cq);
 }
 
-/* connect_sides() is about near and far: the players take their places. */
+/* connect_sides() connects near and far, so the players replace them. */
 static int players_connect(struct player *a, struct player *b)
 {
 	struct side near_before = near, far_before = far;
@@ -129,7 +129,7 @@ static void play(struct player *a, struct player *b)
 	EQUAL(post_receive(&b->side, 0, b->memory), 0);
 	EQUAL(post_receive(&b->side, 0, b->memory), 0);
 	EQUAL(throw(a), 0);
-	/* It has the last word: it does not throw back. */
+	/* The last message is not sent back. */
 	CHECK(wait_for_completion_timeout(&b->done, 30 * HZ));
 	EQUAL(a->received, ROUNDS - 1);
 	EQUAL(a->failed + b->failed, 0);
@@ -150,7 +150,7 @@ static void from_the_completion_handler(void)
 	player_close(&b);
 }
 
-/* A request that is done at once completes in a chain, not in a pile. */
+/* Requests that complete at once must not nest their handlers. */
 struct chain {
 	struct ib_qp *qp;
 	struct ib_mr *mr;

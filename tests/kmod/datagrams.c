@@ -56,7 +56,7 @@ static void datagrams_received(void)
 		one_arrives(id);
 }
 
-/* A request of another kind is not read as one with an address handle. */
+/* A request of another type is not read as a datagram. */
 static void what_datagrams_cannot_be(void)
 {
 	static const enum ib_wr_opcode opcodes[] = {
@@ -80,7 +80,7 @@ static void what_datagrams_cannot_be(void)
 	one_arrives(20);
 }
 
-/* Draining wants CQs that call a function for each completion. */
+/* Draining requires CQs that call a function for each completion. */
 static atomic_t sent, taken;
 
 static void count_sent(struct ib_cq *cq, struct ib_wc *wc)
@@ -105,8 +105,8 @@ static int post_counted_receive(void)
 }
 
 /*
- * ib_drain_sq() posts a WRITE, also where there can be none; all before it has
- * completed when it returns.
+ * ib_drain_sq() posts a WRITE, also on QPs that cannot send one.  When it returns, all
+ * earlier requests have completed.
  */
 static void drain_one(void)
 {
@@ -123,7 +123,7 @@ static void drain_one(void)
 	EQUAL(atomic_read(&sent), 10);
 	ib_drain_rq(near.qp);
 	EQUAL(atomic_read(&taken), 10);
-	/* In error once more, with nothing to wait for. */
+	/* In the error state again, with nothing to wait for. */
 	ib_drain_qp(near.qp);
 	EQUAL(atomic_read(&sent), 10);
 }

@@ -22,7 +22,7 @@
 static struct memory *near_memory, *far_memory;
 static struct ib_mr *region;
 
-/* In front of the RDMA core's handler is one that looks at the time. */
+/* This handler notes the time, then calls the RDMA core's handler. */
 static ib_comp_handler handler;
 static bool gone;
 static atomic_t early, late;
@@ -74,7 +74,7 @@ static bool open_user(enum ib_poll_context context)
 	return false;
 }
 
-/* Done at once, by whoever posts it: there is nothing else to wait for. */
+/* Completes at once, in the context that posts it. */
 static int post_local(void)
 {
 	struct ib_send_wr wr = {
@@ -89,9 +89,9 @@ static int post_local(void)
 
 /**
  * struct poster - posts on another processor
- * @work: does so
- * @posted: it has
- * @err: what came of it
+ * @work: posts
+ * @posted: it has posted
+ * @err: the result
  */
 struct poster {
 	struct work_struct work;
@@ -99,7 +99,7 @@ struct poster {
 	int err;
 };
 
-/* Events come in softirqs, of which that processor has none for a while. */
+/* Events come in softirqs, which are off on that processor for a while. */
 static void post_and_hold_back(struct work_struct *work)
 {
 	struct poster *p = container_of(work, struct poster, work);
@@ -118,7 +118,7 @@ static void hold_back(u32 round)
 
 	INIT_WORK_ONSTACK(&p.work, post_and_hold_back);
 	init_completion(&p.posted);
-	/* If there is one; else it comes in time. */
+	/* If there is such a processor; otherwise the event comes in time. */
 	if (cpu < nr_cpu_ids)
 		schedule_work_on(cpu, &p.work);
 	else
@@ -137,7 +137,7 @@ static void wait_for_more(u32 round)
 	EQUAL(rdma_set_cq_moderation(near.cq, 100, 200), 0);
 	EQUAL(post_local(), 0);
 	destroy_qp();
-	/* For what is late to come; but not always, it shall find it free. */
+	/* For late events; sometimes without a pause, so that the CQ is freed by then. */
 	if (round % 2)
 		usleep_range(2000, 3000);
 	free_cq();
@@ -199,7 +199,7 @@ static void in_all_contexts(void (*once)(u32 round))
 	EQUAL(atomic_read(&late), 0);
 #else
 	/*
-	 * The driver does not wait without end, and a virtual processor may
+	 * The driver does not wait forever, and a virtual processor may
 	 * stand still for long: some may be late, but most are not.
 	 */
 	CHECK(atomic_read(&late) <= ROUNDS);

@@ -66,12 +66,12 @@ bool test_check(bool fine, const char *what, const char *file, int line);
 
 int side_open(struct side *s, const char *device, int gid);
 int side_qp(struct side *s);
-/* One for datagrams instead, which is ready to send. */
+/* A QP for datagrams instead, which is ready to send. */
 int side_datagram_qp(struct side *s);
 /* Leads to the peer; or an ERR_PTR(). */
 struct ib_ah *side_address(struct side *s, const struct side *peer);
 void side_close(struct side *s);
-/* RESET to RTS, both; what is left in the CQs is forgotten. */
+/* RESET to RTS, both; drops the completions that are left in the CQs. */
 int connect_sides(void);
 
 struct memory *memory_get(struct ib_device *device, u32 count, u32 order);

@@ -30,7 +30,7 @@ void test_end(const char *name)
 	pr_info("%sok %d - %s\n", failed ? "not " : "", ++tests, name);
 }
 
-/* Later ones may fail just because the first has. */
+/* Later checks may fail only because the first one did. */
 bool test_check(bool fine, const char *what, const char *file, int line)
 {
 	if (!fine && !failed)

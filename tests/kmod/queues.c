@@ -6,7 +6,7 @@
 
 static struct memory *near_memory, *far_memory;
 
-/* Draining wants CQs that call a function for each completion. */
+/* Draining requires CQs that call a function for each completion. */
 struct counted {
 	struct ib_cqe cqe;
 	atomic_t flushed;
@@ -40,7 +40,7 @@ static int post_counted_send(struct ib_qp *qp)
 	return ib_post_send(qp, &wr, NULL);
 }
 
-/* All that was posted has completed when it returns. */
+/* When it returns, all posted requests have completed. */
 static void drain(enum ib_poll_context context)
 {
 	struct side near_before = near;
@@ -158,7 +158,7 @@ static void shared_receive_queue(void)
 }
 
 #ifdef HAVE_RESIZE_CQ
-/* Completions that wait come over; a CQ that is too small for them does not. */
+/* Unpolled completions are kept; a CQ that is too small for them is refused. */
 static void resized(void)
 {
 	struct ib_wc wc;
@@ -198,7 +198,7 @@ static void what_cannot_be_posted(void)
 	CHECK(bad == &many);
 	EQUAL(ib_post_send(near.qp, &tso, &bad), -EOPNOTSUPP);
 	EQUAL(connect_sides(), 0);
-	/* Unsignalled, and with nobody to receive: they stay. */
+	/* Unsignalled, and without a receiver: they stay in the queue. */
 	none.next = NULL;
 	for (i = 0; i < DEPTH; i++)
 		EQUAL(ib_post_send(near.qp, &none, &bad), 0);

@@ -17,7 +17,7 @@
 static struct memory *ours, *theirs;
 static struct ib_mr *mr;
 
-/* @bytes at @addr, which @key may or may not reach */
+/* Access to @bytes at @addr by @key, which may be refused */
 static int write_far(u64 addr, u32 bytes, u32 key)
 {
 	struct ib_sge sge = sge_of(&near, ours, bytes);
@@ -32,7 +32,7 @@ static int read_far(u64 addr, u32 bytes, u32 key)
 	return do_rdma(&near, IB_WR_RDMA_READ, &sge, addr, key);
 }
 
-/* Refused, nothing written, and the connection is a new one. */
+/* The access is refused, nothing is written, and the QPs are connected again. */
 static void refused(u64 addr, u32 key)
 {
 	memory_fill(theirs, SEED + 1);
@@ -263,7 +263,7 @@ static void invalidated(void)
 	register_all();
 	unregister();
 	refused(mr->iova, mr->rkey);
-	/* Once more does no harm; a key of nothing does. */
+	/* Invalidating it again is harmless; invalidating an unknown key fails. */
 	unregister();
 	EQUAL(do_invalidate(&far, mr->rkey ^ 0x40), IB_WC_MW_BIND_ERR);
 	EQUAL(connect_sides(), 0);
@@ -303,7 +303,7 @@ static void invalidated_from_afar(void)
 	EQUAL(connect_sides(), 0);
 }
 
-/* A key for local use is none of the peer's business. */
+/* The peer cannot use a key without remote rights. */
 static void local_keys_from_afar(void)
 {
 	struct ib_sge sge = sge_of(&far, theirs, 100);

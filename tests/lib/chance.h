@@ -10,7 +10,7 @@ struct chance {
 	uint64_t state;
 };
 
-/* splitmix64, by its published definition: every seed is as good as another. */
+/* splitmix64, by its published definition: all seeds are equally good. */
 static inline uint64_t draw(struct chance *c)
 {
 	uint64_t z = c->state += 0x9e3779b97f4a7c15;

@@ -38,7 +38,7 @@ static int from_heap(int flags)
 	return device < 0 ? -1 : (int)data.fd;
 }
 
-/* Of <drm/drm.h> and <drm/drm_mode.h>, which not every system has. */
+/* From <drm/drm.h> and <drm/drm_mode.h>, which not every system has. */
 struct drm_dumb {
 	uint32_t height, width, bpp, flags, handle, pitch;
 	uint64_t size;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* dma-bufs of those drivers that this kernel has */
+/* dma-bufs of the exporters that this kernel has */
 
 #define DMABUF_SIZE	(1 << 20)
 #define EXPORTERS	3
@@ -22,7 +22,7 @@ struct exporter {
 
 extern const struct exporter exporters[EXPORTERS];
 
-/* A dma-buf of any of them, or -1. */
+/* A dma-buf of any exporter, or -1. */
 int any_dmabuf(int flags);
 
 #endif /* EXPORTERS_H */

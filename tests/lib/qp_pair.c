@@ -156,7 +156,7 @@ uint32_t srq_number(struct ibv_srq *srq)
 	return number;
 }
 
-/* It receives for the SRQs of its domain, and needs nothing else. */
+/* It uses the SRQs of its domain, and needs no other objects. */
 static bool side_target(struct side *side)
 {
 	struct ibv_qp_init_attr_ex attr = {
@@ -513,7 +513,7 @@ long long counter(const struct host *host, const char *name)
 	long long value = -1;
 	FILE *file;
 
-	/* The RDMA core remembers values for 10 ms. */
+	/* The RDMA core caches values for 10 ms. */
 	usleep(30000);
 	snprintf(path, sizeof(path),
 		 "/sys/class/infiniband/%s/ports/1/hw_counters/%s",
@@ -531,14 +531,14 @@ bool counter_leaves(const struct host *host, const char *name, long long value)
 {
 	int ms;
 
-	/* Each look takes 30 ms. */
+	/* Each attempt takes 30 ms. */
 	for (ms = 0; ms < PATIENCE_MS; ms += 30)
 		if (counter(host, name) != value)
 			return true;
 	return false;
 }
 
-/* A program that begins in another way has its own. */
+/* A program that begins in another way defines its own. */
 void __attribute__((weak)) tap_begin(void)
 {
 	fabric_open();

@@ -13,9 +13,9 @@
 
 #include "tap.h"
 
-/* Nothing that is certain to come takes so long, even on a debug kernel. */
+/* An expected event never takes this long, even on a debug kernel. */
 #define PATIENCE_MS	60000
-/* For seeing that nothing comes. */
+/* Time to check that nothing comes. */
 #define QUIET_MS	60
 
 #define ALL_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
@@ -25,7 +25,7 @@
 
 /**
  * struct host - an open device
- * @context: it
+ * @context: the device's context
  * @name: its name
  * @gid_index: of the address to use
  * @gid: that address
@@ -41,7 +41,7 @@ struct host {
 
 extern struct host hosts[2];
 
-/* Opens both devices; the program ends if that cannot be. */
+/* Opens both devices; ends the program on failure. */
 void fabric_open(void);
 
 /* Call it before any other function, unless fabric_open() was called. */
@@ -52,9 +52,9 @@ bool host_open(struct host *host, const char *name, int gid_index);
 struct pair;
 
 /**
- * struct options - of a pair of QPs; what is 0 has the default in brackets
+ * struct options - options of a pair of QPs; 0 means the default in brackets
  * @type: RC, UC, UD; XRC_SEND for a connection from a to b only [RC]
- * @mtu: [1024, or what the port has]
+ * @mtu: path MTU [1024, or the active MTU of the port]
  * @wr: entries of each queue [64]
  * @sge: of each entry [4]
  * @inline_data: bytes
@@ -131,7 +131,7 @@ struct pair {
 	struct options options;
 };
 
-/* Sides with QPs in RESET; returns false after complaining. */
+/* Sides with QPs in RESET; returns false after printing the reason. */
 bool pair_create(struct pair *pair, const struct options *options);
 /* The same, and connected. */
 bool pair_up(struct pair *pair, const struct options *options);
@@ -139,7 +139,7 @@ void pair_down(struct pair *pair);
 /* Another QP for a side; the old one, if any, is the caller's to destroy. */
 bool side_qp(struct side *side, const struct options *o);
 bool pair_connect(struct pair *pair);
-/* Both through RESET and connected anew. */
+/* Both QPs go through RESET and are connected again. */
 bool pair_again(struct pair *pair);
 
 /* One side without a QP; @target: it is the receiving one of XRC. */
@@ -152,7 +152,7 @@ bool side_connect(struct side *side, const struct side *peer,
 		  const struct options *options);
 void side_destroy(struct side *side);
 
-/* An XRC domain of nobody else, and an SRQ in it; NULL after complaining. */
+/* A private XRC domain, and an SRQ in it; NULL after printing the reason. */
 struct ibv_xrcd *xrcd_open(struct ibv_context *context);
 struct ibv_srq *xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd,
 			struct ibv_cq *cq, const struct options *o);
@@ -167,7 +167,7 @@ int to_rts(struct side *side, const struct options *options);
 int to_state(struct side *side, enum ibv_qp_state state);
 enum ibv_qp_state state_of(const struct side *side);
 
-/* Attributes and mask of a step, for those who want to change them. */
+/* Attributes and mask of a step, for tests that change them. */
 void init_attr(struct ibv_qp_attr *attr, int *mask, enum ibv_qp_type type,
 	       const struct options *options);
 void rtr_attr(struct ibv_qp_attr *attr, int *mask, enum ibv_qp_type type,
@@ -192,7 +192,7 @@ void forget_events(struct ibv_context *context);
 
 /* Value of a counter of that device's port; -1 if there is none. */
 long long counter(const struct host *host, const char *name);
-/* Waits until it is not @value any more; false if it stays. */
+/* Waits until it differs from @value; false if it stays. */
 bool counter_leaves(const struct host *host, const char *name, long long value);
 
 #endif /* QP_PAIR_H */

@@ -15,14 +15,14 @@
 
 #define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Goes on when it fails, unless TAP_FIRST_ENDS is defined for tap.c. */
+/* The test continues after a failure, unless TAP_FIRST_ENDS is defined for tap.c. */
 #define CHECK(cond) check_that(cond, #cond, __FILE__, __LINE__)
 #define EQUAL(got, want)						\
 	check_equal((long long)(got), (long long)(want), #got, #want,	\
 		    __FILE__, __LINE__)
 /* For a call that returns 0 or an errno. */
 #define CHECK_CALL(call, want) EQUAL(call, want)
-/* Leaves the test. */
+/* Ends the test on failure. */
 #define REQUIRE(cond)							\
 	do {								\
 		if (!CHECK(cond))					\
@@ -86,10 +86,10 @@ void diag(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void run_test(void (*run)(const void *arg), const void *arg,
 	      const char *name, ...) __attribute__((format(printf, 3, 4)));
 void run_tests(const struct test *tests, size_t n);
-/* Runs what has registered itself with TEST() or GROUP(). */
+/* Runs everything that was registered by TEST() or GROUP(). */
 void run_entry(const struct tap_entry *entry);
 
-/* The test that runs tells why it cannot be done here. */
+/* Skips the running test, with the reason. */
 void skip(const char *why);
 
 /* Prints the plan.  Returns the exit status of the program. */

@@ -352,7 +352,7 @@ static bool is_send(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
 }
 
-/* Where the bytes are when all went well. */
+/* Where the bytes must be after a success. */
 static void plan(struct pair *pair, const struct transfer *m,
 		 struct list *local, struct list *remote)
 {

@@ -11,12 +11,12 @@
 
 uint64_t now_ms(void);
 
-/* Bytes that depend on place and @seed. */
+/* Bytes that depend on their offset and @seed. */
 void fill(void *to, size_t length, uint32_t seed);
 bool filled(const void *from, size_t length, uint32_t seed);
 
 /**
- * struct want - a completion as it has to be
+ * struct want - an expected completion
  * @wr_id: as posted
  * @status: [success]
  * @opcode: compared if successful
@@ -25,7 +25,7 @@ bool filled(const void *from, size_t length, uint32_t seed);
  * @with_imm: there is immediate data
  * @src_qp: compared if not 0
  * @any_id: do not compare @wr_id
- * @seconds: to wait for it beyond what is enough for a short message
+ * @seconds: to wait for it, in addition to the time for a short message
  */
 struct want {
 	uint64_t wr_id;
@@ -41,7 +41,7 @@ struct want {
 
 /* The next completion, waiting for it; false if none comes. */
 bool next_wc(struct ibv_cq *cq, struct ibv_wc *wc);
-/* Nothing comes. */
+/* Is there no completion? */
 bool quiet(struct ibv_cq *cq);
 /*
  * Takes the completions of @n requests of side a: good ones, then one that has
@@ -97,10 +97,10 @@ struct transfer {
 	unsigned int flags;
 };
 
-/* Does it from a to b and checks completions, bytes and what lies around. */
+/* Executes it from a to b; checks completions, data, and the bytes around the data. */
 bool transfer(struct pair *pair, const struct transfer *m);
 
-/* A few of all kinds, both ways: does this pair work? */
+/* Does this pair work?  Tries a few operations of each type, both ways. */
 bool works(struct pair *pair);
 
 #endif /* TRANSFER_H */

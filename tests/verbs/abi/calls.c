@@ -30,7 +30,7 @@
 #define ARENA		(256u << 10)
 #define NOBODY		65534
 
-/* The child: it makes one of everything */
+/* The child: creates one object of each type */
 
 /* Results of a child, for its parent. */
 struct tally {
@@ -84,7 +84,7 @@ static void some_memory(struct pair *pair)
 	address_of(pd, &hosts[0], &hosts[1]);
 }
 
-/* One of everything, and most of it is left as it is. */
+/* Creates one object of each type, most of which are kept. */
 static void a_real_program(void)
 {
 	static const struct options types[] = {
@@ -108,7 +108,7 @@ static void a_real_program(void)
 
 /* The child: its commands with something changed */
 
-/* Memory that nothing else lies behind, however much the kernel writes. */
+/* Memory with nothing behind it, for whatever the kernel writes. */
 static void *lonely(void)
 {
 	uint8_t *start = mmap(NULL, ARENA + 4096, PROT_READ | PROT_WRITE,
@@ -124,7 +124,7 @@ static uint64_t harmless(struct chance *c)
 	return (uintptr_t)arena + ARENA / 2 + draw_below(c, 60000);
 }
 
-/* Where the kernel may write without hurting us, or may not at all. */
+/* An address where the kernel can write harmlessly, or cannot write. */
 static uint64_t pointer(struct chance *c)
 {
 	const uint64_t bad[] = {
@@ -233,8 +233,8 @@ static void change_head(struct chance *c, struct command *cmd)
 }
 
 /*
- * The command as it will be given, with pointers to its own data.  What it says
- * in 8 bytes or less is a value or a place for an answer.
+ * The command as it will be sent, with pointers to its own data.  An attribute of up to
+ * 8 bytes is a value, or room for a response.
  */
 static void finish(struct chance *c, struct command *cmd)
 {
@@ -269,8 +269,8 @@ static void choose(struct chance *c, struct command *cmd)
 }
 
 /*
- * The RDMA core forgets the reference to the task when a file that has a context
- * asks for another one (UVERBS_METHOD_GET_CONTEXT, without restrack_put).
+ * The RDMA core leaks a reference to the task when a file that has a context requests
+ * another one (UVERBS_METHOD_GET_CONTEXT, without restrack_put).
  */
 static bool leaks(const struct command *cmd)
 {
@@ -293,7 +293,7 @@ static const struct ib_uverbs_attr *attr_of(const struct command *cmd, int id,
 	return NULL;
 }
 
-/* An old command that libibverbs has sent in a new one, in the old way. */
+/* A write() command that libibverbs has sent by ioctl(), sent by write() here. */
 static int by_write(struct chance *c, const struct command *cmd)
 {
 	struct {
@@ -344,7 +344,7 @@ static void *calls(void *arg)
 	return NULL;
 }
 
-/* Somebody without rights, who is not to have descriptors without end. */
+/* An unprivileged user, with a limit on descriptors. */
 static bool become_nobody(void)
 {
 	const struct rlimit files = { 400, 400 };
@@ -395,7 +395,7 @@ static pid_t start(int shared, unsigned long number)
 	_exit(5);
 }
 
-/* It ends by itself only if it could not begin, or has hurt itself. */
+/* It ends by itself only if it could not start, or has damaged itself. */
 static bool killed(int status)
 {
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)

@@ -25,7 +25,7 @@ static bool can_flush(const struct host *host)
 	return attr.device_cap_flags_ex & CAP_GLOBAL;
 }
 
-/* An entry behind the provider's back. */
+/* Posts an entry without the provider. */
 static void flush(struct abuser *abuser, uint32_t rkey, size_t remote,
 		  uint32_t length, uint8_t type, uint8_t level)
 {
@@ -45,7 +45,7 @@ static void flush(struct abuser *abuser, uint32_t rkey, size_t remote,
 	CHECK_CALL(kick(abuser), 0);
 }
 
-/* The provider does not know of our entry: its own tail is put right. */
+/* The provider does not know of our entry: correct its tail. */
 static bool flushed(struct abuser *abuser, enum ibv_wc_status status)
 {
 	return EXPECT(abuser->pair.a.scq, abuser->pair.a.qp, .wr_id = FLUSH_ID,
@@ -88,7 +88,7 @@ static void allowed(const void *arg)
 		flush(&abuser, mr->rkey, 65536 - lengths[i], lengths[i], 1, 0);
 		REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
 	}
-	/* All of the region: no matter which part is named. */
+	/* The whole region, whatever part is named. */
 	flush(&abuser, mr->rkey, 1 << 20, 12345678, 1, 1);
 	REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
 	REQUIRE(connect(&abuser, GLOBAL));
@@ -98,7 +98,7 @@ static void allowed(const void *arg)
 }
 
 /**
- * struct refusal - a FLUSH that cannot be
+ * struct refusal - a FLUSH that is refused
  * @mr_access: of the region, beside the usual rights
  * @qp_access: of the peer's QP, too
  * @key: bits of the key to change
@@ -147,7 +147,7 @@ static void refused(const void *arg)
 	const struct refusal *r = arg;
 	struct abuser abuser;
 	struct ibv_mr *mr;
-	/* Without the kernel's help no region has the right: refused, too. */
+	/* On older kernels no region can have the right, so it is refused, too. */
 	int access = can_flush(&hosts[1]) ? r->mr_access : 0;
 
 	REQUIRE(abuser_up(&abuser));
@@ -165,7 +165,7 @@ static void refused(const void *arg)
 	abuser_down(&abuser);
 }
 
-/* No region is said to be persistent. */
+/* No region is persistent. */
 static void registering(const void *arg)
 {
 	const struct side *b;

@@ -111,7 +111,7 @@ static void later_changes(const void *arg)
 	abuser_down(&abuser);
 }
 
-/* Memory that is still mapped when its QP has gone: harmless, and no more. */
+/* Memory that is still mapped after its QP is destroyed is harmless. */
 static void outlived(const void *arg)
 {
 	struct abuser abuser;
@@ -288,7 +288,7 @@ static void contexts(const void *arg)
 	victim_works();
 }
 
-/* Features that only one side knows are not used, and not an error. */
+/* Features that only one side knows are not used, and are no error. */
 static void features(const void *arg)
 {
 	static const uint64_t offered[] = {

@@ -32,7 +32,7 @@ static void keep(int fd, const struct ib_uverbs_ioctl_hdr *head)
 	used++;
 }
 
-/* Instead of the C library's: all of libibverbs comes here. */
+/* Replaces the C library's function for libibverbs. */
 int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;

@@ -14,11 +14,11 @@
 #define MAX_DATA	600
 
 /**
- * struct command - as it was given
- * @fd: to whom
+ * struct command - a recorded command
+ * @fd: file that it was given to
  * @head: object, method, number of attributes
- * @attrs: them
- * @data: what those of more than 8 bytes point to
+ * @attrs: the attributes
+ * @data: data of attributes with more than 8 bytes
  */
 struct command {
 	int fd;
@@ -27,7 +27,7 @@ struct command {
 	uint8_t data[MAX_ATTRS][MAX_DATA];
 };
 
-/* From now on, or no more. */
+/* Starts or stops recording. */
 void record(bool on);
 unsigned int recorded(void);
 const struct command *record_at(unsigned int i);

@@ -50,7 +50,7 @@ static void find_maps(const struct host *host)
 		fclose(file);
 }
 
-/* The old value, or any other, so that the other threads can go on. */
+/* The old value or any other one, so that the other threads can continue. */
 static bool map_again(int i)
 {
 	const int prot = PROT_READ | PROT_WRITE;
@@ -61,7 +61,7 @@ static bool map_again(int i)
 		    MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
 }
 
-/* Somebody has touched what the unmapping thread has taken away. */
+/* A thread has accessed memory that the unmapping thread has removed. */
 static void mend(int sig, siginfo_t *info, void *context)
 {
 	uint8_t *at = info->si_addr;
@@ -72,7 +72,7 @@ static void mend(int sig, siginfo_t *info, void *context)
 		if (at >= maps[i].addr && at < maps[i].addr + maps[i].size &&
 		    map_again(i))
 			return;
-	/* We have led ourselves astray. */
+	/* Our own random values have misled us. */
 	signal(sig, SIG_DFL);
 }
 
@@ -128,7 +128,7 @@ static void *scribbling(void *arg)
 	struct chance c = { (uintptr_t)arg };
 	uint32_t n;
 
-	/* Not without a pause: between errors, requests are to be executed. */
+	/* With pauses, so that requests are executed between errors. */
 	for (;;) {
 		for (n = draw_below(&c, 20); n; n--)
 			scribble_one(&c);

@@ -19,7 +19,7 @@ bool victim_works(void)
 	return CHECK(works(&victim));
 }
 
-/* Finding what the provider has mapped and opened */
+/* Finding the provider's mappings and files */
 
 struct seen {
 	struct mapping maps[64];
@@ -176,7 +176,7 @@ int kick(const struct abuser *abuser)
 	return ioctl(abuser->kick_fd, SROCE_IOC_KICK, abuser->slot_number);
 }
 
-/* Another process, that works until its pipe is closed */
+/* Another process, which works until its pipe is closed */
 
 static int other_process(int pipe_fd)
 {
@@ -216,7 +216,7 @@ static pid_t start_other(int *pipe_fd)
 static int others_fd;
 static pid_t other_pid;
 
-/* It does one more round, at the same time as we go on. */
+/* It does one more round while we continue. */
 static void other_goes_on(const void *arg)
 {
 	(void)arg;

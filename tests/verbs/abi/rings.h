@@ -14,7 +14,7 @@
 #define STRIDE		128	/* of an entry with up to 4 SGEs */
 #define CQ_ENTRIES	256
 
-/* A piece of shared memory as /proc/self/maps shows it. */
+/* A shared mapping in /proc/self/maps. */
 struct mapping {
 	uint8_t *addr;
 	size_t size;
@@ -22,15 +22,15 @@ struct mapping {
 };
 
 /**
- * struct abuser - a context of its own, and what it has mapped
- * @pair: side a is the abuser's, b is with hosts[1]
+ * struct abuser - a context of its own, and its mappings
+ * @pair: side a belongs to the abuser, side b to hosts[1]
  * @kick_fd: its kick file
  * @page: doorbells
  * @ring: of the QP
  * @cqs: rings of the two CQs
  * @slot: of the QP
  * @slot_number: its number
- * @cq_slots: of the two CQs; which is which does not matter
+ * @cq_slots: of the two CQs, in any order
  */
 struct abuser {
 	struct pair pair;
@@ -44,9 +44,9 @@ struct abuser {
 	struct sroce_cq_slot *cq_slots[2];
 };
 
-/* Reopens hosts[0] and connects; false after complaining. */
+/* Reopens hosts[0] and connects; false after printing the reason. */
 bool abuser_up(struct abuser *abuser);
-/* The same with other rings, of which only the doorbells are found. */
+/* The same with other options; finds only the doorbells. */
 bool abuser_doorbells(struct abuser *abuser, const struct options *options);
 void abuser_down(struct abuser *abuser);
 
@@ -54,7 +54,7 @@ struct sroce_sqe *sqe_at(const struct abuser *abuser, uint32_t index);
 struct sroce_rqe *rqe_at(const struct abuser *abuser, uint32_t index);
 int kick(const struct abuser *abuser);
 
-/* The pair in this process that nobody abuses. */
+/* Does the other pair of this process still work? */
 bool victim_works(void);
 /* Between groups of tests. */
 void other_process_goes_on(void);

@@ -28,7 +28,7 @@ static void store(uint32_t *word, uint32_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
-/* Both rings are full again as soon as a place in them is free. */
+/* Both rings are filled again as soon as an entry is free. */
 static void *post_on(void *arg)
 {
 	struct poster *poster = arg;
@@ -63,7 +63,7 @@ static void poster_down(struct poster *poster)
 	victim_works();
 }
 
-/* Flushing is the work of the processor where a QP fails. */
+/* Flushing runs on the processor where a QP fails. */
 static void stay(void)
 {
 	cpu_set_t one;

@@ -33,7 +33,7 @@
 #define INDEX_SHIFT	40
 
 /**
- * struct plan - what the connections of a test are like
+ * struct plan - properties of the connections of a test
  * @depth: requests outstanding in each direction
  * @length: bytes of a message
  * @no_receives: the server posts no receive requests
@@ -67,10 +67,10 @@ struct conn {
 /**
  * struct end - the client or the server
  * @anchor: the id that listens, or that names the client's device
- * @count: connections that there are
- * @established: of these
- * @disconnected: of these
- * @received: messages of all of these, compared
+ * @count: number of connections
+ * @established: number that are established
+ * @disconnected: number that are disconnected
+ * @received: messages received and compared, on all connections
  */
 struct end {
 	const char *ns;
@@ -93,7 +93,7 @@ static struct end client, server;
 static struct plan plan;
 /* Where the batch of connections wants to get. */
 static unsigned int wanted;
-/* Something has gone wrong, and has been told. */
+/* A failure was reported. */
 static bool broken;
 
 static bool good(bool so, const char *what)
@@ -113,7 +113,7 @@ static uint8_t *message(const struct conn *conn, uint32_t n, bool recv)
 	       (n % plan.depth + (recv ? plan.depth : 0)) * plan.length;
 }
 
-/* The first word tells the number, which all others follow from. */
+/* The first word is the message's number, which determines all others. */
 static void fill(uint8_t *at, uint32_t n)
 {
 	uint32_t i, word;
@@ -241,7 +241,7 @@ static void is_disconnected(struct conn *conn)
 	good(!conn->disconnected, "the end of a connection is told once");
 	conn->disconnected = true;
 	conn->end->disconnected++;
-	/* The kernel leaves the QPs of processes to them. */
+	/* Processes have to change the states of their QPs themselves. */
 	good(!rdma_disconnect(conn->id), "rdma_disconnect()");
 }
 
@@ -499,7 +499,7 @@ static bool all_drained(void)
 	return drained(&client) && drained(&server);
 }
 
-/* One after another without a pause: all of them are being made at once. */
+/* Starts them without a pause, so that all are being established at once. */
 static bool connect_batch(unsigned int conns)
 {
 	struct sockaddr_in from = address(&client, 0), to = address(&server, PORT);
@@ -566,7 +566,7 @@ static bool over(void)
 	return all_disconnected() && all_drained();
 }
 
-/* Both ends send all the time, or the server never is ready for the client. */
+/* Both ends send all the time, or the server never posts receive requests. */
 static void ends_under_traffic(const void *arg)
 {
 	const struct ending *ending = arg;

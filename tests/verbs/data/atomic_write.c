@@ -57,7 +57,7 @@ static void offered(const void *arg)
 	CHECK(attr.device_cap_flags_ex & 1ull << 40);
 }
 
-/* Its bytes, and none beside them. */
+/* These bytes change, and no others. */
 static void one(const void *arg)
 {
 	struct options options = extended;
@@ -82,7 +82,7 @@ static void one(const void *arg)
 	pair_down(&pair);
 }
 
-/* More of them than the peer has resources for, in one go. */
+/* More at once than the peer has responder resources. */
 static void list(const void *arg)
 {
 	struct options options = extended;
@@ -132,7 +132,7 @@ static void gathered(const void *arg)
 	pair_down(&pair);
 }
 
-/* A reader that sees the word finds all that was written before. */
+/* A reader that sees the word sees all earlier WRITEs. */
 static void flag(const void *arg)
 {
 	const volatile _Atomic uint64_t *word_at;
@@ -169,7 +169,7 @@ struct watch {
 	unsigned int torn;
 };
 
-/* Both halves of what is written are the same. */
+/* Both halves of the written word are equal. */
 static void *look(void *arg)
 {
 	struct watch *watch = arg;
@@ -208,7 +208,7 @@ static void whole(const void *arg)
 	pair_down(&pair);
 }
 
-/* A READ with a fence waits for it: the answer has the new value. */
+/* A READ with a fence waits for it and returns the new value. */
 static void fence(const void *arg)
 {
 	struct ibv_send_wr wr;
@@ -232,7 +232,7 @@ static void fence(const void *arg)
 	pair_down(&pair);
 }
 
-/* Through a window: where that is, and no further. */
+/* Through a window: inside its bounds only. */
 static void window(const void *arg)
 {
 	struct ibv_mw_bind bind = {
@@ -333,7 +333,7 @@ static const struct wrong wrongs[] = {
 	{ "before the region", -8ul, 8, ACCESS },
 };
 
-/* Types of QP that cannot. */
+/* QP types without atomic WRITEs. */
 static void unreliable(const void *arg)
 {
 	struct ibv_qp_init_attr_ex attr = {

@@ -136,7 +136,7 @@ static void grh(const void *arg)
 	pair_down(&pair);
 }
 
-/* The answer goes where the completion and the header say. */
+/* The reply goes to the source in the completion and the header. */
 static void answer(const void *arg)
 {
 	const struct datagram d = { .length = 33 };
@@ -181,7 +181,7 @@ static void wrong_qkey(const void *arg)
 	pair_down(&pair);
 }
 
-/* A Q_Key with the highest bit stands for that of the sender's own QP. */
+/* A Q_Key with the highest bit set means the Q_Key of the sender's QP. */
 static void own_qkey(const void *arg)
 {
 	const struct datagram d = { .length = 8, .qkey = 0x80000123 };
@@ -209,7 +209,7 @@ static void wrong_qpn(const void *arg)
 	pair_down(&pair);
 }
 
-/* Without a receive request it is lost, and so is one that is too long. */
+/* A datagram without a receive request is lost, and so is one that is too long. */
 static void no_room(const void *arg)
 {
 	const struct datagram d = { .length = 100 };
@@ -263,7 +263,7 @@ static bool sum_is_right(const struct iphdr *ip)
 	return (sum & 0xffff) + (sum >> 16) == 0xffff;
 }
 
-/* Of a burst, too: each header is that of its own packet. */
+/* In a burst, too, each packet has its own header. */
 static void listed(const void *arg)
 {
 	const struct datagram d = { .length = 500 };

@@ -22,7 +22,7 @@ static bool run_on(int cpu)
 	return CHECK_CALL(sched_setaffinity(0, sizeof(set), &set), 0);
 }
 
-/* Signalled: as many as are through are posted anew. */
+/* Signalled: posts as many again as have completed. */
 static bool keep_streaming(struct pair *pair)
 {
 	struct ibv_wc wc[DEPTH];
@@ -50,10 +50,10 @@ static void end_stream(struct pair *pair)
 			return;
 }
 
-/* b asks a for something while a sends to b: a's answers leave, too. */
+/* b sends requests to a while a sends to b: a's responses leave, too. */
 static void answers_leave(const void *arg)
 {
-	/* An answer waits behind what is in the queue: it has a second. */
+	/* A response waits behind the packets in the queue, for at most a second. */
 	const struct options options = { .size = PIECE, .timeout = 18 };
 	uint64_t start;
 	struct ibv_wc wc;

@@ -83,7 +83,7 @@ static int member(const struct side *sides, uint32_t qp_num)
 	return -1;
 }
 
-/* Each QP's completions come in its own order. */
+/* The completions of each QP come in order. */
 static void count(struct ibv_cq *cq, const struct side *sides, int *next)
 {
 	struct ibv_wc wc;

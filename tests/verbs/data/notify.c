@@ -16,7 +16,7 @@ static bool event_within(const struct side *side, int ms)
 	return poll(&pollfd, 1, ms) == 1;
 }
 
-/* Takes one event, which has to be of that CQ. */
+/* Takes one event, which must belong to that CQ. */
 static bool take_event(const struct side *side, const struct ibv_cq *want)
 {
 	struct ibv_cq *cq;
@@ -151,7 +151,7 @@ static void arm_and_sleep(const void *arg)
 	pair_down(&pair);
 }
 
-/* ibv_req_notify_cq() does this only if there is a reason for an event. */
+/* ibv_req_notify_cq() calls the kernel only if there is a reason for an event. */
 static int remind(const struct ibv_cq *cq)
 {
 	struct {
@@ -177,7 +177,7 @@ static void arm_and_remind(struct ibv_cq *cq)
 	}
 }
 
-/* The kernel keeps events that nobody reads: it makes none without a reason. */
+/* The kernel keeps unread events in memory, so it raises none without a reason. */
 static void reminders(const void *arg)
 {
 	struct pair pair;
@@ -186,10 +186,10 @@ static void reminders(const void *arg)
 	REQUIRE(pair_up(&pair, NULL));
 	arm_and_remind(pair.b.rcq);
 	CHECK(!event_within(&pair.b, QUIET_MS));
-	/* It is armed, and then no longer. */
+	/* Armed once, and then not any more. */
 	send_one(&pair, 0);
 	take_event(&pair.b, pair.b.rcq);
-	/* One that waits for whoever arms */
+	/* A thread that waits for events of a CQ that another thread arms */
 	CHECK_CALL(post_recv(&pair.b, 2, 0, 100), 0);
 	CHECK_CALL(post_send(&pair.a, 2, 0, 10, IBV_SEND_SIGNALED), 0);
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_SEND);

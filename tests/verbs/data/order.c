@@ -13,7 +13,7 @@
 
 #define ROUNDS	20
 
-/* Of 200 requests each tenth tells; the ring goes round several times. */
+/* Every tenth of 200 requests is signalled; the ring wraps several times. */
 static void unsignalled(const void *arg)
 {
 	const struct options options = { .wr = 32 };
@@ -158,7 +158,7 @@ static void many_reads(const void *arg)
 	pair_down(&pair);
 }
 
-/* Posts from a processor of its own, each time a bit later than the other. */
+/* Posts from another processor, each time a bit later than the other thread. */
 struct poster {
 	struct pair *pair;
 	pthread_barrier_t *round;
@@ -290,7 +290,7 @@ static void post_list(const void *arg)
 	pair_down(&pair);
 }
 
-/* A bad one in the middle: what is before it is posted, nothing after it. */
+/* An invalid request in the list: those before it are posted, those after it not. */
 static void bad_in_list(const void *arg)
 {
 	struct ibv_recv_wr recvs[3] = {}, *bad_recv = NULL;
@@ -323,8 +323,8 @@ static void bad_in_list(const void *arg)
 #define SHORT_WRITES	32
 
 /*
- * Lists of short WRITEs, of every pad, which travel in one burst.  @beyond: one of
- * them ends behind the region: it and what follows it change nothing.
+ * Lists of short WRITEs, with every pad, in one burst.  @beyond: one of them ends
+ * behind the region; it and the following ones change nothing.
  */
 static void short_writes(const void *arg)
 {

@@ -49,7 +49,7 @@ static void keeps_rate(const void *arg)
 	fill(pair.a.buf, PIECE, 5);
 	start = now_ms();
 	post_all(&pair);
-	/* Nobody else has to wait for it. */
+	/* Other QPs need not wait for it. */
 	CHECK(works(&other));
 	CHECK(quiet(pair.a.scq));
 	expect_last(&pair);
@@ -83,7 +83,7 @@ static void lifted(const void *arg)
 	pair_down(&pair);
 }
 
-/* The peer is not ready meanwhile, and says for how long. */
+/* Meanwhile the peer sends RNR NAKs. */
 static void lifted_while_peer_is_not_ready(const void *arg)
 {
 	const struct options options = { .min_rnr_timer = 31 };	/* 491 ms */
@@ -111,7 +111,7 @@ static void peer_is_gone(const void *arg)
 	(void)arg;
 	REQUIRE(pair_up(&pair, NULL));
 	CHECK_CALL(limit(pair.a.qp, 1000), 0);
-	/* Until it is the limit that holds it up. */
+	/* Until the limit delays it. */
 	for (id = 0; id < 20; id++)
 		CHECK_CALL(post_rdma(&pair.a, &pair.b, IBV_WR_RDMA_WRITE, id,
 				     0, 0, 100, IBV_SEND_SIGNALED), 0);
@@ -188,7 +188,7 @@ static void states(const void *arg)
 	CHECK_CALL(to_state(&pair.a, IBV_QPS_ERR), 0);
 	CHECK_CALL(limit(pair.a.qp, KBPS), EINVAL);
 	CHECK_CALL(to_reset(&pair.a), 0);
-	/* Reset forgets the limit. */
+	/* RESET clears the limit. */
 	REQUIRE(pair_again(&pair));
 	CHECK(works(&pair));
 	pair_down(&pair);

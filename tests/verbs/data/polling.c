@@ -18,14 +18,14 @@
 #define PLACE	4096	/* of the memory that is polled, in the buffer */
 
 /**
- * struct watch - what the polling thread waits for
+ * struct watch - the message that the polling thread waits for
  * @at: first byte of the message
- * @length: bytes up to and including what is polled
- * @width: of what is polled, bytes; it is aligned to that
- * @before: what it is until then
+ * @length: bytes up to the end of the polled word
+ * @width: bytes of the polled word, which is aligned
+ * @before: its value before the message
  * @seed: of the message, see fill()
- * @round: 0 until there is something to wait for; odd while there is
- * @end: there is nothing more
+ * @round: 0 at first; odd while there is a message to wait for
+ * @end: there are no more messages
  * @early: messages whose end was seen before the rest
  * @torn: words that were neither the old nor the new one
  * @absent: messages that never came
@@ -114,8 +114,8 @@ static void *poll_memory(void *arg)
 }
 
 /**
- * struct kind - how the message goes
- * @name: for people
+ * struct kind - how the message is sent
+ * @name: for the output
  * @type: of the QPs
  * @opcode: SEND, WRITE or READ
  * @pieces: of the receive buffer
@@ -129,7 +129,7 @@ struct kind {
 	int access;
 };
 
-/* A receive buffer in pieces, of which the last one is short. */
+/* A receive buffer in several pieces; the last one is short. */
 static int post_pieces(struct side *side, size_t at, uint32_t length, int n)
 {
 	struct ibv_sge sge[4];
@@ -172,7 +172,7 @@ static bool completed(struct pair *pair, const struct kind *kind)
 		(next_wc(pair->b.rcq, &wc) && CHECK(!wc.status)));
 }
 
-/* One message of @length bytes, of which the first @seen are looked at. */
+/* One message of @length bytes; polls the end of the first @seen bytes. */
 static bool one(struct pair *pair, const struct kind *kind, struct watch *w,
 		size_t at, uint32_t length, uint32_t seen, bool byte)
 {
@@ -216,7 +216,7 @@ static bool all(struct pair *pair, const struct kind *kind, struct watch *w)
 
 			if (!one(pair, kind, w, at, length, length, byte))
 				return false;
-			/* The order of packets is that of their bytes. */
+			/* Packets are stored in the order of their bytes. */
 			if (packets && kind->pieces < 2 &&
 			    !one(pair, kind, w, at, length,
 				 (1 + (i + j) % packets) * packet, byte))

@@ -160,7 +160,7 @@ static void poll_extended(const void *arg)
 	CHECK_CALL(ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), 0);
 }
 
-/* A ping-pong pays one for each message, and no more. */
+/* A ping-pong makes one system call per message. */
 static void ping_pong(const void *arg)
 {
 	struct pair pair;

@@ -10,11 +10,11 @@
 #include "transfer.h"
 
 #define SENDS		512
-/* With 655 ms per wait fewer are enough. */
+/* With waits of 655 ms, fewer messages are enough. */
 #define FEW_SENDS	128
 #define RECEIVES	32
 #define SLOT		4096
-/* A thread that was kept from running for so long may cost a wait more. */
+/* If a thread could not run for this long, one more wait is allowed. */
 #define LATE_MS		300
 
 /**
@@ -24,7 +24,7 @@
  * @sends: number of messages
  * @srq: the receive requests are those of a shared receive queue
  * @surely: the wait is long enough to post all receive requests
- * @brief: the wait may be shorter than posting one takes
+ * @brief: the wait may be shorter than the time to post one request
  */
 struct unready {
 	const char *name;
@@ -36,8 +36,8 @@ struct unready {
 };
 
 /*
- * Work of the receiving thread, the longest time between two of its polls, and how
- * long all of it took.
+ * Work of the receiving thread, the longest time between two of its polls, and the
+ * total time.
  */
 struct receiver {
 	struct side *side;
@@ -77,7 +77,7 @@ static int post_slot(struct side *side, int i)
 	return post_recv(side, i, i % RECEIVES * SLOT, SLOT);
 }
 
-/* The longest time it was kept from running is for the judgement later. */
+/* The longest time that it could not run is needed for the check below. */
 static bool take_one(struct receiver *receiver, int i)
 {
 	struct side *side = receiver->side;
@@ -155,9 +155,9 @@ static void all_sent(struct pair *pair, int sends)
 }
 
 /*
- * Waits double until a receive request is posted.  So the time that the receiver
- * took for one decides how many there can be: the most if it always took equally
- * long, and one for rounding.
+ * Waits double until a receive request is posted.  So the time that the receiver takes
+ * per request limits their number, which is largest if the times are equal.  One more
+ * is for rounding.
  */
 static long long most_waits(const struct unready *test,
 			    const struct receiver *receiver)

@@ -12,7 +12,7 @@
 
 static struct ibv_device_attr limits;
 
-/* Sizes: of none, one too many, and the largest that a field can tell. */
+/* Sizes: 0, one too many, and the largest values of the field. */
 struct size {
 	const char *name;
 	uint32_t value;
@@ -368,7 +368,7 @@ static void caps(struct things *t)
 		  limits.max_sge },
 		{ "receive SGEs:", offsetof(struct ibv_qp_cap, max_recv_sge),
 		  limits.max_sge },
-		/* No attribute of the device tells this one. */
+		/* No attribute of the device has this limit. */
 		{ "inline bytes:", offsetof(struct ibv_qp_cap, max_inline_data),
 		  976 },
 	};
@@ -553,7 +553,7 @@ static void addresses(struct things *t)
 	REFUSED("ibv_create_ah", "port 2", EINVAL, AH(a.port_num = 2));
 	REFUSED("ibv_create_ah", "no GRH", EINVAL, AH(a.is_global = 0));
 	REFUSED("ibv_create_ah", "service level 16", EINVAL, AH(a.sl = 16));
-	/* The RDMA core finds these itself. */
+	/* The RDMA core itself detects these. */
 	REFUSED("ibv_create_ah", "no GID has the index", ENODATA,
 		AH(a.grh.sgid_index = 200));
 	REFUSED("ibv_create_ah", "a GID of the other family", EINVAL,

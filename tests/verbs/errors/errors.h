@@ -4,7 +4,7 @@
 
 #include "transfer.h"
 
-/* Moves data all the time; what goes wrong elsewhere may not touch it. */
+/* Moves data all the time, which must not be affected by faults elsewhere. */
 extern struct pair bystander;
 
 /* A group that uses it begins and ends with these. */

@@ -20,7 +20,7 @@ enum what { SEND, WRITE, READ, SWAP, ADD, WRITE_IMM };
  * @status: how it completes
  * @recv_status: how b's receive request completes; only if it is to complete
  * @event: at b; 0 for none
- * @b_lives: b stays in RTS
+ * @b_lives: side b stays in RTS
  */
 struct fault {
 	const char *name;
@@ -36,7 +36,7 @@ struct fault {
 	bool b_lives;
 };
 
-/* Ways of spoiling */
+/* Ways to corrupt a request */
 
 static struct ibv_pd *other_pd;
 static struct ibv_mr *other_mr;
@@ -192,7 +192,7 @@ static const struct fault faults[] = {
 	REMOTE("swap: address and length wrap", SWAP, atomic_wraps),
 	REMOTE("add: unknown rkey", ADD, rkey_unknown),
 	REMOTE("add: region without remote atomic", ADD, mr_no_atomic),
-	/* It has taken the receive request already, which fails with it. */
+	/* The message has taken the receive request already, which fails, too. */
 	{ .name = "WRITE with immediate: unknown rkey", .what = WRITE_IMM,
 	  .spoil = rkey_unknown, .status = IBV_WC_REM_ACCESS_ERR,
 	  .recv_status = IBV_WC_REM_ACCESS_ERR },
@@ -278,7 +278,7 @@ static void check_b(struct pair *pair, const struct fault *f)
 		       .status = IBV_WC_WR_FLUSH_ERR);
 }
 
-/* The bad one, a good one behind it and a receive request: all complete. */
+/* The bad request, a good one behind it and a receive request all complete. */
 static void check_a(struct pair *pair, const struct fault *f)
 {
 	EXPECT(pair->a.scq, pair->a.qp, .wr_id = 11, .status = f->status);

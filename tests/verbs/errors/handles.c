@@ -39,7 +39,7 @@ static uint32_t *handle_of(struct things *t, enum kind kind)
 	}
 }
 
-/* The calls, each with one handle that will be wrong */
+/* The calls; one handle of each will be wrong */
 
 static int alloc_mw(struct things *t)
 {
@@ -239,10 +239,10 @@ static int free_dm(struct things *t) { return ibv_free_dm(t->dm); }
 static int destroy_ah(struct things *t) { return ibv_destroy_ah(t->ah); }
 
 /**
- * struct use - a verb and a handle that it wants
- * @verb: it
- * @what: the object
- * @kind: of it
+ * struct use - a verb and the handle that it takes
+ * @verb: name of the verb
+ * @what: name of the object
+ * @kind: type of the object
  * @call: the call
  * @vague: EINVAL, even if nothing has the handle
  */
@@ -319,7 +319,7 @@ static int with(struct things *t, const struct use *use, uint32_t wrong)
 	return err;
 }
 
-/* All of these have to say the same; what is not @want is told. */
+/* The result for all these handles, which must be @want; or the first other one. */
 static int of_all(struct things *t, const struct use *use,
 		  const uint32_t *wrong, size_t n, int want)
 {

@@ -11,13 +11,13 @@
 #include "misuse.h"
 
 #define SIZE	(1 << 19)
-/* So much that it lasts a while. */
+/* Large enough to take some time. */
 #define STREAM	12
 #define OLD	0x11
 #define SECRET	0xee
 
 /**
- * struct access - what a peer may reach
+ * struct access - memory that a peer may access
  * @pair: side a is the peer, b has the memory
  * @mw: a window on all of it, or NULL for the region
  * @key: of either
@@ -31,10 +31,10 @@ struct access {
 };
 
 /**
- * struct way - of taking a key away
- * @name: of it
- * @window: type of window that the key is of; 0 for a region
- * @take: takes it; when it returns, it is gone
+ * struct way - a way to revoke a key
+ * @name: for the output
+ * @window: type of the window that the key belongs to; 0 for a region
+ * @take: revokes the key, which is invalid when this returns
  */
 struct way {
 	const char *name;
@@ -188,7 +188,7 @@ static void start(struct access *access, enum what what)
 {
 	int i;
 
-	/* Its own bytes are none of those that b has, or will have. */
+	/* Its own bytes differ from all bytes that b has or will have. */
 	memset(access->pair.a.buf, 0x22, SIZE);
 	for (i = 0; i < STREAM; i++)
 		CHECK_CALL(post_access(access, what, i), 0);
@@ -219,8 +219,8 @@ static void stopped(struct access *access, enum what what)
 }
 
 /*
- * Answers that are under way are damaged by what is written to their pages, and
- * so they never were: the peer asks again, and may find nobody to tell it more.
+ * Writing to the pages of a response in flight spoils its ICRC, and the peer drops it.
+ * The peer repeats the request, and may get no response.
  */
 static void failed(struct access *access)
 {
@@ -279,7 +279,7 @@ static void taken(const void *arg)
 	free(copy);
 }
 
-/* UC: nobody is told, and nothing is written. */
+/* UC: there is no error, and nothing is written. */
 static void unreliable(const void *arg)
 {
 	const struct way *way = arg;
@@ -296,13 +296,13 @@ static void unreliable(const void *arg)
 	free(copy);
 }
 
-/* The peer takes it away itself, and goes on by mistake. */
+/* The peer revokes it itself, and then uses it by mistake. */
 static void by_the_peer(const void *arg)
 {
 	enum what what = *(const enum what *)arg;
 	struct ibv_send_wr wr = {
 		.wr_id = 50, .opcode = IBV_WR_SEND_WITH_INV,
-		/* READs before it are to be answered yet. */
+		/* There are still responses to READs before it to send. */
 		.send_flags = IBV_SEND_SIGNALED | IBV_SEND_FENCE,
 	};
 	uint8_t *copy = malloc(SIZE);

@@ -25,15 +25,15 @@ void refused(const char *verb, const char *what, const char *name, int want,
 	     int got, const char *file, int line);
 
 /**
- * struct things - one object of each kind, all of hosts[0]
+ * struct things - one object of each type, all of hosts[0]
  * @pair: RC, connected, with rights for windows
  * @datagrams: UD
  * @xrc: from a to b, which is the initiator and the SRQ's side
  * @pd: of side a of @pair, as everything here
  * @other_pd: another one
  * @channel: for completions
- * @cq: nobody's
- * @srq: nobody's
+ * @cq: not in use
+ * @srq: not in use
  * @xrcd: an XRC domain
  * @xrc_srq: of @xrcd
  * @qp: RC in RESET
@@ -65,9 +65,9 @@ struct things {
 	uint8_t *buf;
 };
 
-/* False after complaining. */
+/* Returns false after printing the reason. */
 bool things_up(struct things *t);
-/* They work and can be destroyed: no row has hurt them. */
+/* Checks that they still work, and destroys them. */
 void things_down(struct things *t);
 
 /* Creates the object of a row with these attributes; returns the errno. */

@@ -62,7 +62,7 @@ static void bad_memory(const void *arg)
 	things_destroy(&t);
 }
 
-/* Far more than there is: an error, and neither a crash nor a stall. */
+/* Far more memory than there is: an error, and no crash or hang. */
 static void huge_memory(const void *arg)
 {
 	static const int bits[] = { 40, 46, 50, 56, 62, 63 };
@@ -103,7 +103,7 @@ static void bad_access(const void *arg)
 	things_destroy(&t);
 }
 
-/* Optional flags are no promise: relaxed ordering is taken and ignored. */
+/* Optional flags: relaxed ordering is accepted and ignored. */
 static void optional_access(const void *arg)
 {
 	char *there = pages(4096, PROT_READ | PROT_WRITE);
@@ -176,7 +176,7 @@ static void in_use(const void *arg)
 	pair_down(&pair);
 }
 
-/* A context has its own handles: those of another one are nothing to it. */
+/* Handles of another context are not valid. */
 static void other_context(const void *arg)
 {
 	struct ibv_qp_init_attr attr = {

@@ -150,7 +150,7 @@ static int third_of_list(struct things *t)
 	return err;
 }
 
-/* Into an idle QP's queue, which nobody empties: INIT. */
+/* Into the queue of a QP in INIT, which nothing empties. */
 static int too_many_receives(struct ibv_srq *srq, struct ibv_qp *qp)
 {
 	struct ibv_recv_wr wr = {}, *bad;
@@ -167,7 +167,7 @@ static int too_many_sends(struct things *t)
 	struct side *a = &t->pair.a;
 	int i, err = 0;
 
-	/* A queue that stands still: nothing completes. */
+	/* A queue that is not processed: nothing completes. */
 	CHECK_CALL(to_state(a, IBV_QPS_SQD), 0);
 	for (i = 0; i < 70000 && !err; i++)
 		err = post_rdma(a, &t->pair.b, IBV_WR_RDMA_WRITE, i, 0, 0, 8, 0);
@@ -236,7 +236,7 @@ static int send_in(enum ibv_qp_state state)
 	return err;
 }
 
-/* The extended way to post: errors come when the batch is closed. */
+/* Extended posting: errors are returned at the end of the batch. */
 
 enum wrong { PIECES, BYTES, NOTHING };
 
@@ -263,7 +263,7 @@ static int post_extended(const struct options *options, enum wrong wrong, int n)
 				       (uintptr_t)pair.a.buf, 8);
 	}
 	err = ibv_wr_complete(ex);
-	/* Nothing of it has gone. */
+	/* No request of the batch was sent. */
 	CHECK(quiet(pair.a.scq) &&
 	      state_of(&pair.a) == (options->stop_at ? options->stop_at :
 				    IBV_QPS_RTS));

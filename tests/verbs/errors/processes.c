@@ -33,7 +33,7 @@ static int in_child(struct things *t, int (*call)(struct things *t))
 	return WEXITSTATUS(status);
 }
 
-/* A context of its own, and numbers of the parent's */
+/* A context of its own, and handles of the parent */
 
 static struct ibv_pd *numbers[64];
 
@@ -91,7 +91,7 @@ static int import_stolen(struct things *t)
 	return NONE(ibv_import_pd(pd->context, pd->handle));
 }
 
-/* The lkey of a parent's region, in a child's QP, says the same as no key. */
+/* The lkey of a parent's region fails in a child's QP like an unknown key. */
 static int key_stolen(struct things *t)
 {
 	uint32_t key = t->mr->lkey;
@@ -144,7 +144,7 @@ static void other_contexts(struct things *t)
 	no_numbers();
 }
 
-/* The very context, which a child inherits */
+/* The same context, which a child inherits */
 
 static int child_registers(struct things *t)
 {
@@ -233,7 +233,7 @@ static int nobody_registers_on_demand(struct things *t)
 	return nobody_registers(t, 1 << 20, IBV_ACCESS_ON_DEMAND);
 }
 
-/* By the largest region that it may have, and what it has done already. */
+/* From the largest region that is possible, and the memory that is locked already. */
 static int nobody_rereg(struct things *t)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(open_as_nobody(t));

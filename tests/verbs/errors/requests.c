@@ -6,7 +6,7 @@
 
 #include "errors.h"
 
-/* Good ones, that look bad */
+/* Valid requests that look invalid */
 
 static void zero_length(const void *arg)
 {
@@ -66,7 +66,7 @@ static void rnr_then_success(const void *arg)
 	pair_down(&pair);
 }
 
-/* A QP whose peer is gone. */
+/* A QP whose peer no longer exists. */
 static bool lone(struct pair *pair, const struct options *options)
 {
 	if (!pair_up(pair, options))
@@ -76,7 +76,7 @@ static bool lone(struct pair *pair, const struct options *options)
 	return true;
 }
 
-/* A peer that is gone: retries run out, what is behind is flushed. */
+/* The peer no longer exists: retries run out, and later requests are flushed. */
 static void peer_gone(const void *arg)
 {
 	const struct options options = { .timeout = 8, .retry_cnt = 3 };
@@ -126,7 +126,7 @@ static void gone_in_time(const void *arg)
 	pair_down(&pair);
 }
 
-/* The b's QP fails; a's next request finds nobody, with retry_cnt 0 at once. */
+/* b's QP fails; a's next request gets no response, and with retry_cnt 0 fails soon. */
 static void no_retry(const void *arg)
 {
 	const struct options options = { .timeout = 10, .no_retry = true };
@@ -252,7 +252,7 @@ static void cq_overflow(const void *arg)
 	pair_down(&pair);
 }
 
-/* A faulty request waits its turn: those before it succeed first. */
+/* A faulty request fails after those before it have succeeded. */
 static void in_order(const void *arg)
 {
 	struct ibv_sge sge;
@@ -282,9 +282,9 @@ static void in_order(const void *arg)
 }
 
 /*
- * Requests of growing length do not travel together, so the first ones have
- * left, asking for nothing, when the fault is found.  Nor do they wait for a
- * timer, which would take 17 s here.
+ * Requests of growing length do not share a burst, so the first ones have left without
+ * an ACK request when the fault is found.  They must not wait for a timer, which would
+ * take 17 s here.
  */
 static void asked_before_fault(const void *arg)
 {
@@ -350,7 +350,7 @@ static void burst_before_fault(const void *arg)
 	}
 }
 
-/* READs before a bad WRITE are answered, and the WRITE is refused. */
+/* READs before a bad WRITE get their responses, and the WRITE is refused. */
 static void read_then_refused(const void *arg)
 {
 	const struct options options = { .size = 1 << 20 };
@@ -447,7 +447,7 @@ static void ud_faults(const void *arg)
 	ud_with(&pair, pair.a.ah, 0, IBV_WC_SUCCESS);
 	CHECK_CALL(ibv_destroy_ah(other), 0);
 	CHECK_CALL(ibv_dealloc_pd(pd), 0);
-	/* A receive request that cannot be stored to is our own fault. */
+	/* A receive buffer that cannot be written to is a local fault. */
 	pair.b.mr->lkey ^= 0x100;
 	CHECK_CALL(post_recv(&pair.b, 5, 0, 100), 0);
 	pair.b.mr->lkey ^= 0x100;

@@ -18,7 +18,7 @@ static bool write_signaled(struct pair *pair, uint64_t id, uint32_t length)
 				    0, 0, length, IBV_SEND_SIGNALED), 0);
 }
 
-/* Waits until all requests are through, without taking their completions. */
+/* Waits until all requests have completed, without polling. */
 static void settle(struct pair *pair)
 {
 	struct ibv_sge sge = piece(&pair->a, 0, 8);
@@ -169,7 +169,8 @@ static void resized_while_armed(const void *arg)
 
 /*
  * Two pairs whose senders share a completion queue, which nobody has polled: of
- * ten completions every third is the other's.  @own: its own queue, unused.
+ * ten completions, every third belongs to the other pair.  @own: unused queue of the
+ * second pair.
  */
 static bool share_cq(struct pair *pair, struct pair *other, struct ibv_cq **own)
 {
@@ -213,7 +214,7 @@ static void reset(const void *arg)
 	pair_down(&other);
 }
 
-/* The same when a QP is destroyed: nobody is left to know what wr_id means. */
+/* The same when a QP is destroyed. */
 static void destroyed(const void *arg)
 {
 	struct pair pair, other;
@@ -238,8 +239,8 @@ static void destroyed(const void *arg)
 /* Events */
 
 /*
- * A program that arms without polling again learns of earlier completions, as with
- * NICs; but once only.
+ * A program that arms without polling again gets an event for earlier completions, as
+ * with NICs, but only once.
  */
 static void armed_late(const void *arg)
 {
@@ -310,7 +311,7 @@ static int moderate(struct ibv_cq *cq, uint16_t count, uint16_t period)
 	return ibv_modify_cq(cq, &attr);
 }
 
-/* Four completions, of which the event is to wait for 65 ms or for the fourth: how long it took, ms */
+/* Returns the delay of the event, ms: after 65 ms, or at the fourth of four completions. */
 static long event_of_four(struct pair *pair)
 {
 	uint64_t start = now_ms(), id;
@@ -346,7 +347,7 @@ static void moderated(const void *arg)
 	CHECK(write_signaled(&pair, 1, 10));
 	CHECK(event_after(&pair.a, start) >= 50);
 	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
-	/* Four are there; a machine that others load has more than one try. */
+	/* Four completions; several attempts, because the machine may be loaded. */
 	CHECK_CALL(moderate(cq, 4, 0xffff), 0);
 	while (event_of_four(&pair) >= 60 && CHECK(++tries < 50))
 		;
@@ -359,7 +360,7 @@ static void moderated(const void *arg)
 	pair_down(&pair);
 }
 
-/* The batch was full before its time was up: the rest of the time is nobody's. */
+/* If the batch is full before the period ends, the rest of the period does not count. */
 static void told_once(const void *arg)
 {
 	struct pollfd pollfd = { .events = POLLIN };

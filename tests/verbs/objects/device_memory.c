@@ -41,7 +41,7 @@ static size_t most(const struct host *host)
 	       0 : attr.max_dm_size;
 }
 
-/* A copy of what the memory holds from @offset on has to be freed. */
+/* Returns a copy of the memory from @offset on, for free(). */
 static uint8_t *copy_of(struct ibv_dm *dm, size_t offset, size_t length)
 {
 	uint8_t *copy = malloc(length);
@@ -174,7 +174,7 @@ static void remote(const void *arg)
 	pair_down(&pair);
 }
 
-/* As the memory of SENDs, receives and atomics, and of a window. */
+/* Used by SENDs, receives and atomics, and by a window. */
 static void local(const void *arg)
 {
 	struct ibv_dm *from, *to;
@@ -318,7 +318,7 @@ static void bad_use(const void *arg)
 	pair_down(&pair);
 }
 
-/* A process that ends gives back its device memory. */
+/* The device memory of a process is freed when it ends. */
 static void limit_is_kept(const void *arg)
 {
 	const size_t limit = most(&hosts[0]);

@@ -15,11 +15,11 @@
 #include "resources.h"
 
 #define LENGTH	20000
-/* Where a region begins: in the buffer, and as peers name it. */
+/* Start of a region: offset in the buffer, and address for peers. */
 #define OFFSET	(3 * 4096ull + 100)
 #define IOVA	(0x123456000ull + 100)
 
-/* The processor's access as the dma-buf's interface wants it. */
+/* CPU access as the dma-buf interface requires it. */
 static void announce(int fd, uint64_t flags)
 {
 	struct dma_buf_sync sync = { flags | DMA_BUF_SYNC_RW };
@@ -153,7 +153,7 @@ static void bad_use(const void *arg)
 	(void)arg;
 	fd = any_dmabuf(O_CLOEXEC | O_RDWR);
 	REQUIRE(pair_up(&pair, NULL));
-	/* As programs ask whether a GPU's memory could be registered */
+	/* The way that programs find out if a GPU's memory could be registered */
 	reg_fails(pair.a.pd, 0, 4096, 0, -1, ALL_ACCESS, EOPNOTSUPP);
 	reg_fails(pair.a.pd, 0, 0, 0, -1, 0, EOPNOTSUPP);
 	other = open("/dev/null", O_RDWR);

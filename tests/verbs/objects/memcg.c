@@ -109,7 +109,7 @@ static void limited(const void *arg)
 	write_text(CGROUP "/memory.max", "max");
 }
 
-/* Objects of the first device: what the group has, or may have. */
+/* Objects of the first device: usage or limit of the group. */
 
 static bool may_have(const char *what, int n)
 {

@@ -11,7 +11,7 @@
 
 #define LENGTH	3000
 
-/* WRITE to side b's memory at @addr by @key, and what comes of it. */
+/* The result of a WRITE to side b's memory at @addr by @key. */
 static void write_to(struct pair *pair, uint64_t addr, uint32_t key,
 		     enum ibv_wc_status status)
 {
@@ -67,7 +67,7 @@ static void rereg_access(const void *arg)
 	pair_down(&pair);
 }
 
-/* Pinned to be read only, and then written to after all. */
+/* Pinned for reading, and then changed to allow writes. */
 static void rereg_writable(const void *arg)
 {
 	const struct options options = { .mr_access = IBV_ACCESS_REMOTE_READ };
@@ -139,7 +139,7 @@ static void rereg_translation(const void *arg)
 	pair_down(&pair);
 }
 
-/* Addresses are offsets, of the peer and of ourselves. */
+/* Addresses are offsets, for the peer and for local access. */
 static void zero_based(const void *arg)
 {
 	struct pair pair;
@@ -170,7 +170,7 @@ static void zero_based(const void *arg)
 	pair_down(&pair);
 }
 
-/* Lists of which one piece is of no interest. */
+/* SGE lists in which one entry is a null region. */
 static void null_region(const void *arg)
 {
 	const size_t nothing = 70000, size = 200000;
@@ -201,7 +201,7 @@ static void null_region(const void *arg)
 	CHECK(i == 100 + nothing);
 	CHECK(!memcmp(pair.b.buf, pair.a.buf, 100));
 	CHECK(!memcmp(pair.b.buf + i, pair.a.buf + 100, 5000));
-	/* The other way around: what is in the middle is lost. */
+	/* The other way around: data for the middle entry is discarded. */
 	fill(pair.b.buf, size, 8);
 	CHECK_CALL(post_one(&pair.a, &(struct ibv_send_wr) {
 			.wr_id = 2, .sg_list = sge, .num_sge = 3,
@@ -213,7 +213,7 @@ static void null_region(const void *arg)
 	       .length = 5100 + nothing);
 	CHECK(!memcmp(pair.b.buf, pair.a.buf, 100));
 	CHECK(!memcmp(pair.b.buf + 100 + nothing, pair.a.buf + 100, 5000));
-	/* And it is still nothing, from whatever address. */
+	/* It still reads as zero, from any address. */
 	sge[1].addr = -100ull;
 	CHECK_CALL(post_recv(&pair.b, 3, 0, nothing), 0);
 	CHECK_CALL(post_one(&pair.a, &(struct ibv_send_wr) {
@@ -231,7 +231,7 @@ static void null_region(const void *arg)
 	pair_down(&pair);
 }
 
-/* As the place of an incoming message, and what it cannot be. */
+/* As a receive buffer; and remote access, which is refused. */
 static void null_received(const void *arg)
 {
 	struct ibv_sge sge;

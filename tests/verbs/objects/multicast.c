@@ -112,7 +112,7 @@ static void several(const void *arg)
 			gets(members[i], &first.a, id);
 		CHECK(quiet(second.a.rcq));
 	}
-	/* One has left, the others go on. */
+	/* One member has left, the others continue. */
 	CHECK_CALL(ibv_detach_mcast(members[1]->qp, &gid, 0), 0);
 	for (i = 0; i < 3; i++)
 		CHECK_CALL(wants(members[i], 6), 0);
@@ -128,7 +128,7 @@ static void several(const void *arg)
 	pair_down(&second);
 }
 
-/* A message for one group is none for another. */
+/* A message for one group does not reach another. */
 static void two_groups(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };
@@ -246,7 +246,7 @@ static union ibv_gid numbered(int number)
 	return gid;
 }
 
-/* A process that joins all the groups that it may leaves some to others. */
+/* After a process has joined as many groups as it may, others can still join. */
 static void greedy(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };
@@ -289,7 +289,7 @@ static void bad_use(const void *arg)
 	CHECK_CALL(ibv_attach_mcast(connected.a.qp, &gid, 0), EINVAL);
 	CHECK_CALL(ibv_detach_mcast(pair.a.qp, &gid, 0), EINVAL);
 	CHECK_CALL(ibv_attach_mcast(pair.a.qp, &gid, 0), 0);
-	/* Once more changes nothing; a QP that goes leaves its groups. */
+	/* Joining again changes nothing; a QP that is destroyed leaves its groups. */
 	CHECK_CALL(ibv_attach_mcast(pair.a.qp, &gid, 0), 0);
 	CHECK(works(&connected));
 	pair_down(&connected);

@@ -21,8 +21,8 @@
 #define LENGTH	(3 * HUGE + 12345)
 
 /*
- * The size of the blocks that side b's region of LENGTH bytes is mapped by, as
- * the administrator sees it; 0 if it is not to be found.
+ * The block size of side b's region of LENGTH bytes, as "rdma resource" shows it; 0 if
+ * it is not found.
  */
 static unsigned long block_size(void)
 {
@@ -147,7 +147,7 @@ static void transparent(const void *arg)
 	munmap(room, SIZE + 2 * HUGE);
 }
 
-/* A child that has the parent's memory, writes to its own, and ends when told. */
+/* A child that shares the parent's memory, writes to its own, and ends on request. */
 static pid_t fork_with(uint8_t *buf, size_t size, int *tell)
 {
 	int ends[2];
@@ -159,7 +159,7 @@ static pid_t fork_with(uint8_t *buf, size_t size, int *tell)
 	child = fork();
 	if (!child) {
 		close(ends[1]);
-		/* With RDMAV_FORK_SAFE it need not have that memory at all. */
+		/* With RDMAV_FORK_SAFE the child does not have that memory. */
 		if (!getenv("RDMAV_FORK_SAFE") && !getenv("IBV_FORK_SAFE"))
 			memset(buf, 0xcc, size);
 		_exit(read(ends[0], &c, 1) != 0);
@@ -170,8 +170,8 @@ static pid_t fork_with(uint8_t *buf, size_t size, int *tell)
 }
 
 /*
- * The first to write after a fork gets a copy; if that is the parent, its
- * regions must not stay with the pages that the child has.
+ * The first process to write after a fork gets a copy.  If that is the parent, its
+ * regions must not keep the pages of the child.
  */
 static void forked(const void *arg)
 {

@@ -133,7 +133,7 @@ static void in_child(const struct told *told)
 	unimport(&im);
 }
 
-/* Returns whether a child process finds all right with what it was told. */
+/* Does a child process succeed with the objects in @told? */
 static bool other_process(const struct told *told)
 {
 	pid_t child;
@@ -183,7 +183,7 @@ static void by_another_process(const void *arg)
 	munmap(told.buf, SIZE);
 }
 
-/* Giving back an import leaves the original as it was. */
+/* Releasing an import leaves the original unchanged. */
 static void by_the_same(const void *arg)
 {
 	struct imported im;
@@ -208,7 +208,7 @@ static void by_the_same(const void *arg)
 	pair_down(&pair);
 }
 
-/* The importer may be the one that ends an object. */
+/* The importer may destroy an object. */
 static void destroyed_by_importer(const void *arg)
 {
 	struct ibv_context *context;

@@ -13,7 +13,7 @@
 
 #define ENTRIES	16
 
-/* Side b's queue; a request's wr_id tells its buffer, 1 KiB each. */
+/* Side b's queue; the wr_id of a request is the number of its buffer, 1 KiB each. */
 static int post(struct pair *pair, uint64_t id)
 {
 	return post_recv(&pair->b, id, id % ENTRIES * 1024, 1024);
@@ -106,7 +106,7 @@ static void several_qps(const void *arg)
 		pair_down(&pairs[i]);
 }
 
-/* The peer waits, and goes on when there is something to receive with. */
+/* The peer waits, and continues when there is a receive request. */
 static void empty(const void *arg)
 {
 	const struct options options = { .srq = ENTRIES };
@@ -165,7 +165,7 @@ static void limit(const void *arg)
 	for (id = 4; id <= 6; id++)
 		send_for(&pair, id);
 	CHECK(no_event(&pair.b));
-	/* Too few already: who sets a limit then is told at once. */
+	/* Fewer than the limit already: the event is raised at once. */
 	attr.srq_limit = 1;
 	CHECK_CALL(ibv_modify_srq(pair.b.srq, &attr, IBV_SRQ_LIMIT), 0);
 	CHECK(wait_event(&pair.b, IBV_EVENT_SRQ_LIMIT_REACHED));
@@ -229,7 +229,7 @@ static void last_reached(const void *arg)
 	send_for(&pair, 1);
 	CHECK_CALL(to_state(&pair.b, IBV_QPS_ERR), 0);
 	CHECK(wait_event(&pair.b, IBV_EVENT_QP_LAST_WQE_REACHED));
-	/* Waiting requests are not the QP's: none is flushed, none lost. */
+	/* Posted requests do not belong to the QP: none is flushed, none is lost. */
 	CHECK(quiet(pair.b.rcq));
 	CHECK(no_event(&pair.b));
 	REQUIRE(pair_again(&pair));
@@ -320,7 +320,7 @@ struct sroce_qp_slot *find_slot(uint32_t tail)
 	return found;
 }
 
-/* An impossible count of requests costs its owner the queue, and no more. */
+/* An impossible count of requests breaks only that queue. */
 static void bad_tail(const void *arg)
 {
 	const struct options options = { .srq = 256 };
@@ -344,7 +344,7 @@ static void bad_tail(const void *arg)
 	pair_down(&other);
 }
 
-/* A stranger's datagram that finds that out completes nothing. */
+/* A stranger's datagram that meets the broken queue completes nothing. */
 static void bad_tail_datagram(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD, .srq = 256 };

@@ -109,7 +109,7 @@ static void type1(const void *arg)
 	refused_at(&pair, 4095, mw->rkey);
 	refused_at(&pair, 4096 + 8192 - LENGTH + 1, mw->rkey);
 	refused_at(&pair, 4096, old);
-	/* Moved, and then to nowhere. */
+	/* Moved, and then unbound. */
 	old = mw->rkey;
 	bind1(&pair, mw, 20000, 5000, IBV_WC_SUCCESS);
 	accepted(&pair, 20000, mw->rkey);
@@ -123,7 +123,7 @@ static void type1(const void *arg)
 	pair_down(&pair);
 }
 
-/* More than are done at a time. */
+/* More than are executed in one lock section. */
 static void many_binds(const void *arg)
 {
 	const struct options options = { .mr_access = ACCESS, .wr = 1000 };
@@ -148,8 +148,8 @@ static void many_binds(const void *arg)
 }
 
 /*
- * One answer ends thousands of requests, more than are done in one go.  The last
- * one is refused (@arg), or not: each has its own status, in order.
+ * One response completes thousands of requests, more than in one lock section.  The
+ * last one is refused (@arg), or not: each has its own status, in order.
  */
 #define LOCAL_ONES	5000
 
@@ -227,7 +227,7 @@ static int invalidate(struct side *side, uint64_t id, uint32_t key)
 	return post_one(side, &wr);
 }
 
-/* The second pair's QPs may not use what is bound to the first one's. */
+/* QPs of the second pair must not use windows that are bound to the first pair. */
 static void type2(const void *arg)
 {
 	struct pair pair, other;
@@ -271,7 +271,7 @@ static void type2(const void *arg)
 	pair_down(&pair);
 }
 
-/* A SEND takes the peer's key away, before it can be used once more. */
+/* A SEND invalidates the peer's key before it can be used again. */
 static void send_inv(const void *arg)
 {
 	struct ibv_send_wr wr = {
@@ -355,7 +355,7 @@ static void in_order(const void *arg)
 	pair_down(&pair);
 }
 
-/* If each waited for something when it goes, a process could not exit. */
+/* If each destruction waited for a grace period, a process could not exit. */
 static void thousands(const void *arg)
 {
 	static struct ibv_mw *mws[4000];
@@ -418,7 +418,7 @@ static void bad_use(const void *arg)
 	bad_bind(&pair, mw, info);
 	CHECK(ibv_rereg_mr(pair.b.mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 			   ALL_ACCESS) && errno == EBUSY);
-	/* Neither a window of another kind nor a region. */
+	/* Neither a window of another type nor a region. */
 	CHECK_CALL(invalidate(&pair.b, 1, mw1->rkey), 0);
 	EXPECT(pair.b.scq, pair.b.qp, .wr_id = 1,
 	       .status = IBV_WC_MW_BIND_ERR);
@@ -434,7 +434,7 @@ static void bad_use(const void *arg)
 	pair_down(&pair);
 }
 
-/* By the command itself, whatever a library thinks of the type */
+/* By the command itself, without the type check of the library */
 static int alloc_by_write(const struct ibv_pd *pd, uint8_t type)
 {
 	struct ib_uverbs_alloc_mw_resp resp;
@@ -465,7 +465,7 @@ static void no_type(const void *arg)
 		if (!CHECK_CALL(alloc_by_write(pair.a.pd, types[i]), EINVAL))
 			diag("type %u", types[i]);
 	CHECK(works(&pair));
-	/* Its PD could not go if there were a window. */
+	/* If there were a window, its PD could not be destroyed. */
 	pair_down(&pair);
 }
 

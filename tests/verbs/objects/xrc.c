@@ -98,7 +98,7 @@ static void atomics(const void *arg)
 
 /* Several SRQs */
 
-/* An SRQ beside that of side b, in a protection domain of its own. */
+/* A second SRQ besides that of side b, in another protection domain. */
 struct queue {
 	struct side side;
 	struct ibv_cq *cq;
@@ -129,7 +129,7 @@ static void queue_down(struct queue *q)
 	CHECK_CALL(ibv_dealloc_pd(q->side.pd), 0);
 }
 
-/* A message of 3000 bytes from a; it is the queue's. */
+/* A message of 3000 bytes from a for that queue. */
 static void send_to(struct pair *pair, const struct side *to,
 		    struct ibv_cq *cq, uint64_t id)
 {
@@ -197,7 +197,7 @@ static void taking_turns(const void *arg)
 	pair_down(&pair);
 }
 
-/* Keys are those of the protection domain of the SRQ that is named. */
+/* Keys must belong to the protection domain of the SRQ that the request names. */
 static void domain_of_keys(const void *arg)
 {
 	struct queue q;
@@ -228,7 +228,7 @@ static void domain_of_keys(const void *arg)
 
 /* Refusals */
 
-/* The number that a uses is no SRQ for b by now. */
+/* The number that a uses does not belong to an SRQ of b any more. */
 static void refused(struct pair *pair)
 {
 	long long before = counter(pair->b.host, "resp_remote_access_errors");
@@ -432,8 +432,9 @@ static bool targets(struct pair *pair, struct ibv_xrcd *xrcd)
 }
 
 /*
- * A member whose ring cannot be: who names its SRQ is refused.  Its target fails,
- * as by a receive request without a key; other SRQs and other targets do not.
+ * A member with an impossible ring: requests that name its SRQ are refused, and the
+ * target fails, as with a receive request without a valid key.  Other SRQs and targets
+ * are not affected.
  */
 static void bad_ring(const void *arg)
 {
@@ -462,7 +463,7 @@ static void bad_ring(const void *arg)
 	CHECK(state_of(&pair.b) == IBV_QPS_ERR);
 	CHECK(quiet(q.cq));
 	send_to(&other, &q.side, q.cq, 3);
-	/* The target can be had again, and so can the others' SRQs by it. */
+	/* The target can be connected again and used with the SRQs of others. */
 	REQUIRE(pair_again(&pair));
 	send_to(&pair, &q.side, q.cq, 4);
 	pair.a.srqn = srq_number(pair.b.srq);
@@ -522,7 +523,7 @@ static struct sroce_rqe *find_request(uint64_t id)
 	return found;
 }
 
-/* A request that was changed in the ring takes its target with it. */
+/* A receive request that was changed in the ring breaks its target. */
 static bool send_for_malformed(struct pair *pair, uint64_t id, uint32_t num_sge,
 			       uint32_t reserved)
 {
@@ -538,7 +539,7 @@ static bool send_for_malformed(struct pair *pair, uint64_t id, uint32_t num_sge,
 	CHECK_CALL(post_send(&pair->a, 2, 0, 100, IBV_SEND_SIGNALED), 0);
 	EXPECT(pair->a.scq, pair->a.qp, .wr_id = 2,
 	       .status = IBV_WC_REM_OP_ERR);
-	/* It does not get lost, wherever the message before went. */
+	/* It is not lost, whichever SRQ the message before used. */
 	return EXPECT(pair->b.rcq, pair->b.qp, .wr_id = id,
 		      .status = IBV_WC_LOC_QP_OP_ERR) &&
 	       CHECK(state_of(&pair->b) == IBV_QPS_ERR);
@@ -580,7 +581,7 @@ static void malformed_request(const void *arg)
 	pair_down(&pair);
 }
 
-/* A message that has taken a receive request is dropped when the SRQ goes. */
+/* A message that has taken a receive request is dropped if the SRQ is destroyed. */
 static void destroyed_under_traffic(const void *arg)
 {
 	struct options options = { .type = IBV_QPT_XRC_SEND, .size = 1 << 20 };
@@ -811,9 +812,9 @@ static void tell(int fd, uint32_t word)
 }
 
 /*
- * Makes a target and an SRQ in the domain behind the file, connects the target
- * to the initiator that it hears of, and receives a message.  It ends without
- * tidying up.
+ * Creates a target and an SRQ in the domain of the file, connects the target to the
+ * initiator whose number it gets, and receives a message.  It ends without destroying
+ * them.
  */
 static int creator(const struct wires *w)
 {
@@ -916,7 +917,7 @@ static void processes(const void *arg)
 	send_to(&pair, &pair.b, pair.b.rcq, 4);
 	tell(w.down[1], 1);
 	CHECK(waitpid(child, &status, 0) == child && !status);
-	/* The target outlives who has made it; its SRQ does not. */
+	/* The target outlives the process that has created it; the SRQ does not. */
 	send_to(&pair, &pair.b, pair.b.rcq, 5);
 	pair.a.srqn = srqn;
 	refused(&pair);

@@ -165,7 +165,7 @@ static void refused(const void *arg)
 	two[1] = sge;
 	CHECK_CALL(ibv_advise_mr(pair.b.pd, prefetch, FLUSH, two, 2), EFAULT);
 	CHECK_CALL(statistic(" page_prefetch "), 1);
-	/* No memory there; later that is nobody's concern. */
+	/* There is no memory; this does not matter later. */
 	unmap(pair.b.buf + 3 * PAGE, PAGE);
 	CHECK_CALL(advise(&pair.b, prefetch, FLUSH, whole(&pair.b)), EFAULT);
 	CHECK_CALL(advise(&pair.b, prefetch, 0, whole(&pair.b)), 0);
@@ -215,7 +215,7 @@ static bool bound(struct pair *pair, struct ibv_mw *mw)
 		      .opcode = IBV_WC_BIND_MW);
 }
 
-/* The kernel waits for those who use the key: they must let go of it. */
+/* The kernel waits for users of the key, which must release it. */
 static bool advised_until_gone(struct pair *pair, struct ibv_mw *mw)
 {
 	struct ibv_send_wr wr = {
@@ -240,7 +240,7 @@ static bool advised_until_gone(struct pair *pair, struct ibv_mw *mw)
 	return CHECK(n == 1) && CHECK(wc.wr_id == 2 && !wc.status);
 }
 
-/* On one processor: the timer's softirq comes over the advice. */
+/* On one processor, so that the timer's softirq interrupts the advice. */
 static void windows(const void *arg)
 {
 	const struct options options = {

@@ -38,7 +38,7 @@ static void reply(int fd, const struct fuse_in_header *in, int error,
 	};
 	struct iovec iov[] = { { &out, sizeof(out) }, { data, length } };
 
-	/* A question that was taken back has no answer. */
+	/* An interrupted request gets no reply. */
 	if (writev(fd, iov, 2) < 0)
 		return;
 }
@@ -71,7 +71,7 @@ static void answer(int fd, const struct fuse_in_header *in)
 		.attr_valid = 1000,
 		.attr = attributes(FILE_NODE),
 	};
-	/* Else each one that opens it waits for the pages that never come. */
+	/* Otherwise each process that opens it would wait for the pages. */
 	struct fuse_open_out open = { .open_flags = FOPEN_KEEP_CACHE };
 
 	switch (in->opcode) {

@@ -24,7 +24,7 @@ static bool with_hole(struct pair *pair, bool local)
 	return true;
 }
 
-/* The rest of the region is as good as ever. */
+/* The rest of the region still works. */
 static void fill_hole(struct pair *pair, bool local)
 {
 	CHECK(pair_again(pair));
@@ -72,7 +72,7 @@ static void atomic_hole(const void *arg)
 	fill_hole(&pair, local);
 }
 
-/* The peer gave up before that was known; it does not count afterwards. */
+/* The peer gave up before this was known; it does not count later. */
 static void forgotten_hole(const void *arg)
 {
 	struct pair pair;
@@ -191,7 +191,7 @@ static void registrations(const void *arg)
 	CHECK_CALL(try_register(pair.b.pd, 0, PAGE,
 				IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ON_DEMAND),
 		   EINVAL);
-	/* Nothing need be there yet, or ever. */
+	/* There need not be any memory. */
 	CHECK_CALL(try_register(pair.b.pd, 0, PAGE, ON_DEMAND), 0);
 	CHECK_CALL(try_register(pair.b.pd, -2 * PAGE, PAGE, ON_DEMAND), 0);
 	CHECK_CALL(try_register(pair.b.pd, 0, SIZE_MAX, ON_DEMAND), 0);

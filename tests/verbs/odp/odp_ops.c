@@ -76,7 +76,7 @@ static void operations(const void *arg)
 	pair_down(&pair);
 }
 
-/* Memory that nobody has looked at: a source of zeros, a target of anything. */
+/* Untouched memory: it reads as zeros, and can be written to. */
 static void untouched(const void *arg)
 {
 	const size_t size = 64 * PAGE;
@@ -172,7 +172,7 @@ static void shared_receives(const void *arg)
 	pair_down(&pair);
 }
 
-/* Nothing is lost on the sending side; what receives is touched before. */
+/* Nothing is lost on the sending side; the receiving memory is present. */
 static void connected_unreliably(const void *arg)
 {
 	const struct options options = {
@@ -197,7 +197,7 @@ static void connected_unreliably(const void *arg)
 	pair_down(&pair);
 }
 
-/* The first message is lost, with the page faults; a later one is not. */
+/* The first message is lost, but pages its memory in; a later one is not lost. */
 static void received_unreliably(const void *arg)
 {
 	const struct options options = {
@@ -265,7 +265,7 @@ static void datagrams(const void *arg)
 	pair_down(&pair);
 }
 
-/* Stack, data, heap and what is mapped later, by one key. */
+/* Stack, data, heap and later mappings, by one key. */
 static void whole_space(const void *arg)
 {
 	static uint8_t data[3 * PAGE];

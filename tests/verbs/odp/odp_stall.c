@@ -47,8 +47,8 @@ static int post_around(struct pair *pair, const struct ibv_mr *mr, bool more)
 }
 
 /*
- * The READ gives up; what was before it was done, and its sender is told so,
- * whether something comes behind it or not.
+ * The READ fails.  Requests before it are executed and acknowledged, whether or not
+ * requests follow the READ.
  */
 static void before_a_read(const void *arg)
 {

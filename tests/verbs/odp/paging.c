@@ -13,7 +13,7 @@ bool paging_up(struct pair *pair, size_t pages)
 	const struct options options = {
 		.mr_access = ON_DEMAND,
 		.size = pages * PAGE,
-		/* A page may take its time on a busy machine: 1 s. */
+		/* On a busy machine a page may take a second. */
 		.timeout = 18,
 	};
 

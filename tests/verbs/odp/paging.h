@@ -10,17 +10,17 @@
 /* A pair whose regions are on demand, @pages long. */
 bool paging_up(struct pair *pair, size_t pages);
 
-/* The memory has no pages any more; anonymous memory is zero. */
+/* Discards the pages; anonymous memory is zero afterwards. */
 void discard(void *at, size_t length);
-/* Nothing is there any more, not even an address. */
+/* Unmaps the memory. */
 void unmap(void *at, size_t length);
-/* New memory at the same place. */
+/* Maps new memory at the same address. */
 bool map_again(void *at, size_t length, int protection);
 
 /* WRITE or READ of a's whole buffer, or of @length bytes, to b's; the status. */
 enum ibv_wc_status try_rdma(struct pair *pair, enum ibv_wr_opcode opcode,
 			    uint32_t length);
-/* The same has to be successful. */
+/* The same; must succeed. */
 bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length);
 
 #endif /* PAGING_H */

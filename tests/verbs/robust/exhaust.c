@@ -27,7 +27,7 @@
 
 /* More than any call needs. */
 #define MOST	3000
-/* Of a link, these are ours; then come those of its thousands of files. */
+/* "rdma link add": the driver's allocations; those of its thousands of files follow. */
 #define OURS	120
 
 static uint64_t seed;
@@ -43,12 +43,12 @@ static uint8_t *memory;
 /**
  * struct act - a call that may fail
  * @name: of the call
- * @run: it; 0 and a result in *@object, or an errno
- * @undo: takes it back; 0 or an errno; may fail by injection, too
- * @before: makes what the call is about
- * @after: takes that away
- * @other_errno: what libibverbs, or what the call begins with, makes of it
- * @sample: it has too many allocations, and takes too long, to try them all
+ * @run: calls it; 0 and a result in *@object, or an errno
+ * @undo: undoes the call; 0 or an errno; may fail by injection, too
+ * @before: creates objects that the call needs
+ * @after: destroys them
+ * @other_errno: errno that libibverbs, or an earlier step of the call, returns instead
+ * @sample: it has too many allocations, and takes too long, to try all
  */
 struct act {
 	const char *name;
@@ -321,7 +321,7 @@ static void drop_mr(void)
 	CHECK_CALL(ibv_dereg_mr(mr), 0);
 }
 
-/* A region whose change has failed half-way is good for nothing but that. */
+/* A region whose change failed half-way can only be changed again or destroyed. */
 static int rereg_mr(void **object)
 {
 	static size_t length;
@@ -460,8 +460,8 @@ static void no_spare_netdev(void)
 }
 
 /*
- * The RDMA core forgets to give back the domain when its part of creating an
- * XRC QP that receives fails (create_xrc_qp_user()), so there is none.
+ * The RDMA core leaks the domain if its part of creating a receiving XRC QP fails
+ * (create_xrc_qp_user()), so there is no such QP.
  */
 static const struct act acts[] = {
 	{ "open and close", open_device, close_device, .other_errno = ENOENT },
@@ -501,7 +501,7 @@ static bool good_errno(const struct act *act, int err)
 	       err == act->other_errno;
 }
 
-/* Takes it back with the same failures, then without. */
+/* Undoes it with the same failures, then without. */
 static void undo(const struct act *act, void *object, int nth)
 {
 	int err;
@@ -516,7 +516,7 @@ static void undo(const struct act *act, void *object, int nth)
 	CHECK_CALL(act->undo(object), 0);
 }
 
-/* Returns whether there was no allocation left to fail. */
+/* Returns true if no allocation was left to fail. */
 static bool attempt(const struct act *act, int nth, int *failed)
 {
 	void *object = NULL;
@@ -618,9 +618,9 @@ static void traffic(const void *arg)
 }
 
 /*
- * A QP has no memory for its send requests before the first post.  If there is
- * none in error, either, what is posted to learn of the end is flushed all the
- * same.  The queue is short: an allocation of it has nothing to fall back to.
+ * A QP has no memory for its send requests before the first post.  If there is none in
+ * the error state either, a request that is posted to detect the end is flushed all the
+ * same.  The queue is short, so that its allocation has no fallback.
  */
 static const struct options unused = { .wr = 16 };
 

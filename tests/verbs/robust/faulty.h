@@ -5,19 +5,19 @@
 
 #include <stdbool.h>
 
-/* Can it be done here?  Sets it up. */
+/* Sets up fault injection; false if it is not possible here. */
 bool faults_ready(void);
 /* The nth allocation of this thread from now on fails. */
 void fail_nth(int nth);
 /* The number of the next allocation to fail; 0 when it has failed. */
 int fail_left(void);
-/* No more; returns whether it came to that. */
+/* Stops injecting; returns true if an allocation has failed. */
 bool fail_stop(void);
-/* So many percent of those that must not sleep fail, whoever's they are. */
+/* This percentage of all allocations that must not sleep fails. */
 void fail_some(int percent);
 void fail_none(void);
 
-/* As "rdma link add NAME type sroce netdev NETDEV": 0 or an errno. */
+/* Does "rdma link add NAME type sroce netdev NETDEV"; returns 0 or an errno. */
 int rdma_link_add(const char *name, const char *netdev);
 int rdma_link_delete(const char *name);
 

@@ -32,12 +32,12 @@ enum {
 };
 
 /**
- * struct packet - from BTH to pad, as values
- * @opcode: which headers there are depends on it
+ * struct packet - values of a packet, from BTH to pad
+ * @opcode: determines the headers
  * @flags: byte 1 of the BTH: solicited, MigReq, pad, version
  * @becn: byte 4: FECN, BECN, reserved
  * @ask: byte 8: AckReq, reserved
- * @pkey: and all others: fields of the headers
+ * @pkey: this and all others: fields of the headers
  * @length: of the payload, bytes
  */
 struct packet {
@@ -98,12 +98,12 @@ static inline uint32_t ip_bytes(const struct path *path)
 	return path->ipv6 ? 40 : 20;
 }
 
-/* All around a body, up to its ICRC. */
+/* Adds all headers and the ICRC to a body. */
 void frame_seal(struct frame *frame, const struct path *path,
 		const uint8_t *body, uint32_t length);
-/* The trailer of a packet, of which @ip is all before it. */
+/* The ICRC of the packet that begins with @ip. */
 uint32_t icrc_of(const uint8_t *ip, uint32_t length);
-/* Anew, when something before it has changed; in IPv4's header, too. */
+/* Computes it again after a change, and the checksum of an IPv4 header, too. */
 void frame_icrc(struct frame *frame);
 void frame_checksum(struct frame *frame);
 

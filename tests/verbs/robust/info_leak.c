@@ -21,7 +21,7 @@
  * struct series - numbers in the order in which they were given out
  * @name: of what
  * @bits: of each; the lowest ones
- * @twice: may be there by chance
+ * @twice: numbers may be equal by chance
  * @make: another one; false when there are enough
  * @drop: all of them, the last one first
  */
@@ -112,8 +112,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /*
- * As often as a coin would show heads, give or take 6.5 deviations: there are
- * 384 such questions, so that one run in 3 * 10^7 fails by chance.
+ * As often as a coin shows heads, within 6.5 standard deviations: there are 384 such
+ * checks, so one run in 3 * 10^7 fails by chance.
  */
 static bool fair(int heads, int throws)
 {
@@ -141,7 +141,7 @@ static void check_bits(const struct series *s, int n)
 	}
 }
 
-/* None is there twice if it must not, and steps of the same size are rare. */
+/* No number occurs twice unless @twice, and equal steps are rare. */
 static void check_repetitions(const struct series *s, int n)
 {
 	double pairs = (double)n * n / 2 / (1ull << s->bits);
@@ -220,7 +220,7 @@ static void read_psns(const void *arg)
 	check_series(&psns, n);
 }
 
-/* A number that was given back is not the next one. */
+/* A freed number is not used next. */
 static void not_again(const void *arg)
 {
 	const struct series *s = arg;
@@ -256,7 +256,7 @@ static bool leave_marks(void)
 	return !munmap(words, LEFT);
 }
 
-/* Ours, and what a kernel that is told to puts into free pages and objects. */
+/* Our pattern, and those of kernels that poison free pages and objects. */
 static bool is_stale(uint64_t word)
 {
 	return word == MARK || word == 0xaaaaaaaaaaaaaaaaull ||

@@ -25,7 +25,7 @@ static uint64_t seed;
 static unsigned long rounds;
 static struct pair victim;
 
-/* Requests under way, of which nobody awaits the end */
+/* Requests in flight whose completions nobody polls */
 
 static void send_from(struct side *side, const struct side *peer,
 		      struct chance *c)
@@ -109,7 +109,7 @@ static void change_region(struct pair *pair, struct chance *c)
 {
 	struct ibv_mr *mr = pair->b.mr;
 
-	/* Of memory on demand it is refused. */
+	/* Refused for memory on demand. */
 	ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
 		     one_in(c, 2) ? 0 : ALL_ACCESS);
 }
@@ -141,7 +141,7 @@ static void write_to(struct pair *pair, uint64_t addr, uint32_t rkey,
 	post_one(&pair->a, &wr);
 }
 
-/* The request that binds it may still wait when the window is gone. */
+/* The request that binds it may still be queued when the window is destroyed. */
 static void drop_window(struct pair *pair, struct chance *c)
 {
 	struct side *side = &pair->b;
@@ -277,7 +277,7 @@ static void objects(const void *arg)
 	diag("%lu rounds", i);
 }
 
-/* A process ends with all it has, now or a little later. */
+/* A process ends with all its objects, now or a little later. */
 static bool killed_round(struct chance *c)
 {
 	int status, ready[2];
@@ -350,7 +350,7 @@ static bool connected(struct pair *pair)
 		state_of(&pair->b) != IBV_QPS_ERR) || pair_again(pair);
 }
 
-/* For those who take the devices away: goes on until that has happened. */
+/* For tests that remove the devices: continues until they are gone. */
 static int churn(void)
 {
 	struct chance c = { (uint64_t)getpid() << 20 ^ time(NULL) };

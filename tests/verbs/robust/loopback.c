@@ -17,11 +17,11 @@
 #define GRH		40
 
 /**
- * struct choir - QPs of a type
- * @o: theirs
- * @sides: all but the first have everything but the QP of the first
- * @spoken: of each QP: requests that have their completions
- * @heard: datagrams: what has come of each from its neighbour, a bit a word
+ * struct choir - QPs of one type
+ * @o: their options
+ * @sides: the QPs; they share all other objects of the first one
+ * @spoken: of each QP: number of completed requests
+ * @heard: datagrams: which ones have arrived from the neighbour, one bit each
  */
 struct choir {
 	struct options o;
@@ -137,7 +137,7 @@ static unsigned int who(const struct choir *c, uint32_t qp_num)
 	return i;
 }
 
-/* Each QP's completions come in its own order. */
+/* The completions of each QP come in order. */
 static bool spoken(struct choir *c, unsigned int n)
 {
 	struct ibv_wc wc;
@@ -173,7 +173,7 @@ static bool all_written(const struct choir *c)
 	return true;
 }
 
-/* A datagram is its neighbour's, comes once, and is whole. */
+/* A datagram comes from the neighbour, once, and is complete. */
 static bool hear(struct choir *c, const struct ibv_wc *wc)
 {
 	unsigned int word = ntohl(wc->imm_data) % (WORDS + 1);
@@ -209,7 +209,7 @@ static bool hear_some(struct choir *c, unsigned int *n)
 	return true;
 }
 
-/* In peace each hears its neighbour's last word. */
+/* Without load the neighbour's last datagram arrives. */
 static bool hear_last(struct choir *c)
 {
 	struct ibv_wc wc;
@@ -226,9 +226,8 @@ static bool hear_last(struct choir *c)
 }
 
 /*
- * Two QPs that have so much to say that softirqs, too, are left to a thread: as
- * threads that deliver what was sent, it does not get the processor before all
- * have spoken.
+ * Two QPs that send so much that softirqs are left to a thread, too.  Like the work
+ * items that deliver packets, that thread does not run before all have sent.
  */
 #define SPEECH		(1u << 20)
 #define SPEECHES	16

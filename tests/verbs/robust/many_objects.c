@@ -24,7 +24,7 @@ static unsigned int number(const char *name, unsigned int usual)
 	return text ? strtoul(text, NULL, 0) : usual;
 }
 
-/* How many objects of a kind there are, on all devices together */
+/* Number of objects of each type, on all devices together */
 static long used(const char *kind)
 {
 	FILE *file = popen("rdma resource show", "r");
@@ -55,7 +55,7 @@ static struct usage usage(void)
 	return u;
 }
 
-/* So many more than @before: in the order of kinds[]. */
+/* Checks the increase since @before, in the order of kinds[]. */
 static void used_since(const struct usage *before, const struct usage *more)
 {
 	struct usage now = usage();
@@ -84,8 +84,8 @@ static bool allow_files(unsigned int contexts)
 /* Contexts: one of each device makes a pair. */
 
 /**
- * struct couple - two contexts and what they have
- * @hosts: they
+ * struct couple - two contexts and their objects
+ * @hosts: the contexts
  * @pair: a QP of each
  */
 struct couple {
@@ -140,7 +140,7 @@ static bool some_connect(struct couple *couples, unsigned int n)
 	return pair_connect(&couples[n - 1].pair);
 }
 
-/* Those that work go last, and work while the others are gone. */
+/* The QPs in use are destroyed last, and work while the others are gone. */
 static void leave(struct couple *couples, unsigned int n)
 {
 	unsigned int i;
@@ -180,9 +180,9 @@ static void contexts(const void *arg)
 #define BLOCK	3001
 
 /**
- * struct crowd - many QPs with all else in common
+ * struct crowd - many QPs that share all other objects
  * @host: their context
- * @one: what they have in common, and a QP of its own
+ * @one: the shared objects, and a QP of its own
  * @sides: of each QP
  * @n: how many
  */
@@ -240,7 +240,7 @@ static struct pair stop(const struct crowd *c, unsigned int i)
 	};
 }
 
-/* A block of data goes from place to place, by a WRITE of another QP each. */
+/* A block of data is moved by WRITEs, each of another QP. */
 static void write_round(struct crowd *c, uint32_t seed)
 {
 	struct pair pair;
@@ -376,7 +376,7 @@ static bool some_are_written(const struct library *l, unsigned int apart)
 	return true;
 }
 
-/* All but each @apart'th, then these, while they work. */
+/* Deregisters all except each @apart-th one, then these, while they are in use. */
 static void library_down(struct library *l, unsigned int apart)
 {
 	unsigned int i;
@@ -406,7 +406,7 @@ static void regions(const void *arg)
 	used_since(&before, &nothing);
 }
 
-/* A process that is killed: the kernel destroys what it had, one by one. */
+/* A process that is killed: the kernel destroys its objects one by one. */
 
 /* Addresses for each QP: enough to see it if each had to look at every QP. */
 #define ADDRESSES	10
@@ -447,7 +447,7 @@ static bool take_all(unsigned int n)
 	return true;
 }
 
-/* It says by a byte that it has all, and stays. */
+/* It sends a byte when it has all objects, and stays. */
 static pid_t start_hoarder(unsigned int n, int *from)
 {
 	int fds[2];
@@ -488,8 +488,8 @@ static void killed(const void *arg)
 }
 
 /*
- * Requests posted before an address goes are sent first.  The time for that does
- * not depend on the QPs that have nothing to send.
+ * Requests that were posted before an AH is destroyed are sent first.  The time for
+ * that does not depend on QPs that have nothing to send.
  */
 #define POSTS	8
 
@@ -549,8 +549,8 @@ static void addresses(const void *arg)
 }
 
 /*
- * Nobody answers any of them, and there are more of their timers in a moment than
- * a processor serves at once: each gives up, and none keeps others from working.
+ * None of them gets a response, and more of their timers expire in a moment than a
+ * processor serves at once.  Each QP fails, and none keeps others from working.
  */
 #define MOST_SILENT	2000
 

@@ -365,7 +365,7 @@ void spoil_frame(struct chance *c, struct frame *frame)
 		      draw_below(c, frame->length - ETHERNET_BYTES);
 
 	switch (draw_below(c, 5)) {
-	case 0:			/* the ICRC, or what it is about */
+	case 0:			/* the ICRC, or bytes that it covers */
 		frame->bytes[at] ^= 1 << draw_below(c, 8);
 		break;
 	case 1:

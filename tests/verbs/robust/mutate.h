@@ -8,16 +8,16 @@
 #include "frame.h"
 #include "targets.h"
 
-/* A QP of others, which our packets name but may not reach; 0 for none. */
+/* A QP of others that our packets name but must not affect; 0 for none. */
 extern uint32_t foreign_qpns[2];
 
 /**
  * propose() - the next packet of a conversation
- * @t: with whom
+ * @t: the target
  * @c: choices
- * @p: the packet, right as far as we know
+ * @p: the packet, valid as far as we know
  *
- * The target is then taken to have executed it.
+ * Assumes that the target then executes it.
  */
 void propose(struct target *t, struct chance *c, struct packet *p);
 /* A management datagram. */

@@ -6,12 +6,12 @@
 
 #include "transfer.h"
 
-/* Moves data beside what the neighbours do, and must not notice. */
+/* Moves data meanwhile, which must not be affected. */
 extern struct pair victim;
 
 /*
- * Starts this program anew with these arguments, its standard input one end of
- * a socket, @fd the other.
+ * Starts this program again with these arguments.  Its standard input is one end of a
+ * socket pair, @fd the other.
  */
 pid_t start_neighbour(char *const argv[], int *fd);
 /* Kills it; true if it had lived up to then. */

@@ -13,7 +13,7 @@
 #define BYTES		3000
 #define PLACES		4
 
-/* Ways to neglect a QP.  Each has a peer in the process that tests. */
+/* Ways to neglect a QP.  Each has a peer in the test process. */
 enum way {
 	LATE,		/* no receive request, and the peer asks for ever */
 	EMPTY,		/* none in the SRQ; the peer gives up */
@@ -22,7 +22,7 @@ enum way {
 	WAYS
 };
 
-/* The completion queues of the one who tests are large enough. */
+/* The completion queues of the test process are large enough. */
 static const struct options theirs[WAYS] = {
 	[EMPTY] = { .srq = MESSAGES },
 	[FULL] = { .cqe = PLACES },
@@ -51,7 +51,7 @@ static bool sides_up(struct side *sides, struct host *host,
 	return true;
 }
 
-/* Exchanges numbers with whoever is at the other end, and connects. */
+/* Exchanges numbers with the process at the other end, and connects. */
 static bool sides_meet(struct side *sides, struct host *peers_host, int fd,
 		       const struct options *options, struct ibv_qp *qps)
 {
@@ -87,7 +87,7 @@ static bool told(int fd)
 
 /* The neglectful process */
 
-/* It sends to itself, too, and never takes what comes of it. */
+/* It also sends to itself, and never polls the completions. */
 static bool own_up(struct pair *pair)
 {
 	const struct options options = { .cqe = PLACES };
@@ -101,7 +101,7 @@ static bool own_up(struct pair *pair)
 	return true;
 }
 
-/* Whose fault it is has failed; what only waits has not. */
+/* The QP at fault has failed; QPs that only wait have not. */
 static bool it_alone(struct side *sides, struct pair *own)
 {
 	bool good = CHECK_CALL(state_of(&sides[LATE]), IBV_QPS_RTS);
@@ -144,7 +144,7 @@ int neglectful_neighbour(void)
 	return 0;
 }
 
-/* The one who tests */
+/* The test process */
 
 static void send_all(struct side *sides, const struct ibv_qp *peers)
 {
@@ -175,7 +175,7 @@ static bool no_event(const struct host *host)
 	return false;
 }
 
-/* How much was neglected: counters of the neighbour's device. */
+/* The effects: counters of the neighbour's device. */
 struct neglected {
 	long long naks;
 	long long no_buffer;
@@ -228,7 +228,7 @@ static void beside_it(struct side *sides, struct ibv_qp *peers, int fd)
 	CHECK(after.overflows > before.overflows);
 	CHECK(no_event(&hosts[0]));
 	CHECK(no_event(&hosts[1]));
-	/* The neighbour's own opinion; then the late one's message arrives. */
+	/* The results of the neighbour; then the delayed message arrives. */
 	CHECK(tell(fd));
 	CHECK(told(fd));
 	EXPECT(sides[LATE].scq, sides[LATE].qp, .wr_id = 0,

@@ -23,7 +23,7 @@ static uint64_t seed;
 static unsigned long budget;
 static struct pair victims[2];
 
-/* Traffic that has to go on */
+/* Traffic that must continue */
 
 static const char *const drops[] = {
 	"rx_icrc_encapsulated", "rx_malformed", "rx_bad_qpn", "rx_bad_address",
@@ -50,8 +50,8 @@ static bool all_well(unsigned long round)
 }
 
 /*
- * Every opcode, every short length, every pad, several flags.  SWEPT of them
- * have been the turn of an earlier run, so that several have them all.
+ * Every opcode, every short length, every pad, several flags.  SWEPT of them were sent
+ * by earlier runs, so that several runs send all.
  */
 
 #define LENGTHS		73
@@ -78,7 +78,7 @@ static uint32_t sweep_body(struct target *t, struct chance *c, uint8_t *body,
 	return length;
 }
 
-/* One of those whom this packet is for, mostly. */
+/* Mostly a target that this packet fits. */
 static struct target *sweep_target(unsigned long n, struct chance *c)
 {
 	static const uint8_t of_transport[8][4] = {
@@ -131,7 +131,7 @@ static bool foreign(uint32_t qpn)
 	return qpn == foreign_qpns[0] || qpn == foreign_qpns[1];
 }
 
-/* Somebody else's address; not where it would be a connection's real peer. */
+/* Another address, but not the real peer of a connection. */
 static void spoof(struct chance *c, struct path *path)
 {
 	static const char *const v4[] = {
@@ -284,7 +284,7 @@ static void counted(const void *arg)
 		long long n = counter(&hosts[1], drops[i]) - before[i];
 
 		diag("%s: %lld", drops[i], n);
-		/* Few packets need not have everything wrong with them. */
+		/* With few packets not every kind of fault needs to occur. */
 		if (!CHECK(n > 0 || budget < 10000))
 			diag("%s did not move", drops[i]);
 	}

@@ -33,12 +33,12 @@ struct frame *sender_frame(void);
 const struct frame *sender_old(struct chance *c);
 /* Puts the last frame in the place of another one. */
 void sender_shuffle(struct chance *c);
-/* Cuts the last frame into fragments, of which some may be missing. */
+/* Cuts the last frame into fragments; some may be missing. */
 void sender_fragment(struct chance *c);
 void sender_flush(void);
 
 /**
- * sender_burst() - packets that stay one piece up to the receiver
+ * sender_burst() - send packets that stay one skb up to the receiver
  * @bodies: from BTH to pad, one behind the other with room for an ICRC each
  * @size: of each with its ICRC; of the last one less, perhaps
  * @length: of all

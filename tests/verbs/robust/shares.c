@@ -21,7 +21,7 @@
 #define ONE_USER	65534
 #define ANOTHER_USER	65533
 
-/* A resource, and who takes how much of it.  These run in other processes. */
+/* A resource, and functions that take it.  They run in other processes. */
 struct resource {
 	const char *option;
 	const char *name;
@@ -132,7 +132,7 @@ static unsigned long total_ahs(const struct ibv_device_attr_ex *attr)
 	return attr->orig_attr.max_ah;
 }
 
-/* Another process, which has what it could get until it is killed. */
+/* Another process, which takes as much as it can until it is killed. */
 struct taker {
 	pid_t pid;
 	unsigned long n;

@@ -86,7 +86,7 @@ static bool regions(struct target *t)
 	return CHECK(side->mr && t->readable && t->slots);
 }
 
-/* In all slots; what does not fit or may not be posted does not matter. */
+/* Into all slots; posts that fail do not matter. */
 static void receives(struct target *t)
 {
 	struct ibv_recv_wr *bad, wr = { .num_sge = 1 };
@@ -103,7 +103,7 @@ static void receives(struct target *t)
 	}
 }
 
-/* So that answers find somebody who waits for them. */
+/* So that responses match outstanding requests. */
 static void requests(struct target *t, struct chance *c)
 {
 	struct ibv_sge sge = {

@@ -22,18 +22,18 @@
 #define SLOTS		12
 
 /**
- * struct target - a QP and what is around it
+ * struct target - a QP and its memory
  * @name: type and state
  * @options: of the QP
  * @side: the QP; its @mr is the open region
  * @readable: region that may be read
  * @slots: region of the receive buffers
- * @state: that it is to be in
+ * @state: state that it should be in
  * @psn: it expects, as far as we know
  * @sq_psn: of its own next request
  * @busy: a message has begun: operation of its first packet
  * @left: bytes of it that are to come
- * @broken: how often it was made anew
+ * @broken: how often it was created again
  */
 struct target {
 	const char *name;
@@ -54,15 +54,15 @@ extern struct target targets[NUM_TARGETS];
 /**
  * targets_up() - make them all
  * @host: whose QPs
- * @attacker: the address they have for their peer
+ * @attacker: address of their peer
  * @qpn: number of that peer
  */
 bool targets_up(struct host *host, const struct host *attacker, uint32_t qpn);
 void targets_down(void);
 
-/* Has it broken? Then made anew.  What do its queues say?  More receives. */
+/* Creates a broken target again, takes its completions, and posts receives. */
 bool target_refresh(struct target *target, struct chance *c);
-/* Are the bytes what they were wherever nobody may write? */
+/* Are all bytes unchanged that nobody may write to? */
 bool target_intact(const struct target *target);
 
 #endif /* TARGETS_H */

@@ -16,12 +16,12 @@
 #define RIGHTS	IBV_QP_ACCESS_FLAGS
 
 /**
- * struct rule - a step and its attributes
+ * struct rule - a transition and its attributes
  * @type: of the QP
  * @from: state before
  * @to: and after
- * @needs: attributes that have to be there
- * @takes: that may be
+ * @needs: required attributes
+ * @takes: optional attributes
  */
 struct rule {
 	enum ibv_qp_type type;
@@ -120,7 +120,7 @@ static const char *name_of(enum ibv_qp_type type)
 	}
 }
 
-/* Of the half that such a QP has not: the RDMA core drops them unread. */
+/* Attributes of the side that such a QP does not have; the RDMA core ignores them. */
 static int dropped(enum ibv_qp_type type)
 {
 	switch (type) {
@@ -201,7 +201,7 @@ static struct ibv_qp_attr good_values(struct pair *pair, enum ibv_qp_type type,
 	return attr;
 }
 
-/* With this mask of attributes the step has to end so, and do all or nothing. */
+/* With this mask the transition must have this result, and change all or nothing. */
 static void step(struct pair *pair, const struct rule *rule, int mask, int want)
 {
 	struct side *side = side_of(pair, rule->type);
@@ -232,7 +232,7 @@ static void attributes(const void *arg)
 
 	REQUIRE(create(&pair, rule->type));
 	step(&pair, rule, rule->needs, 0);
-	/* RoCE has no alternate paths: the core says so, or the table. */
+	/* RoCE has no alternate paths: the core or the table refuses them. */
 	step(&pair, rule, rule->needs | IBV_QP_ALT_PATH, EINVAL);
 	for (bit = 2; bit <= IBV_QP_RATE_LIMIT; bit <<= 1) {
 		if (rule->needs & bit)

@@ -28,7 +28,7 @@ static const struct options options = {
 	.wr = REQUESTS + 1, .min_rnr_timer = 20,
 };
 
-/* Behind the SEND, which waits for a receive request, no other can be done. */
+/* No request can complete behind the SEND that waits for a receive request. */
 static const enum ibv_wc_opcode kinds[] = {
 	IBV_WC_SEND, IBV_WC_RDMA_WRITE, IBV_WC_RDMA_READ, IBV_WC_FETCH_ADD,
 };
@@ -140,7 +140,7 @@ static void reset_and_use(struct pair *pair)
 	pair_down(pair);
 }
 
-/* In SQD none begins, so that both ends have all of theirs. */
+/* In SQD no request starts, so both ends can post all of theirs first. */
 static void both_full(const void *arg)
 {
 	struct pair pair;
@@ -181,7 +181,7 @@ static void own_end(const void *arg)
 	reset_and_use(&pair);
 }
 
-/* Nobody tells of it: the retries are used up. */
+/* Nothing reports it: the retries are used up. */
 static void gives_up(struct side *side)
 {
 	REQUIRE(completes(side, side->scq, 0, IBV_WC_RETRY_EXC_ERR, kinds[0]));
@@ -230,7 +230,7 @@ static void link_goes_down(const void *arg)
 
 /* Another process */
 
-/* A side of which only the QP number is known. */
+/* A side with only a QP number. */
 static void stranger(struct side *side, struct host *host, struct ibv_qp *qp,
 		     uint32_t qpn)
 {
@@ -301,7 +301,7 @@ static void peer_is_killed(const void *arg)
 	(void)arg;
 	REQUIRE(side_create(&side, &hosts[0], &options, false));
 	REQUIRE(connect_to_process(&side, &other, &qp, &pid));
-	/* WRITEs and READs need some address: none of them is done. */
+	/* WRITEs and READs need an address, but none of them is executed. */
 	other.buf = side.buf;
 	REQUIRE(all_outstanding(&side, &other));
 	CHECK_CALL(kill(pid, SIGKILL), 0);

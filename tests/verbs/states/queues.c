@@ -29,7 +29,7 @@ static void post_too_early(const void *arg)
 	pair_down(&pair);
 }
 
-/* RTR receives, and the first packet tells by an event. */
+/* A QP in RTR receives, and the first packet raises an event. */
 static void rtr_receives(const void *arg)
 {
 	struct options options = { .type = *(const enum ibv_qp_type *)arg };
@@ -56,7 +56,7 @@ static void rtr_receives(const void *arg)
 	pair_down(&pair);
 }
 
-/* Neither INIT nor RESET nor ERR answers: the sender gives up. */
+/* QPs in INIT, RESET and ERR do not respond: the sender fails. */
 static void nobody_answers(const void *arg)
 {
 	static const enum ibv_qp_state states[] = {
@@ -144,7 +144,7 @@ static void sqd(const void *arg)
 	pair_down(&pair);
 }
 
-/* An idle queue is drained at once; nobody is told who did not ask. */
+/* An idle queue is drained at once; without the flag there is no event. */
 static void sqd_idle(const void *arg)
 {
 	const struct options options = { .type = *(const enum ibv_qp_type *)arg };
@@ -189,7 +189,7 @@ static void sqd_often(const void *arg)
 	pair_down(&pair);
 }
 
-/* The receiving half goes on while the sending one drains. */
+/* The receive queue continues while the send queue drains. */
 static void sqd_receives(const void *arg)
 {
 	struct pair pair;
@@ -248,7 +248,7 @@ static void err_flushes(const void *arg)
 	pair_down(&pair);
 }
 
-/* More than are copied and flushed in one go */
+/* More than are copied and flushed in one lock section */
 static void err_many(const void *arg)
 {
 	const struct options options = {
@@ -277,7 +277,7 @@ static void err_many(const void *arg)
 	pair_down(&pair);
 }
 
-/* From INIT and RTR, where only receive requests can be. */
+/* From INIT and RTR, where only receive requests can be posted. */
 static void err_early(const void *arg)
 {
 	static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_RTR };
@@ -356,7 +356,7 @@ static void reuse(const void *arg)
 	pair_down(&pair);
 }
 
-/* Destroyed with everything under way; another pair does not notice. */
+/* Destroyed with requests in flight; another pair is not affected. */
 static void destroy_busy(const void *arg)
 {
 	const struct options options = { .size = 4 << 20 };
@@ -464,7 +464,7 @@ static void sqe_in_message(const void *arg)
 	pair_down(&pair);
 }
 
-/* The receiving half of a QP in SQE still works. */
+/* The receive queue of a QP in SQE still works. */
 static void sqe_receives(const void *arg)
 {
 	const struct options options = { .type = *(const enum ibv_qp_type *)arg };
@@ -488,8 +488,7 @@ static void sqe_receives(const void *arg)
 
 /*
  * Bytes in the middle of a packet may appear in any order: only its end is last
- * (polling.c).  A program that polls others has to be told so, whatever the
- * operation and whatever else it asks.
+ * (polling.c).  The query must say so, for every operation and with all flags.
  */
 static void order_of_bytes(const void *arg)
 {

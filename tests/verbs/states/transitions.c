@@ -176,7 +176,7 @@ static const struct range ranges[] = {
 	RANGE(RTR, MIN_RNR_TIMER, min_rnr_timer, 32),
 	RANGE(RTR, AV, ah_attr.port_num, 2),
 	RANGE(RTR, AV, ah_attr.is_global, 0),
-	/* The RDMA core says so itself. */
+	/* The RDMA core itself refuses this. */
 	{ "ah_attr.grh.sgid_index 255", IBV_QPS_RTR, IBV_QP_AV,
 	  AT(ah_attr.grh.sgid_index), 1, 255, ENODATA },
 	RANGE(RTS, TIMEOUT, timeout, 32),
@@ -218,12 +218,12 @@ static void out_of_range(const void *arg)
 	err = ibv_modify_qp(pair.a.qp, &attr, mask);
 	CHECK_CALL(err, range->err);
 	CHECK(state_of(&pair.a) == before(range->step));
-	/* And nothing of it has stuck. */
+	/* Nothing has changed. */
 	CHECK_CALL(step(&pair, before(range->step), range->step), 0);
 	pair_down(&pair);
 }
 
-/* The largest values are good ones. */
+/* The largest values are valid. */
 static void largest(const void *arg)
 {
 	struct ibv_qp_attr attr;
@@ -440,10 +440,10 @@ GROUP(transitions)
 
 /**
  * struct mover - a thread that moves a QP to a path, again and again
- * @thread: it
- * @qp: the QP, which is the other thread's, too
+ * @thread: the thread
+ * @qp: the QP, which the other thread uses, too
  * @attr: with the path
- * @err: what modify_qp() has said at last
+ * @err: last result of modify_qp()
  */
 struct mover {
 	pthread_t thread;
@@ -515,7 +515,7 @@ static void still_works(struct host *from)
 	CHECK(!memcmp(&gid, &from->gid, sizeof(gid)));
 }
 
-/* A reference to a GID that is dropped twice takes the GID away. */
+/* Dropping a reference to a GID twice would remove the GID. */
 static void two_movers(const void *arg)
 {
 	struct host six[2];
