@@ -72,7 +72,7 @@ def find_gid(device, address):
     return None
 
 
-# On one processor a poller would keep it until its time slice is over, whoever else has work to do.
+# On a single processor, a polling process would keep the processor for its whole time slice, although others have work.
 AS_IDLE = ["chrt", "--idle", "0"] if os.cpu_count() == 1 else []
 
 

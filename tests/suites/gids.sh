@@ -91,7 +91,7 @@ on h1 ip addr del 10.0.1.3/24 dev eth0
 on h1 ip addr add 10.0.1.1/24 dev eth0
 gids
 
-# The port stays the kernel's even without an address: whoever had it then would keep the next address from working.
+# The driver keeps the UDP port even without an address. If a process could take it then, the next address would not work.
 take_port() {
 	on h1 setpriv --reuid 65534 --clear-groups python3 -c \
 		'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).bind(("127.0.0.2", 4791))' 2>/dev/null

@@ -1,6 +1,6 @@
-# Sourced by tests of what an ordinary user does in a tree of their own, after setting TOP: whoever is root becomes "nobody",
-# whose own this tree is, under its path and with what has been built in it, in a mount namespace where that one also reaches
-# the cache; nothing of the tree itself changes. TAP.
+# Sourced, after setting TOP, by tests of the steps of an ordinary user in a tree of their own. If the test runs as root, it
+# goes on as "nobody" in a mount namespace: there an overlay of the tree, with everything that was built in it, has the path of
+# the tree and belongs to "nobody", who can also reach the cache. The tree itself does not change. TAP.
 
 TESTS=0
 FAILED=0
