@@ -27,7 +27,7 @@ capture() {
 	wait_for 20 test -s "$file"
 }
 
-# settled FILE: nothing more is written
+# settled FILE: waits until nothing more is written to it
 settled() {
 	local size
 	size=$(stat -c %s "$1")
@@ -65,7 +65,7 @@ check_decoded() {
 	rm -f "$OUTPUT.decoded"
 }
 
-# check_bytes NETDEV sent|received: what sroce sends; its lines become ours
+# check_bytes NETDEV sent|received: checks the packets that sroce sent; the lines of the program become lines of this suite
 check_bytes() {
 	local line
 	while read -r line; do
@@ -79,7 +79,7 @@ check_bytes() {
 
 make -s O="$SROCE_PROGRAMS" -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
 rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }
-# Bursts go whole through veth: here they are split before anyone captures them, as on a cable.
+# veth forwards bursts unsplit. Here they are split before they are captured, as on a cable.
 on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
 
 ok "capturing on rxe's end" capture h1 rxe1e

@@ -11,7 +11,7 @@
 few() { if [ "${SROCE_DEBUG_KERNEL:-0}" = 1 ]; then echo "$1"; else echo "$2"; fi; }
 AT_ONCE=${AT_ONCE:-$(few 500 60)} ONE_BY_ONE=${ONE_BY_ONE:-$(few 2000 60)} CMTIME=$(few 1000 60)
 
-# kilobytes that the kernel holds for itself
+# prints the kilobytes that the kernel uses for itself
 kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo; }
 
 hosts_up 1500 || { fail "two hosts"; exit 1; }
@@ -30,7 +30,7 @@ ok "memory is given back" test $grown -lt 8192
 run_program "" 60 "$PROGRAMS/cm" connections
 is "nothing is left of these" "$(rdma resource show)" "$before"
 
-# The one of newer rdma-core is another program, for many peers and with a controller.
+# cmtime of newer rdma-core is a different program, for many peers and with a controller.
 if cmtime -h 2>&1 | grep -q controller_address; then
 	skip "cmtime" "it is another program here"
 else

@@ -50,7 +50,7 @@ for way in $ways; do
 		done
 	done
 	GIDS=6 pingpong "$way: IPv6" -s 20011 -m 2048
-	# Each message begins at another place, so packets have pages' ends in them.
+	# Each message begins at another offset, so that page boundaries are inside packets.
 	for size in 1500 3004 9001; do
 		perftest "$way: WRITEs of $size bytes" ib_write_bw -s $size
 		perftest "$way: READs of $size bytes" ib_read_bw -s $size

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Every allocation of every verb fails once, and some of those of the data path: tests/verbs/robust/exhaust.c.
-# SEED and PLACES select the allocations of "rdma link add" that fail, and their number; 0: each of the first ones, which are
-# those of the driver.
+# Every allocation of every verb fails once, and some allocations of the data path: tests/verbs/robust/exhaust.c.
+# SEED and PLACES select the allocations of "rdma link add" that fail, and their number; 0: each of the first ones, which the
+# driver makes.
 # timeout: 260
 # The kernel itself warns if vmap() has no memory for a dma-buf.
 # dmesg-allow: dma_buf_vmap

@@ -13,7 +13,7 @@ write_until() {
 	endless 'ib_send_bw -F -e -d $D2 -x $GB -n 100000000 -s 4096 -p $PORT' \
 		'ib_send_bw -F -e -d $D1 -x $GA -n 100000000 -s 4096 -u $TIMEOUT -p $PORT $IP2'
 }
-# The kernel tells of the carrier of a bridge or a bond up to a second later.
+# The kernel reports a change of the carrier of a bridge or a bond up to a second late.
 ports_active() { grep -q ACTIVE "/sys/class/infiniband/$D1/ports/1/state" && grep -q ACTIVE "/sys/class/infiniband/$D2/ports/1/state"; }
 patient() { write_until 19 "$@"; }
 impatient() { write_until 14 "$@"; }
@@ -26,7 +26,7 @@ goes_on() {
 }
 more_acks() { kill -0 $CLIENT && [ "$(counter $D1 rx_acks)" -gt $(($1 + 20)) ]; }
 waits() { [ "$(counter $D1 local_ack_timeout_err)" -gt "$1" ]; }
-# Of the table's 1024 places the first ones are enough here; to look into all takes its time.
+# Only the first of the table's 1024 entries are used here, and reading all of them is slow.
 find_gid() {
 	local index gid
 	for index in {0..9}; do
@@ -50,7 +50,7 @@ watch=$!
 watching() { grep -q 'async event FD' "$OUTPUT.watch"; }
 ok "a program waits for events" wait_for 20 watching
 
-# away_and_back WHAT: the device's address, for longer than a timeout
+# away_and_back WHAT: removes the device's address for longer than a timeout, then adds it again
 away_and_back() {
 	local timeouts
 	ok "$1: traffic" patient
@@ -169,7 +169,7 @@ tagged() {
 }
 
 # hosts_on NETDEV FUNCTION [BELOW]: hosts_up, with the addresses on a netdev that the function makes on each host, and
-# the devices on it or on the one below
+# the devices on that netdev or on BELOW
 hosts_on() {
 	local host n=0
 	NETDEV=$1
@@ -187,8 +187,8 @@ hosts_on() {
 	gids
 }
 
-# under_change WHAT COMMAND...: the connection waits while the command has taken something away from h1, and goes on when
-# "given_back" has made good for it
+# under_change WHAT COMMAND...: the connection waits after the command has taken something away from h1, and goes on when
+# "given_back" has restored it
 under_change() {
 	local timeouts what=$1
 	shift
@@ -230,7 +230,7 @@ away_and_back "VLAN, address removed and added again"
 other_mac VLAN
 hosts_down
 
-# The device is that of the netdev below and lives on; the address goes with the VLAN.
+# The device belongs to the netdev below the VLAN and stays; the address is removed with the VLAN.
 ok "device below a VLAN: two hosts" hosts_on eth0.5 tagged eth0
 away_and_back "device below a VLAN, address removed and added again"
 given_back() {

@@ -93,7 +93,7 @@ connection_manager "sroce to rxe:"
 perftests "sroce to rxe:"
 swap
 
-# One by one, as from a NIC that joins nothing
+# One packet at a time, as from a NIC without GRO
 on h2 ethtool -K eth0 gro off
 export D1 D2 G1 G2 IP1 IP2
 told=0

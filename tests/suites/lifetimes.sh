@@ -18,7 +18,7 @@ kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { pr
 unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
 device_there() { [ -e "/sys/class/infiniband/$1" ]; }
 
-# ask: an administrator who looks at everything, and has the QPs of each type counted
+# ask: the commands of an administrator who lists all objects and counts the QPs of each type
 ask() {
 	while [ -e "$OUTPUT.churn" ]; do
 		for device in $D1 $D2; do
@@ -30,8 +30,8 @@ ask() {
 		sleep 0.3
 	done >/dev/null 2>&1
 }
-# churn: processes that use both devices as long as there are any, until quiet; they leave the processor to what is done. With
-# another MAC address, too, GIDs may have another index.
+# churn: starts processes that use both devices, again and again until "quiet", at a low priority, so that the commands under
+# test get the processor. A changed MAC address, too, may change the index of a GID.
 churn() {
 	touch "$OUTPUT.churn"
 	ask &
@@ -48,16 +48,16 @@ quiet() {
 }
 at_exit rm -f "$OUTPUT.churn"
 
-# moved_on BEFORE: packets have come since
+# moved_on BEFORE: have packets arrived since?
 moved_on() { [ "$(counter $D2 rx_packets 2>/dev/null || echo 0)" -gt "$1" ]; }
-# busy: until there is traffic; a device that is new has counted nothing
+# busy: waits until there is traffic; the counters of a new device are zero
 busy() {
 	local before
 	before=$(counter $D2 rx_packets 2>/dev/null || echo 0)
 	wait_for 20 moved_on "$before"
 }
 
-# again WHAT TIMES COMMAND...: under traffic; between any two bursts of them there is some
+# again WHAT TIMES COMMAND...: repeats the command under traffic, in bursts, with some traffic between any two bursts
 again() {
 	local what=$1 times=$2 i
 	shift 2
@@ -73,7 +73,7 @@ again() {
 	pass "$what, $times times"
 	wait_for 20 no_users || fail "$what: all is given back"
 }
-# A device that is made anew has another number.
+# A device that was removed and added again has another number.
 resources() { rdma resource show | sed 's/^[0-9]*: //' | sort; }
 no_users() { [ "$(resources)" = "$BEFORE" ]; }
 
@@ -83,7 +83,7 @@ works() {
 		'ibv_rc_pingpong -d $D1 -g $G1 -n 20 -e -c -p $PORT $IP2'
 }
 
-# --- what happens ---
+# --- events ---
 
 down_and_up() {
 	ip -n h1 -batch - <<-END
@@ -93,7 +93,7 @@ down_and_up() {
 	END
 }
 another_mtu() { ip -n h1 link set eth0 mtu $(($1 % 2 ? 1500 : 4200)); }
-# A host that knows the old one would go on sending there for half a minute.
+# A host that knows the old address would go on sending to it for half a minute.
 another_mac() {
 	ip -n h2 link set eth0 address "02:00:00:00:00:$((10 + $1 % 90))" && ip -n h1 neigh flush dev eth0
 }
@@ -106,7 +106,7 @@ address_away() {
 link_away() {
 	rdma link delete $D1 && on h1 rdma link add $D1 type sroce netdev eth0
 }
-# host_up HOST NUMBER: its netdev and its device; in few processes, which are dear here
+# host_up HOST NUMBER: makes its netdev and its device, with few processes, because starting one is slow here
 host_up() {
 	ip -n "$1" -batch - <<-END
 		link set lo up
@@ -124,7 +124,7 @@ netdev_away() {
 	ip -n h1 link delete eth0
 	wait_for 20 eval '! device_there $D1 && ! device_there $D2' && both_up
 }
-# The namespace lives on while the process does, whose netdevs it has; its name goes.
+# The namespace keeps its netdevs as long as a process in it lives; only its name is removed.
 namespace_away() {
 	hosts_down
 	ip netns add h1 && ip netns add h2 && both_up

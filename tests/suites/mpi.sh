@@ -8,7 +8,7 @@
 HERE=$(realpath "$(dirname "$0")/../mpi")
 hosts_up 9000 || { fail "two hosts"; exit 1; }
 
-# moved_more BYTES: has D2 received as many since the last call?
+# moved_more BYTES: has D2 received at least this number since the last call?
 moved_more() {
 	local before=${BYTES:-0}
 	BYTES=$(counter $D2 rx_bytes)
@@ -32,7 +32,7 @@ ucx_tests() {
 # ucx TRANSPORTS
 ucx() {
 	local options="-p \$PORT -f -v -b $OUTPUT.tests"
-	# Where it is built with MPI, it waits for mpirun unless told.
+	# A build with MPI waits for mpirun unless told otherwise.
 	! ucx_perftest -h 2>&1 | grep -q -e '-P <0|1>' || options+=" -P 0"
 	pair_run "UCX over $1" "env UCX_TLS=$1 UCX_NET_DEVICES=\$D2:1 ucx_perftest $options" \
 		"env UCX_TLS=$1 UCX_NET_DEVICES=\$D1:1 ucx_perftest \$IP2 $options" 120
@@ -41,7 +41,7 @@ ucx() {
 	ok "UCX over $1: by the devices" moved_more 10000000
 }
 
-# Debian's has not had it in every version.
+# Not every version in Debian has it.
 with_verbs() {
 	compgen -G "/usr/lib/*/ucx/libuct_ib.so.0" >/dev/null || { skip "$1" "UCX is built without verbs"; return 1; }
 }
@@ -73,7 +73,7 @@ fi
 
 # --- Open MPI ---
 
-# How a host is reached and by what network: its own runtime is asked up to Open MPI 4, PRRTE since
+# How to reach a host and over which network: options of Open MPI's own runtime up to version 4, of PRRTE since then
 export OMPI_MCA_plm_rsh_agent="$HERE/on-host" OMPI_MCA_oob_tcp_if_include=eth0 OMPI_MCA_routed=direct
 export PRTE_MCA_plm_ssh_agent="$HERE/on-host" PRTE_MCA_prte_if_include=eth0
 

@@ -29,7 +29,7 @@ pingpong() {
 		'ibv_rc_pingpong -d $D1 -g $G1 -n 20 -e -c -p $PORT $IP2'
 }
 
-# inner_gid HOST DEVICE ADDRESS: gid() for a device that only that host sees
+# inner_gid HOST DEVICE ADDRESS: gid() for a device that is visible only on that host
 inner_gid() {
 	local text file
 	text=$(gid_text "$3")
@@ -46,7 +46,7 @@ is "shared is the default" "$(mode)" "netns shared"
 ok "exclusive mode can be set" rdma system set netns exclusive
 is "it is" "$(mode)" "netns exclusive"
 cable
-# A device is born in the initial namespace, wherever its netdev is, and then moved.
+# A device is created in the initial namespace, even if its netdev is in another one, and is then moved.
 ok "h1 makes a device" on h1 rdma link add $D1 type sroce netdev eth0
 ok "h2 makes one" on h2 rdma link add $D2 type sroce netdev eth0
 is "both are in the initial namespace" "$(devices init)" "sroce1 sroce2"
@@ -72,7 +72,7 @@ inner_gids
 pingpong "RC between them"
 pair_run "perftest" 'ib_write_bw -F -d $D2 -x $G2 -n 10 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -n 10 -p $PORT $IP2'
 ok "packets were counted" test "$(moved rx_packets)" -gt 0
-# For wait_server: what listens is seen only in h2.
+# For wait_server: listening sockets are visible only in h2.
 cm_listens() { on h2 rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
 pair_run "rping" 'rping -s -a $IP2 -p $PORT -C 3 -V' 'rping -c -a $IP2 -p $PORT -C 3 -V'
 ok "delete from within" on h1 rdma link delete $D1
@@ -102,7 +102,7 @@ pingpong "RC between hosts"
 ok "any namespace can open any device" on h2 ibv_devinfo -d $D1
 
 # The end of a namespace does not visit the queue pairs of the whole host: a probe counts how often
-# they are visited. A netdev goes early in the end of its namespace, and one namespace ends wholly before the next one begins to.
+# they are visited. A namespace that ends removes its netdevs early, and ends completely before the next one begins to.
 TRACING=/sys/kernel/tracing
 watch_walks() {
 	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
@@ -140,7 +140,7 @@ if modprobe 8021q 2>/dev/null; then
 	on h1 ip link set vlan5 netns below
 	vlan5 below 1
 	vlan5 h2 2
-	# The kernel tells of a VLAN's carrier up to a second later.
+	# The kernel reports a change of a VLAN's carrier up to a second late.
 	ok "it reaches the other host" wait_for 10 on h2 ping -6 -c 1 -W 1 fd05::1
 	ok "its address is a GID of the device" gid $D1 fd05::1
 	ours=$(gid $D1 fd05::1) theirs=$(gid $D2 fd05::2)

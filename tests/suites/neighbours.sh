@@ -17,7 +17,7 @@ run_program "" $((150 + 20 * ROUNDS)) "$PROGRAMS/robust" neighbours
 is "nothing is left" "$(rdma resource show)" "$before"
 
 # The kernel's work for a process has the same priority as other processes.
-# ticks REGEX: of processor time that threads of such names have had
+# ticks REGEX: prints the processor time, in ticks, of the threads whose names match
 ticks() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n "s|^[0-9]* ($1) ||p" | awk '{ sum += $12 + $13 } END { print sum + 0 }'; }
 plain='kworker/[0-9]*:[0-9][^)H]*' high='kworker/[0-9]*:[0-9]*H[^)]*'
 if [ "$(nproc)" -gt 1 ]; then

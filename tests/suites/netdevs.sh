@@ -39,7 +39,7 @@ is "still one device" "$(devices)" s8
 ok "rmmod of an unused module with a device" rmmod sroce
 is "takes the device along" "$(devices)" ""
 
-# A process that has it open holds the module.
+# A process that has the device open keeps the module loaded.
 ok "add again" rdma link add s8 type sroce netdev eth8
 stdbuf -oL ibv_asyncwatch -d s8 >"$OUTPUT.watch" 2>&1 &
 watch=$!
@@ -49,7 +49,7 @@ ok "a program has opened it" wait_for 20 watching
 refuses "rmmod while it is open" 'in use' rmmod sroce
 is "it is still there" "$(devices)" s8
 
-# State, as programs and administrators see it
+# The state that programs and administrators see
 saw() { grep -q "$1" "$OUTPUT.watch"; }
 saw_two() { [ "$(grep -c "$1" "$OUTPUT.watch")" -ge 2 ]; }
 ip link set eth8 down
@@ -60,7 +60,7 @@ ok "link up: rdma link says so" wait_for 10 link_shows s8 'state ACTIVE physical
 ok "the program got the event" wait_for 10 saw PORT_ACTIVE
 ip link set eth9 down
 ok "the peer's end down: no carrier" wait_for 10 link_shows s8 'state DOWN physical_state POLLING'
-# Events come later than the state: the one has to be there before the next is caused.
+# Events arrive later than the state changes: each has to arrive before the next one is caused.
 wait_for 10 saw_two PORT_ERR
 ip link set eth9 up
 ok "and up" wait_for 10 link_shows s8 'state ACTIVE'
@@ -93,7 +93,7 @@ ok "its GID goes with an address" wait_for 10 no_gid s8 10.8.0.1
 ip addr del fd08::1/64 dev eth8
 ok "an IPv6 one, too" wait_for 10 no_gid s8 fd08::1
 
-# Away under a program that only waits
+# Removed under a program that only waits
 ok "delete while a program waits for events" limited 20 rdma link delete s8
 ok "the program was told" wait_for 10 saw DEVICE_FATAL
 is "the device is gone" "$(devices)" ""
@@ -116,7 +116,7 @@ for netdev in dummy8 bridge8 bond8 macvlan8 eth8.5 vlan-on-bridge8; do
 	ip link set $netdev up
 	ip addr add 10.9.0.1/24 dev $netdev
 	ok "$netdev: add" rdma link add "on-$netdev" type sroce netdev $netdev
-	# As far as the RDMA core is concerned, that of a VLAN is the netdev below.
+	# For the RDMA core, the netdev of a device on a VLAN is the netdev below.
 	case $netdev in eth8.5) below=eth8 ;; vlan-on-*) below=bridge8 ;; *) below=$netdev ;; esac
 	like "$netdev: it is its" "$(rdma link show "on-$netdev/1")" "netdev $below"
 	ok "$netdev: its address is a GID" gid "on-$netdev" 10.9.0.1
@@ -131,7 +131,7 @@ ip link set eth9 master bond8
 refuses "the port of a bond" 'not supported' rdma link add s9 type sroce netdev eth9
 ip link set eth9 nomaster
 
-# Netdevs that vanish, one of them not even up
+# Netdevs that are removed, one of them without having been up
 for netdev in dummy8 macvlan8 eth8.5; do
 	ok "$netdev: add" rdma link add "on-$netdev" type sroce netdev $netdev
 	ip link delete $netdev
@@ -205,7 +205,7 @@ G1=$(gid $D1 $IP1)
 is "VLAN: has its GIDs" "$(class $D1 "ports/1/gid_attrs/ndevs/$G1")" eth0.5
 gids
 pingpong "VLAN, one end below"
-# The stack cuts bursts and puts in the tags itself: every packet needs the room.
+# The stack splits bursts and inserts the tags itself: every packet needs the headroom.
 both ethtool -K eth0 txvlan off tx-gso-list off >"$OUTPUT" 2>&1
 pingpong "VLAN, nothing offloaded"
 hosts_down
@@ -221,14 +221,14 @@ both ethtool -K eth0 txvlan off tx-gso-list off >"$OUTPUT" 2>&1
 pingpong "VLAN on a bridge, nothing offloaded"
 hosts_down
 
-# --- away under traffic ---
+# --- removed under traffic ---
 
-# Wait for completions by events: such a program is told when its device goes.
+# Wait for completions by events: a program that does is told when its device is removed.
 endless_pingpong() {
 	endless 'ibv_rc_pingpong -d $D2 -g $G2 -n 100000000 -e -p $PORT' \
 		'ibv_rc_pingpong -d $D1 -g $G1 -n 100000000 -e -p $PORT $IP2'
 }
-# The client always has something under way that the server has to acknowledge; of a ping-pong one side may only be waiting.
+# The client always has requests that the server has not acknowledged yet; in a ping-pong, one side may only be waiting.
 endless_write() {
 	endless 'ib_write_bw -F -d $D2 -x $G2 -n 100000000 -s 4096 -p $PORT' \
 		'ib_write_bw -F -d $D1 -x $G1 -n 100000000 -s 4096 -p $PORT $IP2'

@@ -49,7 +49,7 @@ else
 fi
 
 if [[ $attributes == *effective_speed* ]]; then
-	# A veth says that it has 10 Gb/s.
+	# A veth reports a speed of 10 Gb/s.
 	like "the speed of the port" "$attributes" 'effective_speed:[[:space:]]+10\.0 Gbps'
 else
 	skip "the speed of the port" "the kernel or ibv_devinfo does not have it"

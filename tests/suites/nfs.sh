@@ -14,7 +14,7 @@ DATA_MB=4
 
 # --- server ---
 
-# Says yes to whatever it is asked.
+# Answers every call with success.
 rpcbind_up() {
 	python3 -c '
 import socket, struct, threading
@@ -32,7 +32,7 @@ with socket.create_server(("127.0.0.1", 111)) as server:
 	wait_for 60 tcp_listens $RPCBIND 111
 }
 
-# The answers of rpc.mountd: who the client is, what it may have (read and write, no root squash), and what is the root
+# The answers of rpc.mountd: the name of the client, its rights (read and write, no root squash), and the root export
 export_folder() {
 	local never=2000000000 flags=$((0x2 | 0x400 | 0x2000))
 	printf 'nfsd %s %d client\n' "$IP1" $never >/proc/net/rpc/auth.unix.ip/channel &&
@@ -102,7 +102,7 @@ exercise "NFS 4.0" 4.0
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
 ok "packets went" test "$(counter $D1 rx_packets)" -gt $((DATA_MB * 256))
 
-# The client's device goes and comes again under a mount: it waits, and goes on.
+# The client's device is removed and added again under a mount: the mount waits, and goes on.
 ok "mount" mount_it 4.2
 cp "$WORK/data" "$MNT/file"
 forget_pages

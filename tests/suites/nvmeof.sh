@@ -3,7 +3,7 @@
 # timeout: 400
 # A boot of its own: nvmet and rdma_cm of kernel 6.1 take locks in a circle, and lockdep turns itself off after reporting that.
 # guest: --mem 2G
-# NVMe's own workqueues may also flush one that they should not.
+# NVMe's own workqueues may also flush a workqueue without WQ_MEM_RECLAIM.
 # dmesg-allow: possible circular locking|check_flush_dependency
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"

@@ -10,7 +10,7 @@
 hosts_up 9000 || { fail "two hosts"; exit 1; }
 on h1 ip addr add 10.0.0.77/24 dev eth0
 on h1 ip -6 addr add fd00::77/64 dev eth0 nodad
-# Fragments of datagrams that never become complete
+# Fragments of IP datagrams that never become complete
 on h2 sysctl -qw net.ipv4.ipfrag_time=2 net.ipv6.ip6frag_time=2
 MAC1=$(on h1 cat /sys/class/net/eth0/address)
 MAC2=$(on h2 cat /sys/class/net/eth0/address)
@@ -22,7 +22,7 @@ packets() { run_program "$1: " $((300 + PACKETS / 100)) "$PROGRAMS/robust" packe
 over_ipv4() { ATTACKER=10.0.0.77 TARGET=$IP2 packets IPv4; }
 over_ipv6() { SWEPT=$((PACKETS * 2 / 5)) G1=$G1_6 G2=$G2_6 ATTACKER=fd00::77 TARGET=$IP2_6 packets IPv6; }
 
-# kilobytes: of the kernel's memory that cannot be reclaimed
+# kilobytes: prints how much memory of the kernel cannot be reclaimed
 kilobytes() { awk '$1 ~ /^(SUnreclaim|Percpu|VmallocUsed):/ { n += $2 } END { print n }' /proc/meminfo; }
 resources() { rdma resource show 2>/dev/null; }
 
@@ -33,5 +33,5 @@ over_ipv6
 is "all resources are given back" "$(resources)" "$before"
 grown=$(($(kilobytes) - start))
 diag "$grown KiB more"
-# Freed memory that debug kernels keep counts, too
+# Includes freed memory that debug kernels keep
 ok "so is their memory" test $grown -lt 8192

@@ -17,14 +17,14 @@ pair_run "ib_read_bw --odp" 'ib_read_bw -F -d $D2 -x $G2 -p $PORT --odp -n 300' 
 pair_run "ib_send_lat --odp" 'ib_send_lat -F -d $D2 -x $G2 -p $PORT --odp -n 300' 'ib_send_lat -F -d $D1 -x $G1 -p $PORT --odp -n 300 $IP2'
 pair_run "ib_send_bw -c UD --odp" 'ib_send_bw -F -c UD -d $D2 -x $G2 -p $PORT -n 300' 'ib_send_bw -F -c UD -d $D1 -x $G1 -p $PORT --odp -n 300 $IP2'
 
-# libibverbs' example, which checks the data; -O is a region of all addresses, -P prefetches
+# libibverbs' example, which checks the data. -O: with a region of all addresses; -P: with prefetching
 for options in -o "-o -P" "-o -O" "-o -O -P"; do
 	pair_run "ibv_rc_pingpong $options" "ibv_rc_pingpong -d \$D2 -g \$G2 -p \$PORT -n 50 -c -s 70000 $options" \
 		"ibv_rc_pingpong -d \$D1 -g \$G1 -p \$PORT -n 50 -c -s 70000 $options \$IP2"
 done
 
-# Users whose memory is of a file that somebody serves who answers no question wait for it alone: there are more QPs that wait
-# than the kernel runs work items of one queue at a time (512, later 2,048), and more of each user than that has threads (64).
+# Some users map a file of a FUSE server that never answers. Only their own QPs wait for it, although more QPs wait than the
+# kernel runs work items of one workqueue at a time (512, later 2,048), and more QPs of each user than a user has threads (64).
 USERS=33
 EACH=66
 WAITING=$((USERS * EACH))
@@ -38,7 +38,7 @@ others() {
 }
 if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 	AT=$(mktemp -d)
-	# The kernel complains of what waits for long.
+	# The kernel reports tasks that wait for long.
 	hung=/proc/sys/kernel/hung_task_timeout_secs
 	if [ -e $hung ]; then
 		at_exit eval "echo $(cat $hung) >$hung"

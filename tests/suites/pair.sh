@@ -45,7 +45,7 @@ between() {
 }
 at_exit rm -f "$OUTPUT.server"
 
-# both WHAT COMMAND: where the client's command is the server's and its address
+# both WHAT COMMAND: between, with a client's command that is the server's and an address
 both() { between "$1" "$2" "$2 \$IP2"; }
 
 both "ibv_rc_pingpong" 'ibv_rc_pingpong -d $DEVICE -g $G -n 20 -e -c -p $PORT'

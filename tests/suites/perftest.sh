@@ -5,14 +5,14 @@
 # timeout: 600
 . "$(dirname "$0")/lib.sh"
 
-# figures NUMBER: does the client's output have that many lines of figures, one for each size, none of which ends with 0?
+# figures NUMBER: does the client's output have this number of lines of figures, one for each size, none of which ends with 0?
 figures() {
 	awk -v want="$1" '/^ *[0-9]+ +[0-9]+ +[0-9.]+/ && $NF > 0 { lines++ } END { exit lines != want }' \
 		<<<"$CLIENT_OUTPUT"
 }
 
-# measured SERVER CLIENT LIMIT: both finish. Repeated if perftest reports that it could not measure how fast the processor's clock
-# is, as where others have most of the machine: its figures are 0 then.
+# measured SERVER CLIENT LIMIT: both finish. Repeated if perftest reports that it could not measure the frequency of the processor's
+# clock, which happens on a busy machine: its figures are 0 then.
 measured() {
 	local tries
 	for tries in 1 2 3; do
@@ -49,7 +49,7 @@ perf() {
 	fi
 }
 
-# some_cases NUMBER STEP: every STEP-th case, the first one is NUMBER; ends with how many failed
+# some_cases NUMBER STEP: every STEP-th case, from case NUMBER on; returns the number of failures
 some_cases() {
 	local i words first=$TESTS
 	OUTPUT+=.$1 PORT=$((PORT + 1000 * $1))
@@ -85,11 +85,11 @@ cases() {
 # Cases that perftest does not have:
 # - rdma_cm (-R) with UC and XRC, events (-e) with WRITE, an SRQ with anything but SEND. With rdma_cm the path MTU is that of
 #   the netdev.
-# - more than 16 completions at once with events: it takes 16 of them for each event, and then waits. With -b that is so for
-#   those of received messages, too.
-# - an SRQ, that of XRC too, of fewer requests than QPs (XRC with -b has twice as many), and with UC or UD one with room for
-#   the messages of several QPs: it has as many requests as one QP has messages.
-# All sizes (-a, up to 8 MiB) take long, so one program of each operation has them.
+# - more than 16 completions at once with events: it polls 16 of them for each event, and then waits. With -b, this applies to
+#   completions of received messages, too.
+# - an SRQ (that of XRC, too) of fewer requests than QPs (XRC with -b has twice as many QPs), and with UC or UD an SRQ for the
+#   messages of several QPs: the number of its requests is the number of messages of one QP.
+# All sizes (-a, up to 8 MiB) take long, so they are run with one program of each operation only.
 MTU=4096
 hosts_up 9000 || { fail "two hosts"; exit 1; }
 cases 2 <<'CASES'
@@ -158,7 +158,7 @@ ib_read_lat -c XRC -e -m 2048 -n 10 -s 9000
 ib_atomic_bw -c XRC -q 16 -l 8 -b -e -n 8
 ib_atomic_lat -c XRC -e -n 10
 CASES
-# Alone, for both ends of a conversation that poll want a processor each.
+# Not at the same time as others: both ends poll, and each needs a processor.
 cases 1 <<'CASES'
 ib_send_lat -m 1024 -n 10 -s 70001
 ib_write_lat -R -I 64 -s 64 --tclass=96 -S 2 -n 10
@@ -178,7 +178,7 @@ for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $d
 for name in tx_bytes rx_bytes; do ok "$name moved" test "$(counter $D1 $name)" -gt 40000000; done
 hosts_down
 
-# The MTU that networks have
+# The usual MTU of networks
 MTU=1024
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 cases 1 <<'CASES'

@@ -13,14 +13,14 @@ before=$(rdma resource show)
 modprobe -q sch_plug
 on h1 tc qdisc replace dev eth0 root plug limit 1000000000 || { skip "a queue is plugged" "there is no sch_plug"; exit 0; }
 
-# Neither side has to ask, and be answered through that queue, where the other one is.
+# Static neighbour entries, because answers to ARP requests would have to pass that queue.
 mac() { on "$1" cat /sys/class/net/eth0/address; }
 on h1 ip neigh replace "$IP2" lladdr "$(mac h2)" dev eth0 nud permanent
 on h2 ip neigh replace "$IP1" lladdr "$(mac h1)" dev eth0 nud permanent
 
 plug() { on h1 tc qdisc change dev eth0 root plug "$1"; }
 
-# bytes that wait in the queue
+# prints the number of bytes in the queue
 backlog() {
 	local words unit
 	words=$(on h1 tc -s qdisc show dev eth0 | grep -oE 'backlog [0-9]+[KM]?b')
@@ -31,7 +31,7 @@ backlog() {
 
 empty() { [ "$(backlog)" = 0 ]; }
 
-# start uc|ud QPS MESSAGES: in the background, until it has posted; $HELD is its process
+# start uc|ud QPS MESSAGES: starts the program in the background ($HELD), and waits until it has posted
 start() {
 	mkfifo "$OUTPUT.in" "$OUTPUT.out"
 	"$PROGRAMS/robust" plugged "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
@@ -42,7 +42,7 @@ start() {
 	is "$1: all is posted" "$line" posted
 }
 
-# complete NAME: when the queue is open
+# complete NAME: everything completes when the queue is open
 complete() {
 	exec 8>&-
 	IFS= read -t "$(seconds 60)" -r line <&9
@@ -52,11 +52,11 @@ complete() {
 	ok "$1: nothing is left in the queue" wait_for 10 empty
 }
 
-# others NAME [COMMAND...]: what does not go through that queue; COMMAND makes it another user's
+# others NAME [COMMAND...]: traffic that does not pass that queue continues; COMMAND runs it as another user
 others() { D2=$D1 G2=$G1 run_program "$1, beside it: " 60 "${@:2}" "$PROGRAMS/data" notify; }
 nobody=(setpriv --reuid 65534 --clear-groups)
 
-# 80 queue pairs could hold 76 MiB, each alone no more than it may.
+# 80 queue pairs could hold 76 MiB if only the limit of each QP counted.
 plug block
 start uc 80 40
 held=$(backlog)
@@ -68,7 +68,7 @@ others "uc, another user" "${nobody[@]}"
 plug release_indefinite
 complete uc
 
-# Datagrams go on after a while, one by one, until there is twice as much. They are small: what each costs is counted.
+# After a while, datagrams are sent one by one, up to twice the limit. They are small: the memory of each packet is counted.
 plug block
 drops=$(counter $D1 tx_local_drops)
 start ud 200 200
@@ -80,7 +80,7 @@ ok "ud: not more than twice what a process may hold" test "$held" -lt $((72 * MI
 plug release_indefinite
 complete ud
 
-# Those who are killed leave their packets behind, and these are their user's.
+# Packets of killed processes stay in the queue and are charged to the user.
 plug block
 for i in 1 2 3 4 5 6 7 8 9; do
 	start uc 20 32

@@ -19,14 +19,14 @@ pair_run "ucmatose over IPv6" 'ucmatose -p $PORT -b $IP2_6' 'ucmatose -p $PORT -
 pair_run "ucmatose, 8 connections, 20 messages of 3000 bytes" \
 	'ucmatose -p $PORT -c 8 -C 20 -S 3000' 'ucmatose -p $PORT -c 8 -C 20 -S 3000 -s $IP2'
 
-# udaddy's and udpong's port is their own
+# udaddy and udpong use ports of their own
 UDADDY=7174
 run_udaddy() { PORT=$((UDADDY - 1)) pair_run "$@"; }
 run_udaddy "udaddy" 'udaddy' 'udaddy -s $IP2'
 run_udaddy "udaddy over IPv6" 'udaddy -b $IP2_6' 'udaddy -s $IP2_6'
 run_udaddy "udaddy, 4 connections, 20 messages of 900 bytes" 'udaddy -c 4 -C 20 -S 900' 'udaddy -c 4 -C 20 -S 900 -s $IP2'
 
-# Not "-T a": there the program takes the peer's good-bye for an error if it comes together with the last data.
+# Not "-T a": with it, the program takes the end of the connection for an error if it arrives together with the last data.
 for mode in b n; do
 	pair_run "rstream -T $mode, data verified" "rstream -p \$PORT -S 4096 -C 20 -I 3 -T $mode -T v" \
 		"rstream -p \$PORT -S 4096 -C 20 -I 3 -T $mode -T v -s \$IP2"
@@ -39,7 +39,7 @@ pair_run "rstream over IPv6" 'rstream -p $PORT -S 65536 -C 10 -I 2 -T v -b $IP2_
 pair_run "riostream, inline data, small buffers" 'riostream -p $PORT -i 64 -B 8192 -S 300 -C 50 -I 2 -T v' \
 	'riostream -p $PORT -i 64 -B 8192 -S 300 -C 50 -I 2 -T v -s $IP2'
 
-# rcopy's server serves for ever, and so does cmtime's.
+# The servers of rcopy and cmtime never end by themselves.
 serve() {
 	PORT=$((PORT + 1))
 	(exec_on h2 timeout -k 5 "$(seconds 120)" "$@" -p $PORT) >/dev/null 2>&1 &
@@ -58,7 +58,7 @@ served
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
 for name in tx_packets rx_packets tx_acks rx_acks; do ok "$name moved" test "$(counter $D1 $name)" -gt 0; done
 
-# The one of newer rdma-core is another program, for many peers and with a controller.
+# cmtime of newer rdma-core is a different program, for many peers and with a controller.
 if cmtime -h 2>&1 | grep -q controller_address; then
 	serve cmtime -c 5 -L -b $IP2 -C $IP2
 	client="-b $IP1 -C $IP2"

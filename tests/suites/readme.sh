@@ -14,7 +14,7 @@ block() {
 	' "$README"
 }
 
-# A command of the README, on a host of ours
+# Runs a command of the README on a host of the suite
 typed() { on "$1" bash -euc "$(block "$2")"; }
 
 # with_server HOST BLOCK PORT COMMAND...: runs the command while the block's program is a server on that host

@@ -20,7 +20,7 @@ D2=$D1 G2=$G1 run_program "one device: " 100 "$PROGRAMS/objects"
 IBV_FORK_SAFE=1 RDMAV_HUGEPAGES_SAFE=1 run_program "fork safe: " 60 "$PROGRAMS/objects" pages
 G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/objects" multicast
 
-# A debug kernel sees as much with fewer of them
+# On a debug kernel, fewer are enough
 [ "${SROCE_DEBUG_KERNEL:-0}" = 0 ] || export CONTEXTS=${CONTEXTS-100} QPS=${QPS-1000} REGIONS=${REGIONS-10000}
 run_program "" 60 "$PROGRAMS/robust"
 

@@ -30,7 +30,7 @@ done
 options='-T s -T v -p $PORT -S 100000 -C 3 -I 1'
 preloaded "rstream, large messages" rstream "$options" "$options -s \$IP2"
 
-# A server that serves each connection in a child: RDMA's is made in the child, and TCP only brings it about.
+# A server that serves each connection in a child: the RDMA connection is made in the child, and TCP only sets it up.
 rm -f /dev/shm/sem.rsocket_fork
 options='-T f -T v -p $PORT -S 4096 -C 20 -I 3'
 rdma=$(sent)

@@ -19,9 +19,9 @@ traffic() {
 
 received() { counter $D2 rx_bursts; }
 more_than() { [ "$(received)" -gt "$1" ]; }
-# arrives: packets do
+# arrives: do packets arrive?
 arrives() { wait_for 20 more_than $(($(received) + 20)); }
-# silent: nothing is received
+# silent: does nothing arrive?
 silent() {
 	local before
 	sleep 0.3
@@ -44,7 +44,7 @@ filter() {
 }
 unfilter="nft delete table ip f"
 
-# count_lookups: of routes while packets arrive; in $LOOKUPS and $BURSTS
+# count_lookups: sets LOOKUPS and BURSTS to the number of route lookups and of received bursts in some time
 count_lookups() {
 	local before
 	echo "hist:keys=common_type" >$LOOKUP/trigger

@@ -50,7 +50,7 @@ is "sroce stays" "$(devices)" sroce9
 pair_run "and still works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
 	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT 127.0.0.1'
 
-# Any other program may have it
+# Any other program may have the port
 rdma link delete sroce9
 modprobe -qr rdma_rxe
 python3 -c '

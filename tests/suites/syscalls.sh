@@ -12,7 +12,7 @@ run_program "" 120 "$PROGRAMS/data" stream
 # kicks: prints the number so far. The kernel caches values for 10 ms.
 kicks() { sleep 0.1; cat "/sys/class/infiniband/$D1/ports/1/hw_counters/kicks"; }
 
-# few_kicks WHAT POSTS COMMAND: fewer than one in ten posts; the command may have some more for setting up
+# few_kicks WHAT POSTS COMMAND: the command makes less than one kick for ten posts, apart from a few to set up
 few_kicks() {
 	local what=$1 posts=$2 command=$3 before number
 	before=$(kicks)

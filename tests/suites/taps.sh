@@ -14,7 +14,7 @@ DEVICE=sroce$ROLE
 HOST1=init HOST2=init
 
 feature() { ethtool -k eth0 | sed -n "s/^$1: \([a-z]*\).*/\1/p"; }
-# Bursts that this guest sends and receives whole. Kernels between 6.1 and 7 can, but have it off at first.
+# This guest sends and receives unsplit bursts. Kernels between 6.1 and 7 can, but it is off by default.
 ethtool -K eth0 tx-udp-segmentation on 2>/dev/null
 USO=$(feature tx-udp-segmentation)
 ok "the other guest answers" wait_for 30 ping -c 1 -W 1 10.99.0.$PEER
@@ -23,7 +23,7 @@ at_exit rdma link delete $DEVICE
 G=$(gid $DEVICE 10.99.0.$ROLE) G6=$(gid $DEVICE fd99::$ROLE)
 like "IPv4 and IPv6 GIDs" "$G $G6" '^[0-9]+ [0-9]+$'
 
-# The guests do the steps of this suite at the same time: each waits for the other at a port of its own.
+# Both guests run the steps of this suite at the same time; at each step, they wait for each other at a port of its own.
 PORT=21000
 await() {
 	limited 60 python3 -c 'import socket, sys
@@ -54,7 +54,7 @@ transfer() {
 	wait $server
 }
 
-# counted DIRECTION COMMAND...: sets PACKETS and BURSTS to what the device counts meanwhile
+# counted DIRECTION COMMAND...: sets PACKETS and BURSTS to the device's counts during the command
 counted() {
 	local way=$1 packets bursts
 	shift
@@ -63,7 +63,7 @@ counted() {
 	PACKETS=$(($(counter $DEVICE ${way}_packets) - packets)) BURSTS=$(($(counter $DEVICE ${way}_bursts) - bursts))
 }
 
-# moves WHAT LEAST DIRECTION COMMAND...: there are LEAST packets a burst or more
+# moves WHAT LEAST DIRECTION COMMAND...: a burst has at least LEAST packets on average
 moves() {
 	local what=$1 least=$2 way=$3
 	shift 3
@@ -87,7 +87,7 @@ read_bw='ib_read_bw -F -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
 one() { if [ "$ROLE" = 1 ]; then echo tx; else echo rx; fi; }
 two() { if [ "$ROLE" = 1 ]; then echo rx; else echo tx; fi; }
 
-# all WHAT OUT IN: least packets per burst where they leave and where they arrive
+# all WHAT OUT IN: with the smallest number of packets per burst at the sender (OUT) and at the receiver (IN)
 all() {
 	local leave=$2 arrive=$3
 	[ "$ROLE" = 1 ] || { leave=$3 arrive=$2; }
@@ -97,20 +97,20 @@ all() {
 	moves "$1: READ" $((arrive < 15 ? arrive : 15)) "$(two)" transfer "$read_bw" "$read_bw \$IP2"
 }
 
-# 64 packets are two bursts if it is a WRITE, whose first packet is longer than the others, and three if it is a READ, whose last
-# is, too. GRO may find fewer waiting.
+# 64 packets of a WRITE are two bursts, because its first packet is longer than the others. Those of a READ are three, because
+# its last packet is longer, too. GRO may have fewer packets to join at a time.
 FULL=21 JOINED=8
 if [ "$USO" = on ]; then WHOLE=$FULL; else WHOLE=$JOINED; fi
 all "as it comes" $FULL $WHOLE
 meet
 ok "GRO off" ethtool -K eth0 gro off
 meet
-# A guest that gets single packets may lose some, and what is sent again goes in shorter bursts.
+# A guest that gets single packets may lose some, and retransmissions have shorter bursts.
 if [ "$USO" = on ]; then all "without GRO" $FULL $FULL; else all "without GRO" $JOINED 1; fi
 meet
 ethtool -K eth0 gro on
 if [ "$USO" = on ]; then
-	# The host splits for a guest that does not take bursts whole.
+	# The host splits bursts for a guest that does not accept them.
 	ok "virtio-net receives single packets" ethtool -K eth0 rx-gro-hw off
 	meet
 	all "split by the host" $FULL $JOINED
@@ -122,7 +122,7 @@ is "no ICRC is wrong" "$(counter $DEVICE rx_icrc_encapsulated)" 0
 
 # --- a guest that lies about the size of packets in a burst ---
 
-# The kernel adds what a packet of ours would have; a packet socket takes the sizes as they are given (Linux 6.2 and later).
+# A UDP socket would get its sizes from the kernel; a packet socket takes the sizes as given (Linux 6.2 and later).
 lie() {
 	python3 - "$1" eth0 10.99.0.$ROLE 10.99.0.$PEER <<'END'
 import random, socket, struct, sys

@@ -39,8 +39,8 @@ gids
 SERVER=$!
 ok "qperf's server listens" wait_server $SERVER 19800
 
-# By rdma_cm: without it qperf knows addresses of InfiniBand alone, and so it has no UC and UD for RoCE.
-# Rejected is who connects before the server listens: the two meet by TCP first, as with perftest -R.
+# By rdma_cm: without it, qperf supports only InfiniBand addresses, so it cannot test UC and UD over RoCE. A client that connects
+# before the server listens is rejected, although the two have a TCP connection by then, as with perftest -R.
 qperf_run() {
 	local tries
 	for tries in 1 2 3; do

@@ -23,7 +23,7 @@ print($1)"
 
 holds() { [ "$(field "bool($1)")" = True ]; }
 
-# on_terminal: in the background, with a pipe for the keys; what the terminal gets is in $SCREEN
+# on_terminal: in the background, with a pipe for the keys; the output to the terminal is in $SCREEN
 on_terminal() {
 	mkfifo $KEYS
 	TERM=xterm script -qfec "stty rows 40 cols 160; $TOP --interval 0.5" $SCREEN <$KEYS >/dev/null 2>&1 &
@@ -31,7 +31,8 @@ on_terminal() {
 	exec 9>$KEYS
 }
 
-# interval_after INTERVAL KEYS: what the keys make of it; curses writes so little of it anew that the terminal does not tell
+# interval_after INTERVAL KEYS: prints the interval after these keys. It is not read from the terminal, because curses rewrites
+# only the characters that changed.
 interval_after() {
 	python3 - "$TOP" "$@" <<-'END'
 		import sys, types
@@ -52,7 +53,7 @@ is "both of them" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
 ok "no bytes" holds "all(x['tx_bytes_per_second'] == 0 for x in d)"
 is "their GSI QPs" "$(field "' '.join(x['type'] for x in q)")" "GSI GSI"
 
-# The lowest priority, for both programs poll, and what looks at them is slow enough under emulation.
+# The lowest priority: both programs poll, and sroce-top is slow enough under emulation.
 # shellcheck disable=SC2016 # the variables are the other shell's
 endless 'nice -n 19 ib_write_bw -d $D2 -x $G2 -p $PORT -F -s 4096 --run_infinitely' \
 	'nice -n 19 ib_write_bw -d $D1 -x $G1 -p $PORT -F -s 4096 --run_infinitely $IP2' || fail "traffic"
@@ -71,7 +72,7 @@ ok "several views" view --interval 0.2 --count 3
 is "a line each" "$(wc -l <$VIEW)" 3
 ok "an ordinary user may look" setpriv --reuid=65534 --regid=65534 --clear-groups "$TOP" --json --interval 0.2
 
-# The manual page's examples as they are there; the second has no end of its own, and writes to a file, as a log does.
+# The examples of the manual page, unchanged. The second does not end by itself, and writes to a file, as a log does.
 if command -v jq >/dev/null; then
 	mapfile -t examples < <(sed -n 's/^\.Dl //p' "$TOP.1")
 	is "the manual page has two examples" ${#examples[@]} 2
@@ -106,7 +107,7 @@ for want in 1:+:2 1:-:0.5 40:+++:60 1:---:0.25 3600:+:3600 3600:-:1800 0.05:-:0.
 	is "an interval of $begin s after $keys" "$(interval_after "$begin" "$keys")" "$end"
 done
 
-# An error: packets for a QP that went, as the client goes on
+# An error: packets for a QP that was destroyed, while the client goes on
 stop "$SERVER"
 ok "a view after the peer died" wait_for 20 eval 'view && holds "d[0][\"trouble\"] or d[1][\"trouble\"]"'
 like "text: what is wrong" "$("$TOP" --count 1 --interval 0.2 | tr '\n' '|')" 'COUNTER +TOTAL +PER s\|sroce[12] +[a-z_]+ +[1-9]'
@@ -115,14 +116,14 @@ stop "$CLIENT"
 not_ok "an interval of nothing" "$TOP" --json --interval 0
 like "no rdma tool: it says so" "$(PATH=/nowhere /usr/bin/python3 "$TOP" --json 2>&1)" 'install iproute2'
 
-# Terminals without colours or a cursor that can be hidden
+# Terminals without colours, or with a cursor that cannot be hidden
 for kind in vt100 dumb ansi; do
 	ok "a terminal of kind $kind" env TERM=$kind script -qec "$TOP --interval 0.2 --count 1" /dev/null </dev/null
 done
 like "a terminal that nobody knows: it says so" \
 	"$(TERM=nobody script -qec "$TOP --count 1" /dev/null </dev/null)" 'sroce-top: the terminal: '
 
-# A program whose name a terminal would obey, and which is no text
+# A program whose name contains terminal control sequences and invalid UTF-8
 name=$'q\e[7m\xff'
 cp "$(command -v ibv_rc_pingpong)" "/run/$name"
 at_exit rm "/run/$name"
@@ -133,7 +134,7 @@ text=$("$TOP" --count 1 --interval 0.2)
 like "text: its name without them" "$text" "  q\?\[7m.\[$named\]"
 stop $named
 
-# rdma that fails, as it does when a device goes while it lists them
+# rdma fails, as it does if a device is removed while it lists the devices
 FAKE=/run/top.fake
 mkdir $FAKE
 at_exit rm -r $FAKE
@@ -151,7 +152,7 @@ touch $FAKE/left.{1..6}
 is "rdma that goes on to fail: it says so" "$(PATH=$FAKE:$PATH "$TOP" --json 2>&1)" \
 	"sroce-top: rdma -j link show: error: No such device"
 
-# A device that counts nothing, as those of siw: rdma fails for it, and for all devices when it comes to that one
+# A device without counters, such as siw's: rdma fails for it, and for all devices when it reaches this one
 cat >$FAKE/rdma <<-END
 	#!/bin/sh
 	case "\$*" in
@@ -167,7 +168,7 @@ for all in "" --all; do
 	is "has those that do" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
 done
 
-# A device that goes between two looks
+# A device that is removed between two views
 "$TOP" --json --count 4 --interval 0.5 >$VIEW &
 looker=$!
 sleep 0.7

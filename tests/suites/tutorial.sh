@@ -19,7 +19,7 @@ block() {
 	' "$TUTORIAL"
 }
 
-# Command by command, in this shell: what one block sets, the next one uses, as in a user's terminal.
+# Command by command, in this shell: a block uses the variables that earlier blocks set, as in a user's terminal.
 type_in() {
 	local line command=''
 	while IFS= read -r line; do
@@ -56,8 +56,8 @@ pair() {
 	rm -f "$OUTPUT.server"
 }
 
-# podman run OPTIONS IMAGE COMMAND...: a stand-in for it, with the namespace, the devices and the limit that the options say,
-# and nothing else that root has. The image is this machine.
+# podman run OPTIONS IMAGE COMMAND...: a stand-in for it, with the namespace, the devices and the limit of the options,
+# and no other privileges of root. The image is this machine.
 podman() {
 	local namespace='' nodes=() memlock=64
 	[ "$1" = run ] || { echo "no stand-in for podman $1"; return 1; }

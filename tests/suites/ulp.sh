@@ -1,5 +1,5 @@
 # For the suites about kernel users, sourced after lib.sh. Those listen and connect in the initial namespace only, so both hosts
-# are there, as two ends of a veth pair, and rules see to it that what they send each other leaves this host:
+# are there, as two ends of a veth pair, and rules make packets between them leave this host:
 #
 #     D1=sroce1                               D2=sroce2
 #     ulp1, IP1 10.0.0.1/24    --- veth ---   ulp2, IP2 10.0.0.2/24

@@ -33,7 +33,7 @@ scsi_disk() {
 }
 no_scsi_disk() { ! scsi_disk; }
 
-# compare_disk WHAT: what is written through the block device is in the target's file, and is read back the same
+# compare_disk WHAT: data written through the block device arrives in the target's file, and is read back the same
 compare_disk() {
 	local disk size=$((DATA_MB << 20))
 	ok "$1: its disk comes" wait_for 10 scsi_disk

@@ -55,7 +55,7 @@ compare() {
 		'ibv_rc_pingpong -d $D1 -g $G1 -s 32768 -n 10 -c -p $PORT $IP2'
 }
 
-# count, then counted: what host 1 has sent meanwhile
+# count, then counted: the packets that host 1 has sent in between
 sent_packets() { counter $D1 tx_packets; }
 sent_bursts() { counter $D1 tx_bursts; }
 count() { PACKETS=$(sent_packets) BURSTS=$(sent_bursts); }
@@ -68,7 +68,7 @@ counted
 ok "a good card: in bursts" test $PACKETS -gt $((4 * BURSTS))
 is "a good card: no ICRC is wrong" "$(wrong)" 0
 
-# Losses are no sign of it.
+# Losses alone must not be taken as a sign of such a card.
 if middle tc qdisc add dev p2 root netem loss 10% limit 100000 2>/dev/null; then
 	send "a tenth is lost"
 	write "a tenth is lost"
@@ -98,7 +98,7 @@ pair_run "from then on: UC" 'ib_write_bw -F -c UC -d $D2 -x $G2 -s 65536 -n 20 -
 counted
 is "from then on: UC: single packets" $PACKETS $BURSTS
 is "from then on: no ICRC is wrong" "$(wrong)" "$before"
-# The ping-pong may show that the other host's card is one, too.
+# The ping-pong may show that the other host has such a card, too.
 ok "from then on: the log says so once for each card" test "$(noticed)" -le 2
 
 ok "another card, or another driver" repair
