@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""inject.py SOURCE TARGET QPN TEXT: sends TEXT to the peer of the connection that this queue pair of this host has, in one
-datagram and without privileges: "rdma resource show" shows all numbers that are needed. For tests/suites/users.sh."""
+"""inject.py SOURCE TARGET QPN TEXT: sends TEXT to the peer of a connection whose queue pair on this host has the number QPN, in
+one datagram and without privileges: "rdma resource show" shows all numbers that are needed. For tests/suites/users.sh."""
 
 import ipaddress
 import json

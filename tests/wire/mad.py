@@ -13,7 +13,7 @@ BAD_METHOD, BAD_ATTRIBUTE, BAD_VALUE = 2 << 2, 3 << 2, 7 << 2
 
 
 def ask(b, method, attribute, data=b"", version=1, pkey=0xFFFF, answered=0xFFFF):
-    """Returns status and data of the answer, which is of the partition it should be of."""
+    """Returns status and data of the response, after checking its partition."""
     transaction = b.random.randbytes(8)
     head = struct.pack(">BBBBHH8sHHI", 1, 4, version, method, 0, 0, transaction, attribute, 0, 0)
     mad = (head + bytes(40) + data).ljust(256, b"\0")

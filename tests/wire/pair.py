@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""A connection that is not attacked."""
+"""A connection that is not under attack."""
 
 import os
 
@@ -9,7 +9,7 @@ from target import Victim
 
 
 class Pair:
-    """The connection that goes on, from the other device to ours and back."""
+    """A connection between the other device and the device under test, which carries data both ways."""
 
     def __init__(self, b):
         here, there = Context(name=os.environ["D1"]), b.context

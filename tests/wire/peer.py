@@ -38,14 +38,14 @@ class Peer:
         self.qpn = qpn
 
     def send(self, packet, vlan=None):
-        """A packet from its IP header on; of a VLAN, if it has a number."""
+        """Sends a packet, given from its IP header on; with the tag of a VLAN if one is given."""
         tag = b"" if vlan is None else struct.pack(">HH", 0x8100, vlan)
         head = self.target_mac + self.mac + tag + struct.pack(">H", ETHERTYPE.get(packet[0] >> 4, 0x0800))
         self.socket.send(head + packet)
 
     @staticmethod
     def tag(ancillary):
-        """The kernel takes the tag of a VLAN out of the frame and tells it apart; None if there was none."""
+        """The VLAN tag, which the kernel has removed from the frame and reports separately; None if there was none."""
         for level, kind, data in ancillary:
             if (level, kind) == (SOL_PACKET, PACKET_AUXDATA):
                 status, tci = struct.unpack_from("=I12xH", data)
@@ -53,7 +53,7 @@ class Peer:
         return None
 
     def receive(self, seconds):
-        """The next RoCE packet for our QPs that was sent to us; None if there is none in time."""
+        """Returns the next RoCE packet that was sent to our QPs; None if there is none in time."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             self.socket.settimeout(left)

@@ -8,7 +8,7 @@ import zlib
 
 UDP_PORT = 4791
 
-# Extended headers, in their order on the wire, and what is in them
+# Extended headers in their order on the wire, and their fields
 HEADERS = {
     "deth": (">II", ("qkey", "src_qpn")),
     "feth": (">I", ("feth",)),
@@ -77,7 +77,7 @@ NAK_SEQUENCE, NAK_INVALID, NAK_ACCESS, NAK_OPERATION = 0x60, 0x61, 0x62, 0x63
 
 
 def headers_length(opcode):
-    """BTH and extended headers, bytes."""
+    """The number of bytes of BTH and extended headers."""
     return 12 + sum(struct.calcsize(HEADERS[name][0]) for name in OPCODES[opcode][1])
 
 
@@ -129,7 +129,7 @@ NOT_ECT, ECT1, ECT0, CE = range(4)
 
 
 def ip_header(source, target, length, ident=0, fragment=DF, protocol=17, tclass=0):
-    """IP header in front of that many bytes of UDP; ident, fragment and protocol are for IPv4."""
+    """The IP header in front of a UDP datagram of this length; ident, fragment and protocol are for IPv4."""
     if source.version == 4:
         head = struct.pack(">BBHHHBBH", 0x45, tclass, 20 + length, ident, fragment, 64, protocol, 0)
         head += source.packed + target.packed
@@ -138,7 +138,7 @@ def ip_header(source, target, length, ident=0, fragment=DF, protocol=17, tclass=
 
 
 def too_big(router, sender, destination, mtu):
-    """The ICMP message of a router that it carries no more than that to that destination; quotes an echo reply."""
+    """The ICMP message of a router with the MTU towards a destination; quotes an echo reply."""
     router, sender, destination = (ipaddress.IPv4Address(address) for address in (router, sender, destination))
     quoted = ip_header(sender, destination, 8, protocol=1) + bytes(8)
     message = struct.pack(">BBHHH", 3, 4, 0, 0, mtu) + quoted
@@ -147,7 +147,7 @@ def too_big(router, sender, destination, mtu):
 
 
 def datagram(source, target, body, sport=0xC123, **ip):
-    """IP and UDP in front of anything, ICRC behind it."""
+    """Adds the IP and UDP headers in front, and the ICRC behind."""
     source, target = ipaddress.ip_address(source), ipaddress.ip_address(target)
     length = 8 + len(body) + 4
     packet = ip_header(source, target, length, **ip) + struct.pack(">HHHH", sport, UDP_PORT, length, 0) + body
@@ -155,7 +155,7 @@ def datagram(source, target, body, sport=0xC123, **ip):
 
 
 class Packet:
-    """A packet taken apart; opcode names as in OPCODES, every field of its headers an attribute."""
+    """A parsed packet: its opcode by the name in OPCODES, and each field of its headers as an attribute."""
 
     def __init__(self, data):
         ipv4 = data[0] >> 4 == 4

@@ -38,7 +38,7 @@ def address_vector(gid_index, address, sl=0, **route):
 
 
 class Memory:
-    """A region of its own, zeroes at first."""
+    """A memory region, initially zero."""
 
     def __init__(self, pd, size=16384, access=ALL):
         self.mr = MR(pd, size, access)
@@ -64,7 +64,7 @@ class Memory:
 
 
 class Victim:
-    """A QP and memory for it; connect() makes an address and a QPN its peer. The depth is of its send queue."""
+    """A QP and memory for it; connect() sets the address and the QPN of its peer. depth is the size of its send queue."""
 
     def __init__(self, context, transport="RC", psn=100, sq_psn=500, depth=16):
         self.transport = transport
@@ -135,7 +135,7 @@ class Victim:
         self.qp.post_send(self._post(e.IBV_WR_SEND, length, offset, wr_id))
 
     def send_to(self, ah, qpn, length=16, wr_id=6):
-        """A datagram."""
+        """Posts a datagram."""
         wr = self._post(e.IBV_WR_SEND, length, 0, wr_id)
         wr.set_wr_ud(ah, qpn, QKEY)
         self.qp.post_send(wr)
@@ -161,7 +161,7 @@ class Victim:
         self.qp.post_send(wr)
 
     def completion(self, seconds=5):
-        """The next, or None."""
+        """Returns the next completion, or None."""
         end = time.monotonic() + seconds
         while True:
             count, wcs = self.cq.poll()
@@ -171,7 +171,7 @@ class Victim:
                 return None
 
     def completions(self):
-        """Those that are there already."""
+        """Returns the completions that are there already."""
         found = []
         while (wc := self.completion(0)) is not None:
             found.append(wc)
@@ -179,7 +179,7 @@ class Victim:
 
 
 class Queue:
-    """An XRC SRQ of a target's domain, its completions go where the target's go."""
+    """An XRC SRQ in the domain of a target, with the CQ of the target."""
 
     def __init__(self, target):
         self.memory = target.memory
@@ -199,7 +199,7 @@ class Queue:
 
 
 class Target(Victim):
-    """The answering end of XRC, in a domain of its own with one SRQ."""
+    """The target end of an XRC connection, in a domain of its own with one SRQ."""
 
     def make_qp(self, context):
         self.context = context

@@ -32,7 +32,7 @@ TX_LIMIT = 32
 
 
 class Failure(Exception):
-    """A case has found an error."""
+    """Raised by a case that has found an error."""
 
 
 def case(what, ipv4_only=False):
@@ -48,7 +48,7 @@ def expect(what, got, wanted):
 
 
 class Testbed:
-    """Reads its place from the environment that tests/suites/wire.sh makes: the peer is on h1, the device is D2 on h2."""
+    """Reads the environment variables that tests/suites/wire.sh sets: the peer is on h1, the device is D2 on h2."""
 
     def __init__(self, env, ipv6=False):
         self.ipv6 = ipv6
@@ -68,7 +68,7 @@ class Testbed:
     # --- QPs ---
 
     def unconnected(self, transport="RC", psn=None, sq_psn=500, depth=16):
-        """A QP in RESET; its PSN is around the wrap or not."""
+        """A QP in RESET, whose PSNs are near the wraparound or not."""
         if psn is None:
             psn = self.random.choice((0, 100, 0xFFFFFF))
         victim = (Target if transport == "XRC" else Victim)(self.context, transport, psn, sq_psn, depth)
@@ -77,7 +77,7 @@ class Testbed:
         return victim
 
     def qp(self, transport="RC", psn=None, sq_psn=500, depth=16, **options):
-        """A QP that takes us for its peer."""
+        """A QP whose peer is this program."""
         victim = self.unconnected(transport, psn, sq_psn, depth)
         victim.connect(self.gid, self.ours, self.peer.qpn, **options)
         return victim
@@ -86,7 +86,7 @@ class Testbed:
         return self.qp("RC", **options)
 
     def clean(self):
-        """After a case, whatever came of it."""
+        """Cleans up after a case, whether it passed or failed."""
         for victim in self.victims:
             with contextlib.suppress(Exception):
                 victim.close()
@@ -96,11 +96,11 @@ class Testbed:
     # --- sending ---
 
     def raw(self, body, source=None, target=None, vlan=None, **ip):
-        """From BTH to pad; IP, UDP and ICRC are added."""
+        """Sends a packet, given from BTH to pad; adds IP, UDP and ICRC."""
         self.peer.send(roce.datagram(source or self.ours, target or self.theirs, body, **ip), vlan)
 
     def find_gid(self, text):
-        """The index of that GID, which the kernel adds in its own time."""
+        """The index of this GID; waits until the kernel has added it."""
         folder = f"/sys/class/infiniband/{self.device}/ports/1/gids"
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -112,7 +112,7 @@ class Testbed:
         raise Failure(f"no GID {text}")
 
     def body(self, victim, opcode, payload=b"", **fields):
-        """The packet that the QP expects next, unless a field says something else."""
+        """The packet that the QP expects next, apart from the fields given."""
         fields.setdefault("qpn", victim.qpn)
         fields.setdefault("psn", victim.psn)
         if victim.transport == "XRC":
@@ -137,7 +137,7 @@ class Testbed:
         victim.psn = victim.psn + psns & 0xFFFFFF
 
     def send_next(self, victim, opcode, payload=b"", **fields):
-        """One that is in order and right: the QP goes on to the next PSN."""
+        """Sends a valid packet in order, and advances to the next PSN."""
         self.send(victim, opcode, payload, **fields)
         self.advance(victim)
 
@@ -153,8 +153,8 @@ class Testbed:
                               dma_len=8, ack_req=True)
 
     def answers(self, settled=True):
-        """All that the device sent up to now. Unless memory that it sends from is settled, its packets may have changed
-        since: they are made of the pages themselves, and we look late."""
+        """All packets that the device has sent so far. If memory that it sends from changes, so do packets that were captured
+        already, because they contain references to the pages."""
         self.probe()
         found = []
         while True:
@@ -188,14 +188,14 @@ class Testbed:
         return answer
 
     def acked(self, victim):
-        """An ACK of all up to where the victim is."""
+        """Checks that there is an ACK of all packets up to the victim's PSN."""
         answer = self.one_answer(self.reliable(victim) + "_ACKNOWLEDGE")
         expect("class of the syndrome", answer.syndrome >> 5, 0)
         expect("PSN of the ACK", answer.psn, victim.psn - 1 & 0xFFFFFF)
         return answer
 
     def works(self, victim):
-        """The connection goes on as if nothing had been."""
+        """Checks that the connection goes on as if nothing had happened."""
         data = os.urandom(12)
         self.send_next(victim, victim.transport + "_WRITE_ONLY", data, va=victim.memory.va + 64)
         if victim.transport in ("RC", "XRC"):
@@ -210,7 +210,7 @@ class Testbed:
 
     @staticmethod
     def wait_for(what, condition):
-        """For what no answer tells."""
+        """Waits for a condition that no response reports."""
         end = time.monotonic() + PATIENCE
         while not condition():
             if time.monotonic() > end:
@@ -218,13 +218,13 @@ class Testbed:
             time.sleep(0.01)
 
     def outgoing(self, *names):
-        """The requests that the device sent up to now."""
+        """The requests that the device has sent so far."""
         found = self.answers()
         expect("requests", [packet.name for packet in found], list(names))
         return found
 
     def wait_outgoing(self, name, seconds=PATIENCE):
-        """The next packet, which may take its time; any packet if the name is None."""
+        """Waits for the next packet with this name; any packet if the name is None."""
         while True:
             packet = self.peer.receive(seconds)
             if packet is None:
@@ -235,7 +235,7 @@ class Testbed:
 
     @contextlib.contextmanager
     def full_queue(self):
-        """The device's packets stay in its queue, except a kilobyte a second, until the end."""
+        """The device's packets stay in the queue of its netdev, apart from a kilobyte a second, until the end of the block."""
         rest = ("burst", "1600", "limit", "1000000")
         self.tc("replace", "tbf", "rate", "8kbit", *rest)
         try:
@@ -247,7 +247,7 @@ class Testbed:
 
     @contextlib.contextmanager
     def small_queue(self):
-        """It has room for a packet of a kilobyte, which it keeps for two milliseconds; what comes meanwhile is refused."""
+        """The queue holds one packet of a kilobyte for two milliseconds, and refuses others meanwhile."""
         self.tc("replace", "tbf", "rate", "4mbit", "burst", "1600", "limit", "1100")
         try:
             yield
@@ -256,7 +256,7 @@ class Testbed:
 
     @contextlib.contextmanager
     def stuck_queue(self):
-        """The device's packets stay in its queue, except one or two, and are lost at the end."""
+        """The device's packets stay in the queue of its netdev, apart from one or two, and are lost at the end of the block."""
         self.tc("replace", "tbf", "rate", "80bit", "burst", "1600", "limit", "1000000")
         try:
             yield
@@ -265,7 +265,7 @@ class Testbed:
 
     @contextlib.contextmanager
     def setting(self, name, value, device=None):
-        """A setting of the device (verbs/settings.c) has this value; afterwards the one that it had."""
+        """A setting of the device (verbs/settings.c) has this value within the block, and its former value afterwards."""
         path = f"/sys/kernel/debug/sroce/{device or self.device}/{name}"
         with open(path, "r+", encoding="ascii") as file:
             before = file.read()
@@ -295,7 +295,7 @@ class Testbed:
 
     @contextlib.contextmanager
     def counts(self, name, times=1):
-        """This counter grows by "times" inside."""
+        """Checks that this counter grows by "times" within the block."""
         before = self.counter(name)
         yield
         expect(f"{name} moved by", self.counter(name) - before, times)

@@ -14,14 +14,14 @@ PACKETS = 300
 
 
 def storm(b, bodies):
-    """Without a pause."""
+    """Sends the packets without a pause."""
     for body in [roce.datagram(b.ours, b.theirs, body, ident=at) for at, body in enumerate(bodies)]:
         b.peer.send(body)
 
 
 @contextlib.contextmanager
 def one_for_each_run(b):
-    """Packets that arrive inside get an ACK or NAK for each run at most. The bystander's probe is one, too."""
+    """Packets that arrive within this block get at most one ACK or NAK for each run. The bystander's probe is a run, too."""
     acks, runs = b.counter("tx_acks"), b.counter("rx_bursts")
     yield
     acks, runs = b.counter("tx_acks") - acks, b.counter("rx_bursts") - runs

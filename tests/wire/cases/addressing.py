@@ -93,7 +93,7 @@ def in_error(b):
 def from_ourselves(b):
     victim = b.unconnected()
     victim.connect(b.gid, b.theirs, b.peer.qpn)
-    # Of IPv4 it is a martian, which the kernel drops itself.
+    # In IPv4 this is a martian source, which the kernel itself drops.
     with b.counts("rx_bad_address", int(b.ipv6)):
         b.raw(b.body(victim, "RC_WRITE_ONLY", b"data"), source=b.theirs)
         b.silence()

@@ -27,13 +27,13 @@ def counting(b, marked, sent):
 
 
 def send_marked(b, victim, opcode, payload=b"", ecn=roce.CE, **fields):
-    """The next packet of the connection, as it comes from a congested router."""
+    """The next packet of the connection, marked as by a congested router."""
     b.raw(b.body(victim, opcode, payload, **fields), tclass=ecn)
     b.advance(victim)
 
 
 def cnps_of(b, found, tclass=0):
-    """Those among the answers, each of the right form."""
+    """Returns the CNPs among the responses, after checking the format of each."""
     cnps = [packet for packet in found if packet.name == "CNP"]
     for cnp in cnps:
         expect("CNP from BTH to ICRC", cnp.transport.hex(), roce.transport("CNP", b.peer.qpn, 0, becn=0x40).hex())
@@ -42,7 +42,7 @@ def cnps_of(b, found, tclass=0):
 
 
 def one_cnp(b, *others, tclass=0):
-    """The device sent a CNP, then these."""
+    """Checks that the device sent a CNP, then these packets."""
     found = b.answers()
     expect("answers", [packet.name for packet in found], ["CNP", *others])
     cnps_of(b, found, tclass)
@@ -211,7 +211,7 @@ def cnp(b, victim):
 
 
 def sent_after_ack(b, victim, packets):
-    """How many packets does the device send when all but these of the first ones are acknowledged?"""
+    """Returns the number of packets that the device sends after all of the first ones except these are acknowledged."""
     b.raw(roce.transport("RC_ACKNOWLEDGE", victim.qpn, FIRST_PSN + packets - 1, aeth=roce.ACK << 24))
     return len(b.answers())
 
@@ -235,7 +235,7 @@ def slower(b):
     cnp(b, rc)
     many = sent_after_ack(b, rc, 384)
     expect(f"{many} packets within the same round trip", many >= 128, True)
-    # Those that were under way at the first CNP, and all of what came after
+    # Those that were in flight at the first CNP, and all later ones
     sent_after_ack(b, rc, 128 + WINDOW)
     cnp(b, rc)
     few = sent_after_ack(b, rc, 128 + WINDOW + 64)

@@ -31,7 +31,7 @@ def pieces(b, packet, size, ident):
 
 
 def send_fragments(b, victim, opcode, payload, size, order=1, **fields):
-    """As send_next(), in fragments."""
+    """Like send_next(), in fragments."""
     ident = b.random.randrange(1, 65536)
     body = b.body(victim, opcode, payload, **fields)
     ip = {"ident": ident, "fragment": 0} if ipaddress.ip_address(b.ours).version == 4 else {}
@@ -55,7 +55,7 @@ def write(b):
 
 @case("an IPv6 fragment that is all of its packet")
 def atomic(b):
-    """The kernel leaves the fragment header in front of UDP, where the ICRC has no place for it."""
+    """The kernel leaves the fragment header in front of UDP, and the ICRC does not define how to cover it."""
     ours, theirs = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
     if ours.version == 4:
         return

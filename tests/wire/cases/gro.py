@@ -96,7 +96,7 @@ def two(b):
     for i in range(8):
         for rc in (first, second):
             b.send_next(rc, "RC_WRITE_ONLY", data[16 * i:16 * i + 16], va=rc.memory.va + 16 * i, ack_req=i == 7)
-    # Either is acknowledged once, or twice if its last packet was not joined.
+    # Each message is acknowledged once, or twice if its last packet was not joined.
     found = {packet.qpn for packet in b.answers()}
     expect("who answered", found, {b.peer.qpn})
     for rc in (first, second):

@@ -13,7 +13,7 @@ PSN = 500
 
 
 def ahead(b, rc, *texts, first=1):
-    """WRITEs of a letter each, @first PSNs ahead, each to its own place; the gap is reported."""
+    """WRITEs of one letter each, @first PSNs ahead, each to its own address; a NAK reports the gap."""
     for i, text in enumerate(texts, first):
         b.send(rc, "RC_WRITE_ONLY", text, psn=rc.psn + i, va=rc.memory.va + i)
     b.nak(rc, roce.NAK_SEQUENCE)
@@ -170,7 +170,7 @@ def bounded(b):
 
 
 def taught(b):
-    """A connection whose network reorders: NAKs were in vain, as many as it takes."""
+    """A connection whose network reorders: its device has learned this from NAKs in vain."""
     rc = b.rc()
     for _ in range(12):
         b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1)

@@ -9,12 +9,12 @@ from testbed import case, expect
 
 
 def rebuild(body, at, value):
-    """The packet with one byte of its BTH or later changed."""
+    """The packet with one changed byte in the BTH or behind it."""
     return body[:at] + bytes([value]) + body[at + 1:]
 
 
 def dropped(b, victim, bodies, counter="rx_malformed"):
-    """All of them, in silence; the QP goes on."""
+    """All of them are dropped without a response; the QP goes on."""
     with b.counts(counter, len(bodies)):
         for body in bodies:
             b.raw(body)

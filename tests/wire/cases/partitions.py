@@ -20,7 +20,7 @@ def file_of(b, name="pkey_table"):
 
 
 def written(b, text):
-    """0, or the errno."""
+    """Returns 0 or the errno."""
     try:
         with open(file_of(b), "w", encoding="ascii") as file:
             file.write(text)
@@ -45,7 +45,7 @@ def table(b, *pkeys):
 
 @contextlib.contextmanager
 def violations(b, times):
-    """The counter of the port, as programs see it."""
+    """The value of the port counter that programs see."""
     before = b.context.query_port(1).bad_pkey_cntr
     with b.counts("rx_bad_pkey", times):
         yield

@@ -19,12 +19,12 @@ LOWEST_PORT = 0xC000
 
 
 def port_of(flow_label):
-    """A17.9.2, as Linux spreads it: both halves of the label, in the range of dynamic ports."""
+    """The UDP source port (A17.9.2) as Linux computes it: from both halves of the label, in the range of dynamic ports."""
     return (flow_label & 0x3FFF ^ flow_label >> 14) | LOWEST_PORT
 
 
 def check(packets, ipv6, route=None):
-    """DSCP as asked for; the ECN bits are the transport's: not capable."""
+    """The DSCP is the one asked for; the ECN bits are set by the transport: not capable."""
     route = route or ROUTE
     for packet in packets:
         expect(f"traffic class of {packet}", f"{packet.traffic_class:#x}", f"{route['traffic_class'] & 0xFC:#x}")
@@ -126,7 +126,7 @@ def no_such_level(b):
 # --- a VLAN ---
 
 VLAN = 5
-# Service level to priority; the others are 0.
+# Service levels and their priorities; those not listed have priority 0.
 PRIORITIES = {0: 1, 3: 5, 7: 7, 12: 2}
 
 

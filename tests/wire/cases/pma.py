@@ -32,7 +32,7 @@ def port_counters(b):
     for _ in range(10):
         b.send_next(rc, "RC_WRITE_ONLY", b"x" * 1000, va=rc.memory.va, rkey=rc.memory.rkey, dma_len=1000, ack_req=True)
         b.acked(rc)
-    # Values are remembered for some milliseconds.
+    # The kernel caches values for some milliseconds.
     for _ in range(1000):
         after = counters(b, 0xFF)
         if after["rcv_packets"] - before["rcv_packets"] >= 10:
@@ -45,7 +45,7 @@ def port_counters(b):
 
 @case("PMA: a stranger does not learn which QPs exist")
 def no_oracle(b):
-    """The counters in the responses count alike for QPs that exist and for others."""
+    """The counters in the responses change in the same way for QPs that exist and for QPs that do not."""
     shown = ("rx_packets", "rx_bytes", "rx_icrc_encapsulated", "rx_malformed", "tx_packets", "tx_local_drops")
     rc = b.rc()
     for damage in (0, 1):

@@ -12,7 +12,7 @@ MTU = 1024
 def requests(b):
     rc = b.rc()
     rc.post_recv()
-    # The third WRITE is the probe: its response shows that all earlier ones have come.
+    # The third WRITE is the probe: its response shows that all earlier WRITEs have arrived.
     with b.counts("rx_write_requests", 3), b.counts("rx_read_requests"), b.counts("rx_atomic_requests", 3):
         b.send_next(rc, "RC_WRITE_ONLY", b"data", ack_req=False)
         b.send_next(rc, "RC_WRITE_FIRST", bytes(MTU), dma_len=3 * MTU, ack_req=False)

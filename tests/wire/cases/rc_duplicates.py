@@ -17,7 +17,7 @@ def number(rc, offset=0):
 
 
 def ask(b, rc, *names):
-    """Answers by name."""
+    """The responses, by name."""
     found = b.answers()
     expect("answers", [p.name for p in found], list(names))
     return found
@@ -113,7 +113,7 @@ def not_of_answers(b):
         b.acked(rc)
         b.send_next(rc, "RC_" + what, **fields)
         ask(b, rc, "RC_" + answer)
-        # Nothing has arrived, so the peer begins with the WRITE
+        # The device has received nothing, so the peer begins with the WRITE
         b.send(rc, "RC_WRITE_ONLY", b"12345678", psn=write)
         ack = b.one_answer("RC_ACKNOWLEDGE")
         expect("class and PSN of the ACK", (ack.syndrome >> 5, ack.psn), (0, write & 0xFFFFFF))
@@ -217,7 +217,7 @@ def read_without_key(b):
 def too_many(b):
     rc, answers = b.rc(), []
     with b.full_queue():
-        # Until the queue is full; then as many as may wait, and one
+        # Until the queue is full, then as many more as may wait, and one more
         while rc.state == "RTS" and rc.psn - rc.first_psn & 0xFFFFFF < 10 * TX_LIMIT:
             b.send_next(rc, "RC_READ_REQUEST", dma_len=1000)
     b.state(rc, "ERR")

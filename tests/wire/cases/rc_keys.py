@@ -107,7 +107,7 @@ def deregistered(b):
 
 @case("a key that goes away between a READ and its answer: the SEND that is being received by then is not what fails")
 def deregistered_unanswered(b):
-    # With XRC what has not been taken is the SRQ's, and stays there.
+    # With XRC, receive requests that were not taken belong to the SRQ, and stay there.
     for transport, flushed in (("RC", (1, 2)), ("XRC", (1,))):
         victim, data = b.qp(transport), os.urandom(MTU)
         b.works(victim)
@@ -120,7 +120,7 @@ def deregistered_unanswered(b):
                 for _ in range(TX_LIMIT + 3):
                     b.send_next(victim, transport + "_READ_REQUEST", dma_len=1000)
                 psn = victim.psn
-                # Twice, as by a peer that is impatient: it has had no answer yet.
+                # Twice, as from an impatient peer that has had no answer yet.
                 b.send(victim, transport + "_READ_REQUEST", va=memory.va, rkey=memory.rkey, dma_len=1000)
                 b.send_next(victim, transport + "_READ_REQUEST", va=memory.va, rkey=memory.rkey, dma_len=1000)
                 b.send_next(victim, transport + "_SEND_FIRST", data, ack_req=False)

@@ -46,14 +46,14 @@ class Crowd:
             self.bind(at % SIGNALED_EACH == 0)
 
     def completions(self):
-        """As many as have been asked for or come in time."""
+        """Returns completions: the number asked for, or fewer if they do not come in time."""
         found = []
         while len(found) < len(self.signaled) and (wc := self.rc.completion()) is not None:
             found.append((wc.wr_id, wc.status))
         return found + [(wc.wr_id, wc.status) for wc in self.rc.completions()]
 
     def close(self):
-        # A region with a window cannot go.
+        # A region that has a window cannot be deregistered.
         self.window.close()
         self.region.mr.close()
 
@@ -72,14 +72,14 @@ def sent(b, psn):
 
 
 def same(got, wanted):
-    """Of thousands: only where they differ first."""
+    """Compares thousands of completions, and reports only the first difference."""
     for at, (one, other) in enumerate(zip(got, wanted)):
         expect(f"completion {at}", one, other)
     expect("number of completions", len(got), len(wanted))
 
 
 def wait(b, made):
-    """SEND, binds, SEND, binds, SEND: all under way, none acknowledged."""
+    """SEND, binds, SEND, binds, SEND: all outstanding, none acknowledged."""
     made.send()
     made.binds(BINDS)
     made.send()
@@ -165,7 +165,7 @@ def fenced(b):
         request(rc, e.IBV_WR_RDMA_READ, last)
         request(rc, e.IBV_WR_RDMA_WRITE, last + 1, e.IBV_SEND_FENCE)
         expect("PSN", b.wait_outgoing("RC_WRITE_ONLY").psn, PSN)
-        # Its ACK is late: the READ, if it does not wait for that, is answered first.
+        # Its ACK is late. If the READ did not wait for it, its response would come first.
         found = [packet.name for packet in b.answers()]
         if not found:
             acknowledge(b, rc, PSN)

@@ -26,7 +26,7 @@ def can_flush(b):
 
 
 def placed(b, rc, name="RC_READ_RESPONSE_ONLY"):
-    """The answer to the latest request."""
+    """The response to the latest request."""
     answer = b.one_answer(name)
     expect("PSN", answer.psn, rc.psn - 1 & 0xFFFFFF)
     expect("syndrome class", answer.syndrome >> 5, 0)
@@ -64,7 +64,7 @@ def duplicate(b):
             b.send(rc, "RC_ATOMIC_WRITE", b"old_word", psn=rc.psn - 1)
             expect("MSN", placed(b, rc).msn, 1)
     expect("memory", rc.memory.read(8), b"new_word")
-    # A duplicate of another kind is none
+    # A packet of another kind is not a duplicate
     b.send(rc, "RC_READ_REQUEST", psn=rc.psn - 1, dma_len=8)
     b.send(rc, "RC_FETCH_ADD", psn=rc.psn - 1)
     b.silence()
@@ -212,7 +212,7 @@ def acknowledged(b):
     expect("status", rc.completion().status, 0)
 
 
-@case("answers to an atomic WRITE that are none")
+@case("invalid responses to an atomic WRITE")
 def bad_answers(b):
     for name, payload in (("READ_RESPONSE_ONLY", b"more"), ("READ_RESPONSE_FIRST", b""), ("READ_RESPONSE_LAST", b"")):
         rc = asked(b)

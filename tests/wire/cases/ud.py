@@ -18,7 +18,7 @@ def send(b, ud, payload=b"data", **fields):
 
 
 def arrives(b, ud, length=4):
-    """The next datagram does, in the request that was there all the time."""
+    """The next datagram takes the receive request that was posted before."""
     send(b, ud, b"y" * length)
     b.silence()
     wc = ud.completion()
@@ -107,7 +107,7 @@ def no_such_opcode(b):
 
 
 def mad(b, payload, **fields):
-    """To the GSI; whatever it answers is for a QPN that nobody looks at."""
+    """To the GSI. Its answers, if any, go to a QPN that is not watched."""
     fields.setdefault("qkey", GSI_QKEY)
     b.raw(roce.transport("UD_SEND_ONLY", 1, b.random.getrandbits(24), payload, src_qpn=1, **fields))
 

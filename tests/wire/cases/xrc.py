@@ -19,7 +19,7 @@ CONTINUERS = ("XRC_SEND_MIDDLE", "XRC_SEND_LAST", "XRC_SEND_LAST_IMM", "XRC_SEND
 
 
 def refused(b, target, syndrome, opcode, payload=b"", **fields):
-    """A NAK, and nothing is written; the SRQ has what it had."""
+    """There is a NAK, nothing is written, and the SRQ still has all its requests."""
     b.send(target, opcode, payload, **fields)
     b.nak(target, syndrome)
     b.state(target, "ERR")
@@ -27,12 +27,12 @@ def refused(b, target, syndrome, opcode, payload=b"", **fields):
 
 
 def long_write(opcode):
-    """A FIRST that is right for its length alone."""
+    """A FIRST packet of which only the length is right."""
     return {"dma_len": 3 * MTU} if "WRITE_FIRST" in opcode else {}
 
 
 def attack(what):
-    """A case with a connection between the two devices beside it."""
+    """A case during which a connection between the two devices carries data."""
     def mark(function):
         @case(what)
         def with_pair(b):

@@ -12,7 +12,7 @@ ROUNDS = 2000
 
 
 def valid(b, victim):
-    """A packet as a peer might send it now."""
+    """A packet that a peer might send now."""
     names = [name for _, (name, _) in roce.OPCODES.items() if name.startswith(victim.transport)]
     name = b.random.choice(names)
     fields = {}
@@ -30,7 +30,7 @@ def valid(b, victim):
 
 
 def mutate(b, body):
-    """Bits, bytes, lengths."""
+    """Changes bits, bytes or the length."""
     data = bytearray(body)
     for _ in range(b.random.choice((0, 1, 1, 1, 2, 4))):
         what = b.random.randrange(6)
