@@ -145,7 +145,7 @@ TEST(build, cnp_is_a_bth_with_becn_and_16_zeros)
 	/* Neither less nor more than the 16 bytes */
 	EQUAL(sroce_parse(&pkt, p, 28, 28), SROCE_TOO_SHORT);
 	EQUAL(sroce_parse(&pkt, p, 36, 36), SROCE_BAD_PAYLOAD);
-	/* The bits are of every packet. */
+	/* Every packet has these bits. */
 	p[0] = SROCE_SEND_ONLY;
 	p[4] = SROCE_BTH_FECN;
 	EQUAL(sroce_parse(&pkt, p, 32, 32), SROCE_WELL_FORMED);

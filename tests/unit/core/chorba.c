@@ -8,7 +8,7 @@ TEST(chorba, agrees_with_the_table)
 	compare(sroce_chorba, 48);
 }
 
-/* Other lengths than whole steps of crc32_clmul.S, and the least */
+/* Lengths that are not whole steps of crc32_clmul.S, and the minimum */
 TEST(chorba, takes_multiples_of_8)
 {
 	static u8 data[8 * 40], head[8 * 3];

@@ -8,7 +8,7 @@
 /* CRC-32, from zero, of n bytes at head and len at p */
 typedef u32 crc_function(const void *head, const void *p, size_t len, size_t n);
 
-/* With the table, for all multiples of 16 from least on. */
+/* Compares with the table, for all multiples of 16 from least on. */
 static inline void compare(crc_function *crc, u32 least)
 {
 	static u8 data[4096 + 16], head[112 + 16];

@@ -92,7 +92,7 @@ TEST(ecn, the_window_does_not_end)
 	EQUAL(s.r.cc.window, 1);
 }
 
-/* Half the PSNs later the old mark looks like one in the future. */
+/* After half of the PSN space, the old mark looks like one in the future. */
 TEST(ecn, an_old_cut_is_forgotten)
 {
 	u32 i;

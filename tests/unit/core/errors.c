@@ -44,7 +44,7 @@ TEST(errors, statuses_of_the_receive_request)
 	EQUAL(sroce_failures[SROCE_OUT_OF_PLACE].event, SROCE_EVENT_REQ_ERR);
 }
 
-/* An error of the peer costs an unreliable connection only the message. */
+/* On an unreliable connection, an error of the peer only costs the message. */
 TEST(errors, only_our_own_faults_are_local)
 {
 	CHECK(!sroce_failures[SROCE_OUT_OF_PLACE].local);

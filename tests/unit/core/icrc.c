@@ -3,7 +3,7 @@
 #include "icrc_state.h"
 #include "tap.h"
 
-/* CRC-32 as it is defined: one bit at a time. */
+/* CRC-32 by its definition: one bit at a time. */
 static u32 bitwise(u32 crc, const u8 *p, u32 len)
 {
 	u32 i;
@@ -109,7 +109,7 @@ TEST(icrc, covers_the_length)
 	CHECK(icrc_state(p.ip, 0, p.bth, 60) != icrc_state(p.ip, 0, p.bth, 64));
 }
 
-/* As segmentation does: id, id + 1, ... and round again. */
+/* Like segmentation: id, id + 1, ..., wrapping around. */
 TEST(icrc, numbers_the_ipv4_packets_of_a_burst)
 {
 	struct packet first = sample(false), later;
@@ -125,7 +125,7 @@ TEST(icrc, numbers_the_ipv4_packets_of_a_burst)
 	      icrc_state(first.ip, 0, first.bth, 60));
 }
 
-/* As some network cards do. */
+/* Like some network cards. */
 TEST(icrc, numbers_of_a_burst_may_stand_still)
 {
 	struct packet p = sample(false);
@@ -145,7 +145,7 @@ TEST(icrc, packets_of_an_ipv6_burst_have_no_numbers)
 	EQUAL(icrc_state(p.ip, 3, p.bth, 60), icrc_state(p.ip, 0, p.bth, 60));
 }
 
-/* The structure is used for one packet after the other. */
+/* The structure is reused for each packet. */
 TEST(icrc, a_packet_leaves_nothing_to_the_next)
 {
 	struct packet p = sample(false);
@@ -168,7 +168,7 @@ TEST(icrc, starts_with_ones_in_place_of_the_lrh)
 	EQUAL(bitwise(~0u, lrh, sizeof(lrh)), SROCE_ICRC_AFTER_LRH);
 }
 
-/* From zero, in whole steps: the same. */
+/* Lengths of whole steps, beginning with a CRC of zero. */
 static void compare_starts(bool ipv6)
 {
 	struct packet p = sample(ipv6);

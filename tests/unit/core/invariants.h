@@ -37,7 +37,7 @@ static inline void check_store(const struct sroce_requester *r)
 			assert((s32)(i - r->in.next) >= 0);
 			continue;
 		}
-		/* Requests stand in the order of their PSNs, without gaps. */
+		/* Requests are in the order of their PSNs, without gaps. */
 		assert(i == r->in.head || wr->psn == end);
 		end = sroce_psn_add(wr->psn, wr->packets);
 		if (sroce_wr_reads(wr)) {
@@ -49,7 +49,7 @@ static inline void check_store(const struct sroce_requester *r)
 	}
 	assert(r->reads == reads && reads <= r->max_reads);
 	assert(r->read_packets == packets);
-	/* Packets sent before a loss may exceed the window of now. */
+	/* Packets sent before a loss may exceed the current window. */
 	assert(window <= r->cc.max_window || r->transport == SROCE_UC);
 	assert(r->cc.window > 0 && r->cc.window <= r->cc.max_window);
 	assert(!sroce_psn_before(end, r->sent));
@@ -130,7 +130,7 @@ static inline void check_responder(const struct sroce_responder *r)
 	check_log(&r->log);
 }
 
-/* Header prediction: what it accepts the long way must accept, too. */
+/* Header prediction: the slow path must accept every packet that it accepts. */
 static inline bool predicted_request(const struct sroce_responder *r,
 				     const struct sroce_pkt *pkt)
 {
@@ -142,7 +142,7 @@ static inline bool predicted_request(const struct sroce_responder *r,
 	return sroce_responder_predicts(r, headers, pkt->payload + pkt->pad);
 }
 
-/* @r is the state that the long way left, @then what it was before. */
+/* @r is the state after the slow path, @then the state before. */
 static inline void check_advance(const struct sroce_responder *r,
 				 struct sroce_responder then, u32 payload)
 {

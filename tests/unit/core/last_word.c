@@ -8,7 +8,7 @@
 
 #define MOST	80
 
-/* The stores so far, one letter each; place and size of the last one. */
+/* The stores so far, one letter each; address and size of the last one. */
 static char order[8];
 static u32 stores;
 static const void *last_at;
@@ -60,7 +60,7 @@ static void place(u32 at, u32 len)
 		EQUAL(memory[i], 0xee);
 	for (i = at + len; i < sizeof(memory); i++)
 		EQUAL(memory[i], 0xee);
-	/* As large as it can be and be aligned. */
+	/* The largest size that is aligned. */
 	while (bytes > len || (at + len) % bytes)
 		bytes /= 2;
 	EQUAL(last_bytes, bytes);

@@ -2,7 +2,7 @@
 #include "opcode.h"
 #include "tap.h"
 
-/* IBTA vol. 1, table 38, and annex A14, once more, independently, as header bytes. */
+/* IBTA vol. 1, table 38, and annex A14: written independently of the driver, as header bytes. */
 static const struct {
 	u8 opcode;
 	u8 length;

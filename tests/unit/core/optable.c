@@ -3,7 +3,7 @@
 #include "optable.h"
 #include "tap.h"
 
-/* IBTA vol. 1, tables 38 and 61, and annex A19, once more, independently. */
+/* IBTA vol. 1, tables 38 and 61, and annex A19: written independently of the driver. */
 static const struct {
 	u8 op;
 	u8 only;
@@ -64,7 +64,7 @@ TEST(optable, everything_else_is_allowed_nowhere)
 	EQUAL(sroce_optable[SROCE_OP_NONE].transports, 0);
 }
 
-/* Are the packets that @op sends those of the opcode table, which lead back? */
+/* Are the packets of @op in the opcode table, and does the table lead back to @op? */
 static void check_packets(u32 op, u8 transport)
 {
 	const struct sroce_op_row *row = &sroce_optable[op];

@@ -63,7 +63,7 @@ static void try(const u8 *a, const u8 *b, u32 turns, u32 len)
 	if (sroce_headers_read(&r, &pkt, len)) {
 		CHECK(pkt.opcode == a[0] || pkt.opcode == b[0]);
 		CHECK(pkt.op == &sroce_opcodes[pkt.opcode]);
-		/* The payload begins where the headers end, and is all there. */
+		/* The payload begins at the end of the headers, and is complete. */
 		EQUAL(r.at, pkt.op->length);
 		EQUAL(r.at + pkt.payload + pkt.pad + SROCE_ICRC_BYTES, len);
 		CHECK(sroce_reader_copy(&r, (u8 [LENGTH]) {}, pkt.payload));
@@ -89,7 +89,7 @@ TEST(headers, no_byte_is_read_twice)
 	}
 }
 
-/* As the pages of an skb may be cut anywhere, and end anywhere. */
+/* Fragments of an skb may begin and end anywhere. */
 TEST(headers, what_is_cut_off_is_malformed)
 {
 	u8 packet[LENGTH] = {}, touched[LENGTH] = {};

@@ -32,7 +32,7 @@ TEST(uso, spoiled_bursts_are_noticed)
 	CHECK(!spoil(&uso, &psn, SROCE_USO_SPOILED - 1));
 }
 
-/* A peer that drops what follows a gap gets everything again, as a burst. */
+/* A peer that drops packets behind a gap gets all of them again, as a burst. */
 TEST(uso, spoiled_bursts_are_noticed_after_rewinds)
 {
 	struct sroce_uso uso = {};

@@ -91,7 +91,7 @@ void fake_complete(const struct fake_queue *queue, uint32_t index,
 	sroce_store_release(&at->phase, sroce_cqe_phase(index, queue->entries));
 }
 
-/* Gives a queue its memory, and tells where it is to be mapped. */
+/* Allocates the memory of a queue, and returns the offset to map it at. */
 static void place(uint32_t handle, size_t size, struct sroce_map *map)
 {
 	struct fake_queue *queue = &queues[handle];
@@ -128,7 +128,7 @@ static void *pointer(struct ib_uverbs_attr *attr)
 	return (void *)(uintptr_t)attr->data;
 }
 
-/* The bytes of an input: short ones are in the attribute itself. */
+/* Returns the bytes of an input attribute: short ones are in the attribute itself. */
 static void read_in(struct ib_uverbs_ioctl_hdr *hdr, int id, void *to,
 		    size_t size)
 {
@@ -153,7 +153,7 @@ static void write_out(struct ib_uverbs_ioctl_hdr *hdr, int id,
 	attr->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
 }
 
-/* A driver's response must fit exactly. */
+/* The driver's response must have exactly the expected size. */
 static void answer(struct ib_uverbs_ioctl_hdr *hdr, const void *from,
 		   size_t size)
 {
@@ -339,7 +339,7 @@ static int query_device(struct ib_uverbs_ioctl_hdr *hdr)
 	return 0;
 }
 
-/* Commands that libibverbs still sends in their old form. */
+/* Commands that libibverbs still sends in the form of the write interface. */
 static int old_command(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	uint64_t command;
@@ -454,7 +454,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_end(args);
 
 	fake.calls++;
-	/* valgrind warns of one without a direction; the argument is a number. */
+	/* valgrind warns of an ioctl number without a direction; the argument is no pointer. */
 	static_assert(_IOC_DIR(SROCE_IOC_KICK) == _IOC_WRITE &&
 		      !_IOC_SIZE(SROCE_IOC_KICK), "");
 	if (fd == kick_fd && request == SROCE_IOC_KICK) {
@@ -494,7 +494,7 @@ void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 	return (void *)syscall(SYS_mmap, addr, size, prot, flags, fd, offset);
 }
 
-/* The pretended kernel's memory stays, so that a test can still look. */
+/* The fake kernel's memory stays, so that a test can still read it. */
 static bool is_shared(const void *addr)
 {
 	int i;

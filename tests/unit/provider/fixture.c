@@ -28,7 +28,7 @@ void fixture_close(struct fixture *fx)
 	fake_close(fx->context);
 }
 
-/* Four entries each way, three pieces, 80 bytes inline. */
+/* Four entries in each queue, three SGEs, 80 bytes inline. */
 struct ibv_qp_init_attr_ex fixture_qp_attr(const struct fixture *fx,
 					   enum ibv_qp_type type)
 {
@@ -48,7 +48,7 @@ struct ibv_qp_init_attr_ex fixture_qp_attr(const struct fixture *fx,
 	};
 }
 
-/* A QP that may send. */
+/* Makes a QP in the state RTS. */
 struct ibv_qp *fixture_qp(const struct fixture *fx, enum ibv_qp_type type,
 			  bool extended)
 {

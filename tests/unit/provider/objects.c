@@ -127,7 +127,7 @@ static void unsupported_qps(const struct fixture *fx)
 	ok(qp_errno(fx, attr) == EINVAL, "no protection domain");
 }
 
-/* libibverbs notes it with the QP and leaves it out of the command. */
+/* libibverbs stores it in the QP, but does not add it to the command. */
 static void cq_of_an_initiator_goes(const struct fixture *fx)
 {
 	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_XRC_SEND);
@@ -217,7 +217,7 @@ static void thread_domains(const struct fixture *fx)
 	ok(!ibv_dealloc_pd(parent) && !ibv_dealloc_td(td), "until then");
 }
 
-/* A program's allocator: its memory is not zeroed, or it says @answer. */
+/* A program's allocator: returns memory that is not zeroed, or @answer. */
 struct allocator {
 	bool answers;
 	void *answer;
@@ -412,7 +412,7 @@ static void memory_regions(const struct fixture *fx)
 	ok(mr && !ibv_dereg_mr(mr), "a memory region comes and goes");
 }
 
-/* Neither all bytes of a message are in order nor those of 128-byte blocks. */
+/* No order is promised, neither of all bytes of a message nor within blocks of 128. */
 static void order_of_bytes(const struct fixture *fx)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
@@ -422,7 +422,7 @@ static void order_of_bytes(const struct fixture *fx)
 	int promised = 0;
 	size_t i;
 
-	/* Flag 1 asks for a mask of what is promised. */
+	/* Flag 1 asks for a mask of the promises. */
 	for (i = 0; i < NUM(opcodes); i++)
 		promised |= ibv_query_qp_data_in_order(qp, opcodes[i], 0) |
 			    ibv_query_qp_data_in_order(qp, opcodes[i], 1);

@@ -41,7 +41,7 @@ static void every_field(const struct fixture *fx)
 	   "flags that programs do not know are kept from them");
 }
 
-/* Lets @num complete, takes them in two steps; is the order kept? */
+/* Completes @num requests and polls them in two steps; is the order kept? */
 static bool pass(const struct fixture *fx, uint32_t *index, uint32_t num)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);
@@ -122,7 +122,7 @@ static void reminding(const struct fixture *fx)
 	ok(!reminds(fx, -1), "not if an event has told of it");
 }
 
-/* A program that polls in vain lets ksoftirqd have the processor. */
+/* A program that polls in vain leaves the processor to ksoftirqd. */
 static void yielding(const struct fixture *fx)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);

@@ -34,7 +34,7 @@ static bool lock_is_free(struct ibv_cq_ex *cq)
 	return true;
 }
 
-/* rxe's provider once unlocked twice here. */
+/* rxe's provider had a bug here: it unlocked twice. */
 static void nothing_there(struct ibv_cq_ex *cq)
 {
 	struct ibv_poll_cq_attr attr = { .comp_mask = 1 };
@@ -75,7 +75,7 @@ static void every_field(struct ibv_cq_ex *cq)
 	});
 	ok(!ibv_start_poll(cq, &no_attr) && !lock_is_free(cq),
 	   "a completion takes the lock");
-	/* A request posted meanwhile may complete in its place. */
+	/* A request posted in the meantime may complete into the freed entry. */
 	ok(slot->head == 1, "its place is free at once");
 	((struct sroce_cqe *)fake_sqe(queue, 0))->byte_len = 1000;
 	ok(cq->wr_id == 7 && cq->status == IBV_WC_REM_ACCESS_ERR &&
@@ -114,7 +114,7 @@ static void loop(struct ibv_cq_ex *cq)
 	ok(lock_is_free(cq) && slot->head == 4, "the end takes nothing more");
 }
 
-/* The loop goes on for longer than the ring. */
+/* The loop takes more completions than the ring has entries. */
 static void long_loop(struct ibv_cq_ex *cq)
 {
 	bool good = true;

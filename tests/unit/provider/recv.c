@@ -55,7 +55,7 @@ static void entries(struct ibv_qp *qp, struct ibv_srq *srq, const char *what)
 	ok(fake.calls == calls, "%s: no system call", what);
 }
 
-/* Only a QP in error wants to hear of receives, to flush them. */
+/* Only a QP in the error state needs a kick for receive requests, to flush them. */
 static void kicks(struct ibv_qp *qp)
 {
 	struct fake_queue *queue = fake_queue(qp->handle);

@@ -99,7 +99,7 @@ static void states(const struct fixture *fx)
 	set_state(qp, IBV_QPS_RTR);
 	ok(post(qp, 1, &wr) == EINVAL, "RTR does not");
 	set_state(qp, IBV_QPS_RTS);
-	/* Another thread's query has found this a moment ago */
+	/* As if another thread's query had just found this */
 	qp->state = IBV_QPS_INIT;
 	ok(!post(qp, 1, &wr), "RTS takes sends, whatever libibverbs notes");
 	ibv_destroy_qp(qp);

@@ -15,7 +15,7 @@
 
 static struct ibv_ah *ah;
 
-/* One operation, by its classic request and by its extended call. */
+/* One operation, posted with ibv_post_send() and by the extended interface. */
 struct operation {
 	const char *name;
 	enum ibv_qp_type type;
@@ -133,7 +133,7 @@ static const struct operation operations[] = {
 	  ud_send_imm },
 };
 
-/* The 32 bytes in the middle of an entry, made by hand. */
+/* The expected 32 bytes in the middle of an entry. */
 static void expect_target(const struct operation *op, struct sroce_sqe *sqe)
 {
 	if (op->type == IBV_QPT_UD) {
@@ -227,7 +227,7 @@ static void with_inline(const struct fixture *fx, const struct operation *op)
 	ibv_destroy_qp(extended);
 }
 
-/* The payload of an atomic WRITE comes with the call. */
+/* The payload of an atomic WRITE is an argument of the call. */
 static void atomic_write(const struct fixture *fx, enum ibv_qp_type type)
 {
 	struct ibv_qp *extended = fixture_qp(fx, type, true);
@@ -285,7 +285,7 @@ static void nothing_is_sent_without_payload(const struct fixture *fx)
 	ibv_destroy_qp(ibqp);
 }
 
-/* rxe's provider once got the totals of both wrong. */
+/* rxe's provider had a bug here: both totals were wrong. */
 static void totals(const struct fixture *fx)
 {
 	char text[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
@@ -381,7 +381,7 @@ static void one_kick_for_a_batch(const struct fixture *fx)
 	ibv_destroy_qp(ibqp);
 }
 
-/* A QP whose two kinds of post can deadlock on a lock left behind would. */
+/* If one interface left a lock locked, the other one would deadlock. */
 static void locks_are_dropped(const struct fixture *fx)
 {
 	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
