@@ -255,7 +255,7 @@ static int cq_resize(struct sroce_cq *cq, int cqe)
  * A thread that armed the CQ after the kernel had switched rings has checked the
  * old ring.
  */
-static void renotify(struct sroce_cq *cq)
+static void cq_notify_again(struct sroce_cq *cq)
 {
 	uint32_t arm;
 	bool unnotified;
@@ -277,7 +277,7 @@ int sroce_resize_cq(struct ibv_cq *ibcq, int cqe)
 	sroce_lock_long(&cq->lock);
 	err = cq_resize(cq, cqe);
 	if (!err)
-		renotify(cq);
+		cq_notify_again(cq);
 	sroce_unlock_long(&cq->lock);
 	return err;
 }

@@ -11,7 +11,7 @@
 #define WORD	4	/* bytes; offsets and lengths are multiples */
 
 /* True if a copy consists of whole words inside the memory. */
-static bool fits(const struct sroce_dm *dm, uint64_t offset, size_t length)
+static bool dm_fits(const struct sroce_dm *dm, uint64_t offset, size_t length)
 {
 	return !(offset % WORD) && !(length % WORD) && offset <= dm->length &&
 	       length <= dm->length - offset;
@@ -22,7 +22,7 @@ static int copy_to(struct ibv_dm *ibdm, uint64_t offset, const void *from,
 {
 	struct sroce_dm *dm = to_sroce_dm(ibdm);
 
-	if (!fits(dm, offset, length))
+	if (!dm_fits(dm, offset, length))
 		return EINVAL;
 	memcpy(dm->addr + offset, from, length);
 	return 0;
@@ -33,14 +33,14 @@ static int copy_from(void *to, struct ibv_dm *ibdm, uint64_t offset,
 {
 	struct sroce_dm *dm = to_sroce_dm(ibdm);
 
-	if (!fits(dm, offset, length))
+	if (!dm_fits(dm, offset, length))
 		return EINVAL;
 	memcpy(to, dm->addr + offset, length);
 	return 0;
 }
 
-static int query(struct ibv_context *context, uint32_t handle,
-		 struct sroce_dm_query_resp *resp)
+static int query_dm(struct ibv_context *context, uint32_t handle,
+		    struct sroce_dm_query_resp *resp)
 {
 	struct ib_uverbs_attr attrs[] = {
 		{
@@ -60,13 +60,14 @@ static int query(struct ibv_context *context, uint32_t handle,
 }
 
 /* Map the memory of a handle.  Returns 0 or an errno. */
-static int map(struct sroce_dm *dm, struct ibv_context *context, uint32_t handle)
+static int map_dm(struct sroce_dm *dm, struct ibv_context *context,
+		  uint32_t handle)
 {
 	struct sroce_dm_query_resp resp = {};
 	void *addr;
 	int err;
 
-	err = query(context, handle, &resp);
+	err = query_dm(context, handle, &resp);
 	if (err)
 		return err;
 	addr = mmap(NULL, resp.size, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -96,7 +97,7 @@ struct ibv_dm *sroce_alloc_dm(struct ibv_context *context,
 		return NULL;
 	err = ibv_cmd_alloc_dm(context, attr, &dm->vdm, NULL);
 	if (!err) {
-		err = map(dm, context, dm->vdm.handle);
+		err = map_dm(dm, context, dm->vdm.handle);
 		if (!err)
 			return &dm->vdm.dm;
 		ibv_cmd_free_dm(&dm->vdm);
@@ -119,7 +120,7 @@ struct ibv_dm *sroce_import_dm(struct ibv_context *context, uint32_t handle)
 	dm = calloc(1, sizeof(*dm));
 	if (!dm)
 		return NULL;
-	err = map(dm, context, handle);
+	err = map_dm(dm, context, handle);
 	if (err) {
 		free(dm);
 		errno = err;

@@ -19,7 +19,7 @@ void *sroce_alloc(size_t size)
 	return errno ? NULL : memset(object, 0, size);
 }
 
-static void *map(struct sroce_context *ctx, uint64_t offset, size_t size)
+static void *map_memory(struct sroce_context *ctx, uint64_t offset, size_t size)
 {
 	void *addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
 			  ctx->vctx.context.cmd_fd, offset);
@@ -56,7 +56,7 @@ static struct sroce_page *get_page(struct sroce_context *ctx,
 
 	page = &ctx->pages[number];
 	if (!page->users)
-		page->addr = map(ctx, where->page_offset, PAGE_BYTES);
+		page->addr = map_memory(ctx, where->page_offset, PAGE_BYTES);
 	if (!page->addr)
 		return NULL;
 	page->users++;
@@ -106,7 +106,7 @@ int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	memory->ring_size = where->ring_size;
 	if (!memory->ring_size)
 		return 0;
-	memory->ring = map(ctx, where->ring_offset, memory->ring_size);
+	memory->ring = map_memory(ctx, where->ring_offset, memory->ring_size);
 	if (memory->ring)
 		return 0;
 
@@ -119,7 +119,7 @@ int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
 		    struct sroce_memory *memory)
 {
-	void *ring = map(ctx, where->ring_offset, where->ring_size);
+	void *ring = map_memory(ctx, where->ring_offset, where->ring_size);
 
 	if (!ring)
 		return errno;

@@ -9,12 +9,12 @@
 
 #include "sroce.h"
 
-static void hold(unsigned int *users)
+static void add_user(unsigned int *users)
 {
 	__atomic_fetch_add(users, 1, __ATOMIC_RELAXED);
 }
 
-static void release(unsigned int *users)
+static void remove_user(unsigned int *users)
 {
 	__atomic_fetch_sub(users, 1, __ATOMIC_RELEASE);
 }
@@ -74,7 +74,7 @@ void *sroce_alloc_from(struct sroce_origin *origin, struct ibv_pd *ibpd,
 		errno = ENOMEM;
 	if (object && pd && pd->protects) {
 		origin->pd = pd;
-		hold(&pd->users);
+		add_user(&pd->users);
 	}
 	return object;
 }
@@ -90,7 +90,7 @@ void sroce_free_to(struct sroce_origin origin, void *object)
 	else
 		free(object);
 	if (pd)
-		release(&pd->users);
+		remove_user(&pd->users);
 }
 
 struct ibv_pd *sroce_alloc_pd(struct ibv_context *context)
@@ -185,10 +185,10 @@ struct ibv_pd *sroce_alloc_parent_domain(struct ibv_context *context,
 	pd->ibv.context = context;
 	pd->ibv.handle = attr->pd->handle;
 	pd->protects = to_sroce_pd(attr->pd);
-	hold(&pd->protects->users);
+	add_user(&pd->protects->users);
 	if (attr->td) {
 		pd->td = container_of(attr->td, struct sroce_td, ibv);
-		hold(&pd->td->users);
+		add_user(&pd->td->users);
 	}
 	set_allocators(pd, attr);
 	return &pd->ibv;
@@ -203,9 +203,9 @@ int sroce_dealloc_pd(struct ibv_pd *ibpd)
 		return EBUSY;
 
 	if (pd->protects) {
-		release(&pd->protects->users);
+		remove_user(&pd->protects->users);
 		if (pd->td)
-			release(&pd->td->users);
+			remove_user(&pd->td->users);
 	} else {
 		err = ibv_cmd_dealloc_pd(ibpd);
 		if (err)

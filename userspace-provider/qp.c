@@ -399,7 +399,8 @@ int sroce_modify_qp_rate_limit(struct ibv_qp *qp,
 	return modify_rate(qp, &attr, IBV_QP_RATE_LIMIT);
 }
 
-static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+static int try_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
+			 int attr_mask)
 {
 	struct ibv_modify_qp cmd = {};
 
@@ -413,7 +414,7 @@ static int modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 
 int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 {
-	int err = modify(qp, attr, attr_mask);
+	int err = try_modify_qp(qp, attr, attr_mask);
 
 	if (!err && attr_mask & IBV_QP_STATE)
 		to_sroce_qp(qp)->state = attr->qp_state;

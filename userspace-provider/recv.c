@@ -20,7 +20,7 @@ static bool rq_full(struct sroce_rq *rq, uint32_t index)
 	return index - rq->head >= rq->entries;
 }
 
-static void fill(struct sroce_rqe *rqe, const struct ibv_recv_wr *wr)
+static void rqe_fill(struct sroce_rqe *rqe, const struct ibv_recv_wr *wr)
 {
 	struct sroce_sge *sge = (struct sroce_sge *)(rqe + 1);
 	int i;
@@ -42,14 +42,14 @@ static int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
 			return rq->entries ? ENOMEM : EINVAL;
 		if (unlikely((unsigned int)(*wr)->num_sge > rq->max_sge))
 			return EINVAL;
-		fill(rq_entry(rq, *tail), *wr);
+		rqe_fill(rq_entry(rq, *tail), *wr);
 		(*tail)++;
 	}
 	return 0;
 }
 
-static int post(struct sroce_rq *rq, struct ibv_recv_wr *wr,
-		struct ibv_recv_wr **bad_wr)
+static int rq_post(struct sroce_rq *rq, struct ibv_recv_wr *wr,
+		   struct ibv_recv_wr **bad_wr)
 {
 	int kick = 0;
 	uint32_t tail;
@@ -81,11 +81,11 @@ int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 		*bad_wr = wr;
 		return EINVAL;
 	}
-	return post(&sqp->rq, wr, bad_wr);
+	return rq_post(&sqp->rq, wr, bad_wr);
 }
 
 int sroce_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	return post(&to_sroce_srq(srq)->rq, wr, bad_wr);
+	return rq_post(&to_sroce_srq(srq)->rq, wr, bad_wr);
 }

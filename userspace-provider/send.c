@@ -95,7 +95,7 @@ static inline __be32 imm_of(const struct ibv_send_wr *wr)
 }
 
 /* errno for an opcode that this type of QP cannot send. */
-static int refusal(enum ibv_wr_opcode opcode)
+static int unsupported_errno(enum ibv_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IBV_WR_TSO:
@@ -119,13 +119,13 @@ static bool is_local(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_LOCAL_INV || opcode == IBV_WR_BIND_MW;
 }
 
-static int fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
-		const struct ibv_send_wr *wr)
+static int sqe_fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
+		    const struct ibv_send_wr *wr)
 {
 	unsigned int flags = wr->send_flags;
 
 	if (unlikely(!sq_can_send(&qp->sq, wr->opcode)))
-		return refusal(wr->opcode);
+		return unsupported_errno(wr->opcode);
 	if (unlikely(flags & ~SROCE_WR_ALL_FLAGS))
 		return EINVAL;
 	if (wr->opcode == IBV_WR_BIND_MW && !may_bind(wr))
@@ -157,7 +157,7 @@ static int post_list(struct sroce_qp *qp, struct ibv_send_wr **wr,
 		/* An XRC target has no queue. */
 		if (unlikely(sq_full(sq, *tail)))
 			return sq->entries ? ENOMEM : EINVAL;
-		err = fill(qp, sq_entry(sq, *tail), *wr);
+		err = sqe_fill(qp, sq_entry(sq, *tail), *wr);
 		if (unlikely(err))
 			return err;
 		(*tail)++;

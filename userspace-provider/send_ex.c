@@ -13,7 +13,7 @@ static struct sroce_sq *qp_sq(struct ibv_qp_ex *qp)
 	return &to_sroce_qp(&qp->qp_base)->sq;
 }
 
-static void fail(struct sroce_sq *sq, int err)
+static void sq_fail(struct sroce_sq *sq, int err)
 {
 	sq->error = err;
 	sq->sqe = NULL;
@@ -39,11 +39,11 @@ static inline struct sroce_sqe *begin(struct ibv_qp_ex *qp, uint8_t opcode,
 	if (unlikely(sq->error))
 		return NULL;
 	if (unlikely(sq_full(sq, sq->next))) {
-		fail(sq, ENOMEM);
+		sq_fail(sq, ENOMEM);
 		return NULL;
 	}
 	if (unlikely(flags & ~SROCE_WR_ALL_FLAGS)) {
-		fail(sq, EINVAL);
+		sq_fail(sq, EINVAL);
 		return NULL;
 	}
 	sq->sqe = sq_entry(sq, sq->next++);
@@ -86,7 +86,7 @@ static void add_inline(struct sroce_sq *sq, const void *data, size_t length)
 {
 	if (likely(sq->sqe) &&
 	    unlikely(sqe_add_inline(sq, sq->sqe, data, length)))
-		fail(sq, EINVAL);
+		sq_fail(sq, EINVAL);
 }
 
 /* Replace the payload, as the setters of SGE lists do. */
@@ -162,7 +162,7 @@ static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
 	if (unlikely(!sqe))
 		return;
 	if (unlikely(len > UINT32_MAX))
-		fail(qp_sq(qp), EINVAL);
+		sq_fail(qp_sq(qp), EINVAL);
 	else
 		sqe_flush(sqe, remote_addr, rkey, len, type, level);
 }
@@ -186,7 +186,7 @@ static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
 	if (unlikely(!sqe))
 		return;
 	if (unlikely(mw->type != IBV_MW_TYPE_2))
-		fail(qp_sq(qp), EINVAL);
+		sq_fail(qp_sq(qp), EINVAL);
 	else
 		sqe_bind(sqe, info, rkey);
 }
@@ -219,7 +219,7 @@ static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
 	struct sroce_sq *sq = qp_sq(qp);
 
 	if (likely(sq->sqe) && unlikely(sqe_set_list(sq, sq->sqe, &sge, 1)))
-		fail(sq, EINVAL);
+		sq_fail(sq, EINVAL);
 }
 
 static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge,
@@ -229,7 +229,7 @@ static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge,
 
 	if (likely(sq->sqe) &&
 	    unlikely(sqe_set_list(sq, sq->sqe, list, num_sge)))
-		fail(sq, EINVAL);
+		sq_fail(sq, EINVAL);
 }
 
 static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
