@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A user of this host injects a message into another user's connection, until the firewall rule of Documentation/security.rst
-# keeps processes from sending to the RoCE port: tests/verbs/robust/connected.c, tests/wire/inject.py.
+# A user of this host injects a message into another user's connection, until Documentation/security.rst's rule for the
+# firewall stops processes from sending to the port of RoCE: tests/verbs/robust/connected.c, tests/wire/inject.py.
 # timeout: 120
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
@@ -10,7 +10,7 @@
 SECURITY=$(dirname "$0")/../../Documentation/security.rst
 INJECT=$(dirname "$0")/../wire/inject.py
 
-# block NAME: prints the literal block after the comment "tested: tests/suites/users.sh, block NAME"
+# block NAME: the literal block that follows the comment "tested: tests/suites/users.sh, block NAME"
 block() {
 	awk -v mark=".. tested: tests/suites/users.sh, block $1" '
 		{ text = $0; sub(/^ +/, "", text) }
@@ -24,7 +24,7 @@ block() {
 
 as() { on h1 setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "${@:2}"; }
 
-# connect: makes the first user's connection from D1 to D2. "tell COMMAND" gives its program a command, with the answer in $SAID.
+# connect: the first user's connection from D1 to D2, which "tell COMMAND" speaks to; the answer is in $SAID
 connect() {
 	export D1 D2 G1 G2
 	coproc VICTIM { as 1001 "$PROGRAMS/robust" connected 2>&1; }
@@ -67,14 +67,14 @@ on h1 nft list ruleset >/dev/null 2>&1 || modprobe -q nf_tables
 
 attacked "IPv4, no rule" $IP1 $IP2 "received from another user"
 G1=$G1_6 G2=$G2_6 attacked "IPv6, no rule" $IP1_6 $IP2_6 "received from another user"
-# Packets from a device to itself do not pass the network
+# Packets from a device to itself do not come by the network
 D2=$D1 G2=$G1 attacked "one address, no rule" $IP1 $IP1 nothing
 
 if on h1 nft -f - <<<"$RULE" 2>"$OUTPUT"; then
 	pass "the firewall takes the rule"
 	attacked "IPv4" $IP1 $IP2 nothing
 	G1=$G1_6 G2=$G2_6 attacked "IPv6" $IP1_6 $IP2_6 nothing
-	# These packets have a socket: that of the module
+	# Such packets have a socket: the module's
 	ok "a smaller MTU of the IPv4 route" on h1 ip route change 10.0.0.0/24 dev eth0 mtu 1400
 	ok "a smaller MTU of the IPv6 route" on h1 ip -6 route change fd00::/64 dev eth0 metric 256 mtu 1400
 	attacked "IPv4, the route has a smaller MTU" $IP1 $IP2 nothing

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Sends datagrams to a GSI QP from the ring of a packet socket, whose pages are
- * attached to the packets.  Meanwhile it keeps changing their opcode to that of an
- * atomic, whose headers are longer by more than an ICRC, and back.
+ * Sends datagrams to a GSI out of the ring of a packet socket, whose pages are
+ * the packets' own, and changes their opcode all the while: to that of an atomic,
+ * whose headers are longer by more than an ICRC, and back.
  *
  *	flip SECONDS
  *
