@@ -21,9 +21,9 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
 }
 
 /*
- * Losses that the network makes by itself come at random.  Those of a short queue come
- * when the window exceeds the queue: after a cut nothing is lost for several windows.
- * If each loss looks like the first kind, a smaller window is tried now and then.
+ * Random losses on the path occur at any time.  A short queue loses packets only when
+ * the window exceeds it, so after a reduction nothing is lost for several windows.  If
+ * all losses look random, a smaller window is tried from time to time.
  */
 static bool is_congestion(struct sroce_cc *cc)
 {
@@ -64,8 +64,8 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
 }
 
 /*
- * Around what the path holds, more than one packet per round trip would overflow its
- * queue by many.  With a distant peer, that would take too long.
+ * Near the capacity of the path, growing by more than one packet per round trip would
+ * overflow its queue.  With a distant peer, growing by one would take too long.
  */
 static u32 acks_to_grow(const struct sroce_cc *cc)
 {
@@ -90,9 +90,9 @@ void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 }
 
 /*
- * The path carries what was in flight in one round trip, at least.  Only a round trip
- * with queueing delay shows that it carries no more: after losses the window is often
- * smaller than what the path holds.  Units of 2^12 ns avoid a 64 bit division.
+ * The path carries at least the packets that were in flight, per round trip.  Only a
+ * round trip with queueing delay shows that it carries no more: after losses the window
+ * is often smaller than the capacity of the path.  Units of 2^12 ns avoid a 64 bit division.
  */
 static void estimate_rate(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 {
@@ -111,7 +111,7 @@ void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 
 	cc->distant = most > SROCE_WINDOW;
 	cc->queued = rtt->smooth > 2 * (u64)rtt->least + SROCE_QUEUED_NS;
-	/* A small flight says nothing of the bandwidth. */
+	/* A small flight does not show the bandwidth. */
 	if (flight > cc->window / 2)
 		estimate_rate(cc, rtt, flight);
 	cc->bdp = min_t(u64, (u64)cc->rate * rtt->least >> 30, SROCE_MAX_WINDOW);

@@ -9,11 +9,11 @@
  * struct sroce_cc - congestion control of a requester
  * @window: packets that may be unacknowledged; at most @max_window, less after
  *	losses
- * @max_window: its limit without losses
+ * @max_window: limit of @window
  * @overlap: packets of READ responses that may be missing when the next READ
  *	starts; less after losses
- * @bdp: packets that the path holds (bandwidth times shortest round trip); 0 if
- *	it is not known, or less than one
+ * @bdp: bandwidth-delay product with the shortest round trip, packets; 0 if it is not
+ *	known, or less than one packet
  * @rate: packets that the path carries in 2^30 ns
  * @acked: packets acknowledged since @window and @overlap grew
  * @since_loss: packets acknowledged since the latest loss
@@ -41,9 +41,9 @@ static inline bool sroce_cc_reduced(const struct sroce_cc *cc)
 }
 
 /*
- * Packets of a burst at most.  The last packet of a burst asks for an ACK.  If it asked
- * for all that the path holds, the path would be idle until the ACK arrives; and a short
- * queue loses the end of a burst first.
+ * Maximum packets of a burst.  The last packet of a burst requests an ACK.  If a burst
+ * filled the path, the path would be idle until the ACK arrives; and a short queue drops
+ * the end of a burst first.
  */
 static inline u32 sroce_cc_burst(const struct sroce_cc *cc)
 {
@@ -93,14 +93,14 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
 
 /**
- * sroce_cc_lost_many() - are the losses of a round trip more than lone ones?
+ * sroce_cc_lost_many() - do the losses of a round trip show congestion?
  * @cc: state
  * @losses: packets lost
  * @flight: packets that were unacknowledged when the first loss was noticed
  *
  * If most of the flight is lost, the network is congested, however distant the peer is.
  *
- * Return: true if the window is smaller for it.
+ * Return: true if the window was reduced.
  */
 bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight);
 
@@ -109,8 +109,8 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight);
  * @cc: state
  * @rtt: round trips
  *
- * A large window would overflow the queues on the way if it were sent at once, and
- * after a repair it would be.
+ * A large window that is sent at once, as after a repair, would overflow the queues on
+ * the way.
  *
  * Return: ns until the next packet may be sent; 0 if the peer is near.
  */
@@ -122,7 +122,7 @@ static inline u32 sroce_cc_pace(const struct sroce_cc *cc, const struct sroce_rt
 /* @packets have been acknowledged. */
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets);
 
-/* The losses were none: packets and responses were only on their way. */
+/* There were no losses: packets or responses were only late. */
 static inline void sroce_cc_undo(struct sroce_cc *cc)
 {
 	cc->window = cc->max_window;

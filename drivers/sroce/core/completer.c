@@ -96,8 +96,8 @@ static bool response_fits(const struct sroce_wr *wr, const struct sroce_pkt *pkt
 }
 
 /*
- * Does the gap lie in the response to the same READ?  Only then the packet may
- * be held: the data of a later READ would be older than the data that fills the gap.
+ * True if the gap lies in the response to the same READ.  Only then the packet may be
+ * held: the data of a later READ would be older than the data that fills the gap.
  */
 static bool is_ahead(const struct sroce_requester *r,
 		     const struct sroce_pkt *pkt, const struct sroce_ack_result *a)

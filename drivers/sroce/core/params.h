@@ -12,66 +12,73 @@
 /* Packets: 512 KiB at a path MTU of 1024.  Row "WRITE 64 KiB bandwidth". */
 #define SROCE_WINDOW		512u
 /*
- * Packets that a loss without other signs of congestion leaves in the window: a
- * burst, because shorter ones cost more time.  Row "5 % lost".
+ * Packets: minimum window after a loss without other signs of congestion.  One full
+ * burst, because shorter bursts cost more time.  Row "5 % lost".
  */
 #define SROCE_LONE_LOSS_WINDOW	64u
 /*
- * Packets: the window after a loss before the first round trip.  The first window may
- * exceed what the path holds by much.  Row "a queue of ten packets".
+ * Packets: the window after a loss in the first round trip, when nothing is known of the
+ * path.  Row "a queue of ten packets".
  */
 #define SROCE_FIRST_LOSS_WINDOW	16u
 /*
- * A small window is reduced after a loss, if nothing was lost for as many windows, or
- * if it was not reduced after as many losses.  Row "a queue of ten packets".
+ * After a loss a small window is reduced if there was no loss for SROCE_CALM_WINDOWS
+ * windows, or if the last SROCE_LONE_LOSSES losses did not reduce it.  Row "a queue of
+ * ten packets".
  */
 #define SROCE_CALM_WINDOWS	3
 #define SROCE_LONE_LOSSES	16
-/* ns that a round trip may grow, besides doubling.  Row "sroce and TCP". */
+/*
+ * ns: a round trip that is longer than twice the shortest one plus this has met a
+ * queue.  Row "sroce and TCP".
+ */
 #define SROCE_QUEUED_NS		1000000u
 /*
- * If more packets than the first value are lost, and more than a part of the second
- * of the flight, the network is congested.  Rows "20 % lost" and "a queue of ten
- * packets".
+ * The network is congested if more than SROCE_MANY_LOSSES packets, and more than
+ * 1 / SROCE_MANY_OF_FLIGHT of the flight, are lost in a round trip.  Rows "20 % lost"
+ * and "a queue of ten packets".
  */
 #define SROCE_MANY_LOSSES	8
 #define SROCE_MANY_OF_FLIGHT	3
-/* The same for a distant peer, where other losses change nothing. */
+/* The same for a distant peer, where fewer losses do not reduce the window. */
 #define SROCE_MANY_OF_DISTANT	32
-/* Packets; with one, the peer would delay every ACK.  Suite congestion. */
+/* Packets; with a window of one, every ACK would be delayed.  Suite congestion. */
 #define SROCE_MIN_WINDOW	2u
 /*
- * Packets acknowledged for one more in the window; a smaller window grows by one per
- * round trip.  Rows "0.1 % lost" and "eight flows".
+ * ACKed packets per packet that the window grows; a window smaller than this grows by
+ * one per round trip.  Rows "0.1 % lost" and "eight flows".
  */
 #define SROCE_WINDOW_ACKS	16u
 /* The same for a distant peer, unless a queue is filled.  Row "10 ms away, 0.1 % lost". */
 #define SROCE_DISTANT_ACKS	4u
 /* The same if the path is nearly full.  Rows "drop tail". */
 #define SROCE_SLOW_ACKS		512u
-/* Bursts of a window at least, if it has fewer packets.  Row "a queue of ten packets". */
+/*
+ * Minimum number of bursts in a window, and the packets below which a window is small.
+ * Row "a queue of ten packets".
+ */
 #define SROCE_WINDOW_BURSTS	4
 #define SROCE_SMALL_WINDOW	32u
 /*
- * The part of the shortest round trip that is a queueing delay, and the part of the
- * difference by which such a round trip lowers the estimated rate.  Row "10 ms away,
- * 0.1 % lost".
+ * A round trip that is longer than the shortest one by 1 / SROCE_RATE_QUEUED has
+ * queueing delay; it lowers the estimated rate by 1 / SROCE_RATE_DECAY of the
+ * difference.  Row "10 ms away, 0.1 % lost".
  */
 #define SROCE_RATE_QUEUED	4
 #define SROCE_RATE_DECAY	4
 /* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
 #define SROCE_WINDOW_PACKET_NS	10000
 /*
- * The pace of packets to a distant peer, as a multiple of a window per round trip: the
- * window can grow by this factor in a round trip.  If the timer was late, up to the
- * second value (ns) is made up for; a longer lump could overflow a queue on the way.
+ * The pace of packets to a distant peer, as a multiple of a window per round trip; the
+ * window can grow by this factor in a round trip.  After a late timer the QP makes up
+ * for at most SROCE_PACE_SLACK_NS; a longer burst could overflow a queue on the way.
  * Row "100 ms away, after 10 s".
  */
 #define SROCE_PACE_FACTOR	2
 #define SROCE_PACE_SLACK_NS	1000000
 /* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */
 #define SROCE_MAX_WINDOW	8192u
-/* ns between two CNPs of a QP, at least; NICs have the same.  Suite wire. */
+/* Minimum ns between two CNPs of a QP; NICs use the same.  Suite wire. */
 #define SROCE_CNP_INTERVAL_NS	50000
 /*
  * Windows of a READ that one request asks for.  The pause between two requests
@@ -80,7 +87,7 @@
  */
 #define SROCE_READ_WINDOWS	4
 /*
- * Local operations queued behind a full window: all of them end with the oldest
+ * Local operations queued behind a full window: all of them complete with the oldest
  * request, in one lock section.  Suite rings.
  */
 #define SROCE_LOCALS_BEHIND	1024
@@ -88,64 +95,63 @@
 /* --- Retransmission: core/rtx.c, core/rtt.c, core/aeth.c, core/gaps.c --- */
 
 /*
- * ns that a packet may be late at most, before it counts as lost; less than the
- * second value is as good as 0.  Row "5 % in the wrong order".
+ * Maximum tolerance, ns: a packet that is later counts as lost.  A tolerance below
+ * SROCE_MIN_REORDER_NS becomes 0.  Row "5 % in the wrong order".
  */
 #define SROCE_MAX_REORDER_NS	4000000u
 #define SROCE_MIN_REORDER_NS	1000u
 /*
- * Reports of a gap, or probes, in a row that were in vain, until the next one waits
- * longer.  Losses cause some of them, too.  Rows "5 % lost" and "5 % in the wrong
- * order".
+ * After this many consecutive unnecessary reports of a gap, or probes, the next one waits
+ * longer.  Losses cause some of them, too.  Rows "5 % lost" and "5 % in the wrong order".
  */
 #define SROCE_VAIN_REPORTS	8
 #define SROCE_VAIN_PROBES	4
-/* Each gap takes a part of this of the tolerance away.  Unit tests. */
+/* Each gap reduces the tolerance by 1 / SROCE_REORDER_DECAY.  Unit tests. */
 #define SROCE_REORDER_DECAY	32
 /*
- * Packets: if the next loss is nearer, more packets are repeated at once, up to as
- * many.  Row "20 % lost".
+ * Packets: if two losses are nearer than this, up to this many packets are repeated at
+ * once.  Row "20 % lost".
  */
 #define SROCE_DENSE_LOSSES	8u
-/* Gaps in the response to a READ; more are noticed one after another. */
+/* Maximum number of gaps that are recorded in the response to a READ. */
 #define SROCE_GAPS		16
 /*
- * NAKs of a peer that drops packets behind a gap, until that is tested again; the
+ * A peer that drops packets behind a gap is tested again after this many NAKs; the
  * number grows by this factor.  Row "a queue of ten packets".
  */
 #define SROCE_PEER_RETEST	16u
-/* Packets repeated at once, from which on the peer is in doubt.  Unit tests. */
+/* If this many packets were repeated at once, the peer may drop packets.  Unit tests. */
 #define SROCE_DOUBTFUL_REPAIR	16
 
-/* ns; a longer sample counts as this: no network is as slow.  Unit tests. */
+/* ns; longer samples are cut to this.  Unit tests. */
 #define SROCE_RTT_MAX_NS	1000000000
 /*
- * ns without a sign of the peer before a probe, at least: a busy processor
- * delays responses, too, and an active QP runs its timer once in this time.
+ * Minimum ns without a response before a probe: a busy processor delays responses, too,
+ * and the timer of an active QP runs this often.
  * Suite networks.
  */
 #define SROCE_MIN_PROBE_NS	500000
-/* ns without a response to a repeated packet, at least.  Row "20 % lost". */
+/* The same after a packet was repeated.  Row "20 % lost". */
 #define SROCE_MIN_REPAIR_NS	200000
-/* ns, while no sample exists: more than most networks need.  Unit tests. */
+/* ns before the first sample: more than most networks need.  Unit tests. */
 #define SROCE_FIRST_PROBE_NS	20000000
 /* Probes until the timeout; the interval doubles every second time.  Unit tests. */
 #define SROCE_MAX_PROBES	16
 /*
- * ns that probes wait at most because responses have been late, and the part of it
- * that each sample takes away.  Unit tests.
+ * Maximum ns that probes wait because responses were late.  Each sample reduces the
+ * wait by 1 / SROCE_PROBE_FLOOR_DECAY.  Unit tests.
  */
 #define SROCE_MAX_PROBE_FLOOR_NS	8000000
 #define SROCE_PROBE_FLOOR_DECAY	256
 /* Shift of the probe interval with several READs outstanding.  Suite errors. */
 #define SROCE_READ_PROBE_SHIFT	3
-/* Near peers: flights without a sample after one.  Row "WRITE 2 B rate". */
+/* Near peers: flights that are skipped after a sampled one.  Row "WRITE 2 B rate". */
 #define SROCE_RTT_SAMPLE_SKIP	15
 /* us; RNR waits longer than this do not double.  Suite unready. */
 #define SROCE_RNR_BACKOFF_US	1000
 /*
- * ns.  While ACKs arrive, the timer expires for nothing.  Each time its slack
- * doubles, between these.  Row "WRITE 2 B rate, 16 QPs".
+ * ns.  While ACKs arrive, the timer expires for nothing.  Each time its slack doubles,
+ * from the first value to the second.  Row "WRITE 2 B rate, 16 QPs".
  */
 #define SROCE_TIMER_SLACK_NS		64000
 #define SROCE_MAX_TIMER_SLACK_NS	1000000

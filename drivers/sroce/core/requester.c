@@ -22,7 +22,7 @@ static s32 set_response_psns(const struct sroce_requester *r)
 /*
  * Packets that count against the window.  For a READ these are requests and
  * responses: without a limit, the responses to max_rd_atomic READs would crowd
- * out requests.  For other requests, responses count only after losses.
+ * out requests.  For requests other than READs, responses count only after losses.
  * @read_packets includes responses that were received; these lie before @una.
  */
 static s32 outstanding(const struct sroce_requester *r,
@@ -272,10 +272,10 @@ static bool knows_all_gaps(const struct sroce_requester *r)
 }
 
 /*
- * A later READ must not return older data than an earlier one.  So the requests behind
- * a READ that has gaps are repeated when the gaps are filled.  With a distant peer this
- * takes long, and they are repeated right behind the repair of all gaps.  Or wait if
- * the peer may drop packets behind a gap.
+ * True if the requests behind a READ with gaps must wait.  A later READ must not return
+ * older data than an earlier one, so they are repeated once the gaps are filled.  With a
+ * distant peer this takes long, so they are repeated directly behind the repair of all
+ * gaps.  Also true if the peer may drop packets behind a gap.
  */
 static bool repair_waits(const struct sroce_requester *r)
 {
@@ -470,9 +470,9 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 }
 
 /*
- * Everything before @una is acknowledged.  If this includes packets that were not
- * repeated, the peer had held them.  If it ends with the repeated packets, the peer
- * has dropped the rest.
+ * Find out if the peer keeps packets behind a gap.  If packets that were not repeated
+ * are acknowledged, the peer had kept them.  If only the repeated packets are, it has
+ * dropped the rest.
  */
 static void judge_peer(struct sroce_requester *r)
 {
@@ -569,7 +569,7 @@ void sroce_requester_nak(struct sroce_requester *r)
 {
 	struct sroce_repair *p = &r->repair;
 
-	/* It has later packets, or they were all lost: judge_peer() may be wrong. */
+	/* The peer has later packets, or all were lost: judge_peer() may be wrong. */
 	if (p->peer == SROCE_PEER_DROPS &&
 	    (loss_follows(r) || ++p->naks >= p->retest))
 		p->peer = SROCE_PEER_UNKNOWN;
@@ -603,7 +603,7 @@ void sroce_requester_repair(struct sroce_requester *r)
 		sroce_requester_rewind(r);
 		return;
 	}
-	/* A long run of losses; or no packet behind the first one was held. */
+	/* Either a long run of losses, or the peer kept no packet behind the first one. */
 	if (follows && p->count >= SROCE_DOUBTFUL_REPAIR)
 		p->peer = SROCE_PEER_UNKNOWN;
 	if (follows) {

@@ -38,7 +38,7 @@ enum sroce_peer {
  * @active: the requester is within the packets to repeat
  * @waits: send no new packet until the peer has responded to the repeated ones
  * @recovering: between a loss and @recover
- * @slowed: this recovery has had its reduction of the window
+ * @slowed: the window was reduced in this recovery
  */
 struct sroce_repair {
 	struct sroce_gaps gaps;
@@ -225,9 +225,8 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets);
  * sroce_requester_congested() - the network has marked packets of this QP
  * @r: state
  *
- * Makes the window smaller, once per round trip: packets that were sent before
- * that may be marked, too, and say nothing new.  No effect if nothing is
- * unacknowledged.
+ * Reduces the window, once per round trip: packets that were sent before the reduction
+ * may be marked, too, and are no new sign.  No effect if nothing is unacknowledged.
  */
 void sroce_requester_congested(struct sroce_requester *r);
 
@@ -247,10 +246,10 @@ void sroce_requester_nak(struct sroce_requester *r);
  * sroce_requester_repair() - the request packet at @r->una is lost
  * @r: state
  *
- * Sends that packet again, then continues where it was.  If the next loss is near,
- * the number of repeated packets doubles.  A peer that acknowledges only the
- * repeated packets drops packets behind a gap: it gets everything again, then and
- * later.  No new packet is sent until that is known.
+ * Sends that packet again, then continues where it was.  If the next loss is near, the
+ * number of repeated packets doubles.  A peer that acknowledges only the repeated packets
+ * drops packets behind a gap: it gets everything again, now and after later losses.  No
+ * new packet is sent until this is known.
  */
 void sroce_requester_repair(struct sroce_requester *r);
 
@@ -283,7 +282,7 @@ bool sroce_requester_ahead(struct sroce_requester *r, u32 psn);
  * sroce_requester_ask() - request the missing response packets again
  * @r: state
  *
- * Return: false if there are none that have not been requested again.
+ * Return: false if all of them have been requested again before.
  */
 bool sroce_requester_ask(struct sroce_requester *r);
 

@@ -40,7 +40,7 @@ static bool length_fits(const struct sroce_responder *r,
 	return pkt->payload <= r->mtu;
 }
 
-/* Does the payload agree with the DMA length of the RETH? */
+/* Does the payload fit the DMA length of the RETH? */
 static u8 check_write(const struct sroce_responder *r,
 		      const struct sroce_pkt *pkt, struct sroce_request *req)
 {

@@ -76,10 +76,10 @@ static u64 timeout(const struct sroce_rtx *x)
 }
 
 /*
- * If a late response and the response to a repeated request cross, and the peer
- * refuses the repeated one, the outcome is hard to tell apart.  Several READs or
- * atomics make that likelier and their responses are large.  They get more time,
- * and no probe before the round trip is known.
+ * A late response can cross a repeated request.  If the peer then refuses the repeated
+ * request, the result is ambiguous.  This is more likely with several READs or atomics,
+ * whose responses are large.  They get more time, and no probe before the round trip is
+ * known.
  */
 static u64 normal_interval(const struct sroce_rtx *x,
 			   const struct sroce_requester *r)
@@ -116,8 +116,8 @@ static u64 first_interval(const struct sroce_rtx *x,
 }
 
 /*
- * The response to a repeated packet is a sample, too: the first one was reported
- * missing.  While there are losses, there are few others.
+ * The response to a repeated packet is a valid sample, because the peer reported the
+ * first copy missing.  While there are losses, there are few other samples.
  */
 static void sample_repair(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
@@ -129,7 +129,7 @@ static void sample_repair(struct sroce_rtx *x, struct sroce_requester *r, u64 no
 	x->sampling_repair = false;
 }
 
-/* How long did the response take that a probe was sent for? */
+/* Record the delay of the response for which a probe was sent. */
 static void note_late(struct sroce_rtx *x, const struct sroce_requester *r,
 		      u64 now)
 {
@@ -200,12 +200,12 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	/* A NAK also acknowledges the packets before it. */
 	sample_if_acked(x, r, now);
 	x->probed = false;
-	/* Which of two packets a later response is to would not be known. */
+	/* A later response could belong to either of two repeated packets. */
 	x->sampling_repair = false;
 	x->resent = true;
 	x->resent_to = r->sent;
 	if (!x->rtt.smooth) {
-		/* A distant peer must not look like losses. */
+		/* The silence may be the distance to the peer, not a loss. */
 		x->upper_bound = true;
 	} else {
 		x->sampling = false;
@@ -257,7 +257,7 @@ enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
 	return r->refusal ? SROCE_RTX_REFUSED : SROCE_RTX_RETRY;
 }
 
-/* Did a part of the oldest response arrive, and then nothing more? */
+/* Has only the first part of the oldest response arrived? */
 static bool response_broke_off(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
@@ -269,7 +269,7 @@ static bool response_broke_off(const struct sroce_requester *r)
 static void note_probe(struct sroce_rtx *x, const struct sroce_requester *r,
 		       u64 since, bool probed)
 {
-	/* All probes of a silence count as one. */
+	/* All probes of one silence count once. */
 	if (x->probes > 1) {
 		x->probed = probed;
 		return;

@@ -6,7 +6,7 @@
 
 /**
  * struct sroce_rtx - when a requester sends again
- * @timeout: the QP's attribute in nanoseconds; 0 is no limit
+ * @timeout: the QP's attribute, nanoseconds; 0 for no timeout
  * @deadline: when @armed: the time to call sroce_rtx_expired(), or the end of
  *	another wait of the driver's
  * @expires: when @expires_set: the retransmission timeout
@@ -18,7 +18,7 @@
  * @probed_psn: PSN that the probe has repeated
  * @late: delay of the response that the probe had waited for, ns; or 0
  * @probe_floor: minimum interval before a probe, because responses were late
- * @vain: probes in a row that were in vain, at most SROCE_VAIN_PROBES
+ * @vain: consecutive unnecessary probes, at most SROCE_VAIN_PROBES
  * @sample_at: when the sampled packets were sent
  * @sample_psn: all packets before it belong to the sample
  * @sample_flight: packets that were unacknowledged then
@@ -143,8 +143,8 @@ void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
  * @r: the requester
  * @now: the time
  *
- * Packets that were repeated for an earlier NAK make the peer report the next gap,
- * which may have been repeated in the meantime.
+ * Packets that were repeated for an earlier NAK make the peer report the next gap, whose
+ * packet may have been repeated in the meantime.
  *
  * Return: true if the peer has sent the NAK before it could receive them.
  */
@@ -157,9 +157,9 @@ bool sroce_rtx_repair_underway(const struct sroce_rtx *x,
  * @r: the requester
  * @psn: its PSN, before @r->una
  *
- * If it is the response to a probe, the probe was sent in vain: the first response
- * was only late.  After several such probes they wait as long.  RFC 3522 has the
- * like for TCP.
+ * If it is the response to a probe, the probe was unnecessary: the first response was
+ * only late.  After several unnecessary probes in a row, probes wait as long as the
+ * response was late.  RFC 3522 (Eifel) detects the same for TCP.
  */
 void sroce_rtx_echo(struct sroce_rtx *x, const struct sroce_requester *r,
 		    u32 psn);

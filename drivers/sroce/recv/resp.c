@@ -381,8 +381,8 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 }
 
 /*
- * Report that a packet is missing, unless it may only be late.  Returns false if
- * it is here: the packets that may be executed were too many for a lock section.
+ * Report that a packet is missing, unless it may only be late.  Returns false if it has
+ * arrived, and only the budget of the lock section keeps it from being executed.
  */
 static bool report_gap(struct sroce_qp *qp)
 {
@@ -472,9 +472,9 @@ static void note_filled(struct sroce_qp *qp)
 }
 
 /*
- * Execute the packets that a gap had held up, in order.  @asked: the peer repeats no
- * more packets for now: it has asked for an ACK.  Otherwise the next gap is likely to
- * be filled, too, and is reported with the next packet that does not fill it.
+ * Execute the packets that were kept behind a gap, in order.  @asked: the peer has
+ * requested an ACK, so it repeats no more packets for now.  Otherwise the next gap is
+ * likely to be filled, too, and is reported with the next packet that does not fill it.
  */
 static void execute_held(struct sroce_qp *qp, bool asked)
 {

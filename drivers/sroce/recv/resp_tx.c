@@ -265,7 +265,7 @@ void sroce_resp_send(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->rq.lock);
 	if (!sroce_qp_reliable(qp))
 		return;
-	/* A QP that has just failed still responds to what it has executed. */
+	/* A QP that has just failed still responds to requests that it has executed. */
 	if (!sroce_rq_active(qp) && !qp->rq.syndrome)
 		return;
 	if (unlikely(qp->rq.resp.reorder.open) && sroce_rq_active(qp))

@@ -203,7 +203,7 @@ static const struct kernel_param_ops way_ops = {
 };
 
 module_param_cb(crc, &way_ops, NULL, 0444);
-MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest_way), library, chorba, clmul");
+MODULE_PARM_DESC(crc, "How ICRCs are computed: auto (the fastest), library, chorba, clmul");
 /* A large burst for the measurement. */
 #define TRIAL_PACKETS	64
 #define TRIAL_BYTES	1024
