@@ -194,10 +194,11 @@ check-deb: setup
 check-debug: setup
 	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
 
-## check-links    every kind of netdev with every program and address family; KERNEL=6.12, KINDS="vlan vrf"
+## check-links    every kind of netdev with every program and address family; KERNEL=6.12, DISTRO=trixie, KINDS="vlan vrf"
 .PHONY: check-links
 check-links: setup
-	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(KERNEL)))
+	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(or $(KERNEL),$(DISTRO))))
+	$(if $(DISTRO),@tests/vm/build-in $(DISTRO) provider)
 	@mkdir -p $(O)/links
 	@tests/vm/guest $(SYSTEM) --taps --timeout 7200 --dmesg $(O)/links/guest.dmesg -- \
 		env LINKS=all KINDS="$(KINDS)" tests/vm/run-suites inf 7000:links.sh | tee $(O)/links/guest.log

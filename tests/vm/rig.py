@@ -259,6 +259,9 @@ class Guest:
         options.share = os.path.realpath(options.share or default_share())
         os.makedirs(options.share, exist_ok=True)
         self.root = distro_root(options)
+        self.build = os.path.join(BUILD, "" if self.root is None else os.path.basename(options.distro))
+        if self.root and not options.bare and not os.path.exists(os.path.join(self.build, "sroce.driver")):
+            raise RigError(f"no provider for {options.distro}: run tests/vm/build-in {options.distro} provider")
         self.job = tempfile.mkdtemp(prefix="job.", dir=work_folder())
         self.console = options.dmesg or os.path.join(self.job, "console")
         self.output, self.output_far = socket.socketpair()
@@ -272,7 +275,7 @@ class Guest:
         environment = {
             "HOSTNAME_IN_GUEST": self.options.name,
             "SROCE_TOP": TOP,
-            "SROCE_BUILD": os.path.join(BUILD, "" if self.root is None else os.path.basename(self.options.distro)),
+            "SROCE_BUILD": self.build,
             "SROCE_PROGRAMS": os.path.join(BUILD, self.kernel.machine.BUILD),
             "SROCE_KERNEL": self.kernel.flavour,
             "SROCE_UNPACKED": os.path.join(CACHE, "programs/root") if self.root is None else "",
