@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A user of this host injects a message into another user's connection, until Documentation/security.rst's rule for the
-# firewall stops processes from sending to the port of RoCE: tests/verbs/robust/connected.c, tests/wire/inject.py.
+# A user of this host tries to inject a message into another user's connection (tests/verbs/robust/connected.c,
+# tests/wire/inject.py): the module lets only those with CAP_NET_RAW send to the port of RoCE, and Documentation/security.rst's
+# rule for the firewall stops these as well.
 # timeout: 120
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
@@ -41,9 +42,14 @@ disconnect() {
 	wait "$pid"
 }
 
-# inject WHAT SOURCE TARGET: the second user sends a message of its own to the peer of that connection
+# Who injects: the second user, also with all capabilities in a user namespace, or somebody with CAP_NET_RAW
+user() { as 1002 "$@"; }
+user_of_namespace() { as 1002 unshare -Ur "$@"; }
+privileged() { on h1 "$@"; }
+
+# inject WHAT SOURCE TARGET: $ATTACKER sends a message of its own to the peer of that connection
 inject() {
-	as 1002 "$INJECT" "$2" "$3" "$QPN" "from another user" >"$OUTPUT.inject" 2>&1 ||
+	$ATTACKER "$INJECT" "$2" "$3" "$QPN" "from another user" >"$OUTPUT.inject" 2>&1 ||
 		grep -q 'Operation not permitted' "$OUTPUT.inject" || { fail "$1: it could not be tried"; sed 's/^/#   /' "$OUTPUT.inject"; }
 	tell look
 }
@@ -65,11 +71,18 @@ RULE=$(block firewall)
 [ -n "$RULE" ] || fail "the documentation has the rule"
 on h1 nft list ruleset >/dev/null 2>&1 || modprobe -q nf_tables
 
-attacked "IPv4, no rule" $IP1 $IP2 "received from another user"
-G1=$G1_6 G2=$G2_6 attacked "IPv6, no rule" $IP1_6 $IP2_6 "received from another user"
+ATTACKER=privileged attacked "IPv4, with CAP_NET_RAW" $IP1 $IP2 "received from another user"
+ATTACKER=privileged G1=$G1_6 G2=$G2_6 attacked "IPv6, with CAP_NET_RAW" $IP1_6 $IP2_6 "received from another user"
 # Packets from a device to itself do not come by the network
-D2=$D1 G2=$G1 attacked "one address, no rule" $IP1 $IP1 nothing
+ATTACKER=privileged D2=$D1 G2=$G1 attacked "one address, with CAP_NET_RAW" $IP1 $IP1 nothing
+for attacker in user user_of_namespace; do
+	ATTACKER=$attacker attacked "IPv4, $attacker" $IP1 $IP2 nothing
+	ATTACKER=$attacker G1=$G1_6 G2=$G2_6 attacked "IPv6, $attacker" $IP1_6 $IP2_6 nothing
+done
+other_port() { as 1002 python3 -c 'import socket, sys; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", (sys.argv[1], 4790))' $IP2; }
+ok "users send to other ports" other_port
 
+ATTACKER=privileged
 if on h1 nft -f - <<<"$RULE" 2>"$OUTPUT"; then
 	pass "the firewall takes the rule"
 	attacked "IPv4" $IP1 $IP2 nothing

@@ -15,6 +15,7 @@
 #include "../core/wire.h"
 #include "gro.h"
 #include "gso_accept.h"
+#include "port_guard.h"
 #include "route.h"
 #include "rx_route.h"
 #include "udp_sock.h"
@@ -115,12 +116,26 @@ static int add_hooks(const struct sroce_udp_sock_id *id)
 {
 	int err = sroce_gso_accept_begin(id->net, id->ipv4);
 
-	if (err || !id->ipv4)
-		return err;
-	err = sroce_rx_route_begin(id->net);
 	if (err)
-		sroce_gso_accept_end(id->net, id->ipv4);
+		return err;
+	err = sroce_port_guard_begin(id->net, id->ipv4);
+	if (err)
+		goto no_guard;
+	err = id->ipv4 ? sroce_rx_route_begin(id->net) : 0;
+	if (!err)
+		return 0;
+	sroce_port_guard_end(id->net, id->ipv4);
+no_guard:
+	sroce_gso_accept_end(id->net, id->ipv4);
 	return err;
+}
+
+static void remove_hooks(const struct sroce_udp_sock_id *id)
+{
+	sroce_gso_accept_end(id->net, id->ipv4);
+	sroce_port_guard_end(id->net, id->ipv4);
+	if (id->ipv4)
+		sroce_rx_route_end(id->net);
 }
 
 static int open_socket(struct udp_socket *s)
@@ -195,9 +210,7 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
-	sroce_gso_accept_end(s->id.net, s->id.ipv4);
-	if (s->id.ipv4)
-		sroce_rx_route_end(s->id.net);
+	remove_hooks(&s->id);
 	/* Includes an RCU grace period. */
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
 	if (s->id.ipv4)

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Everybody can read the QPNs and PSNs of this host's connections (restrack), and
+ * a UDP socket has the host's address.  So the peer would take a datagram of any
+ * user for the next packet of somebody else's connection.  A netfilter hook drops
+ * datagrams to the UDP port of RoCE from sockets that were opened without
+ * CAP_NET_RAW, with which a process can send any packet anyway.
+ *
+ * Without netfilter (CONFIG_NETFILTER), nothing is dropped.
+ */
+#include <linux/capability.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include <linux/skbuff.h>
+#include <linux/udp.h>
+#include <net/sock.h>
+#include "../core/wire.h"
+#include "port_guard.h"
+
+#ifdef CONFIG_NETFILTER
+
+/* Packets with IPv6 extension headers pass, because rx does not take them. */
+static bool is_udp(const struct sk_buff *skb, bool ipv4)
+{
+	return (ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr) ==
+	       IPPROTO_UDP;
+}
+
+static bool to_roce_port(const struct sk_buff *skb)
+{
+	const struct udphdr *udp;
+	struct udphdr copy;
+
+	udp = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(copy),
+				 &copy);
+	return udp && udp->dest == htons(SROCE_UDP_PORT);
+}
+
+/* The kernel's own sockets have no file. */
+static bool opened_by_stranger(struct sock *sk, const struct net *net)
+{
+	bool stranger = false;
+
+	if (!sk_fullsock(sk))
+		return false;
+	read_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_socket && sk->sk_socket->file)
+		stranger = !file_ns_capable(sk->sk_socket->file, net->user_ns,
+					    CAP_NET_RAW);
+	read_unlock_bh(&sk->sk_callback_lock);
+	return stranger;
+}
+
+/* This module's packets have no socket, or its own. */
+static unsigned int drop_strangers(void *priv, struct sk_buff *skb,
+				   const struct nf_hook_state *state)
+{
+	if (skb->sk && is_udp(skb, state->pf == NFPROTO_IPV4) &&
+	    to_roce_port(skb) && opened_by_stranger(skb->sk, state->net))
+		return NF_DROP;
+	return NF_ACCEPT;
+}
+
+/* Last, because a rule of the firewall may change the port. */
+static const struct nf_hook_ops guard_ipv4 = {
+	.hook = drop_strangers,
+	.pf = NFPROTO_IPV4,
+	.hooknum = NF_INET_LOCAL_OUT,
+	.priority = NF_IP_PRI_LAST,
+};
+
+static const struct nf_hook_ops guard_ipv6 = {
+	.hook = drop_strangers,
+	.pf = NFPROTO_IPV6,
+	.hooknum = NF_INET_LOCAL_OUT,
+	.priority = NF_IP6_PRI_LAST,
+};
+
+int sroce_port_guard_begin(struct net *net, bool ipv4)
+{
+	return nf_register_net_hook(net, ipv4 ? &guard_ipv4 : &guard_ipv6);
+}
+
+void sroce_port_guard_end(struct net *net, bool ipv4)
+{
+	nf_unregister_net_hook(net, ipv4 ? &guard_ipv4 : &guard_ipv6);
+}
+
+#else
+
+int sroce_port_guard_begin(struct net *net, bool ipv4)
+{
+	return 0;
+}
+
+void sroce_port_guard_end(struct net *net, bool ipv4)
+{
+}
+
+#endif /* CONFIG_NETFILTER */
