@@ -12,10 +12,9 @@
  * @len: length from the BTH to the end of the ICRC
  *
  * A local process may still be writing to the pages of a packet that it sends:
- * to the ring of a packet socket, or to a file that it has spliced into a
- * socket.  Each byte is therefore read once, and only the copy is checked.  A
- * second read of the opcode could find one with fewer headers, and the payload
- * would be taken from the wrong place.
+ * to a file that it has spliced into a socket.  Each byte is therefore read
+ * once, and only the copy is checked.  A second read of the opcode could find one
+ * with fewer headers, and the payload would be taken from the wrong place.
  *
  * Return: false if the headers are malformed.
  */

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Sends datagrams to a GSI out of the ring of a packet socket, whose pages are
- * the packets' own, and changes their opcode all the while: to that of an atomic,
- * whose headers are longer by more than an ICRC, and back.
+ * Sends datagrams to a GSI whose opcodes change all the while: to that of an
+ * atomic, whose headers are longer by more than an ICRC, and back.
+ *
+ * The bytes are in a file, which this program has mapped and splices into a UDP
+ * socket: the pages of the file are those of the packets, also when the packets
+ * have arrived at another netdev of this host.  The ring of a packet socket would
+ * not do: a veth copies packets out of it.
  *
  *	flip SECONDS
+ *	flip shared	status 0 if this kernel does not copy such pages
  *
- * MAC1, MAC2, ATTACKER and TARGET are as in sender.h; eth0 is that of this
- * network namespace.  Needs two processors.
+ * ATTACKER and TARGET are the addresses.  Needs two processors.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
-#include <linux/if_packet.h>
-#include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -20,20 +22,24 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "frame.h"
 #include "tap.h"
 
-#define FRAMES		16
-#define FRAME_SIZE	2048
-#define DATA		(TPACKET2_HDRLEN - sizeof(struct sockaddr_ll))
-#define OPCODE		(DATA + ETHERNET_BYTES + 20 + UDP_BYTES)
+/* Few, so that each changes often. */
+#define FRAMES		4
+#define FRAME_SIZE	4096
+#define ROCE_PORT	4791
 #define GSI_QKEY	0x80010000
 
-static uint8_t *ring;
-static struct path path = { .source_port = 4791 };
+static int file;
+static volatile uint8_t *frames;
+static uint32_t length;
+static struct path path;
 static atomic_bool over;
 
 static void run_on(int cpu)
@@ -45,11 +51,6 @@ static void run_on(int cpu)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-static volatile uint8_t *opcode(int i)
-{
-	return ring + i * FRAME_SIZE + OPCODE;
-}
-
 static void *flip(void *arg)
 {
 	int i;
@@ -58,16 +59,13 @@ static void *flip(void *arg)
 	run_on(1);
 	while (!atomic_load_explicit(&over, memory_order_relaxed))
 		for (i = 0; i < FRAMES; i++)
-			*opcode(i) ^= (UD | SEND_ONLY) ^ (RC | COMPARE_SWAP);
+			frames[i * FRAME_SIZE] ^=
+				(UD | SEND_ONLY) ^ (RC | COMPARE_SWAP);
 	return NULL;
 }
 
-static volatile struct tpacket2_hdr *header(int i)
-{
-	return (void *)(ring + i * FRAME_SIZE);
-}
-
-static void fill(int i)
+/* From the BTH to the ICRC. */
+static bool write_frame(int i)
 {
 	struct packet p = {
 		.opcode = UD | SEND_ONLY,
@@ -78,74 +76,110 @@ static void fill(int i)
 		.src_qpn = 1,
 		.length = 256,
 	};
+	uint32_t headers = ETHERNET_BYTES + ip_bytes(&path) + UDP_BYTES;
 	uint8_t body[BTH_BYTES + 512];
 	static struct frame frame;
 
 	frame_seal(&frame, &path, body, packet_build(&p, body, 0x5a));
-	memcpy(ring + i * FRAME_SIZE + DATA, frame.bytes, frame.length);
-	header(i)->tp_len = frame.length;
+	length = frame.length - headers;
+	return pwrite(file, frame.bytes + headers, length,
+		      i * FRAME_SIZE) == length;
 }
 
-static bool open_ring(int *fd)
+static bool open_file(void)
 {
-	struct tpacket_req req = {
-		.tp_block_size = FRAMES * FRAME_SIZE,
-		.tp_block_nr = 1,
-		.tp_frame_size = FRAME_SIZE,
-		.tp_frame_nr = FRAMES,
-	};
-	struct sockaddr_ll to = {
-		.sll_family = AF_PACKET,
-		.sll_ifindex = if_nametoindex("eth0"),
-	};
-	int version = TPACKET_V2;
+	int i;
 
-	*fd = socket(AF_PACKET, SOCK_RAW, 0);
-	if (setsockopt(*fd, SOL_PACKET, PACKET_VERSION, &version,
-		       sizeof(version)) ||
-	    setsockopt(*fd, SOL_PACKET, PACKET_TX_RING, &req, sizeof(req)))
+	file = memfd_create("frames", 0);
+	if (file < 0 || ftruncate(file, FRAMES * FRAME_SIZE))
 		return false;
-	ring = mmap(NULL, FRAMES * FRAME_SIZE, PROT_READ | PROT_WRITE,
-		    MAP_SHARED, *fd, 0);
-	return ring != MAP_FAILED &&
-	       !bind(*fd, (struct sockaddr *)&to, sizeof(to));
+	for (i = 0; i < FRAMES; i++)
+		if (!write_frame(i))
+			return false;
+	frames = mmap(NULL, FRAMES * FRAME_SIZE, PROT_READ | PROT_WRITE,
+		      MAP_SHARED, file, 0);
+	return frames != MAP_FAILED;
 }
 
-static bool parse_mac(const char *text, uint8_t *mac)
+static bool parse_addresses(struct sockaddr_in *from, struct sockaddr_in *to)
 {
-	return text && sscanf(text, "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", mac,
-			      mac + 1, mac + 2, mac + 3, mac + 4, mac + 5) == 6;
+	const char *source = getenv("ATTACKER"), *target = getenv("TARGET");
+
+	from->sin_family = AF_INET;
+	to->sin_family = AF_INET;
+	to->sin_port = htons(ROCE_PORT);
+	return source && target &&
+	       inet_pton(AF_INET, source, &from->sin_addr) == 1 &&
+	       inet_pton(AF_INET, target, &to->sin_addr) == 1;
 }
 
-static bool addresses(void)
+/* Not connected, and without fragments: the identification of IPv4 is 0. */
+static int open_socket(struct sockaddr_in *to)
 {
-	const char *from = getenv("ATTACKER"), *to = getenv("TARGET");
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int one = 1, mtu = IP_PMTUDISC_DO;
+	struct sockaddr_in from = {};
+	socklen_t size = sizeof(from);
 
-	return parse_mac(getenv("MAC1"), path.source_mac) &&
-	       parse_mac(getenv("MAC2"), path.target_mac) && from && to &&
-	       inet_pton(AF_INET, from, path.source) == 1 &&
-	       inet_pton(AF_INET, to, path.target) == 1;
+	if (!parse_addresses(&from, to) ||
+	    setsockopt(fd, SOL_SOCKET, SO_NO_CHECK, &one, sizeof(one)) ||
+	    setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &mtu, sizeof(mtu)) ||
+	    bind(fd, (struct sockaddr *)&from, size) ||
+	    getsockname(fd, (struct sockaddr *)&from, &size))
+		return -1;
+	memcpy(path.source, &from.sin_addr, sizeof(from.sin_addr));
+	memcpy(path.target, &to->sin_addr, sizeof(to->sin_addr));
+	path.source_port = ntohs(from.sin_port);
+	return fd;
+}
+
+/* The first call says where to, the second adds the pages, and sends. */
+static bool send_frame(int fd, const struct sockaddr_in *to, int i)
+{
+	off_t at = i * FRAME_SIZE;
+
+	return !sendto(fd, NULL, 0, MSG_MORE, (const struct sockaddr *)to,
+		       sizeof(*to)) &&
+	       sendfile(fd, file, &at, length) == length;
+}
+
+/* Does a receiver see a byte that has changed since it was sent? */
+static bool shares_pages(void)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	int from = socket(AF_INET, SOCK_DGRAM, 0);
+	int at = socket(AF_INET, SOCK_DGRAM, 0);
+	socklen_t size = sizeof(to);
+	uint8_t byte = 0;
+
+	length = 1;
+	file = memfd_create("byte", 0);
+	if (pwrite(file, "a", 1, 0) != 1 ||
+	    bind(at, (struct sockaddr *)&to, size) ||
+	    getsockname(at, (struct sockaddr *)&to, &size) ||
+	    !send_frame(from, &to, 0) || pwrite(file, "b", 1, 0) != 1)
+		return false;
+	return recv(at, &byte, 1, 0) == 1 && byte == 'b';
 }
 
 static void send_all(const void *arg)
 {
 	time_t end = time(NULL) + atoi(arg);
+	struct sockaddr_in to = {};
 	unsigned long sent = 0;
 	pthread_t thread;
 	int fd, i;
 
-	REQUIRE(addresses());
-	REQUIRE(open_ring(&fd));
-	for (i = 0; i < FRAMES; i++)
-		fill(i);
+	fd = open_socket(&to);
+	REQUIRE(fd >= 0 && open_file());
 	run_on(0);
 	REQUIRE(!pthread_create(&thread, NULL, flip, NULL));
-	while (time(NULL) < end) {
+	while (time(NULL) < end)
 		for (i = 0; i < FRAMES; i++)
-			header(i)->tp_status = TP_STATUS_SEND_REQUEST;
-		if (send(fd, NULL, 0, 0) > 0)
-			sent += FRAMES;
-	}
+			sent += send_frame(fd, &to, i);
 	atomic_store(&over, true);
 	pthread_join(thread, NULL);
 	diag("%lu packets", sent);
@@ -154,6 +188,8 @@ static void send_all(const void *arg)
 
 COMMAND(flip)
 {
+	if (argc > 1 && !strcmp(argv[1], "shared"))
+		return !shares_pages();
 	run_test(send_all, argc > 1 ? argv[1] : "10",
 		 "packets that change on their way are sent");
 	return tests_done();
