@@ -38,13 +38,11 @@ static bool to_roce_port(const struct sk_buff *skb)
 	return udp && udp->dest == htons(SROCE_UDP_PORT);
 }
 
-/* The kernel's own sockets have no file. */
+/* A socket whose process has exited has no file. */
 static bool opened_by_stranger(struct sock *sk, const struct net *net)
 {
 	bool stranger = false;
 
-	if (!sk_fullsock(sk))
-		return false;
 	read_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_socket && sk->sk_socket->file)
 		stranger = !file_ns_capable(sk->sk_socket->file, net->user_ns,
@@ -53,11 +51,16 @@ static bool opened_by_stranger(struct sock *sk, const struct net *net)
 	return stranger;
 }
 
-/* This module's packets have no socket, or its own. */
+/* Packets of kernel sockets, such as this module's, are not of a process. */
+static bool is_of_process(const struct sk_buff *skb)
+{
+	return skb->sk && sk_fullsock(skb->sk) && !skb->sk->sk_kern_sock;
+}
+
 static unsigned int drop_strangers(void *priv, struct sk_buff *skb,
 				   const struct nf_hook_state *state)
 {
-	if (skb->sk && is_udp(skb, state->pf == NFPROTO_IPV4) &&
+	if (is_of_process(skb) && is_udp(skb, state->pf == NFPROTO_IPV4) &&
 	    to_roce_port(skb) && opened_by_stranger(skb->sk, state->net))
 		return NF_DROP;
 	return NF_ACCEPT;
