@@ -1,6 +1,6 @@
 #!/bin/bash
-# Bad networks: packets that are lost, late, twice, damaged, in the wrong order, or too many for a queue. All arrives, what is
-# lost is noticed early, and who loses much sends less at a time. In tests/verbs/data/heavy_load.c every byte is compared.
+# Bad networks: packets are lost, late, duplicated, damaged, in the wrong order, or too many for a queue. All data arrives,
+# losses are noticed early, and a sender that loses much has a smaller window. tests/verbs/data/heavy_load.c compares every byte.
 # timeout: 400
 # lanes: debug smoke
 . "$(dirname "$0")/lib.sh"
@@ -10,12 +10,12 @@ hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 modprobe -qa sch_netem sch_tbf || skip_all "no netem"
 
-# Of ARP the kernel repeats a question after a second, and modify_qp() does not wait longer.
+# The kernel repeats a lost ARP request after a second, and modify_qp() does not wait longer.
 neighbour() { on "$1" ip neighbour replace "$2" lladdr "$(on "$3" cat /sys/class/net/eth0/address)" dev eth0 nud permanent; }
 neighbour h1 $IP2 h2
 neighbour h2 $IP1 h1
 
-# network OPTIONS...: of netem, in both directions. Changed instead, it would keep some of those it had.
+# network OPTIONS...: netem with these options in both directions. "tc qdisc change" would keep some of the old options.
 network() {
 	for host in h1 h2; do
 		on $host tc qdisc delete dev eth0 root 2>/dev/null
@@ -23,7 +23,7 @@ network() {
 	done
 }
 
-# moved DEVICE NAME BEFORE: by how much. The kernel remembers values for 10 ms.
+# moved DEVICE NAME BEFORE: by how much the counter has grown. The kernel caches values for 10 ms.
 moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
 
 # bad WHAT OPTIONS...
@@ -46,72 +46,72 @@ bad "twice" duplicate 20%
 bad "damaged" corrupt 3%
 bad "20 ms away, 1 % lost" delay 20ms 2ms loss 1%
 
-# A timeout of 4.3 s, each message alone on its way: who waited for it would take more than a minute.
+# The timeout is 4.3 s, and each message is sent alone: with timeouts, this would take more than a minute.
 network loss 4%
 late=$(counter $D1 local_ack_timeout_err)
 probes=$(counter $D1 tx_probes)
-pair_run "lone WRITEs get through" 'ib_write_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_write_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
-ok "their loss was noticed by probes" test "$(moved $D1 tx_probes "$probes")" -gt 0
-is "and by no timeout" "$(moved $D1 local_ack_timeout_err "$late")" 0
-pair_run "lone READs, too" 'ib_read_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_read_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
-is "by no timeout either" "$(moved $D1 local_ack_timeout_err "$late")" 0
+pair_run "single WRITEs arrive" 'ib_write_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_write_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
+ok "probes noticed their loss" test "$(moved $D1 tx_probes "$probes")" -gt 0
+is "and no timeout did" "$(moved $D1 local_ack_timeout_err "$late")" 0
+pair_run "single READs arrive, too" 'ib_read_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_read_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
+is "without a timeout" "$(moved $D1 local_ack_timeout_err "$late")" 0
 
-# A distant peer is not taken for lost, time after time.
+# The distance of a peer is not taken for a loss again and again.
 network delay 10ms limit 10000
 probes=$(counter $D1 tx_probes)
-pair_run "READs from far away" 'ib_read_bw -F -d $D2 -x $G2 -n 32 -t 1 -s 65536 -p $PORT' 'ib_read_bw -F -d $D1 -x $G1 -n 32 -t 1 -s 65536 -p $PORT $IP2' 60
+pair_run "READs from a distant peer" 'ib_read_bw -F -d $D2 -x $G2 -n 32 -t 1 -s 65536 -p $PORT' 'ib_read_bw -F -d $D1 -x $G1 -n 32 -t 1 -s 65536 -p $PORT $IP2' 60
 probes=$(moved $D1 tx_probes "$probes")
 diag "$probes probes"
-ok "the distance is learnt" test "$probes" -lt 16
+ok "the round trip is measured" test "$probes" -lt 16
 
-# on_the_way WHAT PROGRAM HOST OPTIONS: how much of what HOST sends is on its way at once. Of all looks: bytes, in ascending order
-on_the_way() {
-	local looks
-	while sleep 0.05; do on $3 tc -j -s qdisc show dev eth0; done >"$OUTPUT.way" &
-	looks=$!
+# in_flight WHAT PROGRAM HOST OPTIONS: samples the bytes that HOST has in its netem queue; $flights are the samples, ascending
+in_flight() {
+	local sampler
+	while sleep 0.05; do on $3 tc -j -s qdisc show dev eth0; done >"$OUTPUT.flights" &
+	sampler=$!
 	pair_run "$1" "$2 -F -d \$D2 -x \$G2 $4 -s 65536 -p \$PORT" "$2 -F -d \$D1 -x \$G1 $4 -s 65536 -p \$PORT $IP2" 60
-	kill $looks
-	wait $looks 2>/dev/null
-	mapfile -t way < <(grep -o '"backlog":[0-9]*' "$OUTPUT.way" | cut -d: -f2 | grep ..... | sort -n)
-	diag "bytes on their way: ${way[*]}"
+	kill $sampler
+	wait $sampler 2>/dev/null
+	mapfile -t flights < <(grep -o '"backlog":[0-9]*' "$OUTPUT.flights" | cut -d: -f2 | grep ..... | sort -n)
+	diag "bytes in flight: ${flights[*]}"
 }
-at_exit rm -f "$OUTPUT.way"
+at_exit rm -f "$OUTPUT.flights"
 
-# Further away than the timeout, 134 ms: that follows, or each flight would be sent twice.
+# The round trip exceeds the timeout of 134 ms. The timeout grows, or each flight would be sent twice.
 network delay 100ms limit 10000
 late=$(counter $D1 local_ack_timeout_err)
-on_the_way "WRITEs to who is further away than the timeout" ib_write_bw h1 "-n 200 -t 64 -u 15"
+in_flight "WRITEs with a round trip longer than the timeout" ib_write_bw h1 "-n 200 -t 64 -u 15"
 late=$(moved $D1 local_ack_timeout_err "$late")
 diag "$late timeouts"
-ok "the timeout follows" test "$late" -lt 8
+ok "the timeout grows" test "$late" -lt 8
 
-# A peer may be asked for much at once, but not for more than fits between: 128 READs are 384 bursts.
+# READs may request much data at once, but no more than the path holds: 128 READs are 384 bursts.
 network delay 2ms limit 40
 drops=$(counter $D2 tx_local_drops)
 again=$(counter $D1 tx_retransmits)
-pair_run "many READs from a way off" 'ib_read_bw -F -d $D2 -x $G2 -n 300 -t 128 -s 65536 -u 20 -p $PORT' \
+pair_run "many READs over 2 ms" 'ib_read_bw -F -d $D2 -x $G2 -n 300 -t 128 -s 65536 -u 20 -p $PORT' \
 	'ib_read_bw -F -d $D1 -x $G1 -n 300 -t 128 -s 65536 -u 20 -p $PORT $IP2' 60
-# Of 14,400, and some of what is asked for again because the machine was busy elsewhere
+# Of 14,400 packets. Some are requested again because the machine was busy elsewhere.
 drops=$(moved $D2 tx_local_drops "$drops")
-ok "hardly any answer found the queue full" test "$drops" -lt 40
-# A machine that stands still for a while may ask twice all the same.
-ok "hardly any is asked for twice" test "$(moved $D1 tx_retransmits "$again")" -lt 20
+ok "nearly no response found the queue full" test "$drops" -lt 40
+# A machine that stops for a while may request some twice all the same.
+ok "nearly none is requested twice" test "$(moved $D1 tx_retransmits "$again")" -lt 20
 
-# To who is far away more is on its way at once than the 512 packets of 1 KiB that are enough for others,
+# A distant peer has a larger window than the 512 packets of 1 KiB that are enough for others,
 network delay 100ms limit 10000
-on_the_way "WRITEs to who is far away" ib_write_bw h1 "-n 1000 -t 64 -u 20"
-ok "fill the distance" test "${way[-1]}" -gt 700000
-on_the_way "READs from who is far away" ib_read_bw h2 "-n 1000 -t 64 -u 20"
-ok "do so, too" test "${way[-1]}" -gt 700000
-# but not if it only makes a queue longer, up to 4 MiB.
+in_flight "WRITEs to a distant peer" ib_write_bw h1 "-n 1000 -t 64 -u 20"
+ok "fill the path" test "${flights[-1]}" -gt 700000
+in_flight "many READs from a distant peer" ib_read_bw h2 "-n 1000 -t 64 -u 20"
+ok "fill the path, too" test "${flights[-1]}" -gt 700000
+# but not if that only makes a queue longer, up to 4 MiB.
 network delay 20ms rate 100mbit limit 10000
-on_the_way "WRITEs through a narrow place" ib_write_bw h1 "-n 1000 -t 64 -u 20"
-ok "leave its queue short" test "${way[-1]}" -lt 6000000
+in_flight "WRITEs through a slow link" ib_write_bw h1 "-n 1000 -t 64 -u 20"
+ok "keep its queue short" test "${flights[-1]}" -lt 6000000
 
-# A queue of ten packets drops most of each burst of 64, until there are no such bursts any more.
+# A queue of ten packets drops most of each burst of 64, until the bursts are smaller.
 for host in h1 h2; do on $host tc qdisc replace dev eth0 root tbf rate 200mbit burst 3kb limit 11kb; done
 
-# crosses WHAT PROGRAM DEVICE: 100 times 64 KiB, in packets of 1024 bytes, that DEVICE sends
+# crosses WHAT PROGRAM DEVICE: DEVICE sends 100 messages of 64 KiB in packets of 1024 bytes
 crosses() {
 	local packets
 	packets=$(counter $3 tx_packets)
