@@ -77,6 +77,30 @@ static void describe_paging(struct ib_device_attr *attr)
 	caps->per_transport_caps.ud_odp_caps = IB_ODP_SUPPORT_SEND;
 }
 
+static void describe_limits(struct ib_device_attr *attr)
+{
+	attr->max_send_sge = SROCE_MAX_SGE;
+	attr->max_recv_sge = SROCE_MAX_SGE;
+	attr->max_sge_rd = SROCE_MAX_SGE;
+	attr->max_srq = SROCE_MAX_SRQ;
+	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
+	attr->max_srq_sge = SROCE_MAX_SGE;
+	attr->max_cq = SROCE_MAX_CQ;
+	attr->max_cqe = SROCE_MAX_CQE;
+	attr->max_mr = SROCE_MAX_MR;
+	attr->max_mw = SROCE_MAX_MR;
+	attr->max_dm_size = sroce_dm_limit();
+	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_PAGES;
+	attr->max_pd = SROCE_MAX_PD;
+	attr->max_ah = SROCE_MAX_AH;
+	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
+	attr->max_mcast_qp_attach = SROCE_MAX_MCAST_QP;
+	attr->max_total_mcast_qp_attach = SROCE_MAX_MCAST_ATTACH;
+	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
+	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
+}
+
 static int sroce_query_device(struct ib_device *ibdev,
 			      struct ib_device_attr *attr,
 			      struct ib_udata *udata)
@@ -109,26 +133,7 @@ static int sroce_query_device(struct ib_device *ibdev,
 				 IB_DEVICE_XRC;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	describe_paging(attr);
-	attr->max_send_sge = SROCE_MAX_SGE;
-	attr->max_recv_sge = SROCE_MAX_SGE;
-	attr->max_sge_rd = SROCE_MAX_SGE;
-	attr->max_srq = SROCE_MAX_SRQ;
-	attr->max_srq_wr = SROCE_MAX_SRQ_WR;
-	attr->max_srq_sge = SROCE_MAX_SGE;
-	attr->max_cq = SROCE_MAX_CQ;
-	attr->max_cqe = SROCE_MAX_CQE;
-	attr->max_mr = SROCE_MAX_MR;
-	attr->max_mw = SROCE_MAX_MR;
-	attr->max_dm_size = sroce_dm_limit();
-	attr->max_fast_reg_page_list_len = SROCE_MAX_FAST_PAGES;
-	attr->max_pd = SROCE_MAX_PD;
-	attr->max_ah = SROCE_MAX_AH;
-	attr->max_mcast_grp = SROCE_MAX_MCAST_ATTACH;
-	attr->max_mcast_qp_attach = SROCE_MAX_MCAST_QP;
-	attr->max_total_mcast_qp_attach = SROCE_MAX_MCAST_ATTACH;
-	attr->max_qp_rd_atom = SROCE_MAX_RD_ATOMIC;
-	attr->max_qp_init_rd_atom = SROCE_MAX_RD_ATOMIC;
-	attr->max_res_rd_atom = SROCE_MAX_QP * SROCE_MAX_RD_ATOMIC;
+	describe_limits(attr);
 	/*
 	 * IB_ATOMIC_GLOB would be correct, because CPU instructions do the
 	 * atomics.  But UCX requires IB_ATOMIC_HCA, which other devices report,
