@@ -30,8 +30,8 @@ static void wr_start(struct ibv_qp_ex *qp)
 }
 
 /* Begin an entry; NULL after an error. */
-static inline struct sroce_sqe *begin(struct ibv_qp_ex *qp, uint8_t opcode,
-				      __be32 imm_data)
+static inline struct sroce_sqe *begin_wr(struct ibv_qp_ex *qp, uint8_t opcode,
+					 __be32 imm_data)
 {
 	struct sroce_sq *sq = qp_sq(qp);
 	unsigned int flags = qp->wr_flags;
@@ -56,7 +56,7 @@ static inline struct sroce_sqe *begin(struct ibv_qp_ex *qp, uint8_t opcode,
 static inline void begin_plain(struct ibv_qp_ex *qp, uint8_t opcode,
 			       __be32 imm_data)
 {
-	struct sroce_sqe *sqe = begin(qp, opcode, imm_data);
+	struct sroce_sqe *sqe = begin_wr(qp, opcode, imm_data);
 
 	if (likely(sqe))
 		sqe_plain(sqe);
@@ -66,7 +66,7 @@ static inline void begin_rdma(struct ibv_qp_ex *qp, uint8_t opcode,
 			      __be32 imm_data, uint64_t remote_addr,
 			      uint32_t rkey)
 {
-	struct sroce_sqe *sqe = begin(qp, opcode, imm_data);
+	struct sroce_sqe *sqe = begin_wr(qp, opcode, imm_data);
 
 	if (likely(sqe))
 		sqe_rdma(sqe, remote_addr, rkey);
@@ -76,7 +76,7 @@ static inline void begin_atomic(struct ibv_qp_ex *qp, uint8_t opcode,
 				uint64_t remote_addr, uint32_t rkey,
 				uint64_t compare_add, uint64_t swap)
 {
-	struct sroce_sqe *sqe = begin(qp, opcode, 0);
+	struct sroce_sqe *sqe = begin_wr(qp, opcode, 0);
 
 	if (likely(sqe))
 		sqe_atomic(sqe, remote_addr, rkey, compare_add, swap);
@@ -157,7 +157,7 @@ static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey,
 static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
 		     size_t len, uint8_t type, uint8_t level)
 {
-	struct sroce_sqe *sqe = begin(qp, SROCE_WR_FLUSH, 0);
+	struct sroce_sqe *sqe = begin_wr(qp, SROCE_WR_FLUSH, 0);
 
 	if (unlikely(!sqe))
 		return;
@@ -181,7 +181,7 @@ static void wr_local_inv(struct ibv_qp_ex *qp, uint32_t rkey)
 static void wr_bind_mw(struct ibv_qp_ex *qp, struct ibv_mw *mw, uint32_t rkey,
 		       const struct ibv_mw_bind_info *info)
 {
-	struct sroce_sqe *sqe = begin(qp, SROCE_WR_BIND_MW, 0);
+	struct sroce_sqe *sqe = begin_wr(qp, SROCE_WR_BIND_MW, 0);
 
 	if (unlikely(!sqe))
 		return;

@@ -130,7 +130,7 @@ static enum sroce_ack_verdict check_response(const struct sroce_requester *r,
  * Status (enum sroce_status) of a fatal NAK, after which the peer's QP is in
  * the error state; 0 for all other syndromes.
  */
-static u8 refusal(u8 syndrome)
+static u8 refusal_status(u8 syndrome)
 {
 	switch (syndrome) {
 	case SROCE_NAK_INVALID_REQ:
@@ -150,7 +150,7 @@ static enum sroce_ack_verdict check_nak(const struct sroce_requester *r,
 {
 	if (pkt->syndrome == SROCE_NAK_SEQUENCE)
 		return is_known(r, a) ? SROCE_RESP_ACK : SROCE_RESP_REPAIR;
-	a->status = refusal(pkt->syndrome);
+	a->status = refusal_status(pkt->syndrome);
 	return a->status ? SROCE_RESP_FAIL : SROCE_RESP_IGNORE;
 }
 
@@ -172,11 +172,11 @@ static enum sroce_ack_verdict check_ack(const struct sroce_requester *r,
 	case SROCE_AETH_NAK:
 		/* Reserved code.  Check it first, as in response_fits(). */
 		if (pkt->syndrome != SROCE_NAK_SEQUENCE &&
-		    !refusal(pkt->syndrome))
+		    !refusal_status(pkt->syndrome))
 			return SROCE_RESP_IGNORE;
 		if (implied_nak(r, pkt->psn, a))
 			return check_nak(r, pkt, a);
-		a->status = refusal(pkt->syndrome);
+		a->status = refusal_status(pkt->syndrome);
 		return is_gap(r, a);
 	default:
 		return SROCE_RESP_IGNORE;

@@ -25,8 +25,8 @@ static s32 set_response_psns(const struct sroce_requester *r)
  * out requests.  For requests other than READs, responses count only after losses.
  * @read_packets includes responses that were received; these lie before @una.
  */
-static s32 outstanding(const struct sroce_requester *r,
-		       const struct sroce_wr *wr)
+static s32 count_outstanding(const struct sroce_requester *r,
+			     const struct sroce_wr *wr)
 {
 	s32 flight = sroce_psn_diff(r->psn, r->una);
 
@@ -35,7 +35,7 @@ static s32 outstanding(const struct sroce_requester *r,
 }
 
 /* After an RNR NAK one packet is enough to find out if the peer is ready. */
-static s32 window(const struct sroce_requester *r)
+static s32 send_window(const struct sroce_requester *r)
 {
 	return r->rnr_waits ? 1 : r->cc.window;
 }
@@ -105,7 +105,7 @@ static u32 read_part(const struct sroce_requester *r, const struct sroce_wr *wr)
  * Requests that take a responder resource of the peer.  Each part of a READ is a
  * request.
  */
-static u32 resources(const struct sroce_requester *r)
+static u32 count_resources(const struct sroce_requester *r)
 {
 	u32 i, n = r->reads;
 
@@ -127,7 +127,7 @@ static bool part_waits(const struct sroce_requester *r,
 
 	if (wr->opcode != SROCE_OP_READ || !r->packet || r->psn == r->una)
 		return false;
-	return r->psn != r->sent || r->parts == SROCE_PARTS || resources(r) >= r->max_reads ||
+	return r->psn != r->sent || r->parts == SROCE_PARTS || count_resources(r) >= r->max_reads ||
 	       room < (s32)min(read_limit(r, wr), sroce_cc_burst(&r->cc));
 }
 
@@ -170,7 +170,7 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 		return SROCE_NEXT_HOLD;
 	if ((wr->flags & SROCE_FENCE) && r->reads)
 		return SROCE_NEXT_FENCE;
-	if (sroce_wr_reads(wr) && resources(r) >= r->max_reads)
+	if (sroce_wr_reads(wr) && count_resources(r) >= r->max_reads)
 		return SROCE_NEXT_READS;
 	/* A lost response makes the responses to later READs useless. */
 	if (wr->opcode == SROCE_OP_READ && r->reads &&
@@ -309,7 +309,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	if (repair_waits(r))
 		return SROCE_NEXT_WINDOW;
 	if (!in_gap(r) &&
-	    (outstanding(r, wr) >= window(r) || part_waits(r, wr)))
+	    (count_outstanding(r, wr) >= send_window(r) || part_waits(r, wr)))
 		return SROCE_NEXT_WINDOW;
 	verdict = may_start(r, wr);
 	if (verdict != SROCE_NEXT_PACKET)
@@ -335,7 +335,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 u32 sroce_requester_more(const struct sroce_requester *r,
 			 const struct sroce_outgoing *out)
 {
-	s32 room = window(r) - outstanding(r, out->wr) - 1;
+	s32 room = send_window(r) - count_outstanding(r, out->wr) - 1;
 
 	if (sroce_wr_reads(out->wr) || !r->packet ||
 	    r->packet + 2 >= out->wr->packets || room <= 0)

@@ -145,7 +145,7 @@ static enum sroce_request_verdict check_kind(const struct sroce_responder *r,
 	return req->reason ? SROCE_REFUSE : SROCE_EXECUTE;
 }
 
-static enum sroce_request_verdict duplicate(struct sroce_responder *r,
+static enum sroce_request_verdict check_duplicate(struct sroce_responder *r,
 					    const struct sroce_pkt *pkt)
 {
 	if (sroce_pkt_row(pkt)->response)
@@ -162,7 +162,7 @@ static enum sroce_request_verdict check_reliable(struct sroce_responder *r,
 	s32 ahead = sroce_psn_diff(pkt->psn, r->epsn);
 
 	if (ahead < 0)
-		return duplicate(r, pkt);
+		return check_duplicate(r, pkt);
 	/* After an RNR NAK the peer repeats everything from @epsn on. */
 	if (ahead > 0)
 		return r->nak_sent && r->rnr_sent ? SROCE_IGNORE : SROCE_AHEAD;

@@ -68,7 +68,7 @@ static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
  * Between one and four times the QP's attribute (vol. 1, 9.7.6.1.3): the peer may
  * be more distant than the user assumed.
  */
-static u64 timeout(const struct sroce_rtx *x)
+static u64 retry_timeout(const struct sroce_rtx *x)
 {
 	if (!x->rtt.smooth)
 		return x->timeout;
@@ -89,7 +89,7 @@ static u64 normal_interval(const struct sroce_rtx *x,
 	if (!r->reads || alone)
 		return sroce_rtt_probe(&x->rtt);
 	return x->rtt.smooth ? sroce_rtt_probe(&x->rtt) << SROCE_READ_PROBE_SHIFT :
-			       timeout(x);
+			       retry_timeout(x);
 }
 
 /*
@@ -112,7 +112,7 @@ static u64 probe_interval(const struct sroce_rtx *x,
 static u64 first_interval(const struct sroce_rtx *x,
 			  const struct sroce_requester *r)
 {
-	return min(probe_interval(x, r), timeout(x));
+	return min(probe_interval(x, r), retry_timeout(x));
 }
 
 /*
@@ -179,7 +179,7 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from
 	x->quiet_since = now;
 	if (!x->expires_set) {
 		x->probes = 0;
-		x->expires = now + timeout(x);
+		x->expires = now + retry_timeout(x);
 		x->expires_set = true;
 	}
 	set_deadline(x, now + first_interval(x, r));

@@ -228,8 +228,8 @@ static void count_request(struct sroce_qp *qp, enum sroce_kind kind)
 		sroce_count(qp, counters[kind]);
 }
 
-static enum sroce_resp_error execute(struct sroce_qp *qp, const struct sroce_rx *rx,
-				     const struct sroce_request *req, u64 *original)
+static enum sroce_resp_error do_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+					const struct sroce_request *req, u64 *original)
 {
 	struct sroce_mr_cache *cache = &qp->rq.cache;
 	enum sroce_resp_error reason = SROCE_NO_ERROR;
@@ -254,7 +254,7 @@ static enum sroce_resp_error execute(struct sroce_qp *qp, const struct sroce_rx 
 }
 
 /* Let the peer retry later (RC), or drop the message (UC). */
-static void defer(struct sroce_qp *qp, enum sroce_counter why)
+static void defer_request(struct sroce_qp *qp, enum sroce_counter why)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
@@ -299,7 +299,7 @@ static bool take_recv(struct sroce_qp *qp)
 	default:
 		break;
 	}
-	defer(qp, SROCE_OUT_OF_BUFFER);
+	defer_request(qp, SROCE_OUT_OF_BUFFER);
 	return false;
 }
 
@@ -328,8 +328,8 @@ static void count_remote(struct sroce_qp *qp, const struct sroce_pkt *pkt,
 				    true);
 }
 
-static void refuse(struct sroce_qp *qp, const struct sroce_pkt *pkt,
-		   enum sroce_resp_error reason)
+static void refuse_request(struct sroce_qp *qp, const struct sroce_pkt *pkt,
+			   enum sroce_resp_error reason)
 {
 	sroce_rq_refuse(qp, reason);
 	count_remote(qp, pkt, true);
@@ -361,14 +361,14 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		 */
 		smp_wmb();
 	}
-	reason = execute(qp, rx, req, &original);
+	reason = do_request(qp, rx, req, &original);
 	if (unlikely(reason)) {
 		if (reason == SROCE_PAGED_OUT)
-			defer(qp, SROCE_RX_PAGED_OUT);
+			defer_request(qp, SROCE_RX_PAGED_OUT);
 		else if (reason == SROCE_PACKET_TOO_SHORT)
 			drop_short(qp);
 		else
-			refuse(qp, &rx->pkt, reason);
+			refuse_request(qp, &rx->pkt, reason);
 		return;
 	}
 	if (req->completes)
@@ -399,7 +399,7 @@ static bool report_gap(struct sroce_qp *qp)
 }
 
 /* Keep a packet behind a gap until the gap is filled, or drop it. */
-static void hold(struct sroce_qp *qp, const struct sroce_rx *rx)
+static void hold_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_ooo_queue *ooo = &qp->rq.ooo;
 
@@ -410,9 +410,9 @@ static void hold(struct sroce_qp *qp, const struct sroce_rx *rx)
 }
 
 /* Handle a packet that is not executed. */
-static void reject(struct sroce_qp *qp, const struct sroce_rx *rx,
-		   enum sroce_request_verdict verdict,
-		   const struct sroce_request *req)
+static void reject_request(struct sroce_qp *qp, const struct sroce_rx *rx,
+			   enum sroce_request_verdict verdict,
+			   const struct sroce_request *req)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 
@@ -429,10 +429,10 @@ static void reject(struct sroce_qp *qp, const struct sroce_rx *rx,
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		break;
 	case SROCE_AHEAD:
-		hold(qp, rx);
+		hold_request(qp, rx);
 		break;
 	case SROCE_REFUSE:
-		refuse(qp, &rx->pkt, req->reason);
+		refuse_request(qp, &rx->pkt, req->reason);
 		break;
 	default:
 		sroce_count(qp, SROCE_RX_IGNORED);
@@ -462,7 +462,7 @@ static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (likely(verdict == SROCE_EXECUTE))
 		execute_request(qp, rx, &req);
 	else
-		reject(qp, rx, verdict, &req);
+		reject_request(qp, rx, verdict, &req);
 }
 
 static void note_filled(struct sroce_qp *qp)

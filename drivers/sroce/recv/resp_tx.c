@@ -208,7 +208,7 @@ static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 	return true;
 }
 
-static void acknowledge(struct sroce_qp *qp)
+static void send_ack_or_nak(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
 	u8 syndrome = qp->rq.syndrome;
@@ -285,5 +285,5 @@ void sroce_resp_send(struct sroce_qp *qp)
 		}
 	}
 	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)
-		acknowledge(qp);
+		send_ack_or_nak(qp);
 }

@@ -53,7 +53,7 @@ void sroce_xrc_table_exit(void)
 }
 
 /* Programs take 0 for no number. */
-static int insert(struct sroce_xrc_entry *entry)
+static int insert_entry(struct sroce_xrc_entry *entry)
 {
 	int err;
 
@@ -84,7 +84,7 @@ int sroce_xrc_publish(struct sroce_srq *srq)
 	entry->srq = srq;
 	srq->serial = atomic64_inc_return(&serials);
 	srq->entry = entry;
-	err = insert(entry);
+	err = insert_entry(entry);
 	if (err)
 		kfree(entry);
 	return err;
@@ -104,7 +104,7 @@ void sroce_xrc_srq_put(struct sroce_srq *srq)
 	sroce_ref_put(&srq->entry->ref);
 }
 
-static struct sroce_srq *lookup(u32 number)
+static struct sroce_srq *lookup_srq(u32 number)
 {
 	struct sroce_xrc_entry *entry;
 	struct sroce_srq *srq = NULL;
@@ -150,7 +150,7 @@ bool sroce_xrc_srq_get(struct sroce_qp *qp, u32 srqn)
 		sroce_cq_notify(sroce_cq(srq->ib.ext.cq));
 		sroce_xrc_srq_put(srq);
 	}
-	srq = lookup(srqn);
+	srq = lookup_srq(srqn);
 	if (!srq)
 		return false;
 	if (srq->ib.ext.xrc.xrcd != qp->xrcd) {

@@ -72,8 +72,8 @@ static void clmul_end(void)
 	kernel_fpu_end();
 }
 
-static __always_inline u32 clmul(const void *head, const void *p, u32 len,
-				 u32 n)
+static __always_inline u32 clmul_crc(const void *head, const void *p, u32 len,
+				     u32 n)
 {
 	if (static_branch_likely(&wide) && len >= WIDE_BYTES)
 		return sroce_crc32_vclmul(head, p, len, n);
@@ -96,7 +96,7 @@ static void clmul_end(void)
 {
 }
 
-static u32 clmul(const void *head, const void *p, u32 len, u32 n)
+static u32 clmul_crc(const void *head, const void *p, u32 len, u32 n)
 {
 	return 0;
 }
@@ -132,7 +132,7 @@ static __always_inline u32 crc_steps(enum crc_way way, const void *head,
 {
 	if (way == CRC_CHORBA)
 		return sroce_chorba(head, p, len, n);
-	return clmul(head, p, len, n);
+	return clmul_crc(head, p, len, n);
 }
 
 u32 sroce_fast_crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len)
