@@ -12,8 +12,8 @@ static enum sroce_ack_verdict check(struct sroce_pkt pkt)
 	return sroce_completer_check(&s.r, &pkt, &a);
 }
 
-/* The whole of what a driver does with an answer. */
-static enum sroce_ack_verdict take(struct sroce_pkt pkt)
+/* Handle a response as a driver does. */
+static enum sroce_ack_verdict handle_response(struct sroce_pkt pkt)
 {
 	enum sroce_ack_verdict verdict = check(pkt);
 
@@ -31,8 +31,8 @@ static enum sroce_ack_verdict take(struct sroce_pkt pkt)
 	return verdict;
 }
 
-/* PSNs 0 SEND, 1..3 READ, 4 atomic, 5..6 WRITE, from @psn on. */
-static void mixed(u32 psn)
+/* Send a SEND (PSN 0), READ (1 to 3), atomic (4) and WRITE (5 to 6), from @psn on. */
+static void send_mixed(u32 psn)
 {
 	sender_init(&s, psn);
 	post(&s, SROCE_OP_SEND, 8);
@@ -42,7 +42,7 @@ static void mixed(u32 psn)
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 }
 
-static void sends(u32 count)
+static void send_messages(u32 count)
 {
 	sender_init(&s, 0);
 	while (count--)
@@ -52,7 +52,7 @@ static void sends(u32 count)
 
 static const u32 bases[] = { 0, 5, 0xfffffa, 0xfffffc, 0xffffff };
 
-TEST(completer, acknowledgments_are_cumulative)
+TEST(completer, acks_are_cumulative)
 {
 	u32 i;
 
@@ -68,13 +68,13 @@ TEST(completer, acknowledgments_are_cumulative)
 	}
 }
 
-TEST(completer, ignores_what_was_never_sent_or_is_long_done)
+TEST(completer, response_outside_outstanding_psns_is_ignored)
 {
 	u32 b, i, n;
 
 	for (i = 0; i < ARRAY_SIZE(bases); i++) {
 		b = bases[i];
-		mixed(b);
+		send_mixed(b);
 		for (n = 7; n < 0x800000; n = n * 2 + 1) {
 			EQUAL(check(ack(b + n, ACK)), SROCE_RESP_IGNORE);
 			EQUAL(check(ack(b + n, SROCE_NAK_REM_OP)),
@@ -89,7 +89,7 @@ TEST(completer, ignores_what_was_never_sent_or_is_long_done)
 	}
 }
 
-TEST(completer, idle_requester_ignores_everything)
+TEST(completer, idle_requester_ignores_responses)
 {
 	u32 i;
 
@@ -102,63 +102,63 @@ TEST(completer, idle_requester_ignores_everything)
 	      SROCE_RESP_IGNORE);
 }
 
-TEST(completer, responses_carry_data_and_acknowledge_what_is_before)
+TEST(completer, response_acks_earlier_requests)
 {
 	u32 b, i;
 
 	for (i = 0; i < ARRAY_SIZE(bases); i++) {
 		b = bases[i];
-		mixed(b);
+		send_mixed(b);
 		EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
 		      SROCE_RESP_DATA);
 		EQUAL(a.up_to, (b + 1) & 0xffffff);
 		EQUAL(a.psn, (b + 2) & 0xffffff);
 		EQUAL(a.index, (u32)-1);
 		EQUAL(a.offset, 0);
-		EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
+		EQUAL(handle_response(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU)),
 		      SROCE_RESP_DATA);
 		EQUAL(s.r.in.head, (u32)-1);
-		EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, b + 2, MTU)),
+		EQUAL(handle_response(response(SROCE_READ_RESPONSE_MIDDLE, b + 2, MTU)),
 		      SROCE_RESP_DATA);
 		EQUAL(a.offset, MTU);
-		EQUAL(take(response(SROCE_READ_RESPONSE_LAST, b + 3, 8)),
+		EQUAL(handle_response(response(SROCE_READ_RESPONSE_LAST, b + 3, 8)),
 		      SROCE_RESP_DATA);
 		EQUAL(a.offset, 2 * MTU);
 		EQUAL(s.r.in.head, 0);
-		EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, b + 4, 0)),
+		EQUAL(handle_response(response(SROCE_ATOMIC_ACKNOWLEDGE, b + 4, 0)),
 		      SROCE_RESP_ATOMIC);
 		EQUAL(s.r.in.head, 1);
 		EQUAL(s.r.reads, 0);
-		EQUAL(take(ack(b + 6, ACK)), SROCE_RESP_ACK);
+		EQUAL(handle_response(ack(b + 6, ACK)), SROCE_RESP_ACK);
 		EQUAL(s.r.in.head, s.r.in.tail);
 	}
 }
 
-TEST(completer, data_comes_once)
+TEST(completer, duplicate_response_is_ignored)
 {
-	mixed(0);
-	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
-	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
+	send_mixed(0);
+	handle_response(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
 	      SROCE_RESP_IGNORE);
-	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
-	take(response(SROCE_READ_RESPONSE_LAST, 3, 8));
-	take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0));
-	EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
+	handle_response(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
+	handle_response(response(SROCE_READ_RESPONSE_LAST, 3, 8));
+	handle_response(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0));
+	EQUAL(handle_response(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
 	      SROCE_RESP_IGNORE);
 }
 
-TEST(completer, acknowledgment_past_an_unanswered_read_tells_of_a_loss)
+TEST(completer, ack_beyond_missing_response_reports_loss)
 {
 	u32 at;
 
 	for (at = 1; at < 7; at++) {
-		mixed(0xfffffd);
+		send_mixed(0xfffffd);
 		EQUAL(check(ack(0xfffffd + at, ACK)), SROCE_RESP_RETRY);
 		EQUAL(a.up_to, 0xfffffe);
 	}
 }
 
-TEST(completer, nak_past_an_unanswered_read_tells_of_a_loss)
+TEST(completer, nak_beyond_missing_response_reports_loss)
 {
 	static const u8 naks[] = {
 		SROCE_NAK_SEQUENCE, SROCE_NAK_INVALID_REQ, SROCE_NAK_REM_ACCESS,
@@ -167,136 +167,136 @@ TEST(completer, nak_past_an_unanswered_read_tells_of_a_loss)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(naks); i++) {
-		mixed(0);
+		send_mixed(0);
 		EQUAL(check(ack(5, naks[i])), SROCE_RESP_RETRY);
 		EQUAL(a.up_to, 1);
-		take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+		handle_response(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 		EQUAL(check(ack(5, naks[i])), SROCE_RESP_RETRY);
 		EQUAL(a.up_to, 2);
 	}
 }
 
-static void refuse(u32 psn, u8 status)
+static void set_refusal(u32 psn, u8 status)
 {
 	s.r.refused = psn & 0xffffff;
 	s.r.refusal = status;
 }
 
-TEST(completer, a_refusal_past_an_unanswered_read_holds_when_that_is_answered)
+TEST(completer, fatal_nak_takes_effect_after_missing_response)
 {
 	u32 at, b, i;
 
 	for (i = 0; i < ARRAY_SIZE(bases); i++)
 		for (at = 4; at < 7; at++) {
 			b = bases[i];
-			mixed(b);
+			send_mixed(b);
 			EQUAL(check(ack(b + at, ACK)), SROCE_RESP_RETRY);
 			EQUAL(a.status, 0);
 			CHECK(!sroce_completer_refused(&s.r, &a));
-			EQUAL(take(ack(b + at, SROCE_NAK_REM_OP)),
+			EQUAL(handle_response(ack(b + at, SROCE_NAK_REM_OP)),
 			      SROCE_RESP_RETRY);
 			EQUAL(a.status, SROCE_REM_OP_ERR);
-			refuse(b + at, a.status);
+			set_refusal(b + at, a.status);
 			CHECK(!sroce_completer_refused(&s.r, &a));
 			send_all(&s);
-			take(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU));
-			take(response(SROCE_READ_RESPONSE_MIDDLE, b + 2, MTU));
+			handle_response(response(SROCE_READ_RESPONSE_FIRST, b + 1, MTU));
+			handle_response(response(SROCE_READ_RESPONSE_MIDDLE, b + 2, MTU));
 			CHECK(!sroce_completer_refused(&s.r, &a));
-			take(response(SROCE_READ_RESPONSE_LAST, b + 3, 8));
+			handle_response(response(SROCE_READ_RESPONSE_LAST, b + 3, 8));
 			EQUAL(sroce_completer_refused(&s.r, &a), at == 4);
-			take(response(SROCE_ATOMIC_ACKNOWLEDGE, b + 4, 0));
+			handle_response(response(SROCE_ATOMIC_ACKNOWLEDGE, b + 4, 0));
 			CHECK(sroce_completer_refused(&s.r, &a));
 			EQUAL(a.status, SROCE_REM_OP_ERR);
 			EQUAL(a.up_to, (b + (at == 6 ? 6 : 5)) & 0xffffff);
 		}
 }
 
-TEST(completer, response_past_an_unanswered_one_tells_of_a_loss)
+TEST(completer, response_beyond_missing_one_reports_loss)
 {
-	mixed(0);
+	send_mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
 	      SROCE_RESP_AHEAD);
 	EQUAL(a.up_to, 1);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
 	      SROCE_RESP_RETRY);
 	EQUAL(a.up_to, 1);
-	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	handle_response(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 8)),
 	      SROCE_RESP_AHEAD);
 	EQUAL(a.up_to, 2);
-	/* Not what an honest peer would send. */
+	/* This length is wrong. */
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 9)),
 	      SROCE_RESP_RETRY);
 }
 
-/* The READ was asked for again while its answer was on the way. */
-TEST(completer, a_refusal_behind_the_answer)
+/* The READ was requested again while its response was on the way. */
+TEST(completer, fatal_nak_to_repeated_read_is_accepted)
 {
-	mixed(0);
-	take(ack(0, ACK));
-	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
+	send_mixed(0);
+	handle_response(ack(0, ACK));
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_FIRST, 1, MTU)),
 	      SROCE_RESP_DATA);
-	EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU)),
 	      SROCE_RESP_DATA);
 	EQUAL(check(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_IGNORE);
 	EQUAL(check(ack(0, SROCE_NAK_REM_ACCESS)), SROCE_RESP_IGNORE);
 	EQUAL(check(ack(1, ACK)), SROCE_RESP_IGNORE);
-	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_RESP_FAIL);
+	EQUAL(handle_response(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_RESP_FAIL);
 	EQUAL(a.status, SROCE_REM_ACCESS_ERR);
 	EQUAL(s.r.una, 3);
 }
 
-/* After a rewind more signs of the same loss are echoes... */
-TEST(completer, echoes_of_a_loss)
+/* After a rewind, further NAKs and gaps report the same loss. */
+TEST(completer, loss_reported_again_uses_no_retry)
 {
-	mixed(0);
-	EQUAL(take(ack(4, ACK)), SROCE_RESP_RETRY);
+	send_mixed(0);
+	EQUAL(handle_response(ack(4, ACK)), SROCE_RESP_RETRY);
 	EQUAL(s.r.psn, 1);
 	EQUAL(s.r.retry_left, 2);
-	EQUAL(take(ack(5, ACK)), SROCE_RESP_ACK);
-	EQUAL(take(ack(6, ACK)), SROCE_RESP_ACK);
-	EQUAL(take(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
+	EQUAL(handle_response(ack(5, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(ack(6, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(response(SROCE_ATOMIC_ACKNOWLEDGE, 4, 0)),
 	      SROCE_RESP_ACK);
 	EQUAL(s.r.una, 1);
 	EQUAL(s.r.retry_left, 2);
 }
 
-/* ... but one that brings progress tells of another loss. */
-TEST(completer, next_loss_after_a_rewind)
+/* After a rewind, a NAK with progress reports another loss. */
+TEST(completer, nak_with_progress_reports_next_loss)
 {
-	sends(6);
+	send_messages(6);
 	s.r.repair.peer = SROCE_PEER_DROPS;
 	s.r.repair.retest = SROCE_PEER_RETEST;
-	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
+	EQUAL(handle_response(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
 	EQUAL(s.r.psn, 1);
 	send_all(&s);
-	EQUAL(take(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_ACK);
-	/* All that the window, now smaller, takes: it was 6. */
+	EQUAL(handle_response(ack(1, SROCE_NAK_SEQUENCE)), SROCE_RESP_ACK);
+	/* The reduced window ends here; PSN 5 was sent before. */
 	EQUAL(s.r.psn, 5);
-	EQUAL(take(ack(3, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
+	EQUAL(handle_response(ack(3, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
 	EQUAL(s.r.psn, 3);
 }
 
-TEST(completer, loss_after_a_rewind_and_progress)
+TEST(completer, loss_after_rewind_and_progress_uses_retry)
 {
-	mixed(0);
+	send_mixed(0);
 	CHECK(sroce_completer_retry(&s.r));
 	send_all(&s);
-	EQUAL(take(ack(0, ACK)), SROCE_RESP_ACK);
-	EQUAL(take(ack(6, ACK)), SROCE_RESP_RETRY);
+	EQUAL(handle_response(ack(0, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(ack(6, ACK)), SROCE_RESP_RETRY);
 	EQUAL(s.r.psn, 1);
 }
 
-TEST(completer, nak_acknowledges_what_is_before_it)
+TEST(completer, nak_acks_earlier_packets)
 {
-	sends(4);
-	EQUAL(take(ack(2, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
+	send_messages(4);
+	EQUAL(handle_response(ack(2, SROCE_NAK_SEQUENCE)), SROCE_RESP_REPAIR);
 	EQUAL(s.r.una, 2);
 	EQUAL(s.r.psn, 2);
 	EQUAL(s.r.in.head, 0);
 }
 
-TEST(completer, naks_fail_with_their_status)
+TEST(completer, fatal_nak_sets_status)
 {
 	static const u8 naks[][2] = {
 		{ SROCE_NAK_INVALID_REQ, SROCE_REM_INV_REQ_ERR },
@@ -306,19 +306,19 @@ TEST(completer, naks_fail_with_their_status)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(naks); i++) {
-		sends(3);
+		send_messages(3);
 		EQUAL(check(ack(1, naks[i][0])), SROCE_RESP_FAIL);
 		EQUAL(a.up_to, 1);
 		EQUAL(a.status, naks[i][1]);
 	}
 }
 
-TEST(completer, reserved_syndromes_are_ignored)
+TEST(completer, reserved_syndrome_is_ignored)
 {
 	u32 syndrome;
 
 	for (syndrome = 0; syndrome < 256; syndrome++) {
-		sends(1);
+		send_messages(1);
 		if (syndrome < 0x40 ||
 		    (syndrome >= 0x60 && syndrome <= 0x63))
 			CHECK(check(ack(0, syndrome)) != SROCE_RESP_IGNORE);
@@ -327,12 +327,12 @@ TEST(completer, reserved_syndromes_are_ignored)
 	}
 }
 
-/* Also where another NAK would tell of a loss: they tell nothing. */
-TEST(completer, reserved_naks_past_an_unanswered_read_are_ignored)
+/* Other NAKs would report a loss here. */
+TEST(completer, reserved_nak_beyond_missing_response_is_ignored)
 {
 	u32 code;
 
-	mixed(0);
+	send_mixed(0);
 	for (code = 4; code < 32; code++)
 		EQUAL(check(ack(6, SROCE_AETH_NAK << 5 | code)),
 		      SROCE_RESP_IGNORE);
@@ -342,7 +342,7 @@ TEST(completer, reserved_naks_past_an_unanswered_read_are_ignored)
 	      SROCE_RESP_IGNORE);
 }
 
-TEST(completer, responses_with_a_nak_syndrome_are_ignored)
+TEST(completer, response_with_nak_syndrome_is_ignored)
 {
 	static const u8 ops[] = {
 		SROCE_READ_RESPONSE_FIRST, SROCE_READ_RESPONSE_LAST,
@@ -350,7 +350,7 @@ TEST(completer, responses_with_a_nak_syndrome_are_ignored)
 	};
 	u32 syndrome, i, psn;
 
-	mixed(0);
+	send_mixed(0);
 	for (syndrome = 0x20; syndrome < 256; syndrome++)
 		for (i = 0; i < ARRAY_SIZE(ops); i++)
 			for (psn = 0; psn < 8; psn++) {
@@ -362,9 +362,9 @@ TEST(completer, responses_with_a_nak_syndrome_are_ignored)
 			}
 }
 
-TEST(completer, responses_to_requests_of_another_kind_are_ignored)
+TEST(completer, response_of_other_kind_is_ignored)
 {
-	mixed(0);
+	send_mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 0, 8)),
 	      SROCE_RESP_IGNORE);
 	EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, 0, 0)),
@@ -373,16 +373,16 @@ TEST(completer, responses_to_requests_of_another_kind_are_ignored)
 	      SROCE_RESP_IGNORE);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 5, MTU)),
 	      SROCE_RESP_IGNORE);
-	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
-	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
-	take(response(SROCE_READ_RESPONSE_LAST, 3, 8));
+	handle_response(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	handle_response(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
+	handle_response(response(SROCE_READ_RESPONSE_LAST, 3, 8));
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 4, 8)),
 	      SROCE_RESP_IGNORE);
 }
 
-TEST(completer, response_of_wrong_length_or_place_is_bad)
+TEST(completer, response_of_wrong_length_or_position_fails)
 {
-	mixed(0);
+	send_mixed(0);
 	EQUAL(check(response(SROCE_READ_RESPONSE_FIRST, 1, MTU - 4)),
 	      SROCE_RESP_FAIL);
 	EQUAL(a.status, SROCE_BAD_RESP_ERR);
@@ -391,53 +391,53 @@ TEST(completer, response_of_wrong_length_or_place_is_bad)
 	      SROCE_RESP_FAIL);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 1, MTU)),
 	      SROCE_RESP_FAIL);
-	take(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
-	take(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
+	handle_response(response(SROCE_READ_RESPONSE_FIRST, 1, MTU));
+	handle_response(response(SROCE_READ_RESPONSE_MIDDLE, 2, MTU));
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 3, 8)),
 	      SROCE_RESP_FAIL);
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 9)),
 	      SROCE_RESP_FAIL);
 	EQUAL(check(response(SROCE_READ_RESPONSE_LAST, 3, 0)),
 	      SROCE_RESP_FAIL);
-	/* The answer to a request for the rest begins anew. */
+	/* The response to a repeated request starts with a first or only packet. */
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 3, 8)),
 	      SROCE_RESP_DATA);
 }
 
-TEST(completer, answers_to_parts_end_anywhere)
+TEST(completer, response_may_end_with_read_part)
 {
 	sender_init(&s, 0);
 	s.r.cc.window = 2;
 	post(&s, SROCE_OP_READ, 4 * MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
-	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
 	      SROCE_RESP_DATA);
-	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 1, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_LAST, 1, MTU)),
 	      SROCE_RESP_DATA);
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 2, 8)),
 	      SROCE_RESP_FAIL);
-	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 2, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_FIRST, 2, MTU)),
 	      SROCE_RESP_DATA);
 	EQUAL(check(response(SROCE_READ_RESPONSE_MIDDLE, 3, MTU)),
 	      SROCE_RESP_FAIL);
-	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 3, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_LAST, 3, MTU)),
 	      SROCE_RESP_DATA);
 	EQUAL(s.r.reads, 0);
 }
 
-TEST(completer, read_of_nothing)
+TEST(completer, read_of_zero_bytes_completes)
 {
 	sender_init(&s, 0xffffff);
 	post(&s, SROCE_OP_READ, 0);
 	send_all(&s);
-	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 0xffffff, 0)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_ONLY, 0xffffff, 0)),
 	      SROCE_RESP_DATA);
 	EQUAL(s.r.in.head, s.r.in.tail);
 }
 
-/* 0 WRITE, 1 atomic WRITE, 2 FLUSH of many packets' worth, 3 SEND */
-static void placed(void)
+/* Send a WRITE (PSN 0), atomic WRITE (1), FLUSH of nine MTUs (2) and SEND (3). */
+static void send_placements(void)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_WRITE, 8);
@@ -447,39 +447,39 @@ static void placed(void)
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 }
 
-TEST(completer, atomic_write_and_flush_are_answered_by_nothing)
+TEST(completer, empty_response_completes_atomic_write_and_flush)
 {
-	placed();
-	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
+	send_placements();
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
 	      SROCE_RESP_ACK);
 	EQUAL(s.r.in.tail - s.r.in.head, 2);
-	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_ONLY, 1, 0)),
 	      SROCE_RESP_IGNORE);
-	EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, 2, 0)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_ONLY, 2, 0)),
 	      SROCE_RESP_ACK);
-	EQUAL(take(ack(3, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(ack(3, ACK)), SROCE_RESP_ACK);
 	EQUAL(s.r.in.head, s.r.in.tail);
 	EQUAL(s.r.reads, 0);
 }
 
-TEST(completer, acknowledgment_does_not_stand_for_their_answers)
+TEST(completer, ack_does_not_complete_atomic_write_and_flush)
 {
-	placed();
+	send_placements();
 	EQUAL(check(ack(3, ACK)), SROCE_RESP_RETRY);
 	EQUAL(a.up_to, 1);
 	EQUAL(check(ack(1, ACK)), SROCE_RESP_RETRY);
 	EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, 2, 0)),
 	      SROCE_RESP_RETRY);
-	EQUAL(take(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_RESP_FAIL);
+	EQUAL(handle_response(ack(1, SROCE_NAK_REM_ACCESS)), SROCE_RESP_FAIL);
 	EQUAL(a.status, SROCE_REM_ACCESS_ERR);
 	EQUAL(a.up_to, 1);
 }
 
-TEST(completer, answers_of_another_kind_to_them)
+TEST(completer, wrong_response_to_atomic_write_and_flush_is_refused)
 {
 	u32 psn;
 
-	placed();
+	send_placements();
 	for (psn = 1; psn <= 2; psn++) {
 		EQUAL(check(response(SROCE_READ_RESPONSE_ONLY, psn, 8)),
 		      SROCE_RESP_FAIL);
@@ -488,21 +488,21 @@ TEST(completer, answers_of_another_kind_to_them)
 		      SROCE_RESP_FAIL);
 		EQUAL(check(response(SROCE_ATOMIC_ACKNOWLEDGE, psn, 0)),
 		      SROCE_RESP_IGNORE);
-		EQUAL(take(response(SROCE_READ_RESPONSE_ONLY, psn, 0)),
+		EQUAL(handle_response(response(SROCE_READ_RESPONSE_ONLY, psn, 0)),
 		      SROCE_RESP_ACK);
 	}
 }
 
-TEST(completer, retries_are_counted_and_given_back_by_progress)
+TEST(completer, retries_are_limited_and_restored_by_progress)
 {
 	u32 i;
 
-	sends(2);
+	send_messages(2);
 	for (i = 0; i < 3; i++)
 		CHECK(sroce_completer_retry(&s.r));
 	CHECK(!sroce_completer_retry(&s.r));
 	send_all(&s);
-	EQUAL(take(ack(0, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(ack(0, ACK)), SROCE_RESP_ACK);
 	for (i = 0; i < 3; i++)
 		CHECK(sroce_completer_retry(&s.r));
 	CHECK(!sroce_completer_retry(&s.r));
@@ -511,57 +511,57 @@ TEST(completer, retries_are_counted_and_given_back_by_progress)
 	CHECK(!sroce_completer_retry(&s.r));
 }
 
-TEST(completer, rnr_waits_then_goes_again)
+TEST(completer, rnr_nak_waits_then_resends)
 {
-	sends(4);
-	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
+	send_messages(4);
+	EQUAL(handle_response(ack(2, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
 	EQUAL(a.rnr_timer, 12);
 	EQUAL(s.r.una, 2);
 	EQUAL(send_all(&s), SROCE_NEXT_RNR);
-	/* An echo does not count twice. */
-	EQUAL(take(ack(2, SROCE_RNR_NAK | 12)), SROCE_RESP_ACK);
+	/* A repeated RNR NAK uses no retry. */
+	EQUAL(handle_response(ack(2, SROCE_RNR_NAK | 12)), SROCE_RESP_ACK);
 	EQUAL(s.r.rnr_left, 1);
 	EQUAL(s.r.retry_left, 3);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_ONLY, 2);
-	EQUAL(take(ack(2, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(ack(2, ACK)), SROCE_RESP_ACK);
 	SEND(&s, SROCE_SEND_ONLY, 3);
 }
 
-TEST(completer, after_rnr_one_packet_asks)
+TEST(completer, one_packet_is_sent_after_rnr_wait)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_SEND, 3 * MTU);
 	post(&s, SROCE_OP_SEND, 1);
 	send_all(&s);
-	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
+	EQUAL(handle_response(ack(0, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_FIRST, 0);
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
-	EQUAL(take(ack(0, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
+	EQUAL(handle_response(ack(0, SROCE_RNR_NAK | 12)), SROCE_RESP_RNR);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_FIRST, 0);
-	EQUAL(take(ack(0, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(ack(0, ACK)), SROCE_RESP_ACK);
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 	EQUAL(s.r.psn, 4);
 }
 
-TEST(completer, rnr_ends_with_progress)
+TEST(completer, progress_ends_rnr_wait)
 {
-	sends(4);
-	take(ack(2, SROCE_RNR_NAK | 12));
+	send_messages(4);
+	handle_response(ack(2, SROCE_RNR_NAK | 12));
 	EQUAL(s.r.rnr_waits, 1);
-	EQUAL(take(ack(2, ACK)), SROCE_RESP_ACK);
+	EQUAL(handle_response(ack(2, ACK)), SROCE_RESP_ACK);
 	CHECK(!s.r.rnr_wait);
 	EQUAL(s.r.rnr_left, 2);
 	SEND(&s, SROCE_SEND_ONLY, 3);
 }
 
-TEST(completer, rnr_retries)
+TEST(completer, rnr_retries_are_limited)
 {
 	u32 i;
 
-	sends(1);
+	send_messages(1);
 	CHECK(sroce_completer_rnr(&s.r));
 	CHECK(sroce_completer_rnr(&s.r));
 	CHECK(!sroce_completer_rnr(&s.r));
@@ -575,22 +575,22 @@ TEST(completer, rnr_retries)
 	CHECK(!sroce_completer_rnr(&s.r));
 }
 
-/* READ requests have been sent again; the answer to the first copy arrives. */
-TEST(completer, answers_from_before_a_rewind_count)
+/* The READ is being sent again; the response to the first request arrives. */
+TEST(completer, response_to_request_before_rewind_is_accepted)
 {
-	mixed(0xfffffe);
+	send_mixed(0xfffffe);
 	CHECK(sroce_completer_retry(&s.r));
 	SEND(&s, SROCE_SEND_ONLY, 0xfffffe);
-	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0xffffff, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_FIRST, 0xffffff, MTU)),
 	      SROCE_RESP_DATA);
 	EQUAL(s.r.psn, 0);
 	SEND(&s, SROCE_READ_REQUEST, 0);
 	EQUAL(s.out.pkt.dma_len, MTU + 8);
-	EQUAL(take(response(SROCE_READ_RESPONSE_MIDDLE, 0, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_MIDDLE, 0, MTU)),
 	      SROCE_RESP_DATA);
 	EQUAL(s.r.psn, 2);
-	EQUAL(take(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_FIRST, 0, MTU)),
 	      SROCE_RESP_IGNORE);
-	EQUAL(take(response(SROCE_READ_RESPONSE_LAST, 1, 8)),
+	EQUAL(handle_response(response(SROCE_READ_RESPONSE_LAST, 1, 8)),
 	      SROCE_RESP_DATA);
 }

@@ -4,8 +4,8 @@
 
 static struct sender s;
 
-/* A window of @window packets, all of them sent from @psn on */
-static void set_out(u32 window, u32 psn)
+/* Send a whole window of @window packets from @psn on. */
+static void send_window(u32 window, u32 psn)
 {
 	sender_init(&s, psn);
 	s.r.reduced_psn = s.r.psn;
@@ -16,20 +16,20 @@ static void set_out(u32 window, u32 psn)
 	EQUAL(sroce_psn_diff(s.r.sent, s.r.una), window);
 }
 
-/* Acknowledge @packets more, and send what may then be sent */
-static void go_on(u32 packets)
+/* Acknowledge @packets more, and send what the window allows. */
+static void ack_and_send(u32 packets)
 {
 	acknowledge(&s, s.r.una + packets);
 	send_all(&s);
 }
 
-TEST(ecn, a_cnp_takes_a_quarter_of_the_flight)
+TEST(ecn, cnp_reduces_window_by_quarter_of_flight)
 {
-	set_out(64, 0);
+	send_window(64, 0);
 	sroce_requester_congested(&s.r);
 	EQUAL(s.r.cc.window, 48);
 	EQUAL(s.r.cc.max_window, 64);
-	/* Nothing is sent again. */
+	/* No packet is sent again. */
 	EQUAL(sroce_psn_diff(s.r.psn, s.r.una), 64);
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
 	acknowledge(&s, 15);
@@ -38,25 +38,25 @@ TEST(ecn, a_cnp_takes_a_quarter_of_the_flight)
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_PACKET);
 }
 
-TEST(ecn, once_for_what_was_sent_until_then)
+TEST(ecn, window_is_reduced_once_per_round_trip)
 {
 	static const u32 psns[] = { 0, 500, SROCE_PSN_MASK, SROCE_PSN_MASK - 40,
 				    1 << 23 };
 	u32 i, window;
 
 	for (i = 0; i < ARRAY_SIZE(psns); i++) {
-		set_out(64, psns[i]);
+		send_window(64, psns[i]);
 		sroce_requester_congested(&s.r);
 		sroce_requester_congested(&s.r);
-		go_on(40);
+		ack_and_send(40);
 		window = s.r.cc.window;
 		CHECK(window >= 48);
 		sroce_requester_congested(&s.r);
-		go_on(23);
+		ack_and_send(23);
 		sroce_requester_congested(&s.r);
 		CHECK(s.r.cc.window >= window);
-		/* The last one of them */
-		go_on(1);
+		/* This acknowledges the last packet sent before the reduction. */
+		ack_and_send(1);
 		window = s.r.cc.window;
 		sroce_requester_congested(&s.r);
 		CHECK(s.r.cc.window < window);
@@ -64,7 +64,7 @@ TEST(ecn, once_for_what_was_sent_until_then)
 	}
 }
 
-TEST(ecn, nothing_under_way_nothing_to_cut)
+TEST(ecn, cnp_without_outstanding_packets_is_ignored)
 {
 	sender_init(&s, 7);
 	sroce_requester_congested(&s.r);
@@ -76,28 +76,28 @@ TEST(ecn, nothing_under_way_nothing_to_cut)
 	EQUAL(s.r.cc.window, 64);
 }
 
-TEST(ecn, the_window_does_not_end)
+TEST(ecn, window_has_minimum)
 {
 	u32 i;
 
-	set_out(64, 100);
+	send_window(64, 100);
 	for (i = 0; i < 100; i++) {
 		sroce_requester_congested(&s.r);
-		go_on(sroce_psn_diff(s.r.sent, s.r.una));
+		ack_and_send(sroce_psn_diff(s.r.sent, s.r.una));
 	}
 	CHECK(s.r.cc.window >= SROCE_MIN_WINDOW);
 	CHECK(s.r.cc.window <= 8);
-	set_out(1, 100);
+	send_window(1, 100);
 	sroce_requester_congested(&s.r);
 	EQUAL(s.r.cc.window, 1);
 }
 
-/* After half of the PSN space, the old mark looks like one in the future. */
-TEST(ecn, an_old_cut_is_forgotten)
+/* After half of the PSN space, the PSN of the reduction appears to be ahead. */
+TEST(ecn, old_reduction_is_ignored)
 {
 	u32 i;
 
-	set_out(64, 0);
+	send_window(64, 0);
 	sroce_requester_congested(&s.r);
 	for (i = 0; i < SROCE_PSN_MASK; i += SROCE_PSN_MASK / 64) {
 		u32 window;
@@ -112,7 +112,7 @@ TEST(ecn, an_old_cut_is_forgotten)
 	}
 }
 
-TEST(ecn, unreliable_connections_have_no_window)
+TEST(ecn, cnp_does_not_change_window_of_uc)
 {
 	sender_init(&s, 0);
 	s.r.transport = SROCE_UC;
@@ -122,7 +122,7 @@ TEST(ecn, unreliable_connections_have_no_window)
 	EQUAL(s.r.cc.window, 64);
 }
 
-TEST(ecn, requests_and_read_responses_are_capable)
+TEST(ecn, requests_and_read_responses_are_ecn_capable)
 {
 	u32 i, capable = 0;
 

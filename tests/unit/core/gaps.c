@@ -4,49 +4,49 @@
 
 static struct sroce_gaps g;
 
-static void gap_is(u32 i, u32 from, u32 to)
+static void expect_gap(u32 i, u32 from, u32 to)
 {
 	EQUAL(g.list[i].from, from & SROCE_PSN_MASK);
 	EQUAL(g.list[i].to, to & SROCE_PSN_MASK);
 }
 
-TEST(gaps, a_packet_ahead_opens_one)
+TEST(gaps, packet_ahead_opens_gap)
 {
 	g = (struct sroce_gaps) {};
 	CHECK(sroce_gaps_take(&g, 0xfffffe, 2));
 	EQUAL(g.count, 1);
-	gap_is(0, 0xfffffe, 2);
+	expect_gap(0, 0xfffffe, 2);
 	CHECK(sroce_gaps_take(&g, 0xfffffe, 3));
 	EQUAL(g.count, 1);
 	CHECK(sroce_gaps_take(&g, 0xfffffe, 5));
 	EQUAL(g.count, 2);
-	gap_is(1, 4, 5);
+	expect_gap(1, 4, 5);
 	EQUAL(g.top, 6);
 	EQUAL(sroce_gaps_missing(&g), 5);
 }
 
-TEST(gaps, packets_fill_it_from_any_side)
+TEST(gaps, packet_shrinks_or_splits_gap)
 {
 	g = (struct sroce_gaps) {};
 	CHECK(sroce_gaps_take(&g, 0, 10));
 	CHECK(sroce_gaps_take(&g, 0, 9));
-	gap_is(0, 0, 9);
+	expect_gap(0, 0, 9);
 	CHECK(sroce_gaps_take(&g, 0, 4));
 	EQUAL(g.count, 2);
-	gap_is(0, 0, 4);
-	gap_is(1, 5, 9);
+	expect_gap(0, 0, 4);
+	expect_gap(1, 5, 9);
 	CHECK(sroce_gaps_take(&g, 0, 5));
-	gap_is(1, 6, 9);
+	expect_gap(1, 6, 9);
 	sroce_gaps_acknowledge(&g, 3);
-	gap_is(0, 3, 4);
+	expect_gap(0, 3, 4);
 	sroce_gaps_acknowledge(&g, 7);
 	EQUAL(g.count, 1);
-	gap_is(0, 7, 9);
+	expect_gap(0, 7, 9);
 	sroce_gaps_acknowledge(&g, 11);
 	EQUAL(g.count, 0);
 }
 
-TEST(gaps, what_is_held_is_not_taken_again)
+TEST(gaps, held_packet_is_not_accepted_again)
 {
 	g = (struct sroce_gaps) {};
 	CHECK(sroce_gaps_take(&g, 0, 2));
@@ -55,7 +55,7 @@ TEST(gaps, what_is_held_is_not_taken_again)
 	CHECK(!sroce_gaps_take(&g, 0, 2));
 }
 
-TEST(gaps, the_list_is_bounded)
+TEST(gaps, number_of_gaps_is_limited)
 {
 	u32 i;
 
@@ -70,7 +70,7 @@ TEST(gaps, the_list_is_bounded)
 	EQUAL(g.top, 10 * i + 1);
 }
 
-TEST(gaps, each_is_asked_for_once)
+TEST(gaps, gap_is_requested_once)
 {
 	g = (struct sroce_gaps) {};
 	sroce_gaps_extend(&g, 7);
@@ -79,7 +79,7 @@ TEST(gaps, each_is_asked_for_once)
 	sroce_gaps_unasked(&g)->asked = true;
 	CHECK(!sroce_gaps_unasked(&g));
 	sroce_gaps_extend(&g, 7);
-	gap_is(1, 3, 7);
+	expect_gap(1, 3, 7);
 	EQUAL(sroce_gaps_unasked(&g)->from, 3);
 	sroce_gaps_unasked(&g)->asked = true;
 	EQUAL(sroce_gaps_missing(&g), 0);

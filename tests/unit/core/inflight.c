@@ -5,7 +5,7 @@
 
 static struct sroce_wr wrs[8];
 
-/* Requests of 1, 3, 1 and 5 packets from @psn on, the last @idle not started. */
+/* Requests of 1, 3, 1 and 5 packets from @psn on; the last @idle are not started. */
 static struct sroce_inflight requests(u32 head, u32 psn, u32 idle)
 {
 	static const u32 packets[] = { 1, 3, 1, 5 };
@@ -42,12 +42,12 @@ static void check_found(u32 head, u32 start)
 	}
 }
 
-TEST(inflight, finds_the_request_of_a_psn)
+TEST(inflight, request_is_found_by_psn)
 {
 	check_found(0, 100);
 }
 
-TEST(inflight, finds_across_every_wrap)
+TEST(inflight, request_is_found_across_wrap)
 {
 	u32 i;
 
@@ -57,7 +57,7 @@ TEST(inflight, finds_across_every_wrap)
 	}
 }
 
-TEST(inflight, empty_store_owns_nothing)
+TEST(inflight, no_request_is_found_in_empty_queue)
 {
 	struct sroce_inflight f = { wrs, ARRAY_SIZE(wrs) - 1, 3, 3, 3 };
 
@@ -65,7 +65,7 @@ TEST(inflight, empty_store_owns_nothing)
 	EQUAL(sroce_inflight_find(&f, 0x800000), 3);
 }
 
-TEST(inflight, full_store_of_long_requests)
+TEST(inflight, longest_requests_are_found_in_full_queue)
 {
 	struct sroce_inflight f = { wrs, ARRAY_SIZE(wrs) - 1, 5, 5, 13 };
 	u32 i, n = 1 << 20;
@@ -85,7 +85,7 @@ TEST(inflight, full_store_of_long_requests)
 	}
 }
 
-TEST(inflight, what_reads)
+TEST(inflight, opcodes_are_classified)
 {
 	struct sroce_wr wr = {};
 

@@ -8,7 +8,7 @@
 
 static struct sender s;
 
-static void next_is(enum sroce_next verdict)
+static void expect_next(enum sroce_next verdict)
 {
 	EQUAL(sroce_requester_next(&s.r, &s.out), verdict);
 }
@@ -31,7 +31,7 @@ static const u8 opcodes[][5] = {
 	  SROCE_SEND_MIDDLE, SROCE_SEND_LAST_INV },
 };
 
-static void segments(const u8 *op, u32 psn)
+static void check_segments(const u8 *op, u32 psn)
 {
 	post(&s, op[0], 0);
 	post(&s, op[0], MTU);
@@ -52,22 +52,22 @@ static void segments(const u8 *op, u32 psn)
 	EQUAL(s.out.offset, MTU);
 	SEND(&s, op[4], psn + 6);
 	EQUAL(s.out.pkt.payload, MTU - 3);
-	next_is(SROCE_NEXT_NOTHING);
+	expect_next(SROCE_NEXT_NOTHING);
 }
 
-TEST(requester, cuts_messages_into_packets)
+TEST(requester, message_is_split_into_packets)
 {
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(opcodes); i++) {
 		sender_init(&s, 0xfffffd);
-		segments(opcodes[i], 0xfffffd);
+		check_segments(opcodes[i], 0xfffffd);
 		EQUAL(acknowledge(&s, 4), 4);
 		EQUAL(s.r.in.head, s.r.in.tail);
 	}
 }
 
-TEST(requester, unreliable_requests_finish_when_sent)
+TEST(requester, uc_request_finishes_when_sent)
 {
 	u32 i;
 
@@ -75,13 +75,13 @@ TEST(requester, unreliable_requests_finish_when_sent)
 		sender_init(&s, 0xfffffd);
 		s.r.transport = SROCE_UC;
 		set_window(1);
-		segments(opcodes[i], 0xfffffd);
+		check_segments(opcodes[i], 0xfffffd);
 		EQUAL(complete(&s), 4);
 		CHECK(!sroce_requester_waits(&s.r));
 	}
 }
 
-TEST(requester, immediate_key_and_solicited)
+TEST(requester, last_packet_has_immediate_and_solicited_bit)
 {
 	struct sroce_wr *wr;
 
@@ -101,8 +101,8 @@ TEST(requester, immediate_key_and_solicited)
 	CHECK(!s.out.pkt.solicited);
 }
 
-/* 9.2.3: only what completes a receive request can solicit an event. */
-TEST(requester, solicited_is_of_requests_that_are_received)
+/* 9.2.3: only requests that complete a receive can solicit an event. */
+TEST(requester, solicited_bit_only_if_receive_completes)
 {
 	static const struct {
 		u8 op;
@@ -130,7 +130,7 @@ TEST(requester, solicited_is_of_requests_that_are_received)
 	}
 }
 
-TEST(requester, atomics)
+TEST(requester, atomic_request_has_operands)
 {
 	struct sroce_wr *wr;
 
@@ -150,7 +150,7 @@ TEST(requester, atomics)
 	EQUAL(s.out.pkt.swap_add, 3);
 }
 
-TEST(requester, atomic_write_and_flush_are_one_packet_that_is_answered)
+TEST(requester, atomic_write_and_flush_are_one_packet_with_response)
 {
 	struct sroce_wr *wr;
 	struct sender s;
@@ -172,7 +172,7 @@ TEST(requester, atomic_write_and_flush_are_one_packet_that_is_answered)
 	EQUAL(s.out.pkt.dma_len, 100 * MTU);
 	EQUAL(s.out.pkt.flush_type, SROCE_FLUSH_PERSISTENT);
 	EQUAL(s.out.pkt.flush_level, SROCE_FLUSH_REGION);
-	/* They use resources of the peer, and fences wait for them. */
+	/* They use responder resources, and a fence waits for them. */
 	EQUAL(s.r.reads, 2);
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_FENCE);
 	EQUAL(acknowledge(&s, 7), 2);
@@ -180,7 +180,7 @@ TEST(requester, atomic_write_and_flush_are_one_packet_that_is_answered)
 	SEND(&s, SROCE_WRITE_ONLY, 7);
 }
 
-TEST(requester, read_takes_the_psns_of_its_answer)
+TEST(requester, read_uses_psns_of_its_response)
 {
 	sender_init(&s, 0xfffffe);
 	post(&s, SROCE_OP_READ, 5 * MTU);
@@ -192,7 +192,7 @@ TEST(requester, read_takes_the_psns_of_its_answer)
 	EQUAL(s.r.sent, 4);
 }
 
-TEST(requester, partly_answered_read_asks_for_the_rest)
+TEST(requester, read_is_resumed_after_partial_response)
 {
 	sender_init(&s, 0xfffffe);
 	post(&s, SROCE_OP_READ, 5 * MTU - 1);
@@ -205,7 +205,7 @@ TEST(requester, partly_answered_read_asks_for_the_rest)
 	EQUAL(s.out.pkt.dma_len, 2 * MTU - 1);
 	EQUAL(s.out.offset, 3 * MTU);
 	SEND(&s, SROCE_SEND_ONLY, 3);
-	next_is(SROCE_NEXT_NOTHING);
+	expect_next(SROCE_NEXT_NOTHING);
 	EQUAL(s.r.sent, 4);
 	EQUAL(s.r.reads, 1);
 	EQUAL(acknowledge(&s, 4), 2);
@@ -213,7 +213,7 @@ TEST(requester, partly_answered_read_asks_for_the_rest)
 	EQUAL(s.r.read_packets, 0);
 }
 
-TEST(requester, window)
+TEST(requester, window_limits_unacked_packets)
 {
 	sender_init(&s, 0xffffff);
 	set_window(3);
@@ -229,9 +229,8 @@ TEST(requester, window)
 	EQUAL(acknowledge(&s, 5), 1);
 }
 
-/* A loss at @at of what is under way, told by a NAK. */
-/* The peer drops what is behind a gap. */
-static void lose(u32 at)
+/* The peer reports the loss of the packet at @at.  It drops packets behind a gap. */
+static void report_loss(u32 at)
 {
 	s.r.repair.peer = SROCE_PEER_DROPS;
 	acknowledge(&s, at);
@@ -239,44 +238,44 @@ static void lose(u32 at)
 	s.r.retry_left = 3;
 }
 
-TEST(requester, losses_make_the_window_smaller)
+TEST(requester, loss_reduces_window)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_SEND, 1000 * MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
-	lose(0);
+	report_loss(0);
 	EQUAL(s.r.cc.window, 48);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(sroce_psn_diff(s.r.psn, s.r.una), 48);
-	/* Where in it the loss is does not matter. */
-	lose(44);
+	/* The position of the loss in the window does not matter. */
+	report_loss(44);
 	EQUAL(s.r.cc.window, 37);
 }
 
-TEST(requester, losses_of_little_leave_a_little_window)
+TEST(requester, loss_reduces_window_relative_to_flight)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_SEND, 5 * MTU);
 	send_all(&s);
-	/* The packets in flight count, not the size of the window. */
-	lose(0);
+	/* The reduction depends on the packets in flight, not on the window. */
+	report_loss(0);
 	EQUAL(s.r.cc.window, 3);
 	send_all(&s);
-	lose(0);
+	report_loss(0);
 	EQUAL(s.r.cc.window, 2);
 	send_all(&s);
-	lose(0);
+	report_loss(0);
 	EQUAL(s.r.cc.window, 2);
 }
 
-TEST(requester, progress_makes_it_larger_again)
+TEST(requester, acks_restore_reduced_window)
 {
 	u32 acknowledged = 0;
 
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_SEND, 4000 * MTU);
 	send_all(&s);
-	lose(0);
+	report_loss(0);
 	EQUAL(s.r.cc.window, 48);
 	for (; acknowledged < 16; acknowledged++) {
 		EQUAL(s.r.cc.window, 48);
@@ -291,8 +290,8 @@ TEST(requester, progress_makes_it_larger_again)
 	EQUAL(s.r.cc.window, 64);
 }
 
-/* One for each round trip, where more would overflow the queue. */
-TEST(requester, it_grows_slowly_when_the_path_is_full)
+/* Near the capacity of the path the window grows by one packet per round trip. */
+TEST(requester, window_grows_slowly_on_full_path)
 {
 	sender_init(&s, 0);
 	sroce_cc_init(&s.r.cc, 512);
@@ -303,7 +302,7 @@ TEST(requester, it_grows_slowly_when_the_path_is_full)
 	s.r.cc.bdp = 100;
 	sroce_cc_acked(&s.r.cc, 170);
 	EQUAL(s.r.cc.window, 171);
-	/* Of a distant peer. */
+	/* The window of a distant peer grows faster. */
 	s.r.cc.acked = 0;
 	s.r.cc.max_window = 8192;
 	s.r.cc.distant = true;
@@ -311,7 +310,7 @@ TEST(requester, it_grows_slowly_when_the_path_is_full)
 	EQUAL(s.r.cc.window, 211);
 }
 
-TEST(requester, a_window_leaves_in_several_bursts)
+TEST(requester, window_is_sent_in_several_bursts)
 {
 	sender_init(&s, 0);
 	sroce_cc_init(&s.r.cc, 20);
@@ -331,16 +330,16 @@ TEST(requester, a_window_leaves_in_several_bursts)
 	EQUAL(sroce_cc_burst(&s.r.cc), 64);
 }
 
-/* With the whole window, and nothing known about the peer */
-static struct sroce_rtt set_out(void)
+/* Start with the default window and without a sample. */
+static struct sroce_rtt start_at_default_window(void)
 {
 	sender_init(&s, 0);
 	set_window(SROCE_WINDOW);
 	return (struct sroce_rtt) {};
 }
 
-/* The window as it is, sent to somebody @ms away through what passes @rate packets a millisecond. */
-static bool travel(struct sroce_rtt *rtt, u32 ms, u32 rate)
+/* Sample a window over a path with an RTT of @ms that carries @rate packets per ms. */
+static bool sample_rtt(struct sroce_rtt *rtt, u32 ms, u32 rate)
 {
 	u32 flight = s.r.cc.window;
 
@@ -349,118 +348,118 @@ static bool travel(struct sroce_rtt *rtt, u32 ms, u32 rate)
 	return s.r.cc.distant;
 }
 
-TEST(requester, who_is_near_needs_no_large_window)
+TEST(requester, near_peer_keeps_default_window)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 	u32 i;
 
 	for (i = 0; i < 100; i++)
-		CHECK(!travel(&rtt, 5, 1000));
+		CHECK(!sample_rtt(&rtt, 5, 1000));
 	EQUAL(s.r.cc.window, 512);
 	EQUAL(s.r.cc.max_window, 512);
 }
 
-TEST(requester, the_window_grows_with_the_distance)
+TEST(requester, window_grows_with_distance)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 
-	CHECK(travel(&rtt, 20, 1000));
+	CHECK(sample_rtt(&rtt, 20, 1000));
 	EQUAL(s.r.cc.window, 1024);
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 2000);
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 2000);
 	EQUAL(s.r.cc.max_window, 2000);
 }
 
-TEST(requester, but_not_without_end)
+TEST(requester, window_is_limited)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 	u32 i;
 
 	for (i = 0; i < 10; i++)
-		travel(&rtt, 900, 1000);
+		sample_rtt(&rtt, 900, 1000);
 	EQUAL(s.r.cc.window, 8192);
 }
 
-TEST(requester, nor_where_it_fills_queues)
+TEST(requester, window_does_not_grow_into_queue)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 	u32 i;
 
 	for (i = 0; i < 10; i++) {
-		travel(&rtt, 40, 15);
+		sample_rtt(&rtt, 40, 15);
 		CHECK(s.r.cc.window <= 1300);
 	}
 	CHECK(s.r.cc.window >= 1100);
-	/* Something else takes most of the way. */
+	/* Other traffic uses most of the path. */
 	for (i = 0; i < 10; i++)
-		travel(&rtt, 40, 5);
+		sample_rtt(&rtt, 40, 5);
 	EQUAL(s.r.cc.window, 512);
 }
 
-/* After losses the window may be less than what the path holds. */
-TEST(requester, a_small_window_says_little_of_the_path)
+/* After losses the window may be smaller than the bandwidth-delay product. */
+TEST(requester, small_window_does_not_reduce_bdp)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 
-	travel(&rtt, 20, 1000);
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	EQUAL(s.r.cc.bdp, 1024);
 	s.r.cc.window = 200;
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	EQUAL(s.r.cc.bdp, 1024);
-	/* Unless it fills a queue. */
-	travel(&rtt, 20, 5);
+	/* With queueing delay it does. */
+	sample_rtt(&rtt, 20, 5);
 	EQUAL(s.r.cc.bdp, 793);
 }
 
-TEST(requester, little_under_way_says_nothing)
+TEST(requester, sample_of_small_flight_keeps_window)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	sroce_rtt_add(&rtt, 100000000);
 	sroce_cc_rtt(&s.r.cc, &rtt, 512);
 	CHECK(s.r.cc.distant);
 	EQUAL(s.r.cc.window, 1024);
 }
 
-TEST(requester, a_window_that_losses_made_small_stays_so)
+TEST(requester, rtt_sample_keeps_reduced_window)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	s.r.cc.window = 700;
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 700);
 	EQUAL(s.r.cc.max_window, 1400);
 }
 
-TEST(requester, who_moves_near_is_near)
+TEST(requester, short_rtt_restores_default_window)
 {
-	struct sroce_rtt rtt = set_out();
+	struct sroce_rtt rtt = start_at_default_window();
 
-	travel(&rtt, 20, 1000);
-	travel(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
+	sample_rtt(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 2000);
-	CHECK(!travel(&rtt, 1, 100000));
+	CHECK(!sample_rtt(&rtt, 1, 100000));
 	EQUAL(s.r.cc.window, 512);
 }
 
-TEST(requester, a_window_of_one_stays)
+TEST(requester, loss_keeps_window_of_one)
 {
 	sender_init(&s, 0);
 	set_window(1);
 	post(&s, SROCE_OP_SEND, 5 * MTU);
 	send_all(&s);
-	lose(0);
+	report_loss(0);
 	EQUAL(s.r.cc.window, 1);
 	acknowledge(&s, 0);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 }
 
-TEST(requester, without_losses_what_is_sent_waits_for_no_answers)
+TEST(requester, send_does_not_wait_for_read_responses)
 {
 	u32 i;
 
@@ -470,17 +469,17 @@ TEST(requester, without_losses_what_is_sent_waits_for_no_answers)
 	post(&s, SROCE_OP_SEND, 50 * MTU);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(s.r.sent, 140);
-	/* Nor do they open it when they arrive. */
+	/* The arrival of responses does not open the window. */
 	for (i = 1; i <= 100; i++) {
 		acknowledge(&s, i);
-		next_is(SROCE_NEXT_WINDOW);
+		expect_next(SROCE_NEXT_WINDOW);
 	}
 	acknowledge(&s, 101);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(s.r.sent, 141);
 }
 
-TEST(requester, reads_wait_for_answers)
+TEST(requester, read_waits_for_earlier_responses)
 {
 	sender_init(&s, 0);
 	s.r.max_reads = 10;
@@ -491,183 +490,183 @@ TEST(requester, reads_wait_for_answers)
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(s.r.sent, 60);
 	acknowledge(&s, 20);
-	next_is(SROCE_NEXT_WINDOW);
+	expect_next(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 21);
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 	EQUAL(s.r.sent, 90);
 }
 
-static void slow_down(u32 window)
+static void reduce_window(u32 window)
 {
 	s.r.cc.window = window;
 	s.r.cc.max_window = 64;
 	s.r.cc.acked = 0;
 }
 
-/* The next packet asks for @packets of the READ, from PSN @at on. */
-#define ASK(at, packets) do {						\
+/* The next packet requests @packets of the READ, from PSN @at on; send it. */
+#define SEND_READ(at, packets) do {						\
 	SEND(&s, SROCE_READ_REQUEST, at);				\
 	EQUAL(s.out.pkt.va, 0x10000 + (at) * MTU);			\
 	EQUAL(s.out.pkt.dma_len, (packets) * MTU);			\
 } while (0)
 
-TEST(requester, after_losses_reads_are_asked_for_in_parts)
+TEST(requester, reduced_window_splits_read)
 {
 	sender_init(&s, 0);
-	slow_down(4);
+	reduce_window(4);
 	post(&s, SROCE_OP_READ, 10 * MTU);
-	ASK(0, 4);
+	SEND_READ(0, 4);
 	acknowledge(&s, 1);
-	/* There is no room for a burst. */
-	next_is(SROCE_NEXT_WINDOW);
+	/* The window has no room for a burst. */
+	expect_next(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 2);
-	ASK(4, 2);
+	SEND_READ(4, 2);
 	acknowledge(&s, 4);
 	/* The window has grown by one. */
-	ASK(6, 3);
+	SEND_READ(6, 3);
 	EQUAL(acknowledge(&s, 9), 0);
-	ASK(9, 1);
+	SEND_READ(9, 1);
 	EQUAL(acknowledge(&s, 10), 1);
-	next_is(SROCE_NEXT_NOTHING);
+	expect_next(SROCE_NEXT_NOTHING);
 	EQUAL(s.r.reads, 0);
 	EQUAL(s.r.read_packets, 0);
 }
 
-TEST(requester, repeated_parts_wait_for_one_another)
+TEST(requester, rewound_read_part_waits_for_previous_part)
 {
 	sender_init(&s, 0);
 	s.r.max_reads = 16;
 	post(&s, SROCE_OP_READ, 40 * MTU);
-	ASK(0, 40);
+	SEND_READ(0, 40);
 	s.r.cc.window = 8;
 	sroce_requester_rewind(&s.r);
-	ASK(0, 8);
+	SEND_READ(0, 8);
 	acknowledge(&s, 6);
-	next_is(SROCE_NEXT_WINDOW);
+	expect_next(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 8);
-	ASK(8, 9);
+	SEND_READ(8, 9);
 }
 
-TEST(requester, each_part_takes_a_resource_of_the_peer)
+TEST(requester, read_part_uses_responder_resource)
 {
 	sender_init(&s, 0);
-	slow_down(8);
+	reduce_window(8);
 	s.r.max_reads = 1;
 	post(&s, SROCE_OP_READ, 20 * MTU);
-	ASK(0, 8);
+	SEND_READ(0, 8);
 	acknowledge(&s, 7);
-	next_is(SROCE_NEXT_WINDOW);
+	expect_next(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 8);
 	s.r.max_reads = 2;
 	s.r.cc.window = 8;
-	ASK(8, 8);
+	SEND_READ(8, 8);
 	acknowledge(&s, 12);
 	s.r.cc.window = 8;
-	ASK(16, 4);
+	SEND_READ(16, 4);
 	/* The READ has two requests outstanding. */
 	s.r.cc.window = 16;
 	post(&s, SROCE_OP_READ, MTU);
 	post(&s, SROCE_OP_FETCH_ADD, 8);
-	next_is(SROCE_NEXT_READS);
+	expect_next(SROCE_NEXT_READS);
 	acknowledge(&s, 16);
 	SEND(&s, SROCE_READ_REQUEST, 20);
-	next_is(SROCE_NEXT_READS);
+	expect_next(SROCE_NEXT_READS);
 }
 
-TEST(requester, a_long_read_is_asked_for_in_parts)
+TEST(requester, long_read_is_split)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_READ, 600 * MTU);
-	ASK(0, 256);
+	SEND_READ(0, 256);
 	acknowledge(&s, 255);
-	next_is(SROCE_NEXT_WINDOW);
+	expect_next(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 256);
-	ASK(256, 256);
+	SEND_READ(256, 256);
 	acknowledge(&s, 512);
-	ASK(512, 88);
+	SEND_READ(512, 88);
 	EQUAL(acknowledge(&s, 600), 1);
-	next_is(SROCE_NEXT_NOTHING);
+	expect_next(SROCE_NEXT_NOTHING);
 }
 
-TEST(requester, several_reads_share_a_small_window)
+TEST(requester, reads_share_reduced_window)
 {
 	sender_init(&s, 0);
-	slow_down(8);
+	reduce_window(8);
 	post(&s, SROCE_OP_READ, 3 * MTU);
 	post(&s, SROCE_OP_READ, 10 * MTU);
 	SEND(&s, SROCE_READ_REQUEST, 0);
 	EQUAL(s.out.pkt.dma_len, 3 * MTU);
 	SEND(&s, SROCE_READ_REQUEST, 3);
 	EQUAL(s.out.pkt.dma_len, 5 * MTU);
-	next_is(SROCE_NEXT_WINDOW);
+	expect_next(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 4);
 	SEND(&s, SROCE_READ_REQUEST, 8);
 	EQUAL(s.out.pkt.dma_len, 4 * MTU);
 	EQUAL(s.out.pkt.va, 0x10000 + 5 * MTU);
 }
 
-TEST(requester, a_part_asked_for_again_ends_where_it_did)
+TEST(requester, rewound_read_part_keeps_its_end)
 {
 	sender_init(&s, 0);
-	slow_down(16);
+	reduce_window(16);
 	post(&s, SROCE_OP_READ, 100 * MTU);
-	ASK(0, 16);
+	SEND_READ(0, 16);
 	acknowledge(&s, 3);
-	slow_down(4);
+	reduce_window(4);
 	sroce_requester_rewind(&s.r);
-	ASK(3, 4);
+	SEND_READ(3, 4);
 	acknowledge(&s, 7);
-	slow_down(4);
-	ASK(7, 4);
+	reduce_window(4);
+	SEND_READ(7, 4);
 	acknowledge(&s, 9);
-	slow_down(60);
+	reduce_window(60);
 	sroce_requester_rewind(&s.r);
-	ASK(9, 2);
+	SEND_READ(9, 2);
 	acknowledge(&s, 11);
-	ASK(11, 5);
+	SEND_READ(11, 5);
 	acknowledge(&s, 16);
-	slow_down(64);
-	ASK(16, 84);
+	reduce_window(64);
+	SEND_READ(16, 84);
 	EQUAL(acknowledge(&s, 100), 1);
 }
 
-TEST(requester, parts_cannot_be_cut_without_end)
+TEST(requester, number_of_read_parts_is_limited)
 {
 	u32 window = 60;
 	u32 i;
 
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_READ, 100 * MTU);
-	ASK(0, 100);
+	SEND_READ(0, 100);
 	for (i = 0; i < SROCE_PARTS; i++) {
-		slow_down(--window);
+		reduce_window(--window);
 		sroce_requester_rewind(&s.r);
-		ASK(0, window);
+		SEND_READ(0, window);
 	}
-	slow_down(2);
+	reduce_window(2);
 	sroce_requester_rewind(&s.r);
-	ASK(0, window);
+	SEND_READ(0, window);
 	acknowledge(&s, window);
-	ASK(window, 1);
+	SEND_READ(window, 1);
 }
 
-TEST(requester, answers_of_reads_slow_down_as_well)
+TEST(requester, lost_read_response_reduces_window)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_READ, 200 * MTU);
-	ASK(0, 200);
-	lose(10);
+	SEND_READ(0, 200);
+	report_loss(10);
 	EQUAL(s.r.cc.window, 48);
-	ASK(10, 48);
-	lose(50);
+	SEND_READ(10, 48);
+	report_loss(50);
 	EQUAL(s.r.cc.window, 37);
-	ASK(50, 8);
-	next_is(SROCE_NEXT_WINDOW);
+	SEND_READ(50, 8);
+	expect_next(SROCE_NEXT_WINDOW);
 	acknowledge(&s, 58);
-	ASK(58, 37);
+	SEND_READ(58, 37);
 }
 
-TEST(requester, max_rd_atomic)
+TEST(requester, max_rd_atomic_limits_reads_and_atomics)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_READ, MTU);
@@ -681,8 +680,8 @@ TEST(requester, max_rd_atomic)
 	EQUAL(s.r.sent, 4);
 }
 
-/* SQD lets those before it end, and then the limit becomes 0. */
-TEST(requester, no_reads_allowed_any_more)
+/* The outstanding READ completes in SQD; then max_rd_atomic is set to 0. */
+TEST(requester, read_fails_when_max_rd_atomic_becomes_zero)
 {
 	sender_init(&s, 0);
 	s.r.max_reads = 1;
@@ -692,9 +691,9 @@ TEST(requester, no_reads_allowed_any_more)
 	s.r.drain = true;
 	EQUAL(acknowledge(&s, 1), 1);
 	s.r.max_reads = 0;
-	next_is(SROCE_NEXT_HOLD);
+	expect_next(SROCE_NEXT_HOLD);
 	s.r.drain = false;
-	next_is(SROCE_NEXT_FAULT);
+	expect_next(SROCE_NEXT_FAULT);
 	EQUAL(sroce_inflight_wr(&s.r.in, s.r.in.next)->status,
 	      SROCE_LOC_QP_OP_ERR);
 }
@@ -710,12 +709,12 @@ TEST(requester, fence_waits_for_reads_and_atomics_only)
 	EQUAL(send_all(&s), SROCE_NEXT_FENCE);
 	EQUAL(s.r.sent, 4);
 	EQUAL(acknowledge(&s, 2), 2);
-	next_is(SROCE_NEXT_FENCE);
+	expect_next(SROCE_NEXT_FENCE);
 	EQUAL(acknowledge(&s, 3), 1);
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 }
 
-TEST(requester, drain_lets_started_requests_go_on)
+TEST(requester, drain_continues_started_request)
 {
 	sender_init(&s, 0);
 	set_window(1);
@@ -728,13 +727,13 @@ TEST(requester, drain_lets_started_requests_go_on)
 	acknowledge(&s, 1);
 	SEND(&s, SROCE_SEND_LAST, 1);
 	EQUAL(acknowledge(&s, 2), 1);
-	next_is(SROCE_NEXT_HOLD);
+	expect_next(SROCE_NEXT_HOLD);
 	CHECK(!sroce_requester_waits(&s.r));
 	s.r.drain = false;
 	SEND(&s, SROCE_SEND_ONLY, 2);
 }
 
-TEST(requester, rewind_goes_to_any_packet)
+TEST(requester, rewind_restarts_at_oldest_unacked_packet)
 {
 	u32 una;
 
@@ -755,14 +754,14 @@ TEST(requester, rewind_goes_to_any_packet)
 	}
 }
 
-TEST(requester, rewind_makes_known_what_goes_again)
+TEST(requester, packets_after_rewind_are_marked_as_resent)
 {
 	u32 i;
 
 	sender_init(&s, 0xfffffe);
 	for (i = 0; i < 3; i++) {
 		post(&s, SROCE_OP_SEND, 1);
-		next_is(SROCE_NEXT_PACKET);
+		expect_next(SROCE_NEXT_PACKET);
 		CHECK(!sroce_requester_again(&s.r, &s.out));
 		send_all(&s);
 	}
@@ -770,15 +769,15 @@ TEST(requester, rewind_makes_known_what_goes_again)
 	acknowledge(&s, 0xffffff);
 	sroce_requester_rewind(&s.r);
 	for (i = 0; i < 4; i++) {
-		next_is(SROCE_NEXT_PACKET);
+		expect_next(SROCE_NEXT_PACKET);
 		EQUAL(sroce_requester_again(&s.r, &s.out), i < 2);
 		sroce_requester_sent(&s.r, &s.out);
 	}
-	next_is(SROCE_NEXT_NOTHING);
+	expect_next(SROCE_NEXT_NOTHING);
 }
 
-/* The answer to what was sent before a rewind comes in after it. */
-TEST(requester, acknowledgment_overtakes_the_cursor)
+/* The response to packets sent before a rewind arrives after it. */
+TEST(requester, ack_after_rewind_skips_acked_packets)
 {
 	u32 at;
 
@@ -798,7 +797,7 @@ TEST(requester, acknowledgment_overtakes_the_cursor)
 	}
 }
 
-TEST(requester, psn_window_is_half_the_space)
+TEST(requester, psn_window_is_half_psn_space)
 {
 	sender_init(&s, 0xabcdef);
 	s.r.max_reads = 10;
@@ -810,7 +809,7 @@ TEST(requester, psn_window_is_half_the_space)
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(s.r.reads, 1);
 	post(&s, SROCE_OP_READ, 1);
-	/* It is found by its first PSN until all of it has come. */
+	/* The READ is identified by its first PSN until its response is complete. */
 	acknowledge(&s, 0xabcdef + 1);
 	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
 	EQUAL(s.r.reads, 1);
@@ -818,17 +817,17 @@ TEST(requester, psn_window_is_half_the_space)
 	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
 }
 
-TEST(requester, rnr_wait_stops_everything)
+TEST(requester, rnr_wait_stops_sending)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_SEND, 1);
 	s.r.rnr_wait = true;
-	next_is(SROCE_NEXT_RNR);
+	expect_next(SROCE_NEXT_RNR);
 	s.r.rnr_wait = false;
 	SEND(&s, SROCE_SEND_ONLY, 0);
 }
 
-TEST(requester, nothing_is_finished_before_it_is_sent)
+TEST(requester, request_is_not_finished_before_ack)
 {
 	sender_init(&s, 0);
 	CHECK(!sroce_requester_finished(&s.r));
@@ -842,7 +841,7 @@ TEST(requester, nothing_is_finished_before_it_is_sent)
 	CHECK(!sroce_requester_finished(&s.r));
 }
 
-TEST(requester, fault_lets_requests_before_it_complete)
+TEST(requester, requests_before_fault_complete)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_SEND, 1);
@@ -853,13 +852,13 @@ TEST(requester, fault_lets_requests_before_it_complete)
 	sroce_requester_rewind(&s.r);
 	SEND(&s, SROCE_SEND_ONLY, 0);
 	acknowledge(&s, 1);
-	next_is(SROCE_NEXT_FAULT);
+	expect_next(SROCE_NEXT_FAULT);
 	EQUAL(s.r.in.head, s.r.in.next);
 	s.r.drain = true;
-	next_is(SROCE_NEXT_HOLD);
+	expect_next(SROCE_NEXT_HOLD);
 }
 
-TEST(requester, request_that_never_started_can_be_flushed)
+TEST(requester, unstarted_request_can_be_flushed)
 {
 	sender_init(&s, 0);
 	post(&s, SROCE_OP_READ, 1);
@@ -872,7 +871,7 @@ TEST(requester, request_that_never_started_can_be_flushed)
 	EQUAL(s.r.read_packets, 0);
 }
 
-TEST(requester, resume_sends_what_never_left)
+TEST(requester, resume_sends_from_given_psn)
 {
 	u32 at;
 
@@ -882,7 +881,7 @@ TEST(requester, resume_sends_what_never_left)
 		post(&s, SROCE_OP_READ, 2 * MTU);
 		post(&s, SROCE_OP_SEND, 1);
 		send_all(&s);
-		/* A READ goes whole or not at all. */
+		/* A READ request is a single packet. */
 		if (at == 3)
 			continue;
 		sroce_requester_resume(&s.r, (0xfffffd + at) & 0xffffff);
@@ -895,8 +894,8 @@ TEST(requester, resume_sends_what_never_left)
 	}
 }
 
-/* A reader of the next one may not have finished the one before. */
-TEST(requester, the_longest_messages_of_uc_follow_one_another)
+/* The second message starts before the first one is retired. */
+TEST(requester, uc_sends_longest_messages_back_to_back)
 {
 	sender_init(&s, 7);
 	s.r.transport = SROCE_UC;
@@ -907,8 +906,8 @@ TEST(requester, the_longest_messages_of_uc_follow_one_another)
 	SEND(&s, SROCE_WRITE_FIRST, 7 + SROCE_MAX_PACKETS);
 }
 
-/* Its rest must not become the next one's: each reads a list of its own length. */
-TEST(requester, begins_anew_behind_a_request_that_failed_half_sent)
+/* The next request must not continue at the packet of the failed one: its SGL may be shorter. */
+TEST(requester, request_after_partly_sent_failure_starts_at_first_packet)
 {
 	struct sroce_wr *bad;
 
@@ -933,18 +932,18 @@ static void post_local(u8 opcode)
 	post(&s, opcode, 0)->packets = 0;
 }
 
-TEST(requester, local_requests_have_their_turn_and_no_packet)
+TEST(requester, local_request_keeps_order_and_has_no_packet)
 {
 	sender_init(&s, 10);
 	post(&s, SROCE_OP_SEND, 1);
 	post_local(SROCE_OP_BIND_MW);
 	post(&s, SROCE_OP_SEND, 1);
 	SEND(&s, SROCE_SEND_ONLY, 10);
-	next_is(SROCE_NEXT_LOCAL);
+	expect_next(SROCE_NEXT_LOCAL);
 	CHECK(!s.out.wr->started);
 	sroce_requester_done(&s.r);
 	SEND(&s, SROCE_SEND_ONLY, 11);
-	/* It completes in its turn, too. */
+	/* It also completes in order. */
 	EQUAL(complete(&s), 0);
 	sroce_requester_acknowledge(&s.r, 11);
 	EQUAL(complete(&s), 2);
@@ -952,7 +951,7 @@ TEST(requester, local_requests_have_their_turn_and_no_packet)
 	EQUAL(complete(&s), 1);
 }
 
-static u32 do_locals(void)
+static u32 do_local_requests(void)
 {
 	u32 n = 0;
 
@@ -963,8 +962,8 @@ static u32 do_locals(void)
 	return n;
 }
 
-/* They end with what is under way before them, all at once. */
-TEST(requester, local_requests_behind_others_have_a_limit)
+/* All of them complete at once, when the outstanding request before them does. */
+TEST(requester, local_requests_behind_outstanding_are_limited)
 {
 	static struct sroce_wr wrs[4096];
 	u32 i, n;
@@ -976,34 +975,34 @@ TEST(requester, local_requests_behind_others_have_a_limit)
 	for (i = 0; i < 4000; i++)
 		post_local(SROCE_OP_BIND_MW);
 	SEND(&s, SROCE_SEND_ONLY, 10);
-	n = do_locals();
+	n = do_local_requests();
 	CHECK(n > 500 && n < 2000);
-	next_is(SROCE_NEXT_WINDOW);
+	expect_next(SROCE_NEXT_WINDOW);
 	sroce_requester_acknowledge(&s.r, 11);
 	EQUAL(complete(&s), 1 + n);
-	/* With nothing under way there is nothing to wait for. */
-	EQUAL(do_locals(), 4000 - n);
-	next_is(SROCE_NEXT_NOTHING);
+	/* Without an outstanding request there is no limit. */
+	EQUAL(do_local_requests(), 4000 - n);
+	expect_next(SROCE_NEXT_NOTHING);
 	EQUAL(complete(&s), 4000 - n);
 }
 
-TEST(requester, invalidation_waits_until_all_before_is_acknowledged)
+TEST(requester, local_inv_waits_for_earlier_requests)
 {
 	sender_init(&s, 10);
 	post(&s, SROCE_OP_WRITE, 2 * MTU);
 	post_local(SROCE_OP_LOCAL_INV);
 	SEND(&s, SROCE_WRITE_FIRST, 10);
 	SEND(&s, SROCE_WRITE_LAST, 11);
-	next_is(SROCE_NEXT_ALONE);
+	expect_next(SROCE_NEXT_ALONE);
 	sroce_requester_acknowledge(&s.r, 11);
-	next_is(SROCE_NEXT_ALONE);
+	expect_next(SROCE_NEXT_ALONE);
 	sroce_requester_acknowledge(&s.r, 12);
-	next_is(SROCE_NEXT_LOCAL);
+	expect_next(SROCE_NEXT_LOCAL);
 	sroce_requester_done(&s.r);
 	EQUAL(complete(&s), 2);
 }
 
-TEST(requester, local_requests_are_done_once)
+TEST(requester, rewound_local_request_is_marked_as_started)
 {
 	sender_init(&s, 10);
 	post(&s, SROCE_OP_SEND, 1);
@@ -1014,7 +1013,7 @@ TEST(requester, local_requests_are_done_once)
 	SEND(&s, SROCE_SEND_ONLY, 11);
 	sroce_requester_rewind(&s.r);
 	SEND(&s, SROCE_SEND_ONLY, 10);
-	next_is(SROCE_NEXT_LOCAL);
+	expect_next(SROCE_NEXT_LOCAL);
 	CHECK(s.out.wr->started);
 	sroce_requester_done(&s.r);
 	SEND(&s, SROCE_SEND_ONLY, 11);
@@ -1026,59 +1025,58 @@ TEST(requester, local_requests_are_done_once)
 }
 
 /*
- * A thousand local requests may stand behind one that is lost, as they take no
- * PSN.  Pages of a ring that a rewind has no business with are not to be
- * read or written then.
+ * Local requests use no PSN, so a thousand of them may follow a lost request.  A
+ * rewind must not access their pages of the ring.
  */
-#define CROWD		1024
+#define RING_ENTRIES		1024
 
 static struct sroce_wr *large_ring(void)
 {
-	void *ring = mmap(NULL, CROWD * sizeof(struct sroce_wr),
+	void *ring = mmap(NULL, RING_ENTRIES * sizeof(struct sroce_wr),
 			  PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 			  -1, 0);
 
 	CHECK(ring != MAP_FAILED);
 	s.r.in.wrs = ring;
-	s.r.in.mask = CROWD - 1;
+	s.r.in.mask = RING_ENTRIES - 1;
 	s.r.in.head = 0;
 	s.r.in.next = 0;
 	s.r.in.tail = 0;
 	return ring;
 }
 
-/* All but the first page, which has the oldest request */
-static void allow(struct sroce_wr *ring, int access)
+/* Set the access to all pages except the first, which has the oldest request. */
+static void set_access(struct sroce_wr *ring, int access)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
-	EQUAL(mprotect((char *)ring + page, CROWD * sizeof(*ring) - page,
+	EQUAL(mprotect((char *)ring + page, RING_ENTRIES * sizeof(*ring) - page,
 		       access), 0);
 }
 
-static void touched(int sig)
+static void on_access(int sig)
 {
 	(void)sig;
-	CHECK(!"a request is visited for nothing");
+	CHECK(!"the rewind accessed a local request");
 }
 
-/* The first touch is the last: it ends the test. */
-static void watched_rewind(struct sroce_wr *ring)
+/* The first access ends the test. */
+static void guarded_rewind(struct sroce_wr *ring)
 {
-	struct sigaction watch = {
-		.sa_handler = touched,
+	struct sigaction guard = {
+		.sa_handler = on_access,
 		.sa_flags = SA_NODEFER | SA_RESETHAND,
 	};
 	struct sigaction before;
 
-	EQUAL(sigaction(SIGSEGV, &watch, &before), 0);
-	allow(ring, PROT_NONE);
+	EQUAL(sigaction(SIGSEGV, &guard, &before), 0);
+	set_access(ring, PROT_NONE);
 	sroce_requester_rewind(&s.r);
-	allow(ring, PROT_READ | PROT_WRITE);
+	set_access(ring, PROT_READ | PROT_WRITE);
 	EQUAL(sigaction(SIGSEGV, &before, NULL), 0);
 }
 
-TEST(requester, rewind_leaves_alone_what_it_does_not_send)
+TEST(requester, rewind_does_not_access_local_requests)
 {
 	struct sroce_wr *ring;
 	u32 i;
@@ -1087,31 +1085,31 @@ TEST(requester, rewind_leaves_alone_what_it_does_not_send)
 	ring = large_ring();
 	post(&s, SROCE_OP_SEND, 1);
 	SEND(&s, SROCE_SEND_ONLY, 10);
-	for (i = 1; i < CROWD; i++) {
+	for (i = 1; i < RING_ENTRIES; i++) {
 		post_local(SROCE_OP_BIND_MW);
-		next_is(SROCE_NEXT_LOCAL);
+		expect_next(SROCE_NEXT_LOCAL);
 		sroce_requester_done(&s.r);
 	}
-	watched_rewind(ring);
+	guarded_rewind(ring);
 	SEND(&s, SROCE_SEND_ONLY, 10);
-	watched_rewind(ring);
+	guarded_rewind(ring);
 	EQUAL(s.r.in.next, 0);
-	EQUAL(acknowledge(&s, 11), CROWD);
-	munmap(ring, CROWD * sizeof(*ring));
+	EQUAL(acknowledge(&s, 11), RING_ENTRIES);
+	munmap(ring, RING_ENTRIES * sizeof(*ring));
 }
 
-TEST(requester, local_requests_are_fenced_and_held)
+TEST(requester, local_request_obeys_fence_and_drain)
 {
 	sender_init(&s, 10);
 	post(&s, SROCE_OP_READ, 1);
 	post_local(SROCE_OP_BIND_MW);
 	s.wrs[(s.r.in.tail - 1) & s.r.in.mask].flags = SROCE_FENCE;
 	SEND(&s, SROCE_READ_REQUEST, 10);
-	next_is(SROCE_NEXT_FENCE);
+	expect_next(SROCE_NEXT_FENCE);
 	sroce_requester_acknowledge(&s.r, 11);
 	EQUAL(complete(&s), 1);
 	s.r.drain = true;
-	next_is(SROCE_NEXT_HOLD);
+	expect_next(SROCE_NEXT_HOLD);
 	s.r.drain = false;
-	next_is(SROCE_NEXT_LOCAL);
+	expect_next(SROCE_NEXT_LOCAL);
 }

@@ -4,7 +4,7 @@
 
 #define US	1000
 
-static u64 after(s64 ns, u32 times)
+static u64 interval_after(s64 ns, u32 times)
 {
 	struct sroce_rtt rtt = {};
 
@@ -13,35 +13,35 @@ static u64 after(s64 ns, u32 times)
 	return sroce_rtt_probe(&rtt);
 }
 
-TEST(rtt, a_guess_without_a_sample)
+TEST(rtt, interval_is_default_without_sample)
 {
-	EQUAL(after(0, 0), 20000 * US);
+	EQUAL(interval_after(0, 0), 20000 * US);
 }
 
-TEST(rtt, one_sample_leaves_room)
+TEST(rtt, first_sample_gives_interval_of_four_rtts)
 {
-	EQUAL(after(1000 * US, 1), 4000 * US);
+	EQUAL(interval_after(1000 * US, 1), 4000 * US);
 }
 
-TEST(rtt, steady_answers_are_expected_in_time)
+TEST(rtt, steady_samples_give_interval_of_two_rtts)
 {
-	CHECK(after(1000 * US, 100) >= 2000 * US);
-	CHECK(after(1000 * US, 100) < 2010 * US);
+	CHECK(interval_after(1000 * US, 100) >= 2000 * US);
+	CHECK(interval_after(1000 * US, 100) < 2010 * US);
 }
 
-TEST(rtt, never_too_soon)
+TEST(rtt, interval_has_minimum)
 {
-	EQUAL(after(1, 100), 500 * US);
-	EQUAL(after(0, 1), 500 * US);
-	EQUAL(after(-5, 3), 500 * US);
+	EQUAL(interval_after(1, 100), 500 * US);
+	EQUAL(interval_after(0, 1), 500 * US);
+	EQUAL(interval_after(-5, 3), 500 * US);
 }
 
-TEST(rtt, no_more_than_a_second_a_sample)
+TEST(rtt, sample_is_limited_to_one_second)
 {
-	EQUAL(after((s64)1 << 62, 1), 4000000 * (u64)US);
+	EQUAL(interval_after((s64)1 << 62, 1), 4000000 * (u64)US);
 }
 
-TEST(rtt, it_follows)
+TEST(rtt, interval_follows_rtt)
 {
 	struct sroce_rtt rtt = {};
 	u64 slow;
@@ -58,7 +58,7 @@ TEST(rtt, it_follows)
 	CHECK(sroce_rtt_probe(&rtt) < 2500 * US);
 }
 
-TEST(rtt, an_outlier_makes_it_wary)
+TEST(rtt, outlier_raises_interval)
 {
 	struct sroce_rtt rtt = {};
 	u32 i;

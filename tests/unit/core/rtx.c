@@ -10,7 +10,7 @@
 static struct sender s;
 static struct sroce_rtx x;
 
-/* A requester with @packets sent at @now, and the timeout @timeout. */
+/* Send @packets at @now, with the timeout @timeout. */
 static void start(u32 packets, u64 timeout, u64 now)
 {
 	sender_init(&s, 0);
@@ -20,7 +20,7 @@ static void start(u32 packets, u64 timeout, u64 now)
 	sroce_rtx_progress(&x, &s.r, s.r.una, now);
 }
 
-/* An acknowledgment of all before @psn, at @now. */
+/* Everything before @psn is acknowledged at @now. */
 static void acked(u32 psn, u64 now)
 {
 	sroce_requester_acknowledge(&s.r, psn);
@@ -28,13 +28,13 @@ static void acked(u32 psn, u64 now)
 	sroce_rtx_progress(&x, &s.r, s.r.psn, now);
 }
 
-TEST(rtx, without_a_timeout_there_is_no_deadline)
+TEST(rtx, no_deadline_without_timeout)
 {
 	start(3, 0, MS);
 	CHECK(!x.armed);
 }
 
-TEST(rtx, an_unknown_peer_is_probed_after_a_guess)
+TEST(rtx, first_probe_is_after_default_interval)
 {
 	start(3, 67 * MS, MS);
 	CHECK(x.armed);
@@ -43,14 +43,14 @@ TEST(rtx, an_unknown_peer_is_probed_after_a_guess)
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_PROBE);
 }
 
-TEST(rtx, a_timeout_that_is_shorter_comes_before_the_probe)
+TEST(rtx, short_timeout_expires_before_probe)
 {
 	start(3, 4 * MS, MS);
 	EQUAL(x.deadline, 5 * MS);
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_RETRY);
 }
 
-TEST(rtx, probes_come_until_the_timeout)
+TEST(rtx, probe_interval_grows_until_timeout)
 {
 	u64 now;
 
@@ -60,14 +60,15 @@ TEST(rtx, probes_come_until_the_timeout)
 		EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_PROBE);
 		sroce_rtx_probe(&x, &s.r, now);
 		CHECK(x.probe);
-		CHECK(x.deadline == 500 * MS || x.deadline - now == (20 * MS) << (x.probes + 1) / 2);
+		CHECK(x.deadline == 500 * MS ||
+		      x.deadline - now == (20 * MS) << (x.probes + 1) / 2);
 	}
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_RETRY);
 	EQUAL(x.probes, 6);
 }
 
 /* The driver repeats the oldest packet; the peer acknowledges only that one. */
-TEST(rtx, packets_behind_a_probe_may_be_lost_too)
+TEST(rtx, ack_of_probe_alone_resends_later_packets)
 {
 	start(5, 67 * MS, 0);
 	sroce_rtx_probe(&x, &s.r, 20 * MS);
@@ -75,14 +76,17 @@ TEST(rtx, packets_behind_a_probe_may_be_lost_too)
 	acked(1, 21 * MS);
 	EQUAL(s.r.psn, 1);
 	send_all(&s);
-	/* The peer had more: nothing is repeated. */
+	/* The ACK covers more than the probe: no packet is sent again. */
 	sroce_rtx_probe(&x, &s.r, 40 * MS);
 	acked(3, 41 * MS);
 	EQUAL(s.r.psn, 5);
 }
 
-/* One message; a probe at the deadline, the response @late after the start. */
-static void probed(u64 now, u64 late, bool twice)
+/*
+ * Send a message, and a probe at the deadline.  The response arrives @late after the
+ * message was sent.  With @echo the probe has a response, too.
+ */
+static void send_and_probe(u64 now, u64 late, bool echo)
 {
 	post(&s, SROCE_OP_WRITE, MTU);
 	send_all(&s);
@@ -91,11 +95,11 @@ static void probed(u64 now, u64 late, bool twice)
 	sroce_rtx_probe(&x, &s.r, x.deadline);
 	acked(s.r.sent, now + late);
 	complete(&s);
-	if (twice)
+	if (echo)
 		sroce_rtx_echo(&x, &s.r, s.r.una - 1);
 }
 
-TEST(rtx, probes_in_vain_make_patient)
+TEST(rtx, unnecessary_probes_raise_probe_interval)
 {
 	u32 i;
 
@@ -103,15 +107,15 @@ TEST(rtx, probes_in_vain_make_patient)
 	acked(1, 300 * US);
 	complete(&s);
 	for (i = 1; i < 10; i++)
-		probed(i * 100 * MS, 4 * MS, true);
+		send_and_probe(i * 100 * MS, 4 * MS, true);
 	EQUAL(x.probe_floor, 5 * MS);
-	/* Some were needed. */
+	/* These probes were necessary. */
 	for (; i < 20; i++)
-		probed(i * 100 * MS, 4 * MS, false);
+		send_and_probe(i * 100 * MS, 4 * MS, false);
 	CHECK(x.probe_floor < MS);
 }
 
-TEST(rtx, a_packet_repeated_twice_is_no_sample)
+TEST(rtx, packet_resent_twice_is_not_sampled)
 {
 	start(3, 67 * MS, 0);
 	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
@@ -119,7 +123,7 @@ TEST(rtx, a_packet_repeated_twice_is_no_sample)
 	CHECK(sroce_completer_repair(&s.r));
 	sroce_rtx_resent(&x, &s.r, 3 * MS);
 	sroce_rtx_repaired(&x, &s.r, 3 * MS);
-	/* The timeout; the first repetition was lost. */
+	/* The first retransmission was lost, and the timeout expires. */
 	sroce_rtx_resent(&x, &s.r, 300 * MS);
 	CHECK(sroce_completer_retry(&s.r));
 	send_all(&s);
@@ -127,8 +131,8 @@ TEST(rtx, a_packet_repeated_twice_is_no_sample)
 	EQUAL(x.rtt.smooth, 2 * MS);
 }
 
-/* Two probes in a silence count as one. */
-TEST(rtx, several_probes_of_one_silence)
+/* Two probes without a response between them count as one. */
+TEST(rtx, probes_without_response_between_count_once)
 {
 	u32 i;
 
@@ -149,7 +153,7 @@ TEST(rtx, several_probes_of_one_silence)
 	EQUAL(x.probe_floor, 6250 * US);
 }
 
-TEST(rtx, a_repeated_packet_is_a_sample)
+TEST(rtx, repaired_packet_is_sampled)
 {
 	start(3, 67 * MS, 0);
 	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
@@ -163,7 +167,7 @@ TEST(rtx, a_repeated_packet_is_a_sample)
 	EQUAL(x.rtt.smooth, 1800 * US);
 }
 
-TEST(rtx, a_probe_of_a_read_rewinds)
+TEST(rtx, probe_of_read_rewinds)
 {
 	sender_init(&s, 0);
 	x = (struct sroce_rtx) { .timeout = 67 * MS };
@@ -176,7 +180,7 @@ TEST(rtx, a_probe_of_a_read_rewinds)
 	CHECK(s.r.rewound);
 }
 
-TEST(rtx, a_response_is_a_sample_of_the_round_trip)
+TEST(rtx, ack_is_rtt_sample)
 {
 	start(3, 67 * MS, MS);
 	acked(3, MS + 300 * US);
@@ -184,8 +188,8 @@ TEST(rtx, a_response_is_a_sample_of_the_round_trip)
 	CHECK(!x.armed);
 }
 
-/* A probe before the first response: the next READs have to replace the bound. */
-TEST(rtx, reads_replace_an_upper_bound)
+/* With a probe before the first response, the sample is only an upper bound. */
+TEST(rtx, read_sample_replaces_upper_bound)
 {
 	u32 i;
 
@@ -209,8 +213,8 @@ TEST(rtx, reads_replace_an_upper_bound)
 	CHECK(s.r.cc.distant);
 }
 
-/* When the packets were sent that were sent before is not known. */
-TEST(rtx, a_sample_begins_when_packets_are_sent)
+/* The time when earlier packets were sent is not known. */
+TEST(rtx, sample_starts_when_packets_are_sent)
 {
 	start(3, 67 * MS, 0);
 	acked(1, 10 * MS);
@@ -220,7 +224,7 @@ TEST(rtx, a_sample_begins_when_packets_are_sent)
 }
 
 /* The peer reports the next gap as soon as the first one is filled. */
-TEST(rtx, a_report_may_be_older_than_the_repair)
+TEST(rtx, nak_sent_before_repair_is_detected)
 {
 	start(8, 67 * MS, 0);
 	acked(1, 2 * MS);
@@ -233,18 +237,18 @@ TEST(rtx, a_report_may_be_older_than_the_repair)
 	acked(2, 4 * MS);
 	CHECK(sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
 	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 5 * MS));
-	/* The packet behind the repair has not been repeated. */
+	/* The packet behind the repair has not been sent again. */
 	acked(5, 4 * MS);
 	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
 }
 
-TEST(rtx, a_retransmission_is_no_sample)
+TEST(rtx, retransmission_is_not_sampled)
 {
 	u32 i;
 
 	start(3, 67 * MS, 0);
 	acked(3, 300 * US);
-	/* The next flight that is sampled is lost, and sent again. */
+	/* The next sampled flight is lost and sent again. */
 	for (i = 0; i < 16; i++) {
 		post(&s, SROCE_OP_WRITE, MTU);
 		send_all(&s);
@@ -259,7 +263,7 @@ TEST(rtx, a_retransmission_is_no_sample)
 	EQUAL(x.rtt.smooth, 300 * US);
 }
 
-TEST(rtx, a_silence_within_a_response_is_the_loss_of_its_rest)
+TEST(rtx, probe_within_response_counts_rest_as_lost)
 {
 	sender_init(&s, 0);
 	x = (struct sroce_rtx) { .timeout = 67 * MS };
@@ -271,8 +275,8 @@ TEST(rtx, a_silence_within_a_response_is_the_loss_of_its_rest)
 	EQUAL(s.r.repair.losses, 39);
 }
 
-/* A wait for something else has ended: the deadline was that of the wait. */
-TEST(rtx, a_sample_does_not_begin_behind_what_is_outstanding)
+/* Another wait has ended.  The deadline was the end of that wait. */
+TEST(rtx, no_sample_behind_outstanding_packets)
 {
 	start(3, 67 * MS, 0);
 	acked(3, 10 * MS);
@@ -289,7 +293,7 @@ TEST(rtx, a_sample_does_not_begin_behind_what_is_outstanding)
 	EQUAL(x.rtt.least, 10 * MS);
 }
 
-TEST(rtx, paced_packets_are_sampled_and_keep_the_deadline)
+TEST(rtx, paced_packets_are_sampled_and_keep_deadline)
 {
 	start(3, 67 * MS, 0);
 	acked(3, 10 * MS);
@@ -307,7 +311,7 @@ TEST(rtx, paced_packets_are_sampled_and_keep_the_deadline)
 	EQUAL(x.deadline, 11 * MS);
 }
 
-TEST(rtx, an_upper_bound_is_replaced_by_the_next_sample)
+TEST(rtx, next_sample_replaces_upper_bound)
 {
 	start(3, 67 * MS, 0);
 	sroce_rtx_resent(&x, &s.r, 20 * MS);
@@ -322,7 +326,7 @@ TEST(rtx, an_upper_bound_is_replaced_by_the_next_sample)
 	CHECK(!x.upper_bound);
 }
 
-TEST(rtx, a_distant_peer_gets_up_to_four_timeouts)
+TEST(rtx, distant_peer_gets_up_to_four_timeouts)
 {
 	start(3, 10 * MS, 0);
 	x.rtt = (struct sroce_rtt) { .smooth = 100 * MS, .least = 100 * MS };
@@ -330,14 +334,14 @@ TEST(rtx, a_distant_peer_gets_up_to_four_timeouts)
 	EQUAL(x.expires, MS + 40 * MS);
 }
 
-TEST(rtx, a_refusal_fails_at_the_timeout)
+TEST(rtx, refused_request_fails_at_timeout)
 {
 	start(3, 4 * MS, 0);
 	s.r.refusal = SROCE_REM_ACCESS_ERR;
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_REFUSED);
 }
 
-TEST(rtx, nothing_unacknowledged_needs_nothing)
+TEST(rtx, no_action_without_unacked_packets)
 {
 	start(3, 4 * MS, 0);
 	sroce_requester_acknowledge(&s.r, 3);

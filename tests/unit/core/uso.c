@@ -6,83 +6,83 @@
 
 #define FIRST	0xfffff0u	/* PSNs wrap around */
 
-/* Only the first packet of each burst arrives; each repeat is one packet. */
-static bool spoil(struct sroce_uso *uso, u32 *psn, u32 bursts)
+/* Only the first packet of each burst arrives.  The second one is sent again alone. */
+static bool send_spoiled(struct sroce_uso *uso, u32 *psn, u32 bursts)
 {
-	bool noticed = false;
+	bool detected = false;
 
-	while (bursts-- && !noticed) {
+	while (bursts-- && !detected) {
 		sroce_uso_sent(uso, *psn, 64, *psn, false);
 		*psn = sroce_psn_add(*psn, 1);
 		CHECK(!sroce_uso_acked(uso, *psn));
 		sroce_uso_sent(uso, *psn, 1, *psn, true);
 		*psn = sroce_psn_add(*psn, 1);
-		noticed = sroce_uso_acked(uso, *psn);
+		detected = sroce_uso_acked(uso, *psn);
 	}
-	return noticed;
+	return detected;
 }
 
-TEST(uso, spoiled_bursts_are_noticed)
+TEST(uso, spoiled_bursts_are_detected)
 {
 	struct sroce_uso uso = {};
 	u32 psn = FIRST;
 
-	CHECK(!spoil(&uso, &psn, SROCE_USO_SPOILED - 1));
-	CHECK(spoil(&uso, &psn, 1));
-	CHECK(!spoil(&uso, &psn, SROCE_USO_SPOILED - 1));
+	CHECK(!send_spoiled(&uso, &psn, SROCE_USO_SPOILED - 1));
+	CHECK(send_spoiled(&uso, &psn, 1));
+	CHECK(!send_spoiled(&uso, &psn, SROCE_USO_SPOILED - 1));
 }
 
-/* A peer that drops packets behind a gap gets all of them again, as a burst. */
-TEST(uso, spoiled_bursts_are_noticed_after_rewinds)
+/* The peer drops packets behind a gap, so all of them are sent again as a burst. */
+TEST(uso, spoiled_bursts_are_detected_after_rewinds)
 {
 	struct sroce_uso uso = {};
-	bool noticed = false;
+	bool detected = false;
 	u32 i;
 
-	for (i = 0; i < 2 * SROCE_USO_SPOILED + 1 && !noticed; i++) {
+	for (i = 0; i < 2 * SROCE_USO_SPOILED + 1 && !detected; i++) {
 		u32 psn = sroce_psn_add(FIRST, i);
 
-		noticed = sroce_uso_acked(&uso, psn);
+		detected = sroce_uso_acked(&uso, psn);
 		sroce_uso_sent(&uso, psn, 64, psn, i);
 	}
-	CHECK(noticed);
+	CHECK(detected);
 }
 
 /*
- * The peer keeps the first packet of the next burst, which a repair of several
- * packets covers: that it need not be repeated proves nothing.
+ * The peer holds the first packet of the next burst.  A repair of several packets
+ * includes it, so its ACK does not show that the burst was good.
  */
-TEST(uso, spoiled_bursts_are_noticed_between_repairs)
+TEST(uso, spoiled_bursts_are_detected_between_repairs)
 {
 	struct sroce_uso uso = {};
 	u32 psn = FIRST;
 	u32 i;
 
 	for (i = 0; i < SROCE_USO_SPOILED - 1; i++) {
-		CHECK(!spoil(&uso, &psn, 1));
+		CHECK(!send_spoiled(&uso, &psn, 1));
 		sroce_uso_sent(&uso, psn, 8, psn, true);
 		psn = sroce_psn_add(psn, 2);
 		CHECK(!sroce_uso_acked(&uso, psn));
 	}
-	CHECK(spoil(&uso, &psn, 1));
+	CHECK(send_spoiled(&uso, &psn, 1));
 }
 
-TEST(uso, one_good_burst_proves_the_device)
+TEST(uso, good_burst_resets_count)
 {
 	struct sroce_uso uso = {};
 	u32 psn = FIRST;
 	u32 i;
 
 	for (i = 0; i < 3; i++) {
-		CHECK(!spoil(&uso, &psn, SROCE_USO_SPOILED - 1));
+		CHECK(!send_spoiled(&uso, &psn, SROCE_USO_SPOILED - 1));
 		sroce_uso_sent(&uso, psn, 64, psn, false);
 		psn = sroce_psn_add(psn, 2);
 		CHECK(!sroce_uso_acked(&uso, psn));
 	}
 }
 
-/* The first packet is lost as well, or the acknowledgment. */
-TEST(uso, losses_are_no_sign)
+/* The first packet is lost, too, or its ACK. */
+TEST(uso, lost_first_packet_is_not_counted)
 {
 	struct sroce_uso uso = {};
 	u32 i;
@@ -96,8 +96,8 @@ TEST(uso, losses_are_no_sign)
 	}
 }
 
-/* The second packet is lost, and the peer keeps those behind it. */
-TEST(uso, a_lost_second_packet_is_no_sign)
+/* The second packet is lost.  The peer holds the packets behind it. */
+TEST(uso, lost_second_packet_is_not_counted)
 {
 	struct sroce_uso uso = {};
 	u32 i;
@@ -113,28 +113,28 @@ TEST(uso, a_lost_second_packet_is_no_sign)
 	}
 }
 
-/* The peer keeps the first packets of later bursts, which have two packets. */
-TEST(uso, spoiled_bursts_of_two_packets_are_noticed)
+/* The peer holds the first packet of later bursts.  These have two packets. */
+TEST(uso, spoiled_bursts_of_two_packets_are_detected)
 {
 	struct sroce_uso uso = {};
-	bool noticed = false;
+	bool detected = false;
 	u32 i;
 
 	for (i = 0; i < SROCE_USO_SPOILED; i++) {
 		u32 psn = sroce_psn_add(FIRST, 2 * i);
 
-		CHECK(!noticed);
+		CHECK(!detected);
 		sroce_uso_sent(&uso, psn, 2, psn, false);
 		psn = sroce_psn_add(psn, 1);
 		CHECK(!sroce_uso_acked(&uso, psn));
 		sroce_uso_sent(&uso, psn, 1, psn, true);
-		noticed = sroce_uso_acked(&uso, sroce_psn_add(psn, 2));
+		detected = sroce_uso_acked(&uso, sroce_psn_add(psn, 2));
 	}
-	CHECK(noticed);
+	CHECK(detected);
 }
 
 /* A packet behind the second one is lost. */
-TEST(uso, a_later_loss_is_no_sign)
+TEST(uso, lost_later_packet_is_not_counted)
 {
 	struct sroce_uso uso = {};
 	u32 i;
@@ -150,8 +150,8 @@ TEST(uso, a_later_loss_is_no_sign)
 	}
 }
 
-/* One receive at a time is posted: each SEND but the first one is refused. */
-TEST(uso, a_refusal_proves_the_device)
+/* One receive is posted at a time, so each SEND after the first gets an RNR NAK. */
+TEST(uso, refused_packet_resets_count)
 {
 	struct sroce_uso uso = {};
 	u32 i;
@@ -165,7 +165,7 @@ TEST(uso, a_refusal_proves_the_device)
 	}
 }
 
-TEST(uso, single_packets_are_no_sign)
+TEST(uso, single_packet_is_not_counted)
 {
 	struct sroce_uso uso = {};
 	u32 i;
