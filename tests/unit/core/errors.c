@@ -3,7 +3,7 @@
 #include "errors.h"
 #include "tap.h"
 
-TEST(errors, every_reason_has_a_nak_and_a_status)
+TEST(errors, every_error_has_nak_and_status)
 {
 	u32 i;
 
@@ -15,7 +15,7 @@ TEST(errors, every_reason_has_a_nak_and_a_status)
 	}
 }
 
-TEST(errors, naks_of_table_61)
+TEST(errors, naks_match_table_61)
 {
 	static const u8 invalid[] = {
 		SROCE_OUT_OF_PLACE, SROCE_NOT_ENABLED, SROCE_BAD_LENGTH,
@@ -33,7 +33,7 @@ TEST(errors, naks_of_table_61)
 	EQUAL(sroce_failures[SROCE_BAD_RQE].syndrome, SROCE_NAK_REM_OP);
 }
 
-TEST(errors, statuses_of_the_receive_request)
+TEST(errors, errors_have_status_and_event)
 {
 	EQUAL(sroce_failures[SROCE_RECV_TOO_SMALL].status, SROCE_LOC_LEN_ERR);
 	EQUAL(sroce_failures[SROCE_RECV_LKEY_REFUSED].status,
@@ -44,8 +44,8 @@ TEST(errors, statuses_of_the_receive_request)
 	EQUAL(sroce_failures[SROCE_OUT_OF_PLACE].event, SROCE_EVENT_REQ_ERR);
 }
 
-/* On an unreliable connection, an error of the peer only costs the message. */
-TEST(errors, only_our_own_faults_are_local)
+/* On UC, an error of the peer drops only the message. */
+TEST(errors, only_errors_of_receiver_are_local)
 {
 	CHECK(!sroce_failures[SROCE_OUT_OF_PLACE].local);
 	CHECK(!sroce_failures[SROCE_BAD_LENGTH].local);

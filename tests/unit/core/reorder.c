@@ -8,7 +8,7 @@
 
 static struct sroce_reorder o;
 
-TEST(reorder, a_gap_is_a_loss_at_once)
+TEST(reorder, gap_is_loss_at_once_without_reordering)
 {
 	o = (struct sroce_reorder) {};
 	CHECK(sroce_reorder_gap(&o, 5, MS, MS));
@@ -18,8 +18,8 @@ TEST(reorder, a_gap_is_a_loss_at_once)
 	CHECK(sroce_reorder_gap(&o, 7, 2 * MS, 2 * MS));
 }
 
-/* The packet at @psn is reported, repeated, and 2 ms late itself. */
-static bool late(u32 psn, u64 now)
+/* The packet at @psn is 2 ms late.  If it is reported, it is also sent again. */
+static bool receive_late(u32 psn, u64 now)
 {
 	bool reported = sroce_reorder_gap(&o, psn, now, now);
 
@@ -29,18 +29,18 @@ static bool late(u32 psn, u64 now)
 	return reported;
 }
 
-TEST(reorder, in_a_network_that_reorders_it_may_be_late)
+TEST(reorder, reordering_raises_tolerance)
 {
 	u32 i;
 
 	o = (struct sroce_reorder) {};
 	for (i = 0; i <= SROCE_VAIN_REPORTS; i++)
-		CHECK(late(i, i * 10 * MS));
+		CHECK(receive_late(i, i * 10 * MS));
 	EQUAL(o.tolerance, 2500 * US);
 	for (i = 20; i < 500; i++)
-		CHECK(!late(i, i * 10 * MS));
+		CHECK(!receive_late(i, i * 10 * MS));
 	CHECK(o.tolerance >= 2 * MS);
-	/* A packet that is lost is reported later, then sooner again. */
+	/* A lost packet is reported after the tolerance.  Losses reduce the tolerance. */
 	CHECK(!sroce_reorder_gap(&o, 1000, 0, 0));
 	EQUAL(sroce_reorder_deadline(&o), o.tolerance);
 	CHECK(sroce_reorder_gap(&o, 1000, 0, o.tolerance));
@@ -51,7 +51,7 @@ TEST(reorder, in_a_network_that_reorders_it_may_be_late)
 	EQUAL(o.tolerance, 0);
 }
 
-TEST(reorder, lost_packets_do_not_count)
+TEST(reorder, losses_do_not_raise_tolerance)
 {
 	u32 i;
 
@@ -59,7 +59,7 @@ TEST(reorder, lost_packets_do_not_count)
 	for (i = 0; i < 100; i++) {
 		CHECK(sroce_reorder_gap(&o, i, 0, 0));
 		sroce_reorder_filled(&o, MS);
-		/* Three of four times a probe has repeated it, too. */
+		/* In three of four cases a probe has also repeated the packet. */
 		if (i % 4 && sroce_reorder_suspects(&o, i))
 			sroce_reorder_duplicate(&o, 2 * MS);
 	}

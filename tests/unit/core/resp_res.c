@@ -23,8 +23,8 @@ static bool repeat(struct sroce_pkt pkt)
 	return sroce_resp_res_repeat(&log, &pkt);
 }
 
-/* The next answer is @opcode at @psn with @payload from @offset; send it. */
-static void answer(u8 opcode, u32 psn, u32 payload, u32 offset)
+/* Send the next response packet.  It must have these values. */
+static void expect_response(u8 opcode, u32 psn, u32 payload, u32 offset)
 {
 	struct sroce_resource *read = sroce_resp_res_pending(&log);
 	struct sroce_pkt pkt = {};
@@ -47,7 +47,7 @@ static void drain(void)
 		sroce_resp_res_sent(&log, read, 1);
 }
 
-TEST(rdlog, no_room_without_places)
+TEST(resp_res, log_of_size_zero_has_no_room)
 {
 	setup(0);
 	CHECK(!sroce_resp_res_room(&log));
@@ -55,63 +55,63 @@ TEST(rdlog, no_room_without_places)
 	CHECK(!repeat(read_request(5, 0, 5)));
 }
 
-TEST(rdlog, answers_of_every_length)
+TEST(resp_res, response_is_split_at_mtu)
 {
 	setup(1);
 	add(read_request(7, 0, 0), 0, 1);
-	answer(SROCE_READ_RESPONSE_ONLY, 7, 0, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 7, 0, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 	add(read_request(8, 0, MTU), 0, 2);
-	answer(SROCE_READ_RESPONSE_ONLY, 8, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 8, MTU, 0);
 	add(read_request(9, 0, MTU + 1), 0, 3);
-	answer(SROCE_READ_RESPONSE_FIRST, 9, MTU, 0);
-	answer(SROCE_READ_RESPONSE_LAST, 10, 1, MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 9, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_LAST, 10, 1, MTU);
 	add(read_request(11, 0, 3 * MTU - 2), 0, 4);
-	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
-	answer(SROCE_READ_RESPONSE_MIDDLE, 12, MTU, MTU);
-	answer(SROCE_READ_RESPONSE_LAST, 13, MTU - 2, 2 * MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_MIDDLE, 12, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_LAST, 13, MTU - 2, 2 * MTU);
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, answers_wrap_with_the_psn)
+TEST(resp_res, response_psn_wraps)
 {
 	setup(2);
 	add(read_request(0xffffff, 0, 3 * MTU), 0, 1);
-	answer(SROCE_READ_RESPONSE_FIRST, 0xffffff, MTU, 0);
-	answer(SROCE_READ_RESPONSE_MIDDLE, 0, MTU, MTU);
-	answer(SROCE_READ_RESPONSE_LAST, 1, MTU, 2 * MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 0xffffff, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_MIDDLE, 0, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_LAST, 1, MTU, 2 * MTU);
 	CHECK(repeat(read_request(0, 2 * MTU - MTU, 2 * MTU)));
-	answer(SROCE_READ_RESPONSE_FIRST, 0, MTU, MTU);
-	answer(SROCE_READ_RESPONSE_LAST, 1, MTU, 2 * MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 0, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_LAST, 1, MTU, 2 * MTU);
 }
 
-TEST(rdlog, atomic_is_replayed_from_the_record)
+TEST(resp_res, duplicate_atomic_returns_recorded_value)
 {
 	struct sroce_pkt pkt = {};
 
 	setup(2);
 	add(atomic(3, 64), 1234, 9);
-	answer(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
+	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
 	CHECK(repeat(atomic(3, 64)));
 	sroce_resp_res_next(&log, sroce_resp_res_pending(&log), &pkt);
 	EQUAL(pkt.original, 1234);
 	EQUAL(pkt.msn, 9);
-	answer(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
+	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, atomic_write_and_flush_are_answered_as_reads_of_nothing)
+TEST(resp_res, atomic_write_and_flush_get_empty_response)
 {
 	setup(3);
 	add(atomic_write(5, 8), 0, 1);
 	add(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE), 0, 2);
-	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
-	answer(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(repeat(atomic_write(5, 8)));
-	answer(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
 	CHECK(repeat(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
-	answer(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
 	CHECK(!repeat(read_request(5, 8, 0)));
 	CHECK(!repeat(atomic(5, 8)));
 	CHECK(!repeat(atomic_write(6, 8)));
@@ -120,7 +120,7 @@ TEST(rdlog, atomic_write_and_flush_are_answered_as_reads_of_nothing)
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, duplicate_must_be_of_the_same_kind)
+TEST(resp_res, duplicate_of_other_kind_is_ignored)
 {
 	setup(4);
 	add(read_request(3, 0, 100), 0, 1);
@@ -131,7 +131,7 @@ TEST(rdlog, duplicate_must_be_of_the_same_kind)
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, duplicate_read_must_stay_within_the_original)
+TEST(resp_res, duplicate_read_beyond_original_is_ignored)
 {
 	struct sroce_pkt other = read_request(10, 0, 100);
 
@@ -151,107 +151,107 @@ TEST(rdlog, duplicate_read_must_stay_within_the_original)
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, duplicate_read_may_ask_for_less)
+TEST(resp_res, duplicate_read_may_be_shorter)
 {
 	setup(4);
 	add(read_request(10, 0x4000, 4 * MTU), 0, 1);
 	drain();
 	CHECK(repeat(read_request(11, 0x4000 + MTU, MTU + 5)));
-	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, MTU);
-	answer(SROCE_READ_RESPONSE_LAST, 12, 5, 2 * MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 11, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_LAST, 12, 5, 2 * MTU);
 	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(repeat(read_request(13, 0x4000 + 3 * MTU, MTU)));
-	answer(SROCE_READ_RESPONSE_ONLY, 13, MTU, 3 * MTU);
-	/* The record still knows the whole message. */
+	expect_response(SROCE_READ_RESPONSE_ONLY, 13, MTU, 3 * MTU);
+	/* The log still has the whole request. */
 	CHECK(repeat(read_request(10, 0x4000, 4 * MTU)));
-	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
-	answer(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
 }
 
-TEST(rdlog, duplicate_starts_an_answer_over)
+TEST(resp_res, duplicate_restarts_response)
 {
 	setup(2);
 	add(read_request(10, 0, 3 * MTU), 0, 1);
-	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
 	CHECK(repeat(read_request(10, 0, 3 * MTU)));
-	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
-	answer(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
-	answer(SROCE_READ_RESPONSE_LAST, 12, MTU, 2 * MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_LAST, 12, MTU, 2 * MTU);
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-/* The network may have made it: nobody asks for the others again. */
-TEST(rdlog, duplicate_leaves_answers_that_have_not_begun)
+/* The network may have made the duplicate; the peer does not repeat the other requests. */
+TEST(resp_res, duplicate_keeps_responses_not_started)
 {
 	setup(4);
 	add(read_request(10, 0, 2 * MTU), 0, 1);
 	add(read_request(12, 0, 2 * MTU), 0, 2);
-	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
-	answer(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
 	CHECK(repeat(read_request(10, 0, 2 * MTU)));
-	answer(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
-	answer(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
-	answer(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
-	answer(SROCE_READ_RESPONSE_LAST, 13, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_LAST, 13, MTU, MTU);
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, duplicate_of_a_part_drops_later_answers)
+TEST(resp_res, partial_duplicate_drops_later_responses)
 {
 	setup(4);
 	add(read_request(10, 0, 2 * MTU), 0, 1);
 	add(atomic(12, 0), 7, 2);
 	CHECK(repeat(read_request(10, 0, MTU)));
-	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(repeat(atomic(12, 0)));
-	answer(SROCE_ATOMIC_ACKNOWLEDGE, 12, 0, 0);
+	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 12, 0, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, duplicate_drops_the_rest_of_a_later_answer)
+TEST(resp_res, duplicate_drops_rest_of_later_response)
 {
 	setup(4);
 	add(read_request(10, 0, MTU), 0, 1);
 	add(read_request(11, 0, 2 * MTU), 0, 2);
 	add(atomic(13, 0), 7, 3);
-	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
-	answer(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
 	CHECK(repeat(read_request(10, 0, MTU)));
-	answer(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
-	answer(SROCE_ATOMIC_ACKNOWLEDGE, 13, 0, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
+	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 13, 0, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, more_than_max_dest_rd_atomic_is_too_many)
+TEST(resp_res, max_dest_rd_atomic_limits_requests)
 {
 	setup(2);
 	add(read_request(1, 0, 1), 0, 1);
 	add(read_request(2, 0, 1), 0, 2);
 	CHECK(!sroce_resp_res_room(&log));
-	answer(SROCE_READ_RESPONSE_ONLY, 1, 1, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 1, 1, 0);
 	CHECK(sroce_resp_res_room(&log));
 }
 
 /*
- * The peer has its answer and sends the next request while a duplicate of the
- * last one, sent too early, is still being answered.
+ * The peer has received the response and sends the next request.  The response to a
+ * duplicate of the previous request is still being sent.
  */
-TEST(rdlog, late_duplicate_does_not_take_the_place_of_a_new_request)
+TEST(resp_res, new_request_replaces_response_to_duplicate)
 {
 	setup(1);
 	add(read_request(1, 0, 2 * MTU), 0, 1);
 	drain();
 	CHECK(repeat(read_request(1, 0, 2 * MTU)));
-	answer(SROCE_READ_RESPONSE_FIRST, 1, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 1, MTU, 0);
 	add(read_request(3, 0, 1), 0, 2);
 	EQUAL(log.waiting, 1);
-	answer(SROCE_READ_RESPONSE_ONLY, 3, 1, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 3, 1, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 	EQUAL(log.count, 1);
 }
 
-TEST(rdlog, oldest_makes_room_in_turn)
+TEST(resp_res, oldest_entry_is_replaced)
 {
 	u32 i;
 
@@ -267,18 +267,18 @@ TEST(rdlog, oldest_makes_room_in_turn)
 	EQUAL(log.waiting, 0);
 }
 
-/* 2^24 packets later another request has the PSNs of one on record. */
-TEST(rdlog, newest_record_of_a_psn_counts)
+/* After 2^24 packets a new request has the PSNs of a recorded one. */
+TEST(resp_res, newest_entry_with_psn_is_used)
 {
 	setup(4);
 	add(read_request(100, 0x4000, 3 * MTU), 0, 1);
 	add(read_request(101, 0x8000, 2 * MTU), 0, 2);
 	drain();
 	CHECK(repeat(read_request(101, 0x8000, 2 * MTU)));
-	answer(SROCE_READ_RESPONSE_FIRST, 101, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 101, MTU, 0);
 }
 
-TEST(rdlog, largest_message)
+TEST(resp_res, part_of_largest_read_is_repeated)
 {
 	setup(1);
 	log.mtu = 256;
@@ -287,11 +287,11 @@ TEST(rdlog, largest_message)
 	drain();
 	CHECK(repeat(read_request(sroce_psn_add(0xfffff0, (1 << 22) - 1),
 				  (1u << 30) - 256, 256)));
-	answer(SROCE_READ_RESPONSE_ONLY, 0x3fffef, 256, (1u << 30) - 256);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 0x3fffef, 256, (1u << 30) - 256);
 	CHECK(!sroce_resp_res_pending(&log));
 }
 
-TEST(rdlog, another_size_keeps_the_newest)
+TEST(resp_res, resize_keeps_newest_entries)
 {
 	struct sroce_resource more[8], fewer[2];
 
@@ -300,10 +300,10 @@ TEST(rdlog, another_size_keeps_the_newest)
 	drain();
 	add(read_request(12, 0x1000, 3 * MTU), 0, 2);
 	add(read_request(15, 0x2000, MTU), 0, 3);
-	answer(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
 	CHECK(sroce_resp_res_move(&log, more, 8) == reads);
 	EQUAL(log.size, 8);
-	answer(SROCE_READ_RESPONSE_MIDDLE, 13, MTU, MTU);
+	expect_response(SROCE_READ_RESPONSE_MIDDLE, 13, MTU, MTU);
 	CHECK(repeat(read_request(10, 0, 2 * MTU)));
 	drain();
 	CHECK(sroce_resp_res_move(&log, fewer, 2) == more);
@@ -311,7 +311,7 @@ TEST(rdlog, another_size_keeps_the_newest)
 	CHECK(repeat(read_request(12, 0x1000, 3 * MTU)));
 	drain();
 	CHECK(repeat(read_request(15, 0x2000, MTU)));
-	answer(SROCE_READ_RESPONSE_ONLY, 15, MTU, 0);
+	expect_response(SROCE_READ_RESPONSE_ONLY, 15, MTU, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(sroce_resp_res_room(&log));
 }

@@ -26,7 +26,7 @@ static enum sroce_request_verdict check(struct sroce_pkt pkt)
 	return sroce_responder_check(&r, &pkt, &req);
 }
 
-static void refused(struct sroce_pkt pkt, u8 reason)
+static void expect_refusal(struct sroce_pkt pkt, u8 reason)
 {
 	EQUAL(check(pkt), SROCE_REFUSE);
 	EQUAL(req.reason, reason);
@@ -46,8 +46,8 @@ static struct sroce_pkt write_first(u32 psn, u32 length)
 	return pkt;
 }
 
-/* A message of kind @kind is in progress, whose next packet has PSN 1. */
-static void in_progress(u8 kind, bool reliable)
+/* Start a message of @kind.  Its next packet has PSN 1. */
+static void start_message(u8 kind, bool reliable)
 {
 	u8 transport = reliable ? SROCE_RC : SROCE_UC;
 	struct sroce_pkt pkt;
@@ -63,7 +63,7 @@ static void in_progress(u8 kind, bool reliable)
 		execute(pkt);
 }
 
-/* 9.7.4.1.4: what may follow what. */
+/* 9.7.4.1.4: valid opcode sequences. */
 static bool may_follow(u8 kind, u8 operation)
 {
 	switch (operation) {
@@ -81,7 +81,7 @@ static bool may_follow(u8 kind, u8 operation)
 	}
 }
 
-static struct sroce_pkt fitting(u8 opcode)
+static struct sroce_pkt valid_packet(u8 opcode)
 {
 	const struct sroce_opcode *op = &sroce_opcodes[opcode];
 	struct sroce_pkt pkt = packet(opcode, 1, 0);
@@ -93,25 +93,25 @@ static struct sroce_pkt fitting(u8 opcode)
 		pkt = atomic_write(1, 0x100);
 	if (op->kind == SROCE_KIND_FLUSH)
 		pkt = flush(1, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE);
-	/* In the middle of a WRITE of two packets there is no room for three. */
+	/* After a middle packet at least one more packet has to follow. */
 	if (op->kind == SROCE_KIND_WRITE && op->pos == SROCE_MIDDLE)
 		r.left = 2 * MTU;
 	return pkt;
 }
 
-static void follow(u8 kind, u8 opcode)
+static void check_next(u8 kind, u8 opcode)
 {
 	struct sroce_pkt pkt;
 
-	in_progress(kind, true);
-	pkt = fitting(opcode);
+	start_message(kind, true);
+	pkt = valid_packet(opcode);
 	if (may_follow(kind, opcode & 0x1f))
 		EQUAL(check(pkt), SROCE_EXECUTE);
 	else
-		refused(pkt, SROCE_OUT_OF_PLACE);
+		expect_refusal(pkt, SROCE_OUT_OF_PLACE);
 }
 
-TEST(responder, opcode_sequence)
+TEST(responder, rc_opcode_out_of_sequence_is_refused)
 {
 	static const u8 kinds[] = { SROCE_KIND_NONE, SROCE_KIND_SEND,
 				    SROCE_KIND_WRITE };
@@ -122,28 +122,28 @@ TEST(responder, opcode_sequence)
 			u8 kind = sroce_opcodes[opcode].kind;
 
 			if (kind && kind < SROCE_KIND_RESPONSES)
-				follow(kinds[i], opcode);
+				check_next(kinds[i], opcode);
 		}
 }
 
-/* 9.8.2.2.1: a message out of place costs a message, not the connection. */
-static void follow_unreliable(u8 kind, u8 opcode)
+/* 9.8.2.2.1: a packet out of sequence drops the message, not the connection. */
+static void check_next_unreliable(u8 kind, u8 opcode)
 {
 	struct sroce_pkt pkt;
 	bool begins = sroce_opcodes[opcode].pos & SROCE_FIRST;
 
-	in_progress(kind, false);
-	pkt = fitting(opcode);
+	start_message(kind, false);
+	pkt = valid_packet(opcode);
 	if (begins || may_follow(kind, opcode & 0x1f)) {
 		execute(pkt);
 	} else {
-		refused(pkt, SROCE_OUT_OF_PLACE);
+		expect_refusal(pkt, SROCE_OUT_OF_PLACE);
 		EQUAL(r.kind, SROCE_KIND_NONE);
 	}
 	EQUAL(r.epsn, 2);
 }
 
-TEST(responder, opcode_sequence_unreliable)
+TEST(responder, uc_opcode_out_of_sequence_drops_message)
 {
 	static const u8 kinds[] = { SROCE_KIND_NONE, SROCE_KIND_SEND,
 				    SROCE_KIND_WRITE };
@@ -151,10 +151,10 @@ TEST(responder, opcode_sequence_unreliable)
 
 	for (i = 0; i < ARRAY_SIZE(kinds); i++)
 		for (opcode = 0x20; opcode < 0x2c; opcode++)
-			follow_unreliable(kinds[i], opcode);
+			check_next_unreliable(kinds[i], opcode);
 }
 
-TEST(responder, send_of_three_packets)
+TEST(responder, send_takes_receive_at_first_packet)
 {
 	setup(true, 0xfffffe);
 	execute(packet(SROCE_SEND_FIRST, 0xfffffe, MTU));
@@ -175,7 +175,7 @@ TEST(responder, send_of_three_packets)
 	EQUAL(r.msn, 2);
 }
 
-TEST(responder, write_of_three_packets)
+TEST(responder, write_address_advances_by_payload)
 {
 	setup(true, 0);
 	execute(write_first(0, 2 * MTU + 7));
@@ -191,7 +191,7 @@ TEST(responder, write_of_three_packets)
 	EQUAL(r.kind, SROCE_KIND_NONE);
 }
 
-TEST(responder, write_with_immediate_takes_a_receive_at_its_end)
+TEST(responder, write_imm_takes_receive_at_last_packet)
 {
 	setup(true, 0);
 	execute(write_first(0, MTU + 7));
@@ -203,96 +203,96 @@ TEST(responder, write_with_immediate_takes_a_receive_at_its_end)
 	CHECK(!r.rwqe_taken);
 }
 
-TEST(responder, payload_against_path_mtu)
+TEST(responder, payload_must_fit_path_mtu)
 {
 	setup(true, 0);
-	refused(packet(SROCE_SEND_FIRST, 0, MTU - 4), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_SEND_FIRST, 0, MTU + 4), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_SEND_ONLY, 0, MTU + 4), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_WRITE_ONLY, 0, MTU + 4), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_SEND_FIRST, 0, MTU - 4), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_SEND_FIRST, 0, MTU + 4), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_SEND_ONLY, 0, MTU + 4), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_WRITE_ONLY, 0, MTU + 4), SROCE_BAD_LENGTH);
 	CHECK(check(packet(SROCE_SEND_ONLY, 0, MTU)) == SROCE_EXECUTE);
 	execute(packet(SROCE_SEND_FIRST, 0, MTU));
-	refused(packet(SROCE_SEND_MIDDLE, 1, 0), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_SEND_LAST, 1, 0), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_SEND_LAST_INV, 1, 0), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_SEND_LAST, 1, MTU + 4), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_SEND_MIDDLE, 1, 0), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_SEND_LAST, 1, 0), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_SEND_LAST_INV, 1, 0), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_SEND_LAST, 1, MTU + 4), SROCE_BAD_LENGTH);
 	execute(packet(SROCE_SEND_LAST, 1, 1));
 }
 
-TEST(responder, payload_against_reth_length)
+TEST(responder, payload_must_match_reth_length)
 {
 	struct sroce_pkt only = packet(SROCE_WRITE_ONLY, 0, 8);
 
 	setup(true, 0);
 	only.dma_len = 0;
-	refused(only, SROCE_BAD_LENGTH);
+	expect_refusal(only, SROCE_BAD_LENGTH);
 	only.dma_len = 7;
-	refused(only, SROCE_BAD_LENGTH);
+	expect_refusal(only, SROCE_BAD_LENGTH);
 	only.dma_len = 9;
-	refused(only, SROCE_BAD_LENGTH);
+	expect_refusal(only, SROCE_BAD_LENGTH);
 	only.dma_len = 8;
 	CHECK(check(only) == SROCE_EXECUTE);
 	only = packet(SROCE_WRITE_ONLY_IMM, 0, 0);
 	only.dma_len = 1;
-	refused(only, SROCE_BAD_LENGTH);
-	refused(write_first(0, 0), SROCE_BAD_LENGTH);
-	refused(write_first(0, MTU - 1), SROCE_BAD_LENGTH);
-	refused(write_first(0, MTU), SROCE_BAD_LENGTH);
-	refused(write_first(0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
+	expect_refusal(only, SROCE_BAD_LENGTH);
+	expect_refusal(write_first(0, 0), SROCE_BAD_LENGTH);
+	expect_refusal(write_first(0, MTU - 1), SROCE_BAD_LENGTH);
+	expect_refusal(write_first(0, MTU), SROCE_BAD_LENGTH);
+	expect_refusal(write_first(0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
 	CHECK(check(write_first(0, SROCE_MAX_MSG)) == SROCE_EXECUTE);
 	execute(write_first(0, MTU + 10));
-	refused(packet(SROCE_WRITE_MIDDLE, 1, MTU), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_WRITE_LAST, 1, 9), SROCE_BAD_LENGTH);
-	refused(packet(SROCE_WRITE_LAST_IMM, 1, 11), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_WRITE_MIDDLE, 1, MTU), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_WRITE_LAST, 1, 9), SROCE_BAD_LENGTH);
+	expect_refusal(packet(SROCE_WRITE_LAST_IMM, 1, 11), SROCE_BAD_LENGTH);
 	execute(packet(SROCE_WRITE_LAST, 1, 10));
 }
 
-TEST(responder, permissions)
+TEST(responder, request_without_permission_is_refused)
 {
 	setup(true, 0);
 	r.permissions = 0;
-	refused(packet(SROCE_WRITE_ONLY, 0, 8), SROCE_NOT_ENABLED);
-	refused(read_request(0, 0, 8), SROCE_NOT_ENABLED);
-	refused(atomic(0, 0), SROCE_NOT_ENABLED);
+	expect_refusal(packet(SROCE_WRITE_ONLY, 0, 8), SROCE_NOT_ENABLED);
+	expect_refusal(read_request(0, 0, 8), SROCE_NOT_ENABLED);
+	expect_refusal(atomic(0, 0), SROCE_NOT_ENABLED);
 	execute(packet(SROCE_SEND_ONLY, 0, 8));
 	r.permissions = SROCE_MAY_READ;
-	refused(atomic(1, 0), SROCE_NOT_ENABLED);
+	expect_refusal(atomic(1, 0), SROCE_NOT_ENABLED);
 	execute(read_request(1, 0, 8));
 }
 
-TEST(responder, atomics_are_aligned)
+TEST(responder, misaligned_atomic_is_refused)
 {
 	u32 i;
 
 	setup(true, 0);
 	for (i = 1; i < 8; i++)
-		refused(atomic(0, 0x100 + i), SROCE_MISALIGNED);
+		expect_refusal(atomic(0, 0x100 + i), SROCE_MISALIGNED);
 	execute(atomic(0, 0x100));
 	EQUAL(r.epsn, 1);
 	EQUAL(r.msn, 1);
 }
 
-TEST(responder, atomic_writes_are_of_one_aligned_word)
+TEST(responder, atomic_write_must_be_one_aligned_word)
 {
 	struct sroce_pkt pkt;
 	u32 i;
 
 	setup(true, 0);
 	for (i = 1; i < 8; i++)
-		refused(atomic_write(0, 0x100 + i), SROCE_MISALIGNED);
+		expect_refusal(atomic_write(0, 0x100 + i), SROCE_MISALIGNED);
 	for (i = 0; i < 17; i++) {
 		if (i == 8)
 			continue;
 		pkt = packet(SROCE_ATOMIC_WRITE, 0, i);
-		refused(pkt, SROCE_BAD_LENGTH);
+		expect_refusal(pkt, SROCE_BAD_LENGTH);
 		pkt.dma_len = 8;
-		refused(pkt, SROCE_BAD_LENGTH);
+		expect_refusal(pkt, SROCE_BAD_LENGTH);
 		pkt = atomic_write(0, 0x100);
 		pkt.dma_len = i;
-		refused(pkt, SROCE_BAD_LENGTH);
+		expect_refusal(pkt, SROCE_BAD_LENGTH);
 	}
 	r.permissions = SROCE_MAY_ALL & ~SROCE_MAY_WRITE;
-	refused(atomic_write(0, 0x100), SROCE_NOT_ENABLED);
+	expect_refusal(atomic_write(0, 0x100), SROCE_NOT_ENABLED);
 	r.permissions = SROCE_MAY_WRITE;
 	execute(atomic_write(0, 0x100));
 	EQUAL(r.epsn, 1);
@@ -301,7 +301,7 @@ TEST(responder, atomic_writes_are_of_one_aligned_word)
 	EQUAL(r.kind, SROCE_KIND_NONE);
 }
 
-TEST(responder, flush_needs_the_right_to_its_placement)
+TEST(responder, flush_needs_permission_for_its_placement)
 {
 	u32 type, level;
 
@@ -310,8 +310,7 @@ TEST(responder, flush_needs_the_right_to_its_placement)
 		for (level = 0; level < 4; level++) {
 			r.permissions = SROCE_MAY_FLUSH | SROCE_MAY_PERSIST;
 			if (!type || type > 3 || level > 1) {
-				refused(flush(0, type, level),
-					SROCE_NOT_ENABLED);
+				expect_refusal(flush(0, type, level), SROCE_NOT_ENABLED);
 				continue;
 			}
 			setup(true, 0);
@@ -321,19 +320,19 @@ TEST(responder, flush_needs_the_right_to_its_placement)
 			EQUAL(r.log.waiting, 1);
 			setup(true, 0);
 			r.permissions = SROCE_MAY_ALL & ~(type << 8);
-			refused(flush(0, type, level), SROCE_NOT_ENABLED);
+			expect_refusal(flush(0, type, level), SROCE_NOT_ENABLED);
 		}
 	}
 }
 
-TEST(responder, length_of_a_flush_counts_with_a_range_only)
+TEST(responder, flush_length_is_checked_only_with_range)
 {
 	struct sroce_pkt pkt = flush(0, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE);
 
 	setup(true, 0);
 	r.permissions = SROCE_MAY_FLUSH;
 	pkt.dma_len = SROCE_MAX_MSG + 1;
-	refused(pkt, SROCE_BAD_LENGTH);
+	expect_refusal(pkt, SROCE_BAD_LENGTH);
 	pkt.flush_level = SROCE_FLUSH_REGION;
 	execute(pkt);
 	pkt = flush(1, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE);
@@ -342,7 +341,7 @@ TEST(responder, length_of_a_flush_counts_with_a_range_only)
 	EQUAL(r.epsn, 2);
 }
 
-TEST(responder, read_takes_the_psns_of_its_answer)
+TEST(responder, read_uses_psns_of_its_response)
 {
 	setup(true, 0xffffff);
 	execute(read_request(0xffffff, 0, 3 * MTU));
@@ -352,7 +351,7 @@ TEST(responder, read_takes_the_psns_of_its_answer)
 	EQUAL(r.epsn, 3);
 }
 
-TEST(responder, an_ack_is_not_of_a_read)
+TEST(responder, ack_never_has_psn_of_read)
 {
 	setup(true, 0);
 	sroce_responder_expect(&r, 0);
@@ -366,41 +365,41 @@ TEST(responder, an_ack_is_not_of_a_read)
 	EQUAL(sroce_responder_acked(&r), 3);
 	execute(packet(SROCE_WRITE_ONLY, 6, 0));
 	EQUAL(sroce_responder_acked(&r), 6);
-	/* So many READs since that nobody waits for it. */
+	/* The last ACK is half of the PSN space old. */
 	r.epsn = 7 + 0x800000;
 	EQUAL(sroce_responder_acked(&r), 6 + 0x800000);
 }
 
-TEST(responder, read_limits)
+TEST(responder, read_length_is_limited)
 {
 	setup(true, 0);
 	r.mtu = 256;
 	r.log.mtu = 256;
-	refused(read_request(0, 0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
+	expect_refusal(read_request(0, 0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
 	/* 2^22 packets */
-	refused(read_request(0, 0, (1 << 30) + 1), SROCE_BAD_LENGTH);
+	expect_refusal(read_request(0, 0, (1 << 30) + 1), SROCE_BAD_LENGTH);
 	execute(read_request(0, 0, 1 << 30));
 	EQUAL(r.epsn, 1 << 22);
 }
 
-TEST(responder, too_many_reads)
+TEST(responder, reads_beyond_max_dest_rd_atomic_are_refused)
 {
 	u32 i;
 
 	setup(true, 0);
 	for (i = 0; i < ARRAY_SIZE(reads); i++)
 		execute(read_request(i, 0, 8));
-	refused(read_request(i, 0, 8), SROCE_TOO_MANY_READS);
-	refused(atomic(i, 0), SROCE_TOO_MANY_READS);
+	expect_refusal(read_request(i, 0, 8), SROCE_TOO_MANY_READS);
+	expect_refusal(atomic(i, 0), SROCE_TOO_MANY_READS);
 	sroce_resp_res_sent(&r.log, sroce_resp_res_pending(&r.log), 1);
 	execute(atomic(i, 0));
 	r.log.size = 0;
 	r.log.count = 0;
-	refused(read_request(i + 1, 0, 8), SROCE_TOO_MANY_READS);
+	expect_refusal(read_request(i + 1, 0, 8), SROCE_TOO_MANY_READS);
 }
 
-/* A packet behind a gap, and the NAK that it causes. */
-static bool reports_gap(struct sroce_pkt pkt)
+/* Receive a packet behind a gap.  Does it cause a NAK? */
+static bool causes_nak(struct sroce_pkt pkt)
 {
 	EQUAL(check(pkt), SROCE_AHEAD);
 	return sroce_responder_gap(&r, 0, 0);
@@ -409,27 +408,27 @@ static bool reports_gap(struct sroce_pkt pkt)
 TEST(responder, one_nak_per_gap)
 {
 	setup(true, 0xfffffe);
-	CHECK(reports_gap(packet(SROCE_SEND_ONLY, 0xffffff, 1)));
-	CHECK(!reports_gap(packet(SROCE_SEND_ONLY, 0, 1)));
-	CHECK(!reports_gap(read_request(1, 0, 1)));
+	CHECK(causes_nak(packet(SROCE_SEND_ONLY, 0xffffff, 1)));
+	CHECK(!causes_nak(packet(SROCE_SEND_ONLY, 0, 1)));
+	CHECK(!causes_nak(read_request(1, 0, 1)));
 	EQUAL(check(packet(SROCE_SEND_ONLY, 0xfffffd, 1)), SROCE_RESEND_ACK);
 	CHECK(r.nak_sent);
 	execute(packet(SROCE_SEND_ONLY, 0xfffffe, 1));
 	CHECK(!r.nak_sent);
-	CHECK(reports_gap(packet(SROCE_SEND_ONLY, 0, 1)));
-	CHECK(!reports_gap(packet(SROCE_SEND_ONLY, 0, 1)));
+	CHECK(causes_nak(packet(SROCE_SEND_ONLY, 0, 1)));
+	CHECK(!causes_nak(packet(SROCE_SEND_ONLY, 0, 1)));
 	EQUAL(r.epsn, 0xffffff);
 }
 
-TEST(responder, gap_is_half_the_space_at_most)
+TEST(responder, gap_is_at_most_half_psn_space)
 {
 	setup(true, 0x10);
-	CHECK(reports_gap(packet(SROCE_SEND_ONLY, 0x10 + 0x7fffff, 1)));
+	CHECK(causes_nak(packet(SROCE_SEND_ONLY, 0x10 + 0x7fffff, 1)));
 	EQUAL(check(packet(SROCE_SEND_ONLY, 0x10 + 0x800000, 1)),
 	      SROCE_RESEND_ACK);
 }
 
-TEST(responder, silence_after_rnr_until_the_peer_returns)
+TEST(responder, later_packets_are_ignored_after_rnr_nak)
 {
 	setup(true, 5);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 5, 1)), SROCE_EXECUTE);
@@ -441,21 +440,21 @@ TEST(responder, silence_after_rnr_until_the_peer_returns)
 	sroce_responder_rnr(&r);
 	EQUAL(check(packet(SROCE_SEND_ONLY, 4, 1)), SROCE_RESEND_ACK);
 	execute(packet(SROCE_SEND_ONLY, 5, 1));
-	CHECK(reports_gap(packet(SROCE_SEND_ONLY, 7, 1)));
-	CHECK(!reports_gap(packet(SROCE_SEND_ONLY, 8, 1)));
+	CHECK(causes_nak(packet(SROCE_SEND_ONLY, 7, 1)));
+	CHECK(!causes_nak(packet(SROCE_SEND_ONLY, 8, 1)));
 }
 
-TEST(responder, a_gap_that_may_be_late)
+TEST(responder, reorder_tolerance_delays_nak)
 {
 	setup(true, 5);
 	r.reorder.tolerance = 100;
 	EQUAL(check(packet(SROCE_SEND_ONLY, 6, 1)), SROCE_AHEAD);
 	CHECK(!sroce_responder_gap(&r, 1000, 1000));
 	EQUAL(sroce_responder_deadline(&r), 1100);
-	/* After an RNR NAK there is nothing to wait for. */
+	/* After an RNR NAK there is no deadline. */
 	sroce_responder_rnr(&r);
 	EQUAL(sroce_responder_deadline(&r), 0);
-	/* The packet comes again: the gap is over, and no timer may run. */
+	/* The packet arrives: the gap is closed, and there is no deadline. */
 	execute(packet(SROCE_SEND_ONLY, 5, 1));
 	EQUAL(sroce_responder_deadline(&r), 0);
 	CHECK(!sroce_responder_gap(&r, 2000, 2000));
@@ -463,7 +462,7 @@ TEST(responder, a_gap_that_may_be_late)
 	EQUAL(sroce_responder_deadline(&r), 0);
 }
 
-TEST(responder, duplicates)
+TEST(responder, duplicate_gets_its_response_again)
 {
 	struct sroce_pkt add = atomic(11, 0x100);
 
@@ -478,17 +477,17 @@ TEST(responder, duplicates)
 	EQUAL(check(add), SROCE_RESEND_RESPONSE);
 	EQUAL(sroce_resp_res_pending(&r.log)->original, 99);
 	EQUAL(check(read_request(13, 0x100 + MTU, MTU)), SROCE_RESEND_RESPONSE);
-	/* A duplicate atomic that hits a READ's record, and the reverse. */
+	/* A duplicate atomic with the PSN of a READ, and the reverse. */
 	EQUAL(check(atomic(12, 0x100)), SROCE_IGNORE);
 	EQUAL(check(read_request(11, 0x100, 8)), SROCE_IGNORE);
-	/* Not on record. */
+	/* This request is not in the log. */
 	EQUAL(check(atomic(9, 0x100)), SROCE_IGNORE);
 	EQUAL(r.epsn, 14);
 	EQUAL(r.msn, 3);
 }
 
-/* A duplicate is not judged by the message in progress nor executed. */
-TEST(responder, duplicate_leaves_the_message_in_progress_alone)
+/* A duplicate is neither executed nor checked against the message in progress. */
+TEST(responder, duplicate_does_not_change_message_in_progress)
 {
 	setup(true, 0);
 	execute(write_first(0, 2 * MTU));
@@ -498,7 +497,7 @@ TEST(responder, duplicate_leaves_the_message_in_progress_alone)
 	EQUAL(req.va, 0x1000 + MTU);
 }
 
-TEST(responder, msn_wraps)
+TEST(responder, msn_wraps_at_24_bits)
 {
 	setup(true, 0);
 	r.msn = 0xffffff;
@@ -511,16 +510,16 @@ static struct sroce_pkt uc(u8 operation, u32 psn, u32 payload)
 	return packet(SROCE_UC | operation, psn, payload);
 }
 
-TEST(responder, unreliable_loss_costs_the_message)
+TEST(responder, uc_loss_drops_message)
 {
 	setup(false, 0xfffffe);
 	execute(uc(SROCE_SEND_FIRST, 0xfffffe, MTU));
 	CHECK(req.take);
 	/* 0xffffff is lost. */
-	refused(uc(SROCE_SEND_MIDDLE, 0, MTU), SROCE_OUT_OF_PLACE);
-	refused(uc(SROCE_SEND_LAST, 1, MTU), SROCE_OUT_OF_PLACE);
+	expect_refusal(uc(SROCE_SEND_MIDDLE, 0, MTU), SROCE_OUT_OF_PLACE);
+	expect_refusal(uc(SROCE_SEND_LAST, 1, MTU), SROCE_OUT_OF_PLACE);
 	execute(uc(SROCE_SEND_ONLY, 2, 5));
-	/* The receive request that was taken serves this message. */
+	/* This message uses the receive that the lost one has taken. */
 	CHECK(!req.take && req.receives);
 	EQUAL(req.offset, 0);
 	execute(uc(SROCE_SEND_ONLY, 3, 5));
@@ -528,7 +527,7 @@ TEST(responder, unreliable_loss_costs_the_message)
 	EQUAL(r.msn, 2);
 }
 
-TEST(responder, unreliable_loss_of_a_last_packet)
+TEST(responder, uc_loss_of_last_packet_keeps_receive)
 {
 	setup(false, 0);
 	execute(uc(SROCE_SEND_FIRST, 0, MTU));
@@ -539,19 +538,19 @@ TEST(responder, unreliable_loss_of_a_last_packet)
 	EQUAL(req.offset, MTU);
 }
 
-/* The first packet of the next message must not look like the next of ours. */
-TEST(responder, unreliable_loss_over_a_border)
+/* A packet of the next message must not continue the current one. */
+TEST(responder, uc_loss_of_last_and_first_packet_drops_both_messages)
 {
 	setup(false, 0);
 	execute(uc(SROCE_SEND_FIRST, 0, MTU));
-	/* LAST of this and FIRST of the next message are lost. */
-	refused(uc(SROCE_SEND_LAST, 3, 4), SROCE_OUT_OF_PLACE);
+	/* The last packet of this message and the first one of the next are lost. */
+	expect_refusal(uc(SROCE_SEND_LAST, 3, 4), SROCE_OUT_OF_PLACE);
 	execute(uc(SROCE_SEND_FIRST, 4, MTU));
 	execute(uc(SROCE_SEND_LAST, 5, 4));
 	EQUAL(req.offset, MTU);
 }
 
-TEST(responder, unreliable_write_with_immediate_uses_a_receive_left_over)
+TEST(responder, uc_write_imm_uses_receive_of_dropped_send)
 {
 	setup(false, 0);
 	execute(uc(SROCE_SEND_FIRST, 0, MTU));
@@ -560,19 +559,19 @@ TEST(responder, unreliable_write_with_immediate_uses_a_receive_left_over)
 	CHECK(!r.rwqe_taken);
 }
 
-/* A driver that cannot execute a packet just does not say done(). */
-TEST(responder, unreliable_message_that_was_dropped_stays_dropped)
+/* A driver that cannot execute a packet does not call sroce_responder_done(). */
+TEST(responder, uc_rest_of_dropped_send_is_refused)
 {
 	setup(false, 0);
 	EQUAL(check(uc(SROCE_SEND_FIRST, 0, MTU)), SROCE_EXECUTE);
 	CHECK(req.take);
-	refused(uc(SROCE_SEND_MIDDLE, 1, MTU), SROCE_OUT_OF_PLACE);
-	refused(uc(SROCE_SEND_LAST, 2, MTU), SROCE_OUT_OF_PLACE);
+	expect_refusal(uc(SROCE_SEND_MIDDLE, 1, MTU), SROCE_OUT_OF_PLACE);
+	expect_refusal(uc(SROCE_SEND_LAST, 2, MTU), SROCE_OUT_OF_PLACE);
 	execute(uc(SROCE_SEND_ONLY, 3, MTU));
 	CHECK(req.take);
 }
 
-TEST(responder, unreliable_write_dropped_in_the_middle)
+TEST(responder, uc_rest_of_dropped_write_is_refused)
 {
 	struct sroce_pkt first = uc(SROCE_WRITE_FIRST, 0, MTU);
 
@@ -580,7 +579,7 @@ TEST(responder, unreliable_write_dropped_in_the_middle)
 	first.dma_len = 3 * MTU;
 	execute(first);
 	EQUAL(check(uc(SROCE_WRITE_MIDDLE, 1, MTU)), SROCE_EXECUTE);
-	refused(uc(SROCE_WRITE_LAST, 2, MTU), SROCE_OUT_OF_PLACE);
+	expect_refusal(uc(SROCE_WRITE_LAST, 2, MTU), SROCE_OUT_OF_PLACE);
 }
 
 static struct sroce_pkt xrc(u8 operation, u32 psn, u32 payload, u32 srqn)
@@ -598,17 +597,17 @@ static void setup_xrc(void)
 	r.log.transport = SROCE_XRC;
 }
 
-TEST(responder, xrc_message_stays_with_its_srq)
+TEST(responder, xrc_message_must_keep_its_srq)
 {
 	setup_xrc();
 	execute(xrc(SROCE_SEND_FIRST, 0, MTU, 5));
-	refused(xrc(SROCE_SEND_MIDDLE, 1, MTU, 6), SROCE_OUT_OF_PLACE);
-	refused(xrc(SROCE_SEND_LAST, 1, 1, 6), SROCE_OUT_OF_PLACE);
+	expect_refusal(xrc(SROCE_SEND_MIDDLE, 1, MTU, 6), SROCE_OUT_OF_PLACE);
+	expect_refusal(xrc(SROCE_SEND_LAST, 1, 1, 6), SROCE_OUT_OF_PLACE);
 	execute(xrc(SROCE_SEND_MIDDLE, 1, MTU, 5));
 	execute(xrc(SROCE_SEND_LAST, 2, 1, 5));
 	EQUAL(req.offset, 2 * MTU);
 	CHECK(req.receives);
-	/* The next one may be about another. */
+	/* The next message may name another SRQ. */
 	execute(xrc(SROCE_SEND_ONLY, 3, 1, 6));
 	EQUAL(r.msn, 2);
 }
@@ -621,7 +620,7 @@ static bool predicts(struct sroce_pkt pkt)
 	return sroce_responder_predicts(&r, headers, pkt.payload);
 }
 
-TEST(responder, xrc_middle_packets_are_predicted)
+TEST(responder, xrc_middle_packet_is_predicted)
 {
 	setup_xrc();
 	execute(xrc(SROCE_SEND_FIRST, 0, MTU, 5));
@@ -639,7 +638,7 @@ static bool predicts_write(struct sroce_pkt pkt)
 	return sroce_responder_predicts_write(&r, headers, pkt.payload);
 }
 
-TEST(responder, writes_of_one_packet_are_predicted)
+TEST(responder, write_of_one_packet_is_predicted)
 {
 	struct sroce_pkt pkt = packet(SROCE_WRITE_ONLY, 0, 2);
 
@@ -658,7 +657,7 @@ TEST(responder, writes_of_one_packet_are_predicted)
 	EQUAL(r.msn, 3);
 }
 
-TEST(responder, other_writes_are_not_predicted)
+TEST(responder, unexpected_write_is_not_predicted)
 {
 	struct sroce_pkt pkt = packet(SROCE_WRITE_ONLY, 0, 2), other;
 
@@ -684,7 +683,7 @@ TEST(responder, other_writes_are_not_predicted)
 	CHECK(!predicts_write(pkt));
 }
 
-TEST(responder, xrc_answers_are_of_its_transport)
+TEST(responder, xrc_response_has_xrc_opcode)
 {
 	struct sroce_pkt pkt = xrc(SROCE_READ_REQUEST, 0, 0, 5), again, out = {};
 
@@ -707,21 +706,21 @@ TEST(responder, xrc_answers_are_of_its_transport)
 	EQUAL(out.opcode, SROCE_XRC | SROCE_ATOMIC_ACKNOWLEDGE);
 }
 
-TEST(responder, xrc_duplicates_are_acknowledged_whatever_they_name)
+TEST(responder, xrc_duplicate_with_any_srq_is_acked)
 {
 	setup_xrc();
 	execute(xrc(SROCE_SEND_ONLY, 0, 1, 5));
 	EQUAL(check(xrc(SROCE_SEND_ONLY, 0, 1, 6)), SROCE_RESEND_ACK);
 }
 
-static bool answers(u32 psn, bool asks)
+static bool is_acked(u32 psn, bool ack_req)
 {
-	struct sroce_pkt pkt = { .psn = psn & 0xffffff, .ack_req = asks };
+	struct sroce_pkt pkt = { .psn = psn & 0xffffff, .ack_req = ack_req };
 
 	return sroce_responder_answers(&r, &pkt);
 }
 
-TEST(responder, first_of_duplicates_is_acknowledged)
+TEST(responder, first_of_consecutive_duplicates_is_acked)
 {
 	static const u32 firsts[] = { 0, 100, 0xfffffe };
 
@@ -730,11 +729,11 @@ TEST(responder, first_of_duplicates_is_acknowledged)
 
 		setup(true, psn);
 		sroce_responder_expect(&r, psn);
-		CHECK(answers(psn, false));
-		CHECK(!answers(psn + 1, false));
-		CHECK(answers(psn + 2, true));
-		CHECK(!answers(psn + 3, false));
-		CHECK(answers(psn, false));
-		CHECK(answers(psn, false));
+		CHECK(is_acked(psn, false));
+		CHECK(!is_acked(psn + 1, false));
+		CHECK(is_acked(psn + 2, true));
+		CHECK(!is_acked(psn + 3, false));
+		CHECK(is_acked(psn, false));
+		CHECK(is_acked(psn, false));
 	}
 }
