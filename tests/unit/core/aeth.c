@@ -2,7 +2,7 @@
 #include "aeth.h"
 #include "tap.h"
 
-TEST(aeth, rnr_delays_are_those_of_table_46)
+TEST(aeth, rnr_delays_match_table_46)
 {
 	EQUAL(sroce_rnr_delay(0), 655360);
 	EQUAL(sroce_rnr_delay(1), 10);
@@ -11,7 +11,7 @@ TEST(aeth, rnr_delays_are_those_of_table_46)
 	EQUAL(sroce_rnr_delay(0x20 | 12), 640);
 }
 
-TEST(aeth, rnr_waits_grow_to_a_millisecond)
+TEST(aeth, rnr_wait_grows_with_naks_up_to_limit)
 {
 	u32 naks, wait, before = 0;
 
@@ -29,8 +29,8 @@ TEST(aeth, rnr_waits_grow_to_a_millisecond)
 	}
 }
 
-/* From 0.02 ms on, every second entry doubles the one two before it. */
-TEST(aeth, rnr_delays_grow)
+/* From code 4 on, each delay is twice the delay two codes before. */
+TEST(aeth, rnr_delay_increases_with_code)
 {
 	u32 i;
 
@@ -40,7 +40,7 @@ TEST(aeth, rnr_delays_grow)
 		EQUAL(sroce_rnr_delay(i), 2 * sroce_rnr_delay(i - 2));
 }
 
-TEST(aeth, ack_timeout)
+TEST(aeth, ack_timeout_doubles_with_code)
 {
 	EQUAL(sroce_ack_timeout(0), 0);
 	EQUAL(sroce_ack_timeout(1), 8192);
@@ -49,7 +49,7 @@ TEST(aeth, ack_timeout)
 	EQUAL(sroce_ack_timeout(32 + 1), 8192);
 }
 
-TEST(aeth, syndromes)
+TEST(aeth, syndrome_has_class_and_value)
 {
 	EQUAL(sroce_aeth_class(SROCE_ACK_CREDITS_INVALID), SROCE_AETH_ACK);
 	EQUAL(sroce_aeth_class(SROCE_RNR_NAK | 31), SROCE_AETH_RNR);

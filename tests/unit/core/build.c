@@ -5,7 +5,7 @@
 
 static u64 rng = 1;
 
-static u64 chance(void)
+static u64 random_u64(void)
 {
 	rng = rng * 6364136223846793005ull + 1442695040888963407ull;
 	return rng >> 16 ^ rng << 40;
@@ -16,28 +16,28 @@ static struct sroce_pkt random_values(u8 opcode)
 	return (struct sroce_pkt) {
 		.op = &sroce_opcodes[opcode],
 		.opcode = opcode,
-		.solicited = chance() & 1,
-		.ack_req = chance() & 1,
-		.syndrome = chance(),
-		.pkey = chance(),
-		.qpn = chance() & 0xffffff,
-		.psn = chance() & 0xffffff,
-		.src_qpn = chance() & 0xffffff,
-		.qkey = chance(),
-		.srqn = chance() & 0xffffff,
-		.rkey = chance(),
-		.dma_len = chance(),
-		.msn = chance() & 0xffffff,
-		.va = chance(),
-		.swap_add = chance(),
-		.compare = chance(),
-		.original = chance(),
-		.imm = chance(),
+		.solicited = random_u64() & 1,
+		.ack_req = random_u64() & 1,
+		.syndrome = random_u64(),
+		.pkey = random_u64(),
+		.qpn = random_u64() & 0xffffff,
+		.psn = random_u64() & 0xffffff,
+		.src_qpn = random_u64() & 0xffffff,
+		.qkey = random_u64(),
+		.srqn = random_u64() & 0xffffff,
+		.rkey = random_u64(),
+		.dma_len = random_u64(),
+		.msn = random_u64() & 0xffffff,
+		.va = random_u64(),
+		.swap_add = random_u64(),
+		.compare = random_u64(),
+		.original = random_u64(),
+		.imm = random_u64(),
 	};
 }
 
-/* The fields that parsing sets; the rest is unchanged. */
-static void blank_what_is_not_there(struct sroce_pkt *pkt)
+/* sroce_parse() does not set the fields of headers that the packet does not have. */
+static void clear_absent_fields(struct sroce_pkt *pkt)
 {
 	u16 headers = pkt->op->headers;
 
@@ -103,12 +103,12 @@ static void round_trip(u8 opcode, u32 payload)
 	EQUAL(sroce_parse(&out, p, len, len + payload + pad + 4), 0);
 	EQUAL(!(p[1] & SROCE_BTH_MIGREQ), out.op->kind == SROCE_KIND_CNP);
 	EQUAL(p[1] & SROCE_BTH_TVER_MASK, 0);
-	blank_what_is_not_there(&in);
+	clear_absent_fields(&in);
 	check_same(&in, &out);
 	free(p);
 }
 
-TEST(build, parses_back_for_every_opcode)
+TEST(build, built_packet_parses_to_same_values)
 {
 	u32 opcode, payload, i;
 
@@ -123,7 +123,7 @@ TEST(build, parses_back_for_every_opcode)
 	}
 }
 
-TEST(build, cnp_is_a_bth_with_becn_and_16_zeros)
+TEST(build, cnp_has_becn_and_16_reserved_bytes)
 {
 	static const u8 want[28] = { 0x81, 0, 0xff, 0xff, 0x40, 1, 2, 3 };
 	const struct sroce_pkt from = {
@@ -142,10 +142,10 @@ TEST(build, cnp_is_a_bth_with_becn_and_16_zeros)
 	CHECK(pkt.becn && !pkt.fecn);
 	EQUAL(pkt.qpn, 0x010203);
 	EQUAL(pkt.payload, 0);
-	/* Neither less nor more than the 16 bytes */
+	/* It must have exactly 16 reserved bytes. */
 	EQUAL(sroce_parse(&pkt, p, 28, 28), SROCE_TOO_SHORT);
 	EQUAL(sroce_parse(&pkt, p, 36, 36), SROCE_BAD_PAYLOAD);
-	/* Every packet has these bits. */
+	/* All packets have FECN and BECN. */
 	p[0] = SROCE_SEND_ONLY;
 	p[4] = SROCE_BTH_FECN;
 	EQUAL(sroce_parse(&pkt, p, 32, 32), SROCE_WELL_FORMED);

@@ -16,12 +16,12 @@ static u32 bitwise(u32 crc, const u8 *p, u32 len)
 	return crc;
 }
 
-TEST(icrc, crc32_check_value)
+TEST(icrc, crc32_has_standard_check_value)
 {
 	EQUAL((u32)~sroce_crc32(~0u, "123456789", 9), 0xcbf43926);
 }
 
-TEST(icrc, crc32_agrees_with_its_definition)
+TEST(icrc, crc32_matches_bitwise_definition)
 {
 	u8 data[100];
 	u32 i;
@@ -62,7 +62,7 @@ static bool masked(bool ipv6, u32 byte, u32 bit)
 	u32 udp = ipv6 ? 40 : 20;
 
 	if (byte == udp + 4 || byte == udp + 5)
-		return true;	/* length: the argument counts */
+		return true;	/* the length is an argument */
 	if (byte == udp + 6 || byte == udp + 7)
 		return true;
 	if (!ipv6)
@@ -92,25 +92,25 @@ static void flip_all_bits(bool ipv6)
 	}
 }
 
-TEST(icrc, covers_what_is_invariant_over_ipv4)
+TEST(icrc, invariant_ipv4_fields_are_covered)
 {
 	flip_all_bits(false);
 }
 
-TEST(icrc, covers_what_is_invariant_over_ipv6)
+TEST(icrc, invariant_ipv6_fields_are_covered)
 {
 	flip_all_bits(true);
 }
 
-TEST(icrc, covers_the_length)
+TEST(icrc, length_is_covered)
 {
 	struct packet p = sample(false);
 
 	CHECK(icrc_state(p.ip, 0, p.bth, 60) != icrc_state(p.ip, 0, p.bth, 64));
 }
 
-/* Like segmentation: id, id + 1, ..., wrapping around. */
-TEST(icrc, numbers_the_ipv4_packets_of_a_burst)
+/* Segmentation increments the identification; it wraps around. */
+TEST(icrc, ipv4_id_increments_within_burst)
 {
 	struct packet first = sample(false), later;
 
@@ -125,8 +125,8 @@ TEST(icrc, numbers_the_ipv4_packets_of_a_burst)
 	      icrc_state(first.ip, 0, first.bth, 60));
 }
 
-/* Like some network cards. */
-TEST(icrc, numbers_of_a_burst_may_stand_still)
+/* Some network cards do not increment it. */
+TEST(icrc, ipv4_id_may_be_constant_within_burst)
 {
 	struct packet p = sample(false);
 	struct sroce_icrc icrc;
@@ -138,7 +138,7 @@ TEST(icrc, numbers_of_a_burst_may_stand_still)
 	      icrc_state(p.ip, 0, p.bth, 60));
 }
 
-TEST(icrc, packets_of_an_ipv6_burst_have_no_numbers)
+TEST(icrc, ipv6_burst_has_no_id)
 {
 	struct packet p = sample(true);
 
@@ -146,7 +146,7 @@ TEST(icrc, packets_of_an_ipv6_burst_have_no_numbers)
 }
 
 /* The structure is reused for each packet. */
-TEST(icrc, a_packet_leaves_nothing_to_the_next)
+TEST(icrc, reused_state_keeps_nothing_of_previous_packet)
 {
 	struct packet p = sample(false);
 	struct sroce_icrc icrc;
@@ -160,7 +160,7 @@ TEST(icrc, a_packet_leaves_nothing_to_the_next)
 	      icrc_state(p.ip, 2, p.bth, 60));
 }
 
-TEST(icrc, starts_with_ones_in_place_of_the_lrh)
+TEST(icrc, crc_starts_with_lrh_of_ones)
 {
 	const u8 lrh[SROCE_ICRC_LRH_BYTES] = { 0xff, 0xff, 0xff, 0xff,
 					       0xff, 0xff, 0xff, 0xff };
@@ -168,7 +168,7 @@ TEST(icrc, starts_with_ones_in_place_of_the_lrh)
 	EQUAL(bitwise(~0u, lrh, sizeof(lrh)), SROCE_ICRC_AFTER_LRH);
 }
 
-/* Lengths of whole steps, beginning with a CRC of zero. */
+/* A CRC of whole steps that starts at zero must have the same result. */
 static void compare_starts(bool ipv6)
 {
 	struct packet p = sample(ipv6);
@@ -189,17 +189,17 @@ static void compare_starts(bool ipv6)
 	}
 }
 
-TEST(icrc, steps_cover_an_ipv4_head)
+TEST(icrc, start_at_step_gives_same_crc_for_ipv4)
 {
 	compare_starts(false);
 }
 
-TEST(icrc, steps_cover_an_ipv6_head)
+TEST(icrc, start_at_step_gives_same_crc_for_ipv6)
 {
 	compare_starts(true);
 }
 
-TEST(icrc, trailer_has_its_least_significant_byte_first)
+TEST(icrc, trailer_is_little_endian)
 {
 	__le32 trailer = sroce_icrc_final(0x01020304);
 	const u8 *p = (const u8 *)&trailer;

@@ -6,7 +6,7 @@
 #include "env.h"
 #include "tap.h"
 
-#define MOST	80
+#define MAX_LENGTH	80
 
 /* The stores so far, one letter each; address and size of the last one. */
 static char order[8];
@@ -14,15 +14,15 @@ static u32 stores;
 static const void *last_at;
 static u32 last_bytes;
 
-static void note(char what)
+static void record(char what)
 {
 	if (stores < sizeof(order) - 1)
 		order[stores++] = what;
 }
 
-static void noted_memcpy(void *to, const void *from, size_t len)
+static void recorded_memcpy(void *to, const void *from, size_t len)
 {
-	note('c');
+	record('c');
 	memcpy(to, from, len);
 }
 
@@ -33,20 +33,20 @@ static void noted_memcpy(void *to, const void *from, size_t len)
 	(__typeof__(*(p)))unaligned_v;					\
 })
 #define smp_store_release(p, v)	do {					\
-	note('r');							\
+	record('r');							\
 	last_at = p;							\
 	last_bytes = sizeof(*(p));					\
 	*(p) = v;							\
 } while (0)
-#define smp_wmb()	note('w')
-#define memcpy(to, from, len)	noted_memcpy(to, from, len)
+#define smp_wmb()	record('w')
+#define memcpy(to, from, len)	recorded_memcpy(to, from, len)
 #include "../../../drivers/sroce/mem/last_word.h"
 #undef memcpy
 
-static void place(u32 at, u32 len)
+static void check_copy(u32 at, u32 len)
 {
-	static u8 memory[MOST + 32] __attribute__((aligned(64)));
-	u8 from[MOST + 32];
+	static u8 memory[MAX_LENGTH + 32] __attribute__((aligned(64)));
+	u8 from[MAX_LENGTH + 32];
 	u32 bytes = 8, i;
 
 	for (i = 0; i < sizeof(from); i++)
@@ -60,7 +60,7 @@ static void place(u32 at, u32 len)
 		EQUAL(memory[i], 0xee);
 	for (i = at + len; i < sizeof(memory); i++)
 		EQUAL(memory[i], 0xee);
-	/* The largest size that is aligned. */
+	/* The last store has the largest aligned size. */
 	while (bytes > len || (at + len) % bytes)
 		bytes /= 2;
 	EQUAL(last_bytes, bytes);
@@ -68,11 +68,11 @@ static void place(u32 at, u32 len)
 	CHECK(!strcmp(order, bytes < len ? "crw" : "rw"));
 }
 
-TEST(place, the_last_word_is_stored_last_and_at_once)
+TEST(last_word, last_word_is_stored_last_in_one_access)
 {
 	u32 at, len;
 
 	for (at = 0; at < 17; at++)
-		for (len = 1; len <= MOST; len++)
-			place(at, len);
+		for (len = 1; len <= MAX_LENGTH; len++)
+			check_copy(at, len);
 }

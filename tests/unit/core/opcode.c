@@ -79,7 +79,7 @@ static const struct {
 
 #define KNOWN ARRAY_SIZE(known)
 
-TEST(opcode, table_agrees_with_the_specification)
+TEST(opcode, table_matches_specification)
 {
 	u32 i;
 
@@ -93,7 +93,7 @@ TEST(opcode, table_agrees_with_the_specification)
 	}
 }
 
-TEST(opcode, everything_else_is_unknown)
+TEST(opcode, other_opcodes_are_unknown)
 {
 	u32 i, count = 0;
 
@@ -103,7 +103,7 @@ TEST(opcode, everything_else_is_unknown)
 	EQUAL(count, KNOWN);
 }
 
-TEST(opcode, immediate_and_invalidate_are_where_they_belong)
+TEST(opcode, immdt_and_ieth_are_in_correct_opcodes)
 {
 	static const u8 imm[] = { 0x03, 0x05, 0x09, 0x0b, 0x23, 0x25, 0x29,
 				  0x2b, 0x65, 0xa3, 0xa5, 0xa9, 0xab };
@@ -123,7 +123,7 @@ TEST(opcode, immediate_and_invalidate_are_where_they_belong)
 	EQUAL(invs, 4);
 }
 
-TEST(opcode, headers_fit_the_room_for_them)
+TEST(opcode, headers_fit_maximum_length)
 {
 	u32 i;
 

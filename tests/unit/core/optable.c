@@ -39,7 +39,7 @@ static u8 transport_bits(const char *names)
 	return bits;
 }
 
-TEST(optable, agrees_with_the_specification)
+TEST(optable, table_matches_specification)
 {
 	u32 i;
 
@@ -54,7 +54,7 @@ TEST(optable, agrees_with_the_specification)
 	}
 }
 
-TEST(optable, everything_else_is_allowed_nowhere)
+TEST(optable, other_operations_have_no_transport)
 {
 	u32 i, count = 0;
 
@@ -64,7 +64,7 @@ TEST(optable, everything_else_is_allowed_nowhere)
 	EQUAL(sroce_optable[SROCE_OP_NONE].transports, 0);
 }
 
-/* Are the packets of @op in the opcode table, and does the table lead back to @op? */
+/* The packets of @op must be in the opcode table, which must name @op. */
 static void check_packets(u32 op, u8 transport)
 {
 	const struct sroce_op_row *row = &sroce_optable[op];
@@ -90,7 +90,7 @@ static void check_packets(u32 op, u8 transport)
 	}
 }
 
-TEST(optable, packets_and_operations_lead_to_each_other)
+TEST(optable, packet_opcodes_match_their_operation)
 {
 	static const u8 transports[] = { SROCE_RC, SROCE_UC, SROCE_UD,
 					 SROCE_XRC };
@@ -104,7 +104,7 @@ TEST(optable, packets_and_operations_lead_to_each_other)
 				check_packets(op, transports[i]);
 }
 
-TEST(optable, what_fetches_has_a_response)
+TEST(optable, fetching_operation_has_response)
 {
 	u32 op;
 

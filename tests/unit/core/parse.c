@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Every packet buffer is allocated with exactly its length, so that the
- * address sanitizer sees a parser that reads too far.
+ * Each packet buffer has exactly the length of its packet, so that the address
+ * sanitizer detects reads behind the end.
  */
 #include <stdlib.h>
 #include "packet.h"
@@ -28,7 +28,7 @@ static enum sroce_malformed expected(u8 opcode, u32 len, u8 pad, u8 tver)
 	return SROCE_WELL_FORMED;
 }
 
-static void try(u8 *p, u32 len, u8 opcode, u8 pad, u8 tver)
+static void check_parse(u8 *p, u32 len, u8 opcode, u8 pad, u8 tver)
 {
 	struct sroce_pkt pkt = {};
 	enum sroce_malformed result;
@@ -44,7 +44,7 @@ static void try(u8 *p, u32 len, u8 opcode, u8 pad, u8 tver)
 		      SROCE_ICRC_BYTES, len);
 }
 
-TEST(parse, every_opcode_length_pad_and_version)
+TEST(parse, malformed_packet_is_refused)
 {
 	u32 len, opcode, i;
 
@@ -54,7 +54,7 @@ TEST(parse, every_opcode_length_pad_and_version)
 		memset(p, 0xa5, len);
 		for (opcode = 0; opcode < 256; opcode++)
 			for (i = 0; i < 64; i++)
-				try(p, len, opcode, i & 3, i >> 2);
+				check_parse(p, len, opcode, i & 3, i >> 2);
 		free(p);
 	}
 }
@@ -84,7 +84,7 @@ TEST(parse, headers_must_be_linear)
 	}
 }
 
-TEST(parse, fields_are_where_the_specification_puts_them)
+TEST(parse, fields_of_compare_swap_are_parsed)
 {
 	static const u8 cas[] = {
 		0x13, 0xc0, 0x12, 0x34, 0xc0, 0xab, 0xcd, 0xef,
@@ -107,7 +107,7 @@ TEST(parse, fields_are_where_the_specification_puts_them)
 	EQUAL(pkt.payload, 0);
 }
 
-TEST(parse, datagram_fields)
+TEST(parse, fields_of_ud_send_are_parsed)
 {
 	static const u8 ud[] = {
 		0x65, 0x10, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 9,
@@ -124,8 +124,8 @@ TEST(parse, datagram_fields)
 	CHECK(!memcmp(&pkt.imm, ud + 20, 4));
 }
 
-/* Annex A19: FETH comes before RETH; its reserved bits mean nothing. */
-TEST(parse, placement_and_selectivity_of_flush)
+/* Annex A19: FETH comes before RETH; its reserved bits are ignored. */
+TEST(parse, feth_of_flush_is_parsed)
 {
 	u8 p[SROCE_BTH_BYTES + 4 + 16 + SROCE_ICRC_BYTES] = { SROCE_FLUSH };
 	struct sroce_pkt pkt = {};
@@ -142,7 +142,7 @@ TEST(parse, placement_and_selectivity_of_flush)
 	EQUAL(pkt.payload, 0);
 }
 
-TEST(parse, srq_number_of_xrc)
+TEST(parse, srq_number_of_xrc_is_parsed)
 {
 	static const u8 write[] = {
 		0xab, 0x00, 0xff, 0xff, 0, 0, 0, 2, 0, 0, 0, 1,
@@ -153,7 +153,7 @@ TEST(parse, srq_number_of_xrc)
 	struct sroce_pkt pkt = {};
 
 	EQUAL(sroce_parse(&pkt, write, sizeof(write), sizeof(write)), 0);
-	/* The eight bits before it are reserved. */
+	/* The eight bits before the SRQ number are reserved. */
 	EQUAL(pkt.srqn, 0x123456);
 	EQUAL(pkt.va, 0x0102030405060708);
 	EQUAL(pkt.rkey, 0xdeadbeef);

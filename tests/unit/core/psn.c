@@ -3,7 +3,7 @@
 #include "resp_res.h"
 #include "tap.h"
 
-TEST(psn, add_wraps)
+TEST(psn, add_wraps_at_24_bits)
 {
 	EQUAL(sroce_psn_add(0xffffff, 1), 0);
 	EQUAL(sroce_psn_add(0xfffffe, 5), 3);
@@ -11,7 +11,7 @@ TEST(psn, add_wraps)
 	EQUAL(sroce_psn_add(5, 0x1000000), 5);
 }
 
-TEST(psn, diff_undoes_add_over_half_the_space)
+TEST(psn, diff_is_signed_within_half_psn_space)
 {
 	static const u32 starts[] = { 0, 1, 0x7fffff, 0x800000, 0x800001,
 				      0xfffffe, 0xffffff };
@@ -27,7 +27,7 @@ TEST(psn, diff_undoes_add_over_half_the_space)
 		}
 }
 
-TEST(psn, packets_of_a_message)
+TEST(psn, message_length_gives_packet_count)
 {
 	EQUAL(sroce_packets(0, 256), 1);
 	EQUAL(sroce_packets(1, 256), 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Packets that the in-tree rxe sent, captured on a veth device with
- * vectors/capture: each must parse, build again to the same bytes, and have
- * the ICRC that we compute.
+ * vectors/capture.  Each must parse, build to the same bytes, and have the
+ * computed ICRC.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static void check_build(const struct sroce_pkt *pkt, const u8 *bth)
 	u8 built[SROCE_MAX_HEADER];
 
 	EQUAL(sroce_build(built, pkt), pkt->op->length);
-	/* rxe leaves MigReq clear; both mean that no migration goes on. */
+	/* rxe leaves MigReq clear.  Both values are valid without migration. */
 	built[1] &= ~SROCE_BTH_MIGREQ;
 	CHECK((built[1] | (bth[1] & SROCE_BTH_MIGREQ)) == bth[1]);
 	built[1] = bth[1];
@@ -88,12 +88,12 @@ static void check_capture(const char *name)
 		      i != (SROCE_ANY | SROCE_CNP));
 }
 
-TEST(vectors, rxe_over_ipv4)
+TEST(vectors, packets_of_rxe_over_ipv4_are_valid)
 {
 	check_capture(VECTORS "/rxe-ipv4.pcap");
 }
 
-TEST(vectors, rxe_over_ipv6)
+TEST(vectors, packets_of_rxe_over_ipv6_are_valid)
 {
 	check_capture(VECTORS "/rxe-ipv6.pcap");
 }
