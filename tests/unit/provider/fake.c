@@ -28,7 +28,7 @@ static int kick_fd = -1;
 
 static const struct verbs_device_ops *driver;
 
-/* The provider's constructor calls this one instead of libibverbs'. */
+/* The constructor of the provider calls this function instead of that of libibverbs. */
 __attribute__((__visibility__("default")))
 void SROCE_REGISTER(const struct verbs_device_ops *ops)
 {
@@ -536,7 +536,7 @@ struct ibv_context *fake_open(void)
 	return context ? &context->context : NULL;
 }
 
-/* The same for a context that another process has opened. */
+/* Like fake_open(), for a context that another process has opened. */
 struct ibv_context *fake_import(void)
 {
 	struct ibv_device *device = new_device();

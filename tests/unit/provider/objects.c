@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Creating and destroying every object, refusals, shared doorbell pages.
+ * Creation and destruction of all objects, errors, shared doorbell pages.
  */
 #include <stdlib.h>
 
@@ -8,20 +8,20 @@
 
 #include "fixture.h"
 
-static void driver_is_found(void)
+static void driver_registration(void)
 {
 	const struct verbs_device_ops *ops = fake_driver();
 
 	ok(ops && !strcmp(ops->name, "sroce"), "the constructor registers sroce");
 	ok(ops->match_table[0].kind == VERBS_MATCH_DRIVER_ID &&
 	   ops->match_table[0].u.driver_id == SROCE_DRIVER_ID &&
-	   !ops->match_table[1].kind, "it matches by driver id only");
+	   !ops->match_table[1].kind, "the driver matches by driver ID only");
 	ok(ops->match_min_abi_version == SROCE_ABI_VERSION &&
 	   ops->match_max_abi_version == SROCE_ABI_VERSION,
-	   "it matches one ABI version only");
+	   "the driver matches one ABI version only");
 }
 
-static void other_version_is_refused(void)
+static void other_abi_version(void)
 {
 	memset(&fake, 0, sizeof(fake));
 	fake.abi_version = SROCE_ABI_VERSION + 1;
@@ -30,31 +30,31 @@ static void other_version_is_refused(void)
 	   "a module of another ABI version is refused");
 }
 
-static void requests_are_well_formed(const struct fixture *fx)
+static void request_format(const struct fixture *fx)
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 2, 0 } };
 	struct ibv_srq *srq = ibv_create_srq(fx->pd, &srq_attr);
 	struct ibv_qp *qp = fixture_qp(fx, IBV_QPT_RC, false);
 
 	ok(srq && qp && !fake.bad_request,
-	   "requests and responses have the ABI's sizes and zeros");
+	   "commands have the sizes of the ABI and zeros in reserved fields");
 	ok(!ibv_destroy_qp(qp), "destroy QP");
 	ok(!ibv_destroy_srq(srq), "destroy SRQ");
 }
 
-static void extended_qp_is_recognised(const struct fixture *fx)
+static void extended_qp(const struct fixture *fx)
 {
 	struct ibv_qp *plain = fixture_qp(fx, IBV_QPT_RC, false);
 	struct ibv_qp *extended = fixture_qp(fx, IBV_QPT_RC, true);
 
 	ok(!ibv_qp_to_qp_ex(plain), "a plain QP has no extended interface");
 	ok(ibv_qp_to_qp_ex(extended),
-	   "this libibverbs finds the extended interface of a QP");
+	   "libibverbs finds the extended interface of a QP");
 	ibv_destroy_qp(plain);
 	ibv_destroy_qp(extended);
 }
 
-static void doorbell_pages_are_shared(const struct fixture *fx)
+static void shared_doorbell_pages(const struct fixture *fx)
 {
 	struct ibv_qp *qps[40];
 	int before = fake.mapped;
@@ -66,13 +66,13 @@ static void doorbell_pages_are_shared(const struct fixture *fx)
 	ok(fake.mapped == before + 40 + 2,
 	   "40 QPs map 40 rings and two doorbell pages");
 	ok(to_sroce_qp(qps[33])->sq.slot ==
-	   fake_queue(qps[33]->handle)->slot, "a slot is where it should be");
+	   fake_queue(qps[33]->handle)->slot, "a QP has the slot that the kernel assigned");
 	for (i = 0; i < NUM(qps); i++)
 		ibv_destroy_qp(qps[i]);
-	ok(fake.mapped == before, "the last user unmaps a page");
+	ok(fake.mapped == before, "the last user unmaps a doorbell page");
 }
 
-static void failures_leave_nothing(const struct fixture *fx)
+static void failed_creation(const struct fixture *fx)
 {
 	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_RC);
 	int before = fake.mapped;
@@ -80,12 +80,12 @@ static void failures_leave_nothing(const struct fixture *fx)
 	fake.fail = EMFILE;
 	errno = 0;
 	ok(!ibv_create_qp_ex(fx->context, &attr) && errno == EMFILE,
-	   "the kernel's refusal is passed on");
+	   "the errno of a create command is returned");
 	fake.fail_map = EPERM;
 	errno = 0;
 	ok(!ibv_create_qp_ex(fx->context, &attr) && errno == EPERM,
-	   "so is that of a mapping");
-	ok(fake.mapped == before, "and nothing is left mapped");
+	   "the errno of mmap() is returned");
+	ok(fake.mapped == before, "a failed creation leaves nothing mapped");
 }
 
 static int qp_errno(const struct fixture *fx, struct ibv_qp_init_attr_ex attr)
@@ -104,31 +104,31 @@ static void unsupported_qps(const struct fixture *fx)
 {
 	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_RAW_PACKET);
 
-	ok(qp_errno(fx, attr) == EOPNOTSUPP, "raw packet QP");
+	ok(qp_errno(fx, attr) == EOPNOTSUPP, "a raw packet QP is not supported");
 	attr.qp_type = IBV_QPT_XRC_SEND;
-	ok(!qp_errno(fx, attr), "XRC initiator");
+	ok(!qp_errno(fx, attr), "an XRC initiator is created");
 	attr.qp_type = IBV_QPT_XRC_RECV;
-	ok(qp_errno(fx, attr) == EINVAL, "XRC target without a domain");
+	ok(qp_errno(fx, attr) == EINVAL, "an XRC target without an XRC domain is refused");
 	attr.qp_type = IBV_QPT_UC;
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_READ;
-	ok(qp_errno(fx, attr) == EOPNOTSUPP, "UC with READ");
+	ok(qp_errno(fx, attr) == EOPNOTSUPP, "UC with READ is not supported");
 	attr.qp_type = IBV_QPT_UD;
 	attr.send_ops_flags = IBV_QP_EX_WITH_RDMA_WRITE;
-	ok(qp_errno(fx, attr) == EOPNOTSUPP, "UD with WRITE");
+	ok(qp_errno(fx, attr) == EOPNOTSUPP, "UD with WRITE is not supported");
 	attr.qp_type = IBV_QPT_RC;
 	attr.send_ops_flags = IBV_QP_EX_WITH_TSO;
-	ok(qp_errno(fx, attr) == EOPNOTSUPP, "RC with TSO");
+	ok(qp_errno(fx, attr) == EOPNOTSUPP, "RC with TSO is not supported");
 	attr.send_ops_flags = IBV_QP_EX_WITH_TSO - 1;
-	ok(!qp_errno(fx, attr), "RC with all that there is");
+	ok(!qp_errno(fx, attr), "RC with all supported operations is created");
 	attr.comp_mask |= IBV_QP_INIT_ATTR_RX_HASH;
-	ok(qp_errno(fx, attr) == EOPNOTSUPP, "unknown attributes");
+	ok(qp_errno(fx, attr) == EOPNOTSUPP, "a QP with RX hash is not supported");
 	attr.comp_mask = 0;
-	ok(qp_errno(fx, attr) == EINVAL, "no protection domain");
+	ok(qp_errno(fx, attr) == EINVAL, "a QP without a protection domain is refused");
 }
 
-/* libibverbs stores it in the QP, but does not add it to the command. */
-static void cq_of_an_initiator_goes(const struct fixture *fx)
+/* libibverbs stores the CQ in the QP, but does not add it to the command. */
+static void recv_cq_of_initiator(const struct fixture *fx)
 {
 	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_XRC_SEND);
 	struct ibv_cq *cq = ibv_create_cq(fx->context, 8, NULL, NULL, 0);
@@ -136,10 +136,10 @@ static void cq_of_an_initiator_goes(const struct fixture *fx)
 
 	attr.recv_cq = cq;
 	qp = ibv_create_qp_ex(fx->context, &attr);
-	ok(qp && qp->recv_cq == cq, "an XRC initiator with a CQ to receive");
-	ok(!ibv_destroy_cq(cq), "that CQ goes");
+	ok(qp && qp->recv_cq == cq, "an XRC initiator with a receive CQ is created");
+	ok(!ibv_destroy_cq(cq), "the receive CQ of an XRC initiator can be destroyed first");
 	set_state(qp, IBV_QPS_RESET);
-	ok(!ibv_destroy_qp(qp), "then the QP does");
+	ok(!ibv_destroy_qp(qp), "the XRC initiator is destroyed after its receive CQ");
 }
 
 static int cq_errno(const struct fixture *fx, uint64_t wc_flags,
@@ -166,30 +166,31 @@ static void unsupported_cqs(const struct fixture *fx)
 {
 	ok(!cq_errno(fx, SROCE_WC_FLAGS, IBV_CQ_INIT_ATTR_MASK_FLAGS,
 		     IBV_CREATE_CQ_ATTR_SINGLE_THREADED),
-	   "CQ with all that there is");
+	   "a CQ with all supported flags is created");
 	ok(cq_errno(fx, IBV_WC_EX_WITH_CVLAN, 0, 0) == EOPNOTSUPP,
-	   "CQ with VLAN tags");
+	   "a CQ with VLAN tags is not supported");
 	ok(cq_errno(fx, IBV_WC_EX_WITH_TM_INFO, 0, 0) == EOPNOTSUPP,
-	   "CQ with tag matching");
+	   "a CQ with tag matching is not supported");
 	ok(cq_errno(fx, 0, IBV_CQ_INIT_ATTR_MASK_FLAGS, 1 << 8) == EOPNOTSUPP,
-	   "CQ with an unknown flag");
-	ok(cq_errno(fx, 0, 1 << 8, 0) == EOPNOTSUPP, "unknown attributes");
+	   "a CQ with an unknown flag is not supported");
+	ok(cq_errno(fx, 0, 1 << 8, 0) == EOPNOTSUPP,
+	   "a CQ with an unknown attribute is not supported");
 }
 
-static void time_is_asked_for(const struct fixture *fx)
+static void cq_creation_flags(const struct fixture *fx)
 {
 	cq_errno(fx, IBV_WC_STANDARD_FLAGS, 0, 0);
-	ok(!fake.cq_flags, "a CQ without timestamps");
+	ok(!fake.cq_flags, "a CQ without timestamps has no creation flag");
 	cq_errno(fx, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP, 0, 0);
 	ok(fake.cq_flags == IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION,
-	   "the kernel hears that a CQ wants timestamps");
+	   "timestamps set a creation flag of the CQ");
 	cq_errno(fx, IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK, 0, 0);
 	ok(fake.cq_flags == IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION,
-	   "by whichever clock");
+	   "wall clock timestamps set the same flag");
 	ok(!cq_errno(fx, 0, IBV_CQ_INIT_ATTR_MASK_FLAGS,
 		     IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN) &&
 	   fake.cq_flags == IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN,
-	   "and that it ignores overruns");
+	   "ignoring overruns sets a creation flag of the CQ");
 }
 
 static void thread_domains(const struct fixture *fx)
@@ -202,25 +203,26 @@ static void thread_domains(const struct fixture *fx)
 	struct ibv_qp *qp;
 
 	ok(td && parent && parent->handle == fx->pd->handle,
-	   "a parent domain stands for its protection domain");
+	   "a parent domain has the handle of its protection domain");
 	inside.pd = parent;
 	qp = fixture_qp(&inside, IBV_QPT_RC, false);
 	ok(!to_sroce_qp(qp)->sq.lock.needed && !to_sroce_qp(qp)->rq.lock.needed,
 	   "a QP in a thread domain takes no locks");
 	ibv_destroy_qp(qp);
 	qp = fixture_qp(fx, IBV_QPT_RC, false);
-	ok(to_sroce_qp(qp)->sq.lock.needed, "any other QP does");
+	ok(to_sroce_qp(qp)->sq.lock.needed, "a QP outside a thread domain takes locks");
 	ibv_destroy_qp(qp);
 
-	ok(ibv_dealloc_td(td) == EBUSY, "a thread domain in use stays");
-	ok(ibv_dealloc_pd(fx->pd) == EBUSY, "a protection domain too");
-	ok(!ibv_dealloc_pd(parent) && !ibv_dealloc_td(td), "until then");
+	ok(ibv_dealloc_td(td) == EBUSY, "a thread domain in use is busy");
+	ok(ibv_dealloc_pd(fx->pd) == EBUSY, "a protection domain with a parent domain is busy");
+	ok(!ibv_dealloc_pd(parent) && !ibv_dealloc_td(td),
+	   "unused parent and thread domains are freed");
 }
 
-/* A program's allocator: returns memory that is not zeroed, or @answer. */
+/* A program's allocator.  Returns memory that is not zeroed, or @result if @fixed. */
 struct allocator {
-	bool answers;
-	void *answer;
+	bool fixed;
+	void *result;
 	int live;
 	size_t alignment;
 	uint64_t types[8];
@@ -236,16 +238,16 @@ static void *allocate(struct ibv_pd *pd, void *context, size_t size,
 	(void)pd;
 	a->types[a->calls++ % NUM(a->types)] = resource_type;
 	a->alignment = alignment;
-	if (a->answers)
-		return a->answer;
+	if (a->fixed)
+		return a->result;
 	memory = aligned_alloc(alignment, size);
 	memset(memory, 0x5a, size);
 	a->live++;
 	return memory;
 }
 
-static void give_back(struct ibv_pd *pd, void *context, void *memory,
-		      uint64_t resource_type)
+static void release(struct ibv_pd *pd, void *context, void *memory,
+		    uint64_t resource_type)
 {
 	struct allocator *a = context;
 
@@ -255,21 +257,21 @@ static void give_back(struct ibv_pd *pd, void *context, void *memory,
 	free(memory);
 }
 
-static struct ibv_pd *domain_of(const struct fixture *fx, struct allocator *a)
+static struct ibv_pd *parent_domain(const struct fixture *fx, struct allocator *a)
 {
 	struct ibv_parent_domain_init_attr attr = {
 		.pd = fx->pd,
 		.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS |
 			     IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT,
 		.alloc = allocate,
-		.free = give_back,
+		.free = release,
 		.pd_context = a,
 	};
 
 	return ibv_alloc_parent_domain(fx->context, &attr);
 }
 
-static struct ibv_cq_ex *cq_in(const struct fixture *fx, struct ibv_pd *parent)
+static struct ibv_cq_ex *create_cq_in(const struct fixture *fx, struct ibv_pd *parent)
 {
 	struct ibv_cq_init_attr_ex attr = {
 		.cqe = 4,
@@ -283,12 +285,12 @@ static struct ibv_cq_ex *cq_in(const struct fixture *fx, struct ibv_pd *parent)
 	return cq;
 }
 
-static uint64_t type_of(uint32_t resource)
+static uint64_t resource_type(uint32_t resource)
 {
 	return (uint64_t)SROCE_DRIVER_ID << 32 | resource;
 }
 
-static void allocated_by_the_program(const struct fixture *fx)
+static void custom_allocator(const struct fixture *fx)
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 2, 0 } };
 	struct allocator a = {};
@@ -297,71 +299,73 @@ static void allocated_by_the_program(const struct fixture *fx)
 	struct ibv_srq *srq;
 	struct ibv_qp *qp;
 
-	inside.pd = domain_of(fx, &a);
+	inside.pd = parent_domain(fx, &a);
 	qp = fixture_qp(&inside, IBV_QPT_RC, true);
 	srq = ibv_create_srq(inside.pd, &srq_attr);
-	cq = cq_in(fx, inside.pd);
+	cq = create_cq_in(fx, inside.pd);
 	ok(qp && srq && cq && a.live == 3 && a.calls == 3 &&
-	   a.types[0] == type_of(1) && a.types[1] == type_of(2) &&
-	   a.types[2] == type_of(3), "QP, SRQ, CQ: the program's allocator");
+	   a.types[0] == resource_type(1) && a.types[1] == resource_type(2) &&
+	   a.types[2] == resource_type(3), "QP, SRQ and CQ come from the program's allocator");
 	ok(a.alignment == SROCE_CACHE_LINE &&
-	   !((uintptr_t)qp % SROCE_CACHE_LINE), "it is told the alignment");
+	   !((uintptr_t)qp % SROCE_CACHE_LINE), "the allocator gets the alignment");
 	ok(!to_sroce_qp(qp)->sq.tail && !to_sroce_qp(qp)->sq.sqe &&
 	   !to_sroce_srq(srq)->rq.tail && !cq_ex_to_sroce_cq(cq)->head,
-	   "memory that it did not zero");
+	   "the provider zeroes memory from the allocator");
 	ok(ibv_dealloc_pd(inside.pd) == EBUSY,
-	   "the parent domain stays while there are objects");
+	   "a parent domain with objects is busy");
 	ok(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq) &&
 	   !ibv_destroy_cq(ibv_cq_ex_to_cq(cq)) && !a.live && a.calls == 6 &&
-	   a.types[3] == type_of(1) && a.types[4] == type_of(2) &&
-	   a.types[5] == type_of(3), "and all comes back to it");
-	ok(!ibv_dealloc_pd(inside.pd), "then the parent domain goes");
+	   a.types[3] == resource_type(1) && a.types[4] == resource_type(2) &&
+	   a.types[5] == resource_type(3), "destroyed objects are returned to the allocator");
+	ok(!ibv_dealloc_pd(inside.pd), "a parent domain without objects is freed");
 }
 
-static void allocator_that_does_not(const struct fixture *fx)
+static void allocator_without_memory(const struct fixture *fx)
 {
 	struct allocator a = {
-		.answers = true, .answer = IBV_ALLOCATOR_USE_DEFAULT,
+		.fixed = true, .result = IBV_ALLOCATOR_USE_DEFAULT,
 	};
 	struct fixture inside = *fx;
 	struct ibv_qp_init_attr_ex attr;
 	struct ibv_qp *qp;
 
-	inside.pd = domain_of(fx, &a);
+	inside.pd = parent_domain(fx, &a);
 	qp = fixture_qp(&inside, IBV_QPT_RC, false);
-	ok(qp && a.calls == 1, "IBV_ALLOCATOR_USE_DEFAULT");
+	ok(qp && a.calls == 1, "IBV_ALLOCATOR_USE_DEFAULT is followed");
 	ok(!ibv_destroy_qp(qp) && a.calls == 1,
-	   "the program does not get back what was not its own");
+	   "memory of the default allocator is not returned to the program");
 	attr = fixture_qp_attr(&inside, IBV_QPT_RC);
-	a.answer = NULL;
+	a.result = NULL;
 	errno = 0;
 	ok(!ibv_create_qp_ex(fx->context, &attr) && errno == ENOMEM &&
-	   a.calls == 2, "an allocator that has none: ENOMEM");
-	a.answers = false;
+	   a.calls == 2, "an allocator without memory causes ENOMEM");
+	a.fixed = false;
 	fake.fail = EMFILE;
 	errno = 0;
 	ok(!ibv_create_qp_ex(fx->context, &attr) && errno == EMFILE &&
-	   !a.live && a.calls == 4, "the kernel refuses: it comes back");
-	ok(!ibv_dealloc_pd(inside.pd), "and nothing is left of it");
+	   !a.live && a.calls == 4, "a failed create command returns memory to the allocator");
+	ok(!ibv_dealloc_pd(inside.pd), "a parent domain is freed after failed creations");
 }
 
-static int parent_errno(const struct fixture *fx, bool alloc, bool release)
+static int parent_errno(const struct fixture *fx, bool has_alloc, bool has_free)
 {
 	struct ibv_parent_domain_init_attr attr = {
 		.pd = fx->pd,
 		.comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS,
-		.alloc = alloc ? allocate : NULL,
-		.free = release ? give_back : NULL,
+		.alloc = has_alloc ? allocate : NULL,
+		.free = has_free ? release : NULL,
 	};
 
 	errno = 0;
 	return ibv_alloc_parent_domain(fx->context, &attr) ? 0 : errno;
 }
 
-static void half_an_allocator(const struct fixture *fx)
+static void incomplete_allocator(const struct fixture *fx)
 {
-	ok(parent_errno(fx, false, true) == EINVAL, "no function to allocate");
-	ok(parent_errno(fx, true, false) == EINVAL, "none to free");
+	ok(parent_errno(fx, false, true) == EINVAL,
+	   "an allocator without a function to allocate is refused");
+	ok(parent_errno(fx, true, false) == EINVAL,
+	   "an allocator without a function to free is refused");
 }
 
 static void address_handles(const struct fixture *fx)
@@ -370,7 +374,7 @@ static void address_handles(const struct fixture *fx)
 	struct ibv_ah *ah = ibv_create_ah(fx->pd, &attr);
 
 	ok(ah && to_sroce_ah(ah)->number == ah->handle + 1000,
-	   "an address handle has the kernel's number");
+	   "an address handle has the number from the kernel");
 	ok(!ibv_destroy_ah(ah), "destroy AH");
 }
 
@@ -383,13 +387,13 @@ static void device_attributes(const struct fixture *fx)
 
 	ok(!ibv_query_device_ex(fx->context, NULL, &attr) &&
 	   attr.completion_timestamp_mask == UINT64_MAX &&
-	   attr.hca_core_clock == 1000000, "timestamps are nanoseconds");
-	ok(!strcmp(attr.orig_attr.fw_ver, "1.2.3"), "firmware version");
+	   attr.hca_core_clock == 1000000, "timestamps have 64 bits and count nanoseconds");
+	ok(!strcmp(attr.orig_attr.fw_ver, "1.2.3"), "the firmware version is returned");
 	ok(!ibv_query_device(fx->context, &attr.orig_attr),
-	   "the small query works too");
+	   "ibv_query_device() works");
 	ok(!ibv_query_rt_values_ex(fx->context, &values) &&
 	   values.comp_mask == IBV_VALUES_MASK_RAW_CLOCK &&
-	   values.raw_clock.tv_nsec, "raw clock");
+	   values.raw_clock.tv_nsec, "the raw clock is returned");
 }
 
 static void environment(void)
@@ -399,7 +403,7 @@ static void environment(void)
 	setenv("SROCE_SINGLE_THREADED", "1", 1);
 	fixture_open(&fx);
 	ok(!to_sroce_cq(fx.cq)->lock.needed,
-	   "SROCE_SINGLE_THREADED=1 does without locks");
+	   "SROCE_SINGLE_THREADED=1 disables locks");
 	fixture_close(&fx);
 	unsetenv("SROCE_SINGLE_THREADED");
 }
@@ -409,24 +413,24 @@ static void memory_regions(const struct fixture *fx)
 	static char buffer[64];
 	struct ibv_mr *mr = ibv_reg_mr(fx->pd, buffer, sizeof(buffer), 0);
 
-	ok(mr && !ibv_dereg_mr(mr), "a memory region comes and goes");
+	ok(mr && !ibv_dereg_mr(mr), "a memory region is registered and deregistered");
 }
 
-/* No order is promised, neither of all bytes of a message nor within blocks of 128. */
-static void order_of_bytes(const struct fixture *fx)
+/* No order is guaranteed: not of the bytes of a message, not within 128-byte blocks. */
+static void data_order(const struct fixture *fx)
 {
 	static const enum ibv_wr_opcode opcodes[] = {
 		IBV_WR_SEND, IBV_WR_RDMA_WRITE, IBV_WR_RDMA_READ,
 	};
 	struct ibv_qp *qp = fixture_qp(fx, IBV_QPT_RC, false);
-	int promised = 0;
+	int guaranteed = 0;
 	size_t i;
 
-	/* Flag 1 asks for a mask of the promises. */
+	/* Flag 1 requests a mask of the guarantees (IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS). */
 	for (i = 0; i < NUM(opcodes); i++)
-		promised |= ibv_query_qp_data_in_order(qp, opcodes[i], 0) |
-			    ibv_query_qp_data_in_order(qp, opcodes[i], 1);
-	ok(!promised, "no order of bytes within a packet is promised");
+		guaranteed |= ibv_query_qp_data_in_order(qp, opcodes[i], 0) |
+			      ibv_query_qp_data_in_order(qp, opcodes[i], 1);
+	ok(!guaranteed, "no order of data is guaranteed");
 	ibv_destroy_qp(qp);
 }
 
@@ -434,24 +438,24 @@ GROUP(objects)
 {
 	struct fixture fx;
 
-	driver_is_found();
-	other_version_is_refused();
+	driver_registration();
+	other_abi_version();
 	fixture_open(&fx);
-	requests_are_well_formed(&fx);
-	extended_qp_is_recognised(&fx);
-	doorbell_pages_are_shared(&fx);
-	failures_leave_nothing(&fx);
+	request_format(&fx);
+	extended_qp(&fx);
+	shared_doorbell_pages(&fx);
+	failed_creation(&fx);
 	unsupported_qps(&fx);
-	cq_of_an_initiator_goes(&fx);
+	recv_cq_of_initiator(&fx);
 	unsupported_cqs(&fx);
-	time_is_asked_for(&fx);
+	cq_creation_flags(&fx);
 	thread_domains(&fx);
-	allocated_by_the_program(&fx);
-	allocator_that_does_not(&fx);
-	half_an_allocator(&fx);
+	custom_allocator(&fx);
+	allocator_without_memory(&fx);
+	incomplete_allocator(&fx);
 	address_handles(&fx);
 	memory_regions(&fx);
-	order_of_bytes(&fx);
+	data_order(&fx);
 	device_attributes(&fx);
 	fixture_close(&fx);
 	environment();

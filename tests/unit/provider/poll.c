@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Polling and arming, over several passes of the ring.
+ * Polling and arming, while the ring wraps several times.
  */
 #include "fixture.h"
 
@@ -23,26 +23,26 @@ static struct sroce_cqe example(uint32_t index)
 	};
 }
 
-static void every_field(const struct fixture *fx)
+static void completion_fields(const struct fixture *fx)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);
 	struct ibv_wc wc;
 
 	memset(&wc, 0xa5, sizeof(wc));
-	ok(!ibv_poll_cq(fx->cq, 1, &wc), "an empty ring");
+	ok(!ibv_poll_cq(fx->cq, 1, &wc), "an empty ring has no completion");
 	fake_complete(queue, 0, example(0));
-	ok(ibv_poll_cq(fx->cq, 1, &wc) == 1, "one completion");
+	ok(ibv_poll_cq(fx->cq, 1, &wc) == 1, "one completion is polled");
 	ok(wc.wr_id == 1000 && wc.status == IBV_WC_SUCCESS &&
 	   wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM && wc.vendor_err == 19 &&
 	   wc.byte_len == 0 && wc.imm_data == 0x12345678 && wc.qp_num == 17 &&
 	   wc.src_qp == 18 && wc.pkey_index == 20 && wc.slid == 0 &&
-	   wc.sl == 2 && wc.dlid_path_bits == 0, "its fields");
+	   wc.sl == 2 && wc.dlid_path_bits == 0, "a completion has all fields");
 	ok(wc.wc_flags == (IBV_WC_GRH | IBV_WC_WITH_IMM),
-	   "flags that programs do not know are kept from them");
+	   "internal flags are not returned");
 }
 
-/* Completes @num requests and polls them in two steps; is the order kept? */
-static bool pass(const struct fixture *fx, uint32_t *index, uint32_t num)
+/* Complete @num requests and poll them in two calls.  Is the order kept? */
+static bool poll_in_order(const struct fixture *fx, uint32_t *index, uint32_t num)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);
 	struct sroce_cq_slot *slot = queue->slot;
@@ -62,15 +62,15 @@ static bool pass(const struct fixture *fx, uint32_t *index, uint32_t num)
 	return slot->head == *index;
 }
 
-static void many_passes(const struct fixture *fx)
+static void ring_wraps(const struct fixture *fx)
 {
 	uint32_t index = 1;
 	bool good = true;
 	int i;
 
 	for (i = 0; i < 50; i++)
-		good &= pass(fx, &index, 1 + i % 8);
-	ok(good, "order is kept over many passes of the ring");
+		good &= poll_in_order(fx, &index, 1 + i % 8);
+	ok(good, "completions keep their order when the ring wraps");
 }
 
 static void arming(const struct fixture *fx)
@@ -82,22 +82,22 @@ static void arming(const struct fixture *fx)
 
 	ibv_req_notify_cq(fx->cq, 0);
 	ok(slot->arm != before && !(slot->arm & SROCE_ARM_SOLICITED),
-	   "armed for any");
+	   "a CQ is armed for any completion");
 	before = slot->arm;
 	ibv_req_notify_cq(fx->cq, 1);
-	ok(slot->arm == before, "that includes solicited ones");
+	ok(slot->arm == before, "arming for any completion includes solicited ones");
 	slot->served_arm = before;
 	ibv_req_notify_cq(fx->cq, 1);
 	ok(slot->arm != before && slot->arm & SROCE_ARM_SOLICITED,
-	   "armed for solicited, once it is served");
+	   "a CQ is armed for solicited ones after an event");
 	before = slot->arm;
 	ibv_req_notify_cq(fx->cq, 1);
-	ok(slot->arm == before + SROCE_ARM_STEP, "armed again");
-	ok(fake.calls == calls, "neither poll nor arm made a system call");
+	ok(slot->arm == before + SROCE_ARM_STEP, "a CQ can be armed again before an event");
+	ok(fake.calls == calls, "polling and arming need no system call");
 }
 
 /* Does arming enter the kernel with @ago completions since the last event? */
-static bool reminds(const struct fixture *fx, uint32_t ago)
+static bool enters_kernel(const struct fixture *fx, uint32_t ago)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);
 	struct sroce_cq_slot *slot = queue->slot;
@@ -108,22 +108,23 @@ static bool reminds(const struct fixture *fx, uint32_t ago)
 	return fake.calls == calls + 1;
 }
 
-static void reminding(const struct fixture *fx)
+static void missed_events(const struct fixture *fx)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);
 	struct sroce_cq_slot *slot = queue->slot;
 
-	ok(!reminds(fx, 0) && !reminds(fx, 1u << 31) && !reminds(fx, 3u << 30),
-	   "nothing is there: the kernel is not asked");
+	ok(!enters_kernel(fx, 0) && !enters_kernel(fx, 1u << 31) && !enters_kernel(fx, 3u << 30),
+	   "arming an empty CQ does not enter the kernel");
 	fake_complete(queue, slot->head, (struct sroce_cqe){ .wr_id = 1 });
-	ok(reminds(fx, 0) && reminds(fx, 1), "a completion: it is");
-	ok(reminds(fx, 1u << 31) && reminds(fx, (1u << 31) + 1) &&
-	   reminds(fx, 3u << 30), "also if the last event is long ago");
-	ok(!reminds(fx, -1), "not if an event has told of it");
+	ok(enters_kernel(fx, 0) && enters_kernel(fx, 1),
+	   "arming with a completion enters the kernel");
+	ok(enters_kernel(fx, 1u << 31) && enters_kernel(fx, (1u << 31) + 1) &&
+	   enters_kernel(fx, 3u << 30), "the kernel is entered if the last event is long ago");
+	ok(!enters_kernel(fx, -1), "the kernel is not entered if the completion had an event");
 }
 
-/* A program that polls in vain leaves the processor to ksoftirqd. */
-static void yielding(const struct fixture *fx)
+/* A program that polls an empty CQ yields the processor to ksoftirqd. */
+static void empty_polls(const struct fixture *fx)
 {
 	struct fake_queue *queue = fake_queue(fx->cq->handle);
 	struct sroce_cq_slot *slot = queue->slot;
@@ -135,8 +136,8 @@ static void yielding(const struct fixture *fx)
 
 	for (i = 0; i < 2000; i++)
 		ibv_poll_cq(fx->cq, 1, &wc);
-	ok(fake.yields > yields, "2,000 empty polls: others may run");
-	ok(fake.yields < yields + 20, "but not in each");
+	ok(fake.yields > yields, "many empty polls yield the processor");
+	ok(fake.yields < yields + 20, "not every empty poll yields the processor");
 	yields = fake.yields;
 	index = slot->head;
 	for (i = 0; i < 2000; i++) {
@@ -144,7 +145,7 @@ static void yielding(const struct fixture *fx)
 		found &= ibv_poll_cq(fx->cq, 1, &wc) == 1;
 		index++;
 	}
-	ok(found && fake.yields == yields, "not while completions come");
+	ok(found && fake.yields == yields, "polls with a completion do not yield");
 }
 
 GROUP(poll)
@@ -152,10 +153,10 @@ GROUP(poll)
 	struct fixture fx;
 
 	fixture_open(&fx);
-	every_field(&fx);
-	many_passes(&fx);
+	completion_fields(&fx);
+	ring_wraps(&fx);
 	arming(&fx);
-	reminding(&fx);
-	yielding(&fx);
+	missed_events(&fx);
+	empty_polls(&fx);
 	fixture_close(&fx);
 }

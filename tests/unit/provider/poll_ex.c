@@ -34,25 +34,26 @@ static bool lock_is_free(struct ibv_cq_ex *cq)
 	return true;
 }
 
-/* rxe's provider had a bug here: it unlocked twice. */
-static void nothing_there(struct ibv_cq_ex *cq)
+/* The provider of rxe had a bug here: it unlocked twice. */
+static void empty_cq(struct ibv_cq_ex *cq)
 {
 	struct ibv_poll_cq_attr attr = { .comp_mask = 1 };
 	unsigned int yields = fake.yields;
 	int i;
 
-	ok(ibv_start_poll(cq, &no_attr) == ENOENT, "an empty ring");
-	ok(lock_is_free(cq), "leaves the lock free");
+	ok(ibv_start_poll(cq, &no_attr) == ENOENT,
+	   "ibv_start_poll() of an empty ring returns ENOENT");
+	ok(lock_is_free(cq), "ibv_start_poll() of an empty ring releases the lock");
 	ok(ibv_start_poll(cq, &no_attr) == ENOENT && lock_is_free(cq),
-	   "a second time too");
+	   "a second ibv_start_poll() also releases the lock");
 	ok(ibv_start_poll(cq, &attr) == EINVAL && lock_is_free(cq),
 	   "unknown attributes are refused");
 	for (i = 0; i < 2000; i++)
 		ibv_start_poll(cq, &no_attr);
-	ok(fake.yields > yields, "in vain for long: others may run");
+	ok(fake.yields > yields, "many empty polls yield the processor");
 }
 
-static void every_field(struct ibv_cq_ex *cq)
+static void completion_fields(struct ibv_cq_ex *cq)
 {
 	struct timespec raw;
 	struct timespec real;
@@ -74,9 +75,9 @@ static void every_field(struct ibv_cq_ex *cq)
 		.sl = 1,
 	});
 	ok(!ibv_start_poll(cq, &no_attr) && !lock_is_free(cq),
-	   "a completion takes the lock");
+	   "ibv_start_poll() of a completion takes the lock");
 	/* A request posted in the meantime may complete into the freed entry. */
-	ok(slot->head == 1, "its place is free at once");
+	ok(slot->head == 1, "the entry of a completion is released at once");
 	((struct sroce_cqe *)fake_sqe(queue, 0))->byte_len = 1000;
 	ok(cq->wr_id == 7 && cq->status == IBV_WC_REM_ACCESS_ERR &&
 	   ibv_wc_read_opcode(cq) == IBV_WC_RECV &&
@@ -86,18 +87,18 @@ static void every_field(struct ibv_cq_ex *cq)
 	   ibv_wc_read_src_qp(cq) == 11 &&
 	   ibv_wc_read_wc_flags(cq) == IBV_WC_WITH_INV &&
 	   ibv_wc_read_slid(cq) == 0 && ibv_wc_read_sl(cq) == 1 &&
-	   ibv_wc_read_dlid_path_bits(cq) == 0, "its fields");
+	   ibv_wc_read_dlid_path_bits(cq) == 0, "a completion has all fields");
 	ok(ibv_wc_read_completion_ts(cq) ==
-	   raw.tv_sec * 1000000000ull + raw.tv_nsec, "its timestamp");
+	   raw.tv_sec * 1000000000ull + raw.tv_nsec, "a completion has its timestamp");
 	wallclock = ibv_wc_read_completion_wallclock_ns(cq);
 	wallclock -= real.tv_sec * 1000000000ull + real.tv_nsec;
 	ok(wallclock + 500000000 < 1000000000,
-	   "and that by the clock on the wall");
+	   "a completion has its wall clock timestamp");
 	ibv_end_poll(cq);
-	ok(lock_is_free(cq) && slot->head == 1, "the end releases the lock");
+	ok(lock_is_free(cq) && slot->head == 1, "ibv_end_poll() releases the lock");
 }
 
-static void loop(struct ibv_cq_ex *cq)
+static void poll_loop(struct ibv_cq_ex *cq)
 {
 	uint32_t i;
 	int err;
@@ -107,15 +108,15 @@ static void loop(struct ibv_cq_ex *cq)
 	err = ibv_start_poll(cq, &no_attr);
 	for (i = 1; !err && cq->wr_id == i; i++)
 		err = ibv_next_poll(cq);
-	ok(err == ENOENT && i == 4, "next finds all, then none");
-	ok(slot->head == 4, "what it went past is released");
-	ok(!lock_is_free(cq), "the lock is held until the end");
+	ok(err == ENOENT && i == 4, "ibv_next_poll() returns all completions, then ENOENT");
+	ok(slot->head == 4, "polled entries are released");
+	ok(!lock_is_free(cq), "the lock is held until ibv_end_poll()");
 	ibv_end_poll(cq);
-	ok(lock_is_free(cq) && slot->head == 4, "the end takes nothing more");
+	ok(lock_is_free(cq) && slot->head == 4, "ibv_end_poll() releases no further entry");
 }
 
 /* The loop takes more completions than the ring has entries. */
-static void long_loop(struct ibv_cq_ex *cq)
+static void long_poll_loop(struct ibv_cq_ex *cq)
 {
 	bool good = true;
 	uint32_t i = 4;
@@ -128,7 +129,7 @@ static void long_loop(struct ibv_cq_ex *cq)
 			slot->head == i + 2;
 	}
 	ibv_end_poll(cq);
-	ok(good && slot->head == 41, "a loop longer than the ring");
+	ok(good && slot->head == 41, "a loop may poll more completions than the ring has entries");
 }
 
 GROUP(poll_ex)
@@ -138,10 +139,10 @@ GROUP(poll_ex)
 
 	fixture_open(&fx);
 	cq = create(&fx);
-	nothing_there(cq);
-	every_field(cq);
-	loop(cq);
-	long_loop(cq);
+	empty_cq(cq);
+	completion_fields(cq);
+	poll_loop(cq);
+	long_poll_loop(cq);
 	ok(!ibv_destroy_cq(ibv_cq_ex_to_cq(cq)), "destroy CQ");
 	fixture_close(&fx);
 }

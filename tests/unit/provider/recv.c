@@ -30,7 +30,7 @@ static int post(struct ibv_qp *qp, struct ibv_srq *srq, unsigned int num,
 	return err;
 }
 
-static void entries(struct ibv_qp *qp, struct ibv_srq *srq, const char *what)
+static void ring_entries(struct ibv_qp *qp, struct ibv_srq *srq, const char *what)
 {
 	struct fake_queue *queue = fake_queue(srq ? srq->handle : qp->handle);
 	struct sroce_rqe head = { .wr_id = 102, .num_sge = 3 };
@@ -41,18 +41,18 @@ static void entries(struct ibv_qp *qp, struct ibv_srq *srq, const char *what)
 
 	memset(queue->rq, 0xa5, queue->rq_entries * queue->rq_stride);
 	ok(post(qp, srq, 6, 3, &posted) == ENOMEM && posted == 4 &&
-	   slot->rq_tail == 4, "%s: six into a ring of four", what);
+	   slot->rq_tail == 4, "%s: the fifth request in a ring of four is refused", what);
 	ok(!memcmp(rqe, &head, sizeof(head)) && !memcmp(rqe + 1, list, 48),
-	   "%s: an entry", what);
+	   "%s: an entry has the request and its list", what);
 	slot->rq_head = 2;
 	ok(!post(qp, srq, 2, 0, &posted) && slot->rq_tail == 6,
-	   "%s: places are free again", what);
+	   "%s: consumed entries can be used again", what);
 	slot->rq_head = 6;
 	ok(post(qp, srq, 1, 4, &posted) == EINVAL && slot->rq_tail == 6,
-	   "%s: too many pieces", what);
+	   "%s: too many SGEs are refused", what);
 	ok(post(qp, srq, 1, -1, &posted) == EINVAL,
-	   "%s: a negative number of them", what);
-	ok(fake.calls == calls, "%s: no system call", what);
+	   "%s: a negative number of SGEs is refused", what);
+	ok(fake.calls == calls, "%s: posting needs no system call", what);
 }
 
 /* Only a QP in the error state needs a kick for receive requests, to flush them. */
@@ -70,11 +70,11 @@ static void kicks(struct ibv_qp *qp)
 	slot->kick = SROCE_KICK_SEND | SROCE_KICK_RECV;
 	ok(!post(qp, NULL, 3, 1, &posted) && fake.kicks == 1 &&
 	   fake.kicked_slot == queue->slot_number,
-	   "unless the kernel asks for one");
+	   "a receive kicks if the kernel requests it");
 	slot->kick = 0;
 }
 
-static void with_srq(struct fixture *fx)
+static void srq_receives(struct fixture *fx)
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 3, 0 } };
 	struct ibv_srq *srq = ibv_create_srq(fx->pd, &srq_attr);
@@ -85,12 +85,12 @@ static void with_srq(struct fixture *fx)
 
 	attr.srq = srq;
 	qp = ibv_create_qp_ex(fx->context, &attr);
-	entries(NULL, srq, "SRQ");
+	ring_entries(NULL, srq, "SRQ");
 	set_state(qp, IBV_QPS_INIT);
 	ok(post(qp, NULL, 1, 1, &posted) == EINVAL && !posted,
-	   "a QP with an SRQ has no receives of its own");
+	   "a QP with an SRQ refuses receives");
 	ok(!ibv_modify_srq(srq, &new_attr, IBV_SRQ_LIMIT) &&
-	   !ibv_query_srq(srq, &new_attr), "modify and query");
+	   !ibv_query_srq(srq, &new_attr), "an SRQ is modified and queried");
 	ibv_destroy_qp(qp);
 	ok(!ibv_destroy_srq(srq), "destroy SRQ");
 }
@@ -103,13 +103,13 @@ GROUP(recv)
 
 	fixture_open(&fx);
 	qp = fixture_qp(&fx, IBV_QPT_RC, false);
-	entries(qp, NULL, "QP");
+	ring_entries(qp, NULL, "QP");
 	kicks(qp);
 	set_state(qp, IBV_QPS_RESET);
-	ok(post(qp, NULL, 1, 1, &posted) == EINVAL, "RESET takes no receives");
+	ok(post(qp, NULL, 1, 1, &posted) == EINVAL, "a QP in RESET refuses receives");
 	set_state(qp, IBV_QPS_INIT);
-	ok(!post(qp, NULL, 4, 1, &posted), "INIT does");
+	ok(!post(qp, NULL, 4, 1, &posted), "a QP in INIT accepts receives");
 	ibv_destroy_qp(qp);
-	with_srq(&fx);
+	srq_receives(&fx);
 	fixture_close(&fx);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Extended posting: every operation writes the same bytes as the classic interface,
- * over a ring full of other values; errors, abort, lists.
+ * Extended posting: each operation writes the same bytes as ibv_post_send(), also into a
+ * ring of other values.  Errors, abort, lists.
  */
 #include "fixture.h"
 
@@ -173,21 +173,21 @@ static const struct ibv_sge list[3] = {
 	{ 0x1000, 10, 0x11 }, { 0x2000, 20, 0x22 }, { 0x3000, 30, 0x33 },
 };
 
-static void *fill_with_rubbish(struct ibv_qp *qp)
+static void *fill_ring(struct ibv_qp *qp)
 {
 	struct fake_queue *queue = fake_queue(qp->handle);
 
 	return memset(queue->ring, 0xa5, queue->entries * queue->stride);
 }
 
-static void with_list(const struct fixture *fx, const struct operation *op)
+static void post_with_list(const struct fixture *fx, const struct operation *op)
 {
 	struct ibv_qp *classic = fixture_qp(fx, op->type, false);
 	struct ibv_qp *extended = fixture_qp(fx, op->type, true);
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(extended);
 	struct sroce_sqe sqe = expected(op, SROCE_WR_FENCE | SROCE_WR_SIGNALED, 3);
-	unsigned char *a = fill_with_rubbish(classic);
-	unsigned char *b = fill_with_rubbish(extended);
+	unsigned char *a = fill_ring(classic);
+	unsigned char *b = fill_ring(extended);
 	struct ibv_send_wr wr = op->wr, *bad;
 
 	wr.wr_id = WR_ID;
@@ -197,7 +197,8 @@ static void with_list(const struct fixture *fx, const struct operation *op)
 	if (op->type == IBV_QPT_UD)
 		wr.wr.ud.ah = ah;
 	ok(!ibv_post_send(classic, &wr, &bad) && !memcmp(a, &sqe, sizeof(sqe)) &&
-	   !memcmp(a + sizeof(sqe), list, sizeof(list)), "%s, classic", op->name);
+	   !memcmp(a + sizeof(sqe), list, sizeof(list)),
+	   "%s, ibv_post_send(): the entry has all fields", op->name);
 
 	qp->wr_id = WR_ID;
 	qp->wr_flags = IBV_SEND_FENCE | IBV_SEND_SIGNALED;
@@ -205,17 +206,17 @@ static void with_list(const struct fixture *fx, const struct operation *op)
 	op->begin(qp);
 	ibv_wr_set_sge_list(qp, 3, list);
 	ok(!ibv_wr_complete(qp) && !memcmp(a, b, sizeof(sqe) + sizeof(list)),
-	   "%s, extended: the same bytes", op->name);
+	   "%s, extended: the entry has the same bytes", op->name);
 	ibv_destroy_qp(classic);
 	ibv_destroy_qp(extended);
 }
 
-static void with_inline(const struct fixture *fx, const struct operation *op)
+static void post_inline(const struct fixture *fx, const struct operation *op)
 {
 	struct ibv_qp *extended = fixture_qp(fx, op->type, true);
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(extended);
 	struct sroce_sqe sqe = expected(op, SROCE_WR_INLINE, 5);
-	unsigned char *ring = fill_with_rubbish(extended);
+	unsigned char *ring = fill_ring(extended);
 
 	qp->wr_id = WR_ID;
 	qp->wr_flags = 0;
@@ -223,7 +224,8 @@ static void with_inline(const struct fixture *fx, const struct operation *op)
 	op->begin(qp);
 	ibv_wr_set_inline_data(qp, (char *)"hello", 5);
 	ok(!ibv_wr_complete(qp) && !memcmp(ring, &sqe, sizeof(sqe)) &&
-	   !memcmp(ring + sizeof(sqe), "hello", 5), "%s, inline", op->name);
+	   !memcmp(ring + sizeof(sqe), "hello", 5),
+	   "%s, inline: the entry has all fields and the data", op->name);
 	ibv_destroy_qp(extended);
 }
 
@@ -244,7 +246,7 @@ static void atomic_write(const struct fixture *fx, enum ibv_qp_type type)
 			.srqn = xrc ? SRQN : 0,
 		},
 	};
-	unsigned char *ring = fill_with_rubbish(extended);
+	unsigned char *ring = fill_ring(extended);
 	uint64_t word = SWAP;
 
 	qp->wr_id = WR_ID;
@@ -255,12 +257,13 @@ static void atomic_write(const struct fixture *fx, enum ibv_qp_type type)
 		ibv_wr_set_xrc_srqn(qp, SRQN);
 	word = 0;
 	ok(!ibv_wr_complete(qp) && !memcmp(ring, &sqe, sizeof(sqe)) &&
-	   *(uint64_t *)(ring + sizeof(sqe)) == SWAP, "%s atomic WRITE",
+	   *(uint64_t *)(ring + sizeof(sqe)) == SWAP,
+	   "%s atomic WRITE: the entry has all fields and the data",
 	   xrc ? "XRC" : "RC");
 	ibv_destroy_qp(extended);
 }
 
-static void reliable_only(const struct fixture *fx)
+static void atomic_write_of_uc(const struct fixture *fx)
 {
 	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_UC, true);
 
@@ -269,11 +272,11 @@ static void reliable_only(const struct fixture *fx)
 	ibv_destroy_qp(ibqp);
 }
 
-static void nothing_is_sent_without_payload(const struct fixture *fx)
+static void entry_without_setter(const struct fixture *fx)
 {
 	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
-	struct sroce_sqe *sqe = fill_with_rubbish(ibqp);
+	struct sroce_sqe *sqe = fill_ring(ibqp);
 
 	qp->wr_flags = 0;
 	ibv_wr_start(qp);
@@ -281,12 +284,12 @@ static void nothing_is_sent_without_payload(const struct fixture *fx)
 	ok(!ibv_wr_complete(qp) && !sqe->num_sge && !sqe->flags,
 	   "without a setter an entry has no payload");
 	ibv_wr_start(qp);
-	ok(!ibv_wr_complete(qp), "nor is an empty batch an error");
+	ok(!ibv_wr_complete(qp), "an empty batch is no error");
 	ibv_destroy_qp(ibqp);
 }
 
-/* rxe's provider had a bug here: both totals were wrong. */
-static void totals(const struct fixture *fx)
+/* The provider of rxe had a bug here: both sums were wrong. */
+static void list_lengths(const struct fixture *fx)
 {
 	char text[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz";
 	struct ibv_data_buf bufs[] = {
@@ -304,26 +307,26 @@ static void totals(const struct fixture *fx)
 	ok(!ibv_wr_complete(qp) && sqe->num_sge == 80 &&
 	   !memcmp(sqe + 1, text, 52) &&
 	   !memcmp((char *)(sqe + 1) + 52, text, 28),
-	   "inline data of several pieces has their sum");
+	   "inline data of several buffers has the sum of their lengths");
 	ibv_wr_start(qp);
 	ibv_wr_send(qp);
 	ibv_wr_set_inline_data_list(qp, 5, bufs);
-	ok(ibv_wr_complete(qp) == EINVAL, "a sum beyond the limit is refused");
+	ok(ibv_wr_complete(qp) == EINVAL, "inline data beyond the limit is refused");
 
 	sqe = fake_sqe(fake_queue(ibqp->handle), 1);
 	ibv_wr_start(qp);
 	ibv_wr_send(qp);
 	ibv_wr_set_sge_list(qp, 3, list);
 	ok(!ibv_wr_complete(qp) && sqe->num_sge == 3 &&
-	   !memcmp(sqe + 1, list, sizeof(list)), "a list keeps each length");
+	   !memcmp(sqe + 1, list, sizeof(list)), "a list of SGEs keeps each length");
 	ibv_wr_start(qp);
 	ibv_wr_send(qp);
 	ibv_wr_set_sge(qp, 7, 8, 9);
-	ok(!ibv_wr_complete(qp), "a single piece");
+	ok(!ibv_wr_complete(qp), "a single SGE is accepted");
 	ibv_destroy_qp(ibqp);
 }
 
-static void errors_post_nothing(const struct fixture *fx)
+static void failed_batch(const struct fixture *fx)
 {
 	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
@@ -339,23 +342,23 @@ static void errors_post_nothing(const struct fixture *fx)
 	ibv_wr_set_sge(qp, 1, 2, 3);
 	ibv_wr_send(qp);
 	ok(ibv_wr_complete(qp) == EINVAL && !slot->sq_tail,
-	   "one bad entry, and none of the batch is posted");
+	   "a batch with an invalid entry is not posted");
 	ibv_wr_start(qp);
 	ibv_wr_send(qp);
 	ibv_wr_abort(qp);
-	ok(!slot->sq_tail, "abort posts nothing");
+	ok(!slot->sq_tail, "an aborted batch is not posted");
 	ibv_wr_start(qp);
 	for (i = 0; i < 5; i++)
 		ibv_wr_send(qp);
 	ok(ibv_wr_complete(qp) == ENOMEM && !slot->sq_tail,
-	   "nor does a batch beyond the ring");
+	   "a batch that exceeds the ring is not posted");
 	qp->wr_flags = IBV_SEND_IP_CSUM;
 	ibv_wr_start(qp);
 	ibv_wr_send(qp);
-	ok(ibv_wr_complete(qp) == EINVAL, "unknown flags");
+	ok(ibv_wr_complete(qp) == EINVAL, "unknown flags are refused");
 	set_state(ibqp, IBV_QPS_RTR);
 	ibv_wr_start(qp);
-	ok(ibv_wr_complete(qp) == EINVAL, "RTR does not send");
+	ok(ibv_wr_complete(qp) == EINVAL, "a QP in RTR refuses requests");
 	ibv_destroy_qp(ibqp);
 }
 
@@ -371,31 +374,31 @@ static void one_kick_for_a_batch(const struct fixture *fx)
 	ibv_wr_start(qp);
 	ibv_wr_send(qp);
 	ibv_wr_send(qp);
-	ok(!fake.kicks && !slot->sq_tail, "nothing happens before complete");
+	ok(!fake.kicks && !slot->sq_tail, "nothing is posted before ibv_wr_complete()");
 	ok(!ibv_wr_complete(qp) && fake.kicks == 1 && slot->sq_tail == 2,
-	   "then one kick");
+	   "ibv_wr_complete() posts a batch with one kick");
 	slot->kick = 0;
 	ibv_wr_start(qp);
 	ibv_wr_send(qp);
-	ok(!ibv_wr_complete(qp) && fake.kicks == 1, "none without need");
+	ok(!ibv_wr_complete(qp) && fake.kicks == 1, "no kick if the kernel needs none");
 	ibv_destroy_qp(ibqp);
 }
 
 /* If one interface left a lock locked, the other one would deadlock. */
-static void locks_are_dropped(const struct fixture *fx)
+static void locks(const struct fixture *fx)
 {
 	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
 	struct sroce_lock *lock = &to_sroce_qp(ibqp)->sq.lock;
 	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
 
 	ibv_wr_start(qp);
-	ok(pthread_spin_trylock(&lock->spin) == EBUSY, "start takes the lock");
+	ok(pthread_spin_trylock(&lock->spin) == EBUSY, "ibv_wr_start() takes the lock");
 	ibv_wr_abort(qp);
-	ok(!pthread_spin_trylock(&lock->spin), "abort drops it");
+	ok(!pthread_spin_trylock(&lock->spin), "ibv_wr_abort() releases the lock");
 	pthread_spin_unlock(&lock->spin);
 	ibv_wr_start(qp);
 	ibv_wr_complete(qp);
-	ok(!pthread_spin_trylock(&lock->spin), "complete drops it");
+	ok(!pthread_spin_trylock(&lock->spin), "ibv_wr_complete() releases the lock");
 	pthread_spin_unlock(&lock->spin);
 	ibv_destroy_qp(ibqp);
 }
@@ -409,17 +412,17 @@ GROUP(send_ex)
 	fixture_open(&fx);
 	ah = ibv_create_ah(fx.pd, &attr);
 	for (i = 0; i < NUM(operations); i++) {
-		with_list(&fx, &operations[i]);
-		with_inline(&fx, &operations[i]);
+		post_with_list(&fx, &operations[i]);
+		post_inline(&fx, &operations[i]);
 	}
 	atomic_write(&fx, IBV_QPT_RC);
 	atomic_write(&fx, IBV_QPT_XRC_SEND);
-	reliable_only(&fx);
-	nothing_is_sent_without_payload(&fx);
-	totals(&fx);
-	errors_post_nothing(&fx);
+	atomic_write_of_uc(&fx);
+	entry_without_setter(&fx);
+	list_lengths(&fx);
+	failed_batch(&fx);
 	one_kick_for_a_batch(&fx);
-	locks_are_dropped(&fx);
+	locks(&fx);
 	ibv_destroy_ah(ah);
 	fixture_close(&fx);
 }

@@ -77,7 +77,7 @@ static void run(struct thread threads[2], void *(*function)(void *arg))
 	pthread_barrier_destroy(&start);
 }
 
-static bool all_are_there(const struct fake_queue *queue)
+static bool each_posted_once(const struct fake_queue *queue)
 {
 	static bool seen[2 * EACH];
 	struct sroce_sqe *sqe;
@@ -109,7 +109,7 @@ static void posting(const struct fixture *fx, struct thread threads[2])
 	threads[1].qp = qp;
 	run(threads, post);
 	ok(((struct sroce_qp_slot *)queue->slot)->sq_tail == 2 * EACH &&
-	   all_are_there(queue), "two threads post, each entry is there once");
+	   each_posted_once(queue), "two threads post: each request is in the ring once");
 	ibv_destroy_qp(qp);
 }
 
@@ -125,7 +125,7 @@ static void polling(const struct fixture *fx, struct thread threads[2])
 	run(threads, poll);
 	ok(threads[0].sum + threads[1].sum == (2 * EACH - 1) * (uint64_t)EACH &&
 	   ((struct sroce_cq_slot *)queue->slot)->head == 2 * EACH,
-	   "two threads poll, each completion is taken once");
+	   "two threads poll: each completion is polled once");
 	ibv_destroy_cq(cq);
 }
 
@@ -137,7 +137,7 @@ static void arming(const struct fixture *fx, struct thread threads[2])
 	queue = fake_queue(cq->handle);
 	run(threads, arm);
 	ok(((struct sroce_cq_slot *)queue->slot)->arm ==
-	   2 * EACH * SROCE_ARM_STEP, "two threads arm, each time counts");
+	   2 * EACH * SROCE_ARM_STEP, "two threads arm: each call is counted");
 	ibv_destroy_cq(cq);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Modules of other releases: each feature that they lack is refused, and features that
- * only they have are ignored.
+ * Modules of other releases.  The provider refuses features that the module does not
+ * have, and ignores features that it does not know itself.
  */
 #include "fixture.h"
 
@@ -31,7 +31,7 @@ static void use_base(struct fixture *fx)
 	mr = ibv_reg_mr(fx->pd, fx, sizeof(*fx), IBV_ACCESS_LOCAL_WRITE);
 	qp = qp_with(fx, IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_RDMA_WRITE);
 	ok(fx->pd && fx->cq && mr && qp, "objects are created");
-	ok(!ibv_destroy_qp(qp) && !ibv_dereg_mr(mr), "and destroyed");
+	ok(!ibv_destroy_qp(qp) && !ibv_dereg_mr(mr), "objects are destroyed");
 }
 
 static void end(struct fixture *fx)
@@ -53,11 +53,11 @@ static void newer_module(bool import)
 	   import ? " in an import" : "");
 	use_base(&fx);
 	mr = ibv_alloc_null_mr(fx.pd);
-	ok(mr && !ibv_dereg_mr(mr), "the features of this ABI are there");
+	ok(mr && !ibv_dereg_mr(mr), "a newer module has the features of this ABI");
 	end(&fx);
 }
 
-static void module_that_lacks_features(bool import)
+static void module_without_features(bool import)
 {
 	struct ibv_alloc_dm_attr dm_attr = { .length = 64 };
 	unsigned int calls;
@@ -72,18 +72,18 @@ static void module_that_lacks_features(bool import)
 	calls = fake.calls;
 	errno = 0;
 	ok(!ibv_alloc_null_mr(fx.pd) && errno == EOPNOTSUPP,
-	   "its null regions are refused");
+	   "a null MR is refused without the feature");
 	errno = 0;
 	ok(!ibv_alloc_dm(fx.context, &dm_attr) && errno == EOPNOTSUPP,
-	   "its device memory is refused");
+	   "device memory is refused without the feature");
 	errno = 0;
 	ok(!ibv_import_dm(fx.context, 1) && errno == EOPNOTSUPP,
-	   "importing device memory is refused");
-	ok(fake.calls == calls, "without a system call");
+	   "importing device memory is refused without the feature");
+	ok(fake.calls == calls, "a missing feature is refused without a system call");
 	end(&fx);
 }
 
-static void module_that_lacks_opcodes(void)
+static void module_without_opcodes(void)
 {
 	struct ibv_send_wr wr = { .opcode = IBV_WR_RDMA_READ }, *bad;
 	struct fixture fx;
@@ -95,20 +95,20 @@ static void module_that_lacks_opcodes(void)
 	open_or_import(&fx, false);
 	use_base(&fx);
 	ok(!qp_with(&fx, IBV_QP_EX_WITH_ATOMIC_WRITE) && errno == EOPNOTSUPP,
-	   "a QP for an opcode that the module lacks is refused");
+	   "a QP with an opcode that the module lacks is refused");
 	ok(!qp_with(&fx, IBV_QP_EX_WITH_RDMA_READ) && errno == EOPNOTSUPP,
-	   "also one of the first opcodes");
+	   "a QP with READ is refused if the module lacks it");
 	if (SROCE_QP_EX_WITH_FLUSH)
 		ok(!qp_with(&fx, SROCE_QP_EX_WITH_FLUSH) &&
-		   errno == EOPNOTSUPP, "and FLUSH");
+		   errno == EOPNOTSUPP, "a QP with FLUSH is refused if the module lacks it");
 	qp = fixture_qp(&fx, IBV_QPT_RC, false);
 	ok(ibv_post_send(qp, &wr, &bad) && bad == &wr && !fake.kicks,
-	   "ibv_post_send() refuses it");
+	   "ibv_post_send() refuses an opcode that the module lacks");
 	ibv_destroy_qp(qp);
 	end(&fx);
 }
 
-static void other_sizes(bool import)
+static void other_cqe_size(bool import)
 {
 	struct fixture fx;
 
@@ -117,7 +117,7 @@ static void other_sizes(bool import)
 	errno = 0;
 	open_or_import(&fx, import);
 	ok(!fx.context && errno == EPROTO,
-	   "a module with other sizes in shared memory is refused%s",
+	   "a module with another CQE size is refused%s",
 	   import ? " in an import" : "");
 }
 
@@ -125,9 +125,9 @@ GROUP(versions)
 {
 	newer_module(false);
 	newer_module(true);
-	module_that_lacks_features(false);
-	module_that_lacks_features(true);
-	module_that_lacks_opcodes();
-	other_sizes(false);
-	other_sizes(true);
+	module_without_features(false);
+	module_without_features(true);
+	module_without_opcodes();
+	other_cqe_size(false);
+	other_cqe_size(true);
 }
