@@ -475,7 +475,7 @@ TEST(completer, ack_does_not_complete_atomic_write_and_flush)
 	EQUAL(a.up_to, 1);
 }
 
-TEST(completer, wrong_response_to_atomic_write_and_flush_is_refused)
+TEST(completer, wrong_response_does_not_complete_atomic_write_and_flush)
 {
 	u32 psn;
 

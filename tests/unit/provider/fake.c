@@ -55,7 +55,7 @@ static uint32_t power_of_two(uint32_t least)
 	return power;
 }
 
-static uint32_t most(uint32_t a, uint32_t b)
+static uint32_t max_of(uint32_t a, uint32_t b)
 {
 	return a > b ? a : b;
 }
@@ -91,8 +91,8 @@ void fake_complete(const struct fake_queue *queue, uint32_t index,
 	sroce_store_release(&at->phase, sroce_cqe_phase(index, queue->entries));
 }
 
-/* Allocates the memory of a queue, and returns the offset to map it at. */
-static void place(uint32_t handle, size_t size, struct sroce_map *map)
+/* Allocates the memory of a queue, and stores the offsets for mmap() in @map. */
+static void alloc_queue(uint32_t handle, size_t size, struct sroce_map *map)
 {
 	struct fake_queue *queue = &queues[handle];
 	uint32_t page = next_slot / SROCE_SLOTS_PER_PAGE;
@@ -154,8 +154,8 @@ static void write_out(struct ib_uverbs_ioctl_hdr *hdr, int id,
 }
 
 /* The driver's response must have exactly the expected size. */
-static void answer(struct ib_uverbs_ioctl_hdr *hdr, const void *from,
-		   size_t size)
+static void write_driver_response(struct ib_uverbs_ioctl_hdr *hdr, const void *from,
+				  size_t size)
 {
 	struct ib_uverbs_attr *attr = find(hdr, UVERBS_ATTR_UHW_OUT);
 
@@ -174,7 +174,7 @@ static void check_create_request(struct ib_uverbs_ioctl_hdr *hdr)
 
 #define ALL_OPCODES	0xc3ff	/* of this ABI: 0 to 9, FLUSH, atomic WRITE */
 
-static struct sroce_alloc_ucontext_resp properties(void)
+static struct sroce_alloc_ucontext_resp context_response(void)
 {
 	return (struct sroce_alloc_ucontext_resp) {
 		.abi_version = fake.abi_version,
@@ -193,7 +193,7 @@ static struct sroce_alloc_ucontext_resp properties(void)
 
 static int get_context(struct ib_uverbs_ioctl_hdr *hdr)
 {
-	struct sroce_alloc_ucontext_resp resp = properties();
+	struct sroce_alloc_ucontext_resp resp = context_response();
 	struct sroce_alloc_ucontext_req req;
 	uint32_t vectors = 1;
 
@@ -203,14 +203,14 @@ static int get_context(struct ib_uverbs_ioctl_hdr *hdr)
 		fake.bad_request = true;
 	write_out(hdr, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS, &vectors,
 		  sizeof(vectors));
-	answer(hdr, &resp, sizeof(resp));
+	write_driver_response(hdr, &resp, sizeof(resp));
 	return 0;
 }
 
-/* libibverbs calls it first, without our attribute. */
+/* libibverbs calls this method first, without the attribute of the driver. */
 static int query_context(struct ib_uverbs_ioctl_hdr *hdr)
 {
-	struct sroce_alloc_ucontext_resp resp = properties();
+	struct sroce_alloc_ucontext_resp resp = context_response();
 	uint32_t vectors = 1;
 
 	write_out(hdr, UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, &vectors,
@@ -231,23 +231,23 @@ static int create_cq(struct ib_uverbs_ioctl_hdr *hdr)
 	read_in(hdr, UVERBS_ATTR_CREATE_CQ_FLAGS, &fake.cq_flags, 4);
 	queue->stride = SROCE_CQE_SIZE;
 	queue->entries = power_of_two(cqe);
-	place(handle, queue->entries * queue->stride, &resp.map);
+	alloc_queue(handle, queue->entries * queue->stride, &resp.map);
 	resp.entries = queue->entries;
 	write_out(hdr, UVERBS_ATTR_CREATE_CQ_RESP_CQE, &queue->entries, 4);
 	find(hdr, UVERBS_ATTR_CREATE_CQ_HANDLE)->data = handle;
-	answer(hdr, &resp, sizeof(resp));
+	write_driver_response(hdr, &resp, sizeof(resp));
 	return 0;
 }
 
 static void size_qp(struct fake_queue *queue, const struct ibv_qp_cap *cap)
 {
-	uint32_t room = most(cap->max_send_sge * 16, cap->max_inline_data);
+	uint32_t room = max_of(cap->max_send_sge * 16, cap->max_inline_data);
 
 	queue->entries = cap->max_send_wr ? power_of_two(cap->max_send_wr) : 0;
-	queue->stride = most(power_of_two(SROCE_SQE_HEADER + room), 64);
+	queue->stride = max_of(power_of_two(SROCE_SQE_HEADER + room), 64);
 	queue->rq_entries = cap->max_recv_wr ? power_of_two(cap->max_recv_wr) : 0;
-	queue->rq_stride = most(power_of_two(SROCE_RQE_HEADER +
-					     cap->max_recv_sge * 16), 32);
+	queue->rq_stride = max_of(power_of_two(SROCE_RQE_HEADER +
+					       cap->max_recv_sge * 16), 32);
 }
 
 static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
@@ -267,13 +267,13 @@ static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
 	resp.rq_stride = queue->rq_stride;
 	resp.rq_entries = queue->rq_entries;
 	resp.rq_offset = queue->entries * queue->stride;
-	place(handle, resp.rq_offset + queue->rq_entries * queue->rq_stride,
-	      &resp.map);
+	alloc_queue(handle, resp.rq_offset + queue->rq_entries * queue->rq_stride,
+		    &resp.map);
 	queue->rq = queue->ring + resp.rq_offset;
 	write_out(hdr, UVERBS_ATTR_CREATE_QP_RESP_CAP, &cap, sizeof(cap));
 	write_out(hdr, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM, &handle, 4);
 	find(hdr, UVERBS_ATTR_CREATE_QP_HANDLE)->data = handle;
-	answer(hdr, &resp, sizeof(resp));
+	write_driver_response(hdr, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -289,14 +289,14 @@ static int create_srq(struct ib_uverbs_ioctl_hdr *hdr)
 	read_in(hdr, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, &max_sge, 4);
 	queue->rq_entries = power_of_two(max_wr);
 	queue->rq_stride = power_of_two(SROCE_RQE_HEADER + max_sge * 16);
-	place(handle, queue->rq_entries * queue->rq_stride, &resp.map);
+	alloc_queue(handle, queue->rq_entries * queue->rq_stride, &resp.map);
 	queue->rq = queue->ring;
 	resp.entries = queue->rq_entries;
 	resp.stride = queue->rq_stride;
 	write_out(hdr, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_WR, &max_wr, 4);
 	write_out(hdr, UVERBS_ATTR_CREATE_SRQ_RESP_MAX_SGE, &max_sge, 4);
 	find(hdr, UVERBS_ATTR_CREATE_SRQ_HANDLE)->data = handle;
-	answer(hdr, &resp, sizeof(resp));
+	write_driver_response(hdr, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -306,7 +306,7 @@ static int create_ah(struct ib_uverbs_ioctl_hdr *hdr)
 	uint32_t handle = next_handle++;
 
 	write_out(hdr, UVERBS_ATTR_CORE_OUT, &handle, sizeof(handle));
-	answer(hdr, &resp, sizeof(resp));
+	write_driver_response(hdr, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -361,7 +361,7 @@ static int old_command(struct ib_uverbs_ioctl_hdr *hdr)
 	}
 }
 
-static int take(int *fail)
+static int take_error(int *fail)
 {
 	int err = *fail;
 
@@ -371,7 +371,7 @@ static int take(int *fail)
 
 static int create(struct ib_uverbs_ioctl_hdr *hdr)
 {
-	int err = take(&fake.fail);
+	int err = take_error(&fake.fail);
 
 	if (err)
 		return err;
@@ -477,7 +477,7 @@ int sched_yield(void)
 
 static void *map_shared(uint64_t offset)
 {
-	errno = take(&fake.fail_map);
+	errno = take_error(&fake.fail_map);
 	if (errno)
 		return MAP_FAILED;
 	fake.mapped++;
