@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# sroce and the in-tree rxe: every operation, both directions, every path MTU, IPv4 and IPv6, PSNs that wrap, lost packets.
+# sroce and the in-tree rxe: every operation, both directions, every path MTU, IPv4 and IPv6, PSNs that wrap, packets that are
+# lost, reordered and duplicated.
 # timeout: 420
 # A fault of rxe: it copies whole pages into smaller memory. KASAN reports once per boot, so this suite has a boot of its own.
 # guest: --cpus 2
@@ -68,9 +69,11 @@ perftests() {
 	perftest "$1" ib_atomic_bw -n 50
 }
 
-# loss PERCENT: on both ends
-loss() {
-	on h1 tc qdisc replace dev rxe1e root netem loss "$1%" && on h2 tc qdisc replace dev eth0 root netem loss "$1%"
+# network OPTIONS...: netem with these options on both ends. "tc qdisc change" would keep some of the old options.
+network() {
+	on h1 tc qdisc delete dev rxe1e root 2>/dev/null
+	on h2 tc qdisc delete dev eth0 root 2>/dev/null
+	on h1 tc qdisc add dev rxe1e root netem "$@" && on h2 tc qdisc add dev eth0 root netem "$@"
 }
 
 sent_again() { cat "/sys/class/infiniband/$D2/ports/1/hw_counters/tx_retransmits"; }
@@ -107,8 +110,18 @@ done < <(limited 300 "$HERE/../interop/lost_answers.py" 2>&1)
 [ $told -gt 0 ] || fail "lost answers: the program ran"
 on h2 ethtool -K eth0 gro on
 
-loss 2
+network loss 2%
 both "losing bursts" $D1 $G1 $D2 $G2 1024 RC 100000 12
 on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
 both "losing packets" $D1 $G1 $D2 $G2 1024 RC 100000 12
 like "packets were sent again" "$(sent_again)" '^[1-9]'
+
+# rxe drops packets behind a gap, and sroce holds them.
+held() { cat "/sys/class/infiniband/$D2/ports/1/hw_counters/rx_held"; }
+
+before=$(held)
+network delay 1ms reorder 90% 50%
+both "reordering packets" $D1 $G1 $D2 $G2 1024 RC 100000 12
+ok "packets were held" test "$(held)" -gt "$before"
+network delay 1ms reorder 90% 50% loss 1% duplicate 1%
+both "losing, reordering and duplicating packets" $D1 $G1 $D2 $G2 1024 RC 100000 12
