@@ -39,6 +39,7 @@ SLOW, LONGER = 1, 10
 DEEP = {"depth": 512}
 NETWORKS = (
     Network("good"),
+    Network("good, through netem", "netem limit 10000"),
     Network("0.1 % lost", LOST + "0.1%"),
     Network("0.3 % lost", LOST + "0.3%"),
     Network("1 % lost", LOST + "1%"),
