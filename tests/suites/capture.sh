@@ -13,7 +13,8 @@ CAPTURES=()
 
 # The protocols that tshark finds in random payload
 GUESSES=(--disable-heuristic eth_over_ib --disable-heuristic mellanox_eoib --disable-heuristic smb_direct_infiniband
-	--disable-heuristic iser_infiniband --disable-protocol rpcordma --disable-protocol smc)
+	--disable-heuristic iser_infiniband --disable-protocol rpcordma --disable-protocol smc --disable-protocol fcoib
+	--disable-protocol lnet --disable-protocol nvme-rdma --disable-protocol infiniband_sdp)
 
 file_of() { echo "/out/capture-$1.pcap"; }
 
