@@ -56,7 +56,8 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
 	if (losses <= SROCE_MANY_LOSSES || losses * part <= flight)
 		return false;
 	/* No network loses every other packet by itself. */
-	if (!cc->distant || cc->queued || 2 * losses > flight)
+	if (!cc->distant || cc->queued ||
+	    losses * SROCE_MOST_OF_FLIGHT > flight)
 		take_part(cc, flight, 2);
 	else if (cc->window > least)
 		cc->window = max(cc->window - cc->window / 4, least);

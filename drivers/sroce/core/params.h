@@ -42,6 +42,11 @@
 #define SROCE_MANY_OF_FLIGHT	3
 /* The same for a distant peer, where fewer losses do not reduce the window. */
 #define SROCE_MANY_OF_DISTANT	32
+/*
+ * If more than 1 / SROCE_MOST_OF_FLIGHT of the flight is lost, a distant peer is as a
+ * near one.  Suite networks, "a queue of ten packets".
+ */
+#define SROCE_MOST_OF_FLIGHT	2
 /* Packets; with a window of one, every ACK would be delayed.  Suite congestion. */
 #define SROCE_MIN_WINDOW	2u
 /*
