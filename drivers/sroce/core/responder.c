@@ -146,7 +146,7 @@ static enum sroce_request_verdict check_kind(const struct sroce_responder *r,
 }
 
 static enum sroce_request_verdict check_duplicate(struct sroce_responder *r,
-					    const struct sroce_pkt *pkt)
+						  const struct sroce_pkt *pkt)
 {
 	if (sroce_pkt_row(pkt)->response)
 		return sroce_resp_res_repeat(&r->log, pkt) ? SROCE_RESEND_RESPONSE :
