@@ -10,14 +10,11 @@
  *
  * Without netfilter (CONFIG_NETFILTER), bursts are segmented.
  */
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/skbuff.h>
-#include <linux/udp.h>
-#include "../core/wire.h"
 #include "gso_accept.h"
+#include "roce_port.h"
 
 #ifdef CONFIG_NETFILTER
 
@@ -31,20 +28,6 @@ static bool is_unmarked(const struct sk_buff *skb)
 	       SKB_GSO_UDP_L4;
 }
 
-/* entry/rx.c does not accept packets with IPv6 extension headers. */
-static bool has_roce_port(const struct sk_buff *skb, bool ipv4)
-{
-	u8 protocol = ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr;
-	const struct udphdr *udp;
-	struct udphdr copy;
-
-	if (protocol != IPPROTO_UDP)
-		return false;
-	udp = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(copy),
-				 &copy);
-	return udp && udp->dest == htons(SROCE_UDP_PORT);
-}
-
 /*
  * A clone shares the bit, and may be on its way to a driver.  Another user's
  * socket, inside or outside a VRF, may use the same port.  UDP segments the burst
@@ -54,7 +37,7 @@ static unsigned int accept_gso(void *priv, struct sk_buff *skb,
 			       const struct nf_hook_state *state)
 {
 	if (unlikely(is_unmarked(skb)) &&
-	    has_roce_port(skb, state->pf == NFPROTO_IPV4) &&
+	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
 	    !skb_unclone(skb, GFP_ATOMIC))
 		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL;
 	return NF_ACCEPT;

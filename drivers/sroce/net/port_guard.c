@@ -9,36 +9,19 @@
  * Without netfilter (CONFIG_NETFILTER), nothing is dropped.
  */
 #include <linux/capability.h>
-#include <linux/ip.h>
-#include <linux/ipv6.h>
 #include <linux/netfilter_ipv4.h>
 #include <linux/netfilter_ipv6.h>
 #include <linux/skbuff.h>
-#include <linux/udp.h>
 #include <net/sock.h>
-#include "../core/wire.h"
 #include "port_guard.h"
+#include "roce_port.h"
 
 #ifdef CONFIG_NETFILTER
 
-/* Packets with IPv6 extension headers pass, because rx does not take them. */
-static bool is_udp(const struct sk_buff *skb, bool ipv4)
-{
-	return (ipv4 ? ip_hdr(skb)->protocol : ipv6_hdr(skb)->nexthdr) ==
-	       IPPROTO_UDP;
-}
-
-static bool to_roce_port(const struct sk_buff *skb)
-{
-	const struct udphdr *udp;
-	struct udphdr copy;
-
-	udp = skb_header_pointer(skb, skb_transport_offset(skb), sizeof(copy),
-				 &copy);
-	return udp && udp->dest == htons(SROCE_UDP_PORT);
-}
-
-/* A socket whose process has exited has no file. */
+/*
+ * A closed socket has no file, and sends nothing new.  sk_callback_lock keeps the
+ * file until it was examined.
+ */
 static bool opened_by_stranger(struct sock *sk, const struct net *net)
 {
 	bool stranger = false;
@@ -60,8 +43,9 @@ static bool is_of_process(const struct sk_buff *skb)
 static unsigned int drop_strangers(void *priv, struct sk_buff *skb,
 				   const struct nf_hook_state *state)
 {
-	if (is_of_process(skb) && is_udp(skb, state->pf == NFPROTO_IPV4) &&
-	    to_roce_port(skb) && opened_by_stranger(skb->sk, state->net))
+	if (is_of_process(skb) &&
+	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
+	    opened_by_stranger(skb->sk, state->net))
 		return NF_DROP;
 	return NF_ACCEPT;
 }
