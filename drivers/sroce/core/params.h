@@ -252,6 +252,11 @@
 /* Packets behind a gap that are executed in a lock section.  Suite networks. */
 #define SROCE_OOO_BUDGET	512
 /*
+ * Duplicates of a READ that are ignored after its key was revoked; the next one is
+ * refused.  Cases wire rc_duplicates "READ again".
+ */
+#define SROCE_IGNORED_READS	8
+/*
  * READ responses in a lock section: KiB, or packets if they are larger.  If a
  * device segments them, a CPU's backlog holds about as many packets
  * (net.core.netdev_max_backlog, 1000).  Row "READ 64 KiB bandwidth".

@@ -79,6 +79,7 @@ void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
 	read->kind = pkt->op->kind;
 	read->again = false;
 	read->resp_done = false;
+	read->ignored = 0;
 	log->waiting++;
 }
 

@@ -38,6 +38,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  * @kind: SROCE_KIND_READ, ATOMIC, ATOMIC_WRITE or FLUSH
  * @again: the response is to a duplicate
  * @resp_done: the last packet of the response has been sent at least once
+ * @ignored: duplicates that were ignored because the key is revoked
  */
 struct sroce_resource {
 	u64 va;
@@ -55,6 +56,7 @@ struct sroce_resource {
 	u8 kind;
 	bool again;
 	bool resp_done;
+	u8 ignored;
 };
 
 /**

@@ -99,13 +99,15 @@ static int page_in_response(struct sroce_qp *qp, const struct sroce_resource *re
 /*
  * The peer may have received the response to a retransmitted READ before, and
  * the owner may have revoked the key since: a SEND with invalidate does both.
- * That must not end the connection.
+ * Late duplicates must not end the connection.  A peer that goes on repeating the
+ * READ has lost the response, and learns the reason.
  */
 static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u32 first)
 {
 	struct sroce_resp_res *log = &qp->rq.resp.log;
 
-	if (read->resp_done) {
+	if (read->resp_done && read->ignored < SROCE_IGNORED_READS) {
+		read->ignored++;
 		sroce_resp_res_sent(log, read, read->end - read->next);
 		sroce_count(qp, SROCE_RX_IGNORED);
 		return;

@@ -10,6 +10,8 @@ from testbed import TX_LIMIT, case, expect
 from target import READS
 
 MTU = 1024
+# SROCE_IGNORED_READS of core/params.h
+IGNORED_READS = 8
 
 
 def number(rc, offset=0):
@@ -211,6 +213,28 @@ def read_without_key(b):
         b.send(rc, "RC_READ_REQUEST", va=va, rkey=rkey, dma_len=8, psn=rc.psn - 1)
         b.silence()
     b.works(rc)
+
+
+@case("a READ again and again after its key has gone: the peer learns why")
+def read_refused(b):
+    rc = b.rc()
+    memory = b.memory(rc, 7)
+    va, rkey, read = memory.va, memory.rkey, rc.psn
+    b.send_next(rc, "RC_READ_REQUEST", va=va, rkey=rkey, dma_len=2 * MTU)
+    ask(b, rc, "RC_READ_RESPONSE_FIRST", "RC_READ_RESPONSE_LAST")
+    b.advance(rc, 1)
+    memory.mr.close()
+    fields = {"va": va + MTU, "rkey": rkey, "dma_len": MTU, "psn": read + 1}
+    with b.counts("rx_ignored", IGNORED_READS):
+        for _ in range(IGNORED_READS):
+            b.send(rc, "RC_READ_REQUEST", **fields)
+        b.silence()
+    with b.counts("resp_remote_access_errors"):
+        b.send(rc, "RC_READ_REQUEST", **fields)
+        nak = b.one_answer("RC_ACKNOWLEDGE")
+    expect("syndrome", f"{nak.syndrome:#x}", f"{roce.NAK_ACCESS:#x}")
+    expect("PSN of the NAK", nak.psn, read + 1 & 0xFFFFFF)
+    b.state(rc, "ERR")
 
 
 @case("more READs than max_dest_rd_atomic before the first is answered")
