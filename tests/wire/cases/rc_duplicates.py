@@ -225,10 +225,11 @@ def read_refused(b):
     b.advance(rc, 1)
     memory.mr.close()
     fields = {"va": va + MTU, "rkey": rkey, "dma_len": MTU, "psn": read + 1}
-    with b.counts("rx_ignored", IGNORED_READS):
-        for _ in range(IGNORED_READS):
+    # One by one: a duplicate that arrives while another is not answered yet replaces it.
+    for _ in range(IGNORED_READS):
+        with b.counts("rx_ignored"):
             b.send(rc, "RC_READ_REQUEST", **fields)
-        b.silence()
+            b.silence()
     with b.counts("resp_remote_access_errors"):
         b.send(rc, "RC_READ_REQUEST", **fields)
         nak = b.one_answer("RC_ACKNOWLEDGE")
