@@ -5,9 +5,9 @@
 #include <linux/completion.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <linux/jiffies.h>
 #include <linux/netdevice.h>
 #include <linux/percpu-refcount.h>
+#include <linux/rcupdate.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_checksum.h>
@@ -37,7 +37,7 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 
 	/* Before @bursts: sroce_tx_in_order() reads them the other way around. */
 	if (qp->type == IB_QPT_UC)
-		WRITE_ONCE(qp->tx_done_at, jiffies);
+		WRITE_ONCE(qp->tx_grace, get_state_synchronize_rcu());
 	/* Of two concurrent calls the later one sees both decrements. */
 	left = atomic_dec_return(&path->bursts);
 	if ((!left || left + atomic_read(&other->bursts) <= SROCE_TX_LIMIT / 2) &&
@@ -115,7 +115,7 @@ static void responses_done(struct sk_buff *skb)
 static bool peer_has_finished(const struct sroce_qp *qp)
 {
 	return qp->type != IB_QPT_UC ||
-	       time_after(jiffies, READ_ONCE(qp->tx_done_at) + 1);
+	       poll_state_synchronize_rcu(READ_ONCE(qp->tx_grace));
 }
 
 enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
@@ -135,11 +135,13 @@ enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 			return SROCE_ORDER_WAKES;
 	}
 	/*
-	 * Pairs with tx_done(), which sets tx_done_at before it lowers the count.
+	 * Pairs with tx_done(), which sets tx_grace before it lowers the count.
 	 */
 	smp_rmb();
-	if (!peer_has_finished(qp))
+	if (!peer_has_finished(qp)) {
+		start_poll_synchronize_rcu();
 		return SROCE_ORDER_WAITS;
+	}
 	path->cpu = here;
 	return SROCE_ORDER_KEPT;
 }

@@ -306,7 +306,7 @@ enum sroce_qp_todo {
  * @timer_period: start of the last period in which a CPU's timer budget counted the QP
  *	(queue/qp_run.c)
  * @post_lock: serializes posts of kernel users; taken with interrupts off
- * @tx_done_at: UC: jiffies at which the stack released the last burst
+ * @tx_grace: UC: RCU grace period after the stack released the last burst
  * @tx_full: wake the QP when the bursts of one path, or of both, have decreased
  * @wmem: QP of a process: account to which packets are charged
  * @wmem_wait: waits for room in @wmem
@@ -355,7 +355,7 @@ struct sroce_qp {
 	struct sroce_qp *next;
 	u64 timer_period;
 	spinlock_t post_lock;	/* see above */
-	unsigned long tx_done_at;
+	unsigned long tx_grace;
 	bool tx_full;
 	struct sroce_wmem *wmem;
 	struct sroce_wmem_waiter wmem_wait;
