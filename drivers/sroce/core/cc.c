@@ -75,6 +75,16 @@ static u32 acks_to_grow(const struct sroce_cc *cc)
 	return cc->window < 2 * cc->bdp ? SROCE_SLOW_ACKS : SROCE_WINDOW_ACKS;
 }
 
+/*
+ * The responses to later READs are dropped with a lost one, so each loss costs as many
+ * packets as overlap.  With a near peer, the BDP is enough to hide the round trip.
+ */
+static bool may_overlap_more(const struct sroce_cc *cc)
+{
+	return cc->distant || cc->overlap < max(cc->bdp, SROCE_LEAST_OVERLAP) ||
+	       cc->since_loss >= SROCE_RARE_LOSS;
+}
+
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
 	u32 step = min(cc->window, acks_to_grow(cc));
@@ -87,7 +97,8 @@ void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 	more = cc->acked / step;
 	cc->acked -= more * step;
 	cc->window = min(cc->window + more, cc->max_window);
-	cc->overlap = min(cc->overlap + more, cc->max_window);
+	if (may_overlap_more(cc))
+		cc->overlap = min(cc->overlap + more, cc->max_window);
 }
 
 /*

@@ -59,6 +59,13 @@
 /* The same if the path is nearly full.  Rows "drop tail". */
 #define SROCE_SLOW_ACKS		512u
 /*
+ * ACKed packets since the last loss after which READs overlap by more than the BDP.  A
+ * loss is so rare then that the responses it wastes do not matter.  Row "0.1 % lost".
+ */
+#define SROCE_RARE_LOSS		8192
+/* Packets by which they overlap if the BDP is smaller.  Row "a queue of ten packets". */
+#define SROCE_LEAST_OVERLAP	8u
+/*
  * Minimum number of bursts in a window, and the packets below which a window is small.
  * Row "a queue of ten packets".
  */

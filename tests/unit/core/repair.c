@@ -218,6 +218,39 @@ TEST(repair, first_loss_on_unknown_path_reduces_window)
 	EQUAL(s.r.cc.window, 16);
 }
 
+/* Each lost response wastes those behind it, so READs overlap by what the path holds. */
+TEST(repair, reads_with_losses_overlap_by_bdp)
+{
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 512);
+	cc.rate = 1;
+	cc.bdp = 20;
+	sroce_cc_lost(&cc, 400, true);
+	EQUAL(cc.overlap, 100);
+	sroce_cc_acked(&cc, SROCE_RARE_LOSS - 1);
+	EQUAL(cc.overlap, 100);
+	sroce_cc_lost(&cc, 400, true);
+	sroce_cc_lost(&cc, 400, true);
+	EQUAL(cc.overlap, 20);
+	cc.bdp = 0;
+	sroce_cc_lost(&cc, 400, true);
+	EQUAL(cc.overlap, 5);
+	sroce_cc_acked(&cc, 160);
+	EQUAL(cc.overlap, 15);
+	sroce_cc_acked(&cc, 160);
+	sroce_cc_acked(&cc, 160);
+	EQUAL(cc.overlap, 15);
+	/* Losses are rare, or a round trip takes long. */
+	cc.distant = true;
+	sroce_cc_acked(&cc, 160);
+	CHECK(cc.overlap > 15);
+	cc.distant = false;
+	cc.overlap = 15;
+	sroce_cc_acked(&cc, SROCE_RARE_LOSS);
+	CHECK(cc.overlap > 100);
+}
+
 TEST(repair, peer_that_drops_is_tested_again)
 {
 	u32 i;
