@@ -144,6 +144,19 @@ static void fail_refused(struct sroce_qp *qp)
 	sroce_req_refused(qp, a.status);
 }
 
+/*
+ * A response that is dropped, because an earlier one is missing.  One that is held
+ * counts in hold_response().
+ */
+static bool is_dropped(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
+		       const struct sroce_ack_result *a)
+{
+	return pkt->op->kind != SROCE_KIND_ACK &&
+	       (verdict == SROCE_RESP_ACK || verdict == SROCE_RESP_ASK ||
+		verdict == SROCE_RESP_RETRY) &&
+	       !sroce_psn_before(pkt->psn, a->up_to);
+}
+
 static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_requester *req = &qp->sq.req;
@@ -163,6 +176,8 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 		return;
 	}
 	sroce_count(qp, SROCE_RX_ACKS);
+	if (unlikely(is_dropped(&rx->pkt, verdict, &a)))
+		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
 	sroce_requester_acknowledge(req, a.up_to);
 	sroce_sq_complete_done(qp);
 	handle_verdict(qp, rx, verdict, &a);

@@ -243,6 +243,24 @@ def acked_read(b):
     succeeds(b, rc)
 
 
+@case("the response to a later READ does not overtake: it is counted and asked for again")
+def later_read(b):
+    rc = b.rc()
+    rc.read(2 * MTU, wr_id=1)
+    rc.read(MTU, wr_id=2)
+    b.outgoing("RC_READ_REQUEST", "RC_READ_REQUEST")
+    with b.counts("out_of_sequence"), b.counts("rx_held", 0):
+        respond(b, rc, "ONLY", PSN + 2, b"x" * MTU)
+        again = b.answers()[0]
+    expect("PSN and length", (again.psn, again.dma_len), (PSN, 2 * MTU))
+    with b.counts("out_of_sequence", 0):
+        respond(b, rc, "FIRST", PSN, b"1" * MTU)
+        respond(b, rc, "LAST", PSN + 1, b"2" * MTU)
+        b.answers()
+        respond(b, rc, "ONLY", PSN + 2, b"3" * MTU)
+    expect("completions", [(wc.wr_id, wc.status) for wc in rc.completions()], [(1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS)])
+
+
 def read_and_send(b, **options):
     rc = b.rc(**options)
     rc.read(2 * MTU, wr_id=1)
