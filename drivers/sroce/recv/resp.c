@@ -472,11 +472,12 @@ static void note_filled(struct sroce_qp *qp)
 }
 
 /*
- * Execute the packets that were kept behind a gap, in order.  @asked: the peer has
- * requested an ACK, so it repeats no more packets for now.  Otherwise the next gap is
- * likely to be filled, too, and is reported with the next packet that does not fill it.
+ * Execute the packets that were kept behind a gap, in order.  @filled: a packet has just
+ * filled it.  @asked: the peer has requested an ACK, so it repeats no more packets for
+ * now.  Otherwise the next gap is likely to be filled, too, and is reported with the next
+ * packet that does not fill it.
  */
-static void execute_held(struct sroce_qp *qp, bool asked)
+static void execute_held(struct sroce_qp *qp, bool filled, bool asked)
 {
 	struct sroce_ooo_queue *ooo = &qp->rq.ooo;
 	u32 budget = SROCE_OOO_BUDGET;
@@ -490,7 +491,7 @@ static void execute_held(struct sroce_qp *qp, bool asked)
 			.payload = &reader,
 		};
 
-		if (budget-- == SROCE_OOO_BUDGET)
+		if (budget-- == SROCE_OOO_BUDGET && filled)
 			note_filled(qp);
 		handle_request(qp, &rx);
 		kfree(held);
@@ -508,7 +509,7 @@ void sroce_resp_run(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	if (qp->rq.ooo.packets || sroce_responder_deadline(&qp->rq.resp))
-		execute_held(qp, true);
+		execute_held(qp, false, true);
 	sroce_resp_send(qp);
 }
 
@@ -532,7 +533,7 @@ void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 	handle_request(qp, rx);
 	if (unlikely(qp->rq.ooo.packets) && qp->rq.resp.epsn != epsn)
-		execute_held(qp, rx->pkt.ack_req);
+		execute_held(qp, true, rx->pkt.ack_req);
 }
 
 static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
@@ -610,6 +611,6 @@ bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
 	if (headers[8] & SROCE_BTH_ACKREQ)
 		qp->rq.ack = true;
 	if (unlikely(qp->rq.ooo.packets))
-		execute_held(qp, headers[8] & SROCE_BTH_ACKREQ);
+		execute_held(qp, true, headers[8] & SROCE_BTH_ACKREQ);
 	return true;
 }

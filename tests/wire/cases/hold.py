@@ -152,6 +152,21 @@ def repeated(b):
         b.nak(rc, roce.NAK_SEQUENCE)
 
 
+@case("thousands of packets behind a gap: executed in several steps, and the gap counts once")
+def many(b):
+    rc, number = b.rc(), 2000
+    with b.counts("rx_held", number), b.counts("rx_gaps_filled"):
+        for i in range(1, number + 1):
+            b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + i, ack_req=i == number)
+            if not i % 500:
+                b.answers()
+        b.send_next(rc, "RC_WRITE_ONLY", b"a")
+        b.advance(rc, number)
+        while b.wait_outgoing("RC_ACKNOWLEDGE").psn != rc.psn - 1 & 0xFFFFFF:
+            pass
+    b.works(rc)
+
+
 @case("gaps for ever: what is held has a limit, and the connection goes on")
 def bounded(b):
     rc = b.rc()
