@@ -1,6 +1,6 @@
-# Packages for the cache, sourced by the scripts that fetch some. Nothing is installed.
+# Fetches packages into the cache. Scripts source this file. It installs nothing.
 
-# The mirror's line once for the release itself (libraries that the machine may lack) and once for its backports
+# Two lines for the mirror: the release (for libraries that the machine may lack) and its backports
 sources() {
 	local keys=/usr/share/keyrings/debian-archive-keyring.gpg
 	apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' |
@@ -10,11 +10,11 @@ sources() {
 		}'
 }
 
-# Options for apt; none: the system's
+# Options for apt; empty: the system's configuration
 APT=()
 
-# use_backports FOLDER: an apt of our own: its lists and downloads lie in the folder, its only sources are the release and
-# the backports of the mirror that the system already uses. Packages of the system count as installed.
+# use_backports FOLDER: makes apt keep its lists and downloads in FOLDER. Its only sources are the release and the backports, on
+# the mirror that the system uses. Packages of the system count as installed.
 use_backports() {
 	mkdir -p "$1/lists/partial" "$1/cache/archives/partial"
 	sources >"$1/sources.list"

@@ -1,6 +1,6 @@
 # How build-debug-kernel and build-uml-kernel build, sourced by them.
-# They set ARCH, FRAGMENTS, TARGETS and DIR, define patch_source and, if there are modules to add, add_modules, both of
-# which get the folder of the source; then there are in $DIR
+# They set ARCH, FRAGMENTS, TARGETS and DIR. They define patch_source and, if there are modules to add, add_modules; the argument
+# of both is the folder of the source. After the build, $DIR contains
 #   build/    the build tree (KDIR of modules for it)
 #   modules/  lib/modules/RELEASE
 #   release   the release string
@@ -17,7 +17,7 @@ configure() {
 	kbuild "$1" syncconfig
 }
 
-# A symbol that Kconfig dropped silently would make the lane weaker without anyone noticing.
+# Kconfig drops symbols silently. The lane would then test less, and nobody would notice.
 check_config() {
 	local line missing=0
 	while read -r line; do
@@ -38,7 +38,7 @@ build() {
 	mv "$DIR/release.new" "$DIR/release"
 }
 
-# build_once NAME: builds if the cache has none, and prints the folder
+# build_once NAME: builds the kernel if the cache does not have it, and prints its folder
 build_once() {
 	if ! [ -e "$DIR/release" ]; then
 		echo "building the $1 kernel, once: about 6 minutes of two processors" >&2

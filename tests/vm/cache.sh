@@ -1,23 +1,23 @@
-# The rig's cache between runs, sourced by the shell scripts here.
-# The folder can be removed at any time; it is made again.
+# The cache that is kept between runs. The shell scripts here source this file. The folder can be removed at any time, and is
+# created again.
 
 SROCE_CACHE=${SROCE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/sroce}
 VM=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$VM/../.." && pwd)
 mkdir -p "$SROCE_CACHE"
-# Where depmod and modprobe are; Debian gives it to root alone.
+# The folder of depmod and modprobe; on Debian only root has it in PATH.
 PATH=$PATH:/usr/sbin:/sbin
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
-# locked FILE COMMAND...: keeps two runs from filling the cache at the same time
+# locked FILE COMMAND...: holds a lock, so that two runs do not fill the cache at the same time
 locked() {
 	local lock=$SROCE_CACHE/$1.lock
 	shift
 	(flock 9 && "$@") 9>"$lock"
 }
 
-# The newest installed kernel headers of the flavour we test: 6.1.0-NN-amd64
+# The newest installed kernel headers of the tested flavour: 6.1.0-NN-amd64
 headers_release() {
 	local kdir
 	kdir=$(printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
@@ -27,7 +27,7 @@ headers_release() {
 
 package_version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null; }
 
-# The oldest that is installed: what is built from it is made for 6.1, that of Debian 12.
+# The oldest installed source: kernels built from it are 6.1, as in Debian 12.
 source_package() {
 	{ dpkg-query -W -f '${db:Status-Status} ${Package}\n' 'linux-source-[0-9]*' 2>/dev/null || true; } |
 		sed -n 's/^installed //p' | sort -V | head -n 1
@@ -41,7 +41,7 @@ unpack_source() {
 	touch "$1/.unpacked"
 }
 
-# Unpacks Debian's kernel source once; prints the folder.
+# Unpacks Debian's kernel source once, and prints the folder.
 kernel_source() {
 	local package dir
 	package=$(source_package)
@@ -51,7 +51,7 @@ kernel_source() {
 	echo "$dir"
 }
 
-# fragments_key FILE...: source version and what the fragments say, comments aside
+# fragments_key FILE...: version of the source and contents of the fragments without comments
 fragments_key() {
 	local sum
 	sum=$(sed -e '/^# CONFIG_/b' -e '/^#/d' "$@" | sort | sha256sum | cut -c 1-10)

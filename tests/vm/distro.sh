@@ -1,4 +1,4 @@
-# Roots of other releases of Debian, sourced by the scripts that make and use them. They are made and entered by root only.
+# Root file systems of other releases of Debian. The scripts that make and use them source this file. Only root can do both.
 
 SUITE_PACKAGES=(
 	# what modules and provider are built with

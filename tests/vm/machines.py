@@ -1,4 +1,4 @@
-"""The machines that QEMU emulates for guests: what differs between them."""
+"""Properties of the machines that QEMU emulates."""
 
 
 class Pc:
@@ -8,7 +8,7 @@ class Pc:
     DATA = ("qemu", "seabios")
     HOST = "x86_64"  # where it need not be emulated
     MACHINE = "pc"
-    # The left-out features make string copies and page walks slower under emulation, not faster.
+    # Under emulation, the features left out make string copies and page walks slower.
     EMULATED = "max,-erms,-fsrm,-la57"
     BUILD = ""  # the folder in build/ that has programs for it
     CMDLINE = "console=ttyS0 tsc=reliable no_timer_check"

@@ -36,11 +36,11 @@ DRAIN = 10  # seconds without output that a guest still owes
 
 
 class RigError(Exception):
-    """Something is missing or broken on the host's side."""
+    """Something is missing or broken on the host."""
 
 
 def script(name, *arguments):
-    """Runs one of the rig's shell scripts; what it prints is its answer."""
+    """Runs one of the shell scripts here, and returns its output."""
     done = subprocess.run([os.path.join(VM, name), *arguments], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         raise RigError(f"{name} failed")
@@ -48,7 +48,7 @@ def script(name, *arguments):
 
 
 def find_program(name):
-    """Its path; also of those that Debian has where only root looks."""
+    """Path of a program, also in the folders that only root has in PATH."""
     found = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
     if not found:
         raise RigError(f"{name} is missing on this machine: run tests/setup --run")
@@ -56,13 +56,13 @@ def find_program(name):
 
 
 def build(*targets):
-    """Makes targets of the Makefile; what make says comes to standard error."""
+    """Makes targets of the Makefile; the output goes to standard error."""
     if subprocess.run(["make", "-s", "-C", TOP, *targets], stdout=sys.stderr, check=False).returncode:
         raise RigError("the build failed")
 
 
 def own_folder(folder):
-    """Makes it for this user alone; False if somebody else has made it, may write there, or it cannot be made."""
+    """Makes a folder for this user only; False if it is another user's, others may write there, or it cannot be made."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         found = os.lstat(folder)  # not what a link of somebody else's leads to
@@ -72,7 +72,7 @@ def own_folder(folder):
 
 
 def work_folder():
-    """For what a run needs: build/vm, or, where that cannot be the user's own, a folder that is."""
+    """The folder for the files of a run: build/vm, or another one if build/vm cannot belong to this user."""
     folders = [os.path.join(BUILD, "vm")] if os.access(TOP, os.W_OK) else []
     folders += [os.path.join(tempfile.gettempdir(), f"sroce-{os.getuid()}"), os.path.join(CACHE, "work")]
     folder = next(filter(own_folder, folders), None)
@@ -116,7 +116,7 @@ class Kernel:
 
     @classmethod
     def maker(cls, which):
-        """The script that gets a kernel of that name, None for a folder."""
+        """The script that gets a kernel of that name; None if the name is a folder."""
         if re.fullmatch(r"[0-9]+\.[0-9]+", which):
             return ["fetch-kernel", which]
         if DISTRO_KERNEL.fullmatch(which):
@@ -128,13 +128,13 @@ class Kernel:
         return os.path.join(BUILD, "" if self.flavour == "stock" else self.flavour, "sroce.ko")
 
     def built_for(self):
-        """The release that it was built for."""
+        """The kernel release that the module was built for."""
         done = subprocess.run([find_program("modinfo"), "-F", "vermagic", self.module()],
                               stdout=subprocess.PIPE, text=True, check=False)
         return done.stdout.split(" ", 1)[0]
 
     def modules(self, bare):
-        """The folder that becomes /lib/modules/RELEASE: the kernel's own, or with the project's module added."""
+        """The folder for /lib/modules/RELEASE: that of the kernel, or a copy with the project's module."""
         own = os.path.join(self.folder, "modules/lib/modules", self.release)
         if bare or not os.path.exists(self.module()):
             return own
@@ -170,7 +170,7 @@ class Kernel:
 
 
 class Qemu:
-    """The QEMU to use: version 10 unpacked in the cache if it could be had, else the system's."""
+    """The QEMU to use: version 10 in the cache if it is available, otherwise the system's."""
 
     def __init__(self, machine=machines.Pc):
         self.machine = machine
@@ -187,7 +187,7 @@ class Qemu:
             self.program = [find_program(machine.PROGRAM)]
 
     def key(self):
-        """The verdict on KVM depends on this."""
+        """The result of the KVM test is valid for this processor and QEMU."""
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             model = [line for line in file if line.startswith("model name")][:1]
         return hashlib.sha256(repr((platform.release(), model, self.prefix)).encode()).hexdigest()[:10]
@@ -235,7 +235,7 @@ class Options(argparse.Namespace):
 
 
 def distro_root(options):
-    """The root of another release that the guest is to have, None for the host's."""
+    """The guest's root, if it is that of another release; None for the host's."""
     if not options.distro or os.path.isdir(options.distro):
         return options.distro
     return os.path.join(os.path.dirname(script(*Kernel.maker(options.distro))), "root")
@@ -246,7 +246,7 @@ def quoted(text):
 
 
 def in_option(path):
-    """As a value in one of QEMU's options, which commas would end."""
+    """Escapes commas, which would end the value of an option of QEMU."""
     return path.replace(",", ",,")
 
 
@@ -299,7 +299,7 @@ class Guest:
             file.write("exec " + " ".join(quoted(word) for word in self.options.command) + "\n")
 
     def _modules(self):
-        """The folder for /lib/modules/RELEASE; nothing if the root has the kernel's modules already, as an installed one."""
+        """The folder for /lib/modules/RELEASE; empty if the root has the modules of the kernel already."""
         if self.root and self.options.bare and os.path.isdir(os.path.join(self.root, "lib/modules", self.kernel.release, "kernel")):
             return ""
         return self.kernel.modules(self.options.bare)
@@ -311,7 +311,7 @@ class Guest:
                 + (f" rig.host={TOP}:{CACHE}:{os.getcwd()}{self._elsewhere()}" if self.root else ""))
 
     def _elsewhere(self):
-        """The job's folder, if it is in none of the project's."""
+        """The job's folder, if it is outside of the project's folders."""
         folder = os.path.dirname(self.job)
         return "" if folder.startswith((TOP + "/", CACHE + "/")) else ":" + folder
 
@@ -320,19 +320,19 @@ class Guest:
         if self.options.icount:  # instruction counts that repeat need one processor and virtual time
             return ["-accel", "tcg,thread=single", "-cpu", emulated, "-icount", "shift=0,sleep=off", "-smp", "1"]
         cpus = self.options.cpus
-        # Each in a socket of its own: the MP table, all that a kernel without ACPI has, lists sockets.
+        # Each processor in its own socket: a kernel without ACPI has only the MP table, which lists sockets.
         return {"kvm": ["-accel", "kvm", "-cpu", "host"],
                 "tcg": ["-accel", "tcg,thread=multi", "-cpu", emulated],
                 }[self.accel] + ["-smp", f"{cpus},sockets={cpus},cores=1,threads=1"]
 
     def _clock(self):
-        """A busy machine's guest takes the counter for many times slower than it is if it is to find out by itself."""
+        """Tells the guest the rate of the counter: on a busy machine its own measurement would be many times too low."""
         khz = tsc.khz() if self.kernel.machine is machines.Pc and self.accel == "tcg" and not self.options.icount else None
         return f"tsc_early_khz={khz} " if khz else ""
 
     def _network(self):
         if not self.options.networks and self.options.nic:
-            # A hub whose other port swallows everything; without that one nothing would leave the card
+            # The other port of the hub discards everything. Without it, no packet would leave the card.
             return ["-netdev", "hubport,id=net0,hubid=0", "-netdev", "hubport,id=nobody,hubid=0", *self._card(0)]
         return [word for i, end in enumerate(self.options.networks) for word in (
             "-netdev", f"{'socket' if isinstance(end, socket.socket) else 'tap'},id=net{i},fd={end.fileno()}", *self._card(i))]
@@ -342,7 +342,7 @@ class Guest:
                            f"mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1) + i},romfile="]
 
     def _root(self):
-        """The guest's root and, if that is not the host's, the host's, of which the guest takes what it needs."""
+        """The guest's root. If it is not the host's, the host's root, too, from which the guest takes some folders."""
         roots = {"root": self.root, "host": "/"} if self.root else {"root": "/"}
         return [word for tag, path in roots.items() for word in (
             "-fsdev", f"local,id={tag},path={in_option(path)},security_model=none,readonly=on,multidevs=remap",
@@ -374,7 +374,7 @@ class Guest:
         return [self.output_far, self.status_far] + self.options.networks
 
     def start(self):
-        """Starts QEMU in a session of its own, so that a Ctrl-C reaches only us."""
+        """Starts QEMU in its own session, so that Ctrl-C reaches only this process."""
         passed = self._channels()
         with open(os.path.join(self.job, "qemu.log"), "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(
@@ -395,7 +395,7 @@ class Guest:
         return bool(data)
 
     def _drain(self, sink):
-        """Output that the guest wrote before its status may still be on the way; all but UML's tell how much that was."""
+        """Waits for output that the guest wrote before its status; all guests except UML tell how much it is."""
         sent = int(b"".join(self.answer.split()[2:]) or -1)
         self.output.settimeout(0.05 if sent < 0 else DRAIN)
         try:
@@ -405,7 +405,7 @@ class Guest:
             pass
 
     def relay(self, timeout, sink, keyboard=None):
-        """Passes output on until there is a status, QEMU is gone, or time is up; False if it is up."""
+        """Relays output until there is a status, QEMU has ended, or time is up; False if time is up."""
         end = time.monotonic() + timeout
         with selectors.DefaultSelector() as selector:
             for source in (self.output, self.status, *([keyboard] if keyboard else [])):
@@ -427,7 +427,7 @@ class Guest:
         return True
 
     def kill(self):
-        """With its helpers: User Mode Linux has some."""
+        """Ends the guest and its helper processes; User Mode Linux has some."""
         if self.process and self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
 
@@ -439,7 +439,7 @@ class Guest:
         self.status.close()
 
     def verdict(self, in_time):
-        """The job's exit status, or why there is none."""
+        """The job's exit status, or the reason why there is none."""
         words = self.answer.split()
         if len(words) >= 2:
             return int(words[1])
@@ -457,7 +457,7 @@ class Guest:
             sys.stderr.writelines(lines[max(fatal[0] - 5, 0):fatal[0] + 45] if fatal else lines[-25:])
 
     def run(self, timeout, sink, keyboard=None, linger=lambda: None):
-        """Boots, relays, ends the guest whatever happens; returns the exit status."""
+        """Boots, relays output, and always ends the guest; returns the exit status."""
         try:
             self.start()
             in_time = self.relay(timeout, sink, keyboard)
@@ -470,14 +470,14 @@ class Guest:
 
 
 class Trial(Guest):
-    """A guest that may die: it only shows if it can live."""
+    """A guest that may crash: the test shows if KVM can run it."""
 
     def _explain(self):
         pass
 
 
 class UmlGuest(Guest):
-    """User Mode Linux: the kernel is a process, its first consoles are our channels."""
+    """User Mode Linux: the kernel is a process, and its first consoles are the two channels."""
     KIND = "uml"
 
     def __init__(self, kernel, options):
@@ -490,7 +490,7 @@ class UmlGuest(Guest):
 
     @staticmethod
     def _clock(kernel):
-        """Reading a clock is a system call, a dear one: where speed matters programs get theirs from the processor."""
+        """Reading the clock is an expensive system call. For measurements, programs read the processor's counter instead."""
         library = os.path.join(BUILD, "uml-clock.so")
         if not kernel.fast or not os.path.exists(library):
             return {}
@@ -499,7 +499,7 @@ class UmlGuest(Guest):
         return {"LD_PRELOAD": library, "TSC_HZ": f"{clock.tsc_hz():.0f}"}
 
     def _write_cpuinfo(self):
-        """perftest wants to know the processor's MHz: the guest's /proc/cpuinfo becomes the host's, with one processor."""
+        """perftest needs the processor's MHz: the guest gets the /proc/cpuinfo of the host, with one processor."""
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
             text = file.read().split("\n\n")[0] + "\n\n"
         hertz = float(self.options.environment.get("TSC_HZ", 0))
@@ -523,12 +523,12 @@ class UmlGuest(Guest):
 
 
 def kernel_of(options):
-    """The kernel that was asked for, else that of the release whose root it is to have."""
+    """The requested kernel; by default that of the release whose root the guest has."""
     return Kernel(options.kernel or options.distro or "stock")
 
 
 class Taps:
-    """As on hosts of virtual machines: packets that are to be segmented pass a bridge whole, with a virtio-net header."""
+    """As on hosts of virtual machines: bursts pass the bridge before they are segmented, with a virtio-net header."""
     CLONE_NEWNET = 0x40000000
     TUNSETIFF = 0x400454CA
     IFF_TAP, IFF_NO_PI, IFF_VNET_HDR = 0x2, 0x1000, 0x4000

@@ -1,4 +1,4 @@
-"""The rate of this machine's time-stamp counter, which is the guest's, too, where QEMU emulates the processor."""
+"""The rate of this machine's time-stamp counter. An emulated guest has the same rate."""
 import ctypes
 import mmap
 import platform
@@ -23,7 +23,7 @@ def reader():
 
 
 def moment(read):
-    """Nanoseconds and the counter at one time: of several tries the one that took the shortest, for a busy machine interrupts."""
+    """Nanoseconds and the counter at the same time: the shortest of several attempts, because a busy machine may interrupt one."""
     tries = []
     for _ in range(TRIES):
         before = time.monotonic_ns()
@@ -34,7 +34,7 @@ def moment(read):
 
 
 def khz():
-    """Kilohertz, or None if this machine does not tell."""
+    """Kilohertz, or None if they cannot be measured."""
     read = reader()
     if not read:
         return None

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* drivers/sroce/net/fast_crc/chorba.c against the table. */
+/* Compares drivers/sroce/net/fast_crc/chorba.c with the CRC by a table. */
 #include "chorba.h"
 #include "crcs.h"
 

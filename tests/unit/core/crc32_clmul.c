@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* drivers/sroce/net/fast_crc/crc32_clmul.S against the table, on processors that can run it. */
+/*
+ * Compares drivers/sroce/net/fast_crc/crc32_clmul.S with the CRC by a table, on processors
+ * that can run it.
+ */
 #include <stdlib.h>
 #include "crcs.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * drivers/sroce/net/rx_headers.h, with a special reader: the packet is in memory that
- * changes while it is read.
+ * Tests of drivers/sroce/net/rx_headers.h with a special reader: the memory of the
+ * packet changes while it is read.
  */
 #include "packet.h"
 #include "tap.h"
@@ -15,8 +15,8 @@ static inline void barrier_data(void *p)
 }
 
 /*
- * The packet is one of two whenever a byte of it is read: bit n of @turns says
- * which one the nth time.
+ * Each read of a byte reads one of two packets: bit n of @turns selects the packet of
+ * the nth read.
  */
 #define SROCE_SKB_READER_H
 struct sroce_reader {

@@ -27,16 +27,16 @@ struct fake_queue {
  * @calls: ioctl() calls of any kind
  * @yields: calls of sched_yield()
  * @mapped: mappings that exist now
- * @fail: errno that the next create command shall return, once
- * @fail_map: errno that the next mmap() shall return, once
- * @abi_version: what the context's response tells
- * @cqe_size: size of a completion that it tells, 0 for that of the ABI
+ * @fail: errno for the next create command, once
+ * @fail_map: errno for the next mmap(), once
+ * @abi_version: ABI version in the response to the creation of the context
+ * @cqe_size: size of a completion in that response; 0 for that of the ABI
  * @lacks: features that the module does not have
  * @lacks_opcodes: opcodes that it does not accept
  * @newer: the module has features and opcodes that the provider cannot know
- * @bad_request: a driver request was missing, or not as the ABI wants it
+ * @bad_request: a driver request was missing, or did not follow the ABI
  * @cq_flags: of the CQ created last
- * @tail_at_reset: sq_tail of the QP as RESET was asked for
+ * @tail_at_reset: sq_tail of the QP when RESET was requested
  */
 struct fake_kernel {
 	unsigned int kicks;
@@ -65,7 +65,7 @@ void fake_close(struct ibv_context *context);
 struct fake_queue *fake_queue(uint32_t handle);
 void fake_use_slots_from(uint32_t number);
 
-/* The kernel's half of the rings. */
+/* The kernel's side of the rings. */
 void *fake_sqe(const struct fake_queue *queue, uint32_t index);
 struct sroce_rqe *fake_rqe(const struct fake_queue *queue, uint32_t index);
 void fake_complete(const struct fake_queue *queue, uint32_t index,
