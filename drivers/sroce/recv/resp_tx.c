@@ -114,7 +114,10 @@ static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u3
 	}
 	log->waiting = 0;
 	sroce_rq_refuse_response(qp, sroce_psn_add(read->psn, first));
-	sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ, true);
+	/* note_resp_done() has counted a READ that was answered once. */
+	if (!read->resp_done)
+		sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ,
+				    true);
 }
 
 /* Duplicates are answered again, but their READ is complete already. */

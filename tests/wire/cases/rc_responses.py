@@ -259,6 +259,7 @@ def later_read(b):
         b.answers()
         respond(b, rc, "ONLY", PSN + 2, b"3" * MTU)
     expect("completions", [(wc.wr_id, wc.status) for wc in rc.completions()], [(1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS)])
+    expect("memory", rc.memory.read(2 * MTU) == b"3" * MTU + b"2" * MTU, True)
 
 
 def read_and_send(b, **options):
