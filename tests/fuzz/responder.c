@@ -160,6 +160,23 @@ static void answer(struct fuzz *f, u32 most)
 	}
 }
 
+/* Packets like @pkt that are predicted together must pass one by one, too. */
+static void check_more(const struct fuzz *f, const struct sroce_pkt *pkt, u32 n)
+{
+	struct sroce_responder r = f->r;
+	struct sroce_pkt next = *pkt;
+	struct sroce_request req;
+
+	if (!sroce_responder_predicts_more(&r, pkt, n))
+		return;
+	while (n--) {
+		next.psn = sroce_psn_add(next.psn, 1);
+		assert(sroce_responder_check(&r, &next, &req) == SROCE_EXECUTE);
+		assert(!req.begins && !req.completes && !req.take);
+		sroce_responder_done(&r, &next, &req, 0);
+	}
+}
+
 static void step(struct fuzz *f, struct input *in)
 {
 	struct sroce_pkt pkt = request(f, in);
@@ -181,6 +198,7 @@ static void step(struct fuzz *f, struct input *in)
 	switch (verdict) {
 	case SROCE_EXECUTE:
 		execute(f, &pkt, &req, choice);
+		check_more(f, &pkt, 1 + choice % 64);
 		break;
 	case SROCE_REFUSE:
 		assert(req.reason > SROCE_NO_ERROR &&

@@ -225,6 +225,21 @@ bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 	       (u64)r->done + payload <= SROCE_MAX_MSG && same_srq(r, bth);
 }
 
+bool sroce_responder_predicts_more(const struct sroce_responder *r,
+				   const struct sroce_pkt *pkt, u32 n)
+{
+	u64 bytes = (u64)n * r->mtu;
+
+	if (pkt->op->pos & (SROCE_FIRST | SROCE_LAST) || pkt->payload != r->mtu ||
+	    r->kind != pkt->op->kind || r->epsn != sroce_psn_add(pkt->psn, 1) ||
+	    (r->transport == SROCE_XRC && pkt->srqn != r->srqn))
+		return false;
+	if (r->kind == SROCE_KIND_WRITE)
+		return bytes < r->left && r->permissions & SROCE_MAY_WRITE;
+	return r->kind == SROCE_KIND_SEND && r->rwqe_taken &&
+	       r->done + bytes <= SROCE_MAX_MSG;
+}
+
 bool sroce_responder_predicts_write(const struct sroce_responder *r,
 				    const u8 *headers, u32 payload)
 {

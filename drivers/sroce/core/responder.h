@@ -126,6 +126,19 @@ void sroce_responder_done(struct sroce_responder *r,
 bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 			      u32 payload);
 
+/**
+ * sroce_responder_predicts_more() - are the next packets expected middle packets?
+ * @r: state
+ * @pkt: a middle packet that has been executed
+ * @n: number of packets that follow it; their headers differ in the PSN only
+ *
+ * Like sroce_responder_predicts(), for all of them.
+ *
+ * Return: true if they are, and all checks would pass.
+ */
+bool sroce_responder_predicts_more(const struct sroce_responder *r,
+				   const struct sroce_pkt *pkt, u32 n);
+
 /* Call after the payload of a predicted packet has been stored. */
 static inline void sroce_responder_advance(struct sroce_responder *r,
 					   u32 payload)

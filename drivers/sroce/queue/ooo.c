@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include "../core/params.h"
 #include "../core/psn.h"
+#include "../core/wire.h"
 #include "ooo.h"
 
 static struct sroce_ooo_packet *packet_of(const struct rb_node *node)
@@ -16,15 +17,37 @@ static struct sroce_ooo_packet *packet_of(const struct rb_node *node)
 	return rb_entry(node, struct sroce_ooo_packet, node);
 }
 
+/* @one is a single packet.  Packets with the same PSN are equal. */
 static int compare_packets(struct rb_node *one, const struct rb_node *other)
 {
-	return sroce_psn_diff(packet_of(one)->pkt.psn, packet_of(other)->pkt.psn);
+	const struct sroce_ooo_packet *p = packet_of(other);
+	s32 ahead = sroce_psn_diff(packet_of(one)->pkt.psn, p->pkt.psn);
+
+	return ahead >= 0 && ahead < p->count ? 0 : ahead;
+}
+
+static u32 next_psn(const struct sroce_ooo_packet *held)
+{
+	return sroce_psn_add(held->pkt.psn, held->count);
 }
 
 /* Most packets follow the last one: no search, and the time of the gap is known. */
 static bool follows_last(const struct sroce_ooo_queue *q, const struct sroce_pkt *pkt)
 {
-	return q->last && pkt->psn == sroce_psn_add(q->last->pkt.psn, 1);
+	return q->last && pkt->psn == next_psn(q->last);
+}
+
+/*
+ * Packets to allocate memory for.  The second one behind a gap, if it is a middle packet
+ * of a request, is likely to be followed by more.
+ */
+static u32 expected_packets(const struct sroce_ooo_queue *q, const struct sroce_pkt *pkt)
+{
+	if (!follows_last(q, pkt) || pkt->op->pos & (SROCE_FIRST | SROCE_LAST) ||
+	    pkt->op->kind >= SROCE_KIND_RESPONSES || pkt->ack_req || !pkt->payload)
+		return 1;
+	return max((SROCE_OOO_RUN_BYTES - sizeof(struct sroce_ooo_packet)) / pkt->payload,
+		   1ul);
 }
 
 static void append_held(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
@@ -63,10 +86,60 @@ static void remove_packet(struct sroce_ooo_queue *q, struct sroce_device *dev,
 			  struct sroce_ooo_packet *held)
 {
 	rb_erase_cached(&held->node, &q->tree);
-	if (--q->packets == 0)
+	q->packets -= held->count;
+	if (!q->packets)
 		q->last = NULL;
 	q->bytes -= held->size;
 	atomic_long_sub(held->size, &dev->ooo_bytes);
+}
+
+/* Is there memory beside the last packet for one with this opcode, PSN and length? */
+static bool has_room(const struct sroce_ooo_queue *q, u8 opcode, u32 psn, u32 len)
+{
+	const struct sroce_ooo_packet *held = q->last;
+
+	return held && held->count < held->most && q->packets < SROCE_MAX_WINDOW &&
+	       opcode == held->pkt.opcode && psn == next_psn(held) &&
+	       len == held->pkt.payload;
+}
+
+static bool copy_beside(struct sroce_ooo_queue *q, struct sroce_reader *payload)
+{
+	struct sroce_ooo_packet *held = q->last;
+	struct sroce_reader reader = *payload;
+	u32 len = held->pkt.payload;
+
+	if (!sroce_reader_copy(&reader, held->payload + held->count * len, len))
+		return false;
+	*payload = reader;
+	held->count++;
+	q->packets++;
+	return true;
+}
+
+/* All packets of one allocation have the headers of the first one. */
+static bool continues_last(const struct sroce_ooo_queue *q, const struct sroce_pkt *pkt)
+{
+	return has_room(q, pkt->opcode, pkt->psn, pkt->payload) && !pkt->ack_req &&
+	       pkt->pad == q->last->pkt.pad &&
+	       (!(pkt->op->headers & SROCE_XRCETH) || pkt->srqn == q->last->pkt.srqn);
+}
+
+static bool bth_continues_last(const struct sroce_ooo_queue *q, const u8 *bth, u32 len)
+{
+	const struct sroce_pkt *pkt = &q->last->pkt;
+	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
+
+	return has_room(q, bth[0], psn, len) && !(bth[8] & SROCE_BTH_ACKREQ) &&
+	       !pkt->pad && sroce_bth_is(bth, pkt->opcode, psn) &&
+	       (!(pkt->op->headers & SROCE_XRCETH) ||
+		(get_unaligned_be32(bth + SROCE_BTH_BYTES) & SROCE_SRQN_MASK) == pkt->srqn);
+}
+
+bool sroce_ooo_append(struct sroce_ooo_queue *q, const u8 *bth,
+		      struct sroce_reader *payload, u32 len)
+{
+	return bth_continues_last(q, bth, len) && copy_beside(q, payload);
 }
 
 bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
@@ -75,8 +148,12 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 {
 	struct sroce_reader reader = *payload;
 	struct sroce_ooo_packet *held;
-	u32 size = roundup_pow_of_two(struct_size(held, payload, pkt->payload));
+	u32 most, size;
 
+	if (continues_last(q, pkt))
+		return copy_beside(q, &reader);
+	most = expected_packets(q, pkt);
+	size = roundup_pow_of_two(struct_size(held, payload, most * pkt->payload));
 	if (!READ_ONCE(dev->settings.hold) || !charge_packet(q, dev, size))
 		return false;
 	held = kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
@@ -84,6 +161,8 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 		goto err_charge;
 	held->pkt = *pkt;
 	held->size = size;
+	held->count = 1;
+	held->most = most;
 	if (!sroce_reader_copy(&reader, held->payload, pkt->payload))
 		goto err_packet;
 	if (likely(follows_last(q, pkt)))

@@ -10,7 +10,7 @@
 /**
  * struct sroce_ooo_queue - packets behind a gap (out of order), by PSN
  * @tree: struct sroce_ooo_packet
- * @last: the packet with the highest PSN; NULL if there is none
+ * @last: the one with the highest PSN; NULL if there is none
  * @packets: number of packets
  * @bytes: memory that they take, bytes
  *
@@ -25,20 +25,24 @@ struct sroce_ooo_queue {
 
 /**
  * struct sroce_ooo_packet - copy of a packet that has passed all checks of the
- *	receive path
+ *	receive path, or of several middle packets of a message
  * @node: entry in the queue
- * @pkt: parsed headers
+ * @pkt: parsed headers; those of all packets differ in the PSN only
  * @arrived: time at which the gap before it was noticed, ns.  A packet that follows
  *	the last one of the queue has the same gap before it, and the same time
  * @size: memory that it takes, bytes
- * @payload: payload; its memory in the skb may belong to the sender, who could
- *	change it later
+ * @count: packets; the PSN of @pkt is that of the first
+ * @most: packets that fit
+ * @payload: payloads, one after the other.  Their memory in the skb may belong to the
+ *	sender, who could change it later
  */
 struct sroce_ooo_packet {
 	struct rb_node node;
 	struct sroce_pkt pkt;
 	u64 arrived;
 	u32 size;
+	u16 count;
+	u16 most;
 	u8 payload[];
 };
 
@@ -61,7 +65,23 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 		   const struct sroce_reader *payload);
 
 /**
- * sroce_ooo_take() - take a packet out
+ * sroce_ooo_append() - keep a copy of a packet that continues the last one of the queue
+ * @q: queue, not empty
+ * @bth: base transport header of a packet for this QP; for XRC the XRCETH follows
+ * @payload: reader at the payload; moved past it on success
+ * @len: bytes of payload
+ *
+ * Needs neither parsing nor an allocation.
+ *
+ * Context: as sroce_ooo_add().  Return: false, and nothing has changed, unless it is the
+ * next middle packet of the same message, requests no ACK, and there is room beside the
+ * last packet.
+ */
+bool sroce_ooo_append(struct sroce_ooo_queue *q, const u8 *bth,
+		      struct sroce_reader *payload, u32 len);
+
+/**
+ * sroce_ooo_take() - take a packet, and those with it, out
  * @q: queue
  * @dev: device of sroce_ooo_add()
  * @psn: PSN of the packet; packets before it are dropped
@@ -78,11 +98,11 @@ const struct sroce_ooo_packet *sroce_ooo_first(const struct sroce_ooo_queue *q);
 /* Drop all packets.  Context: as sroce_ooo_add(). */
 void sroce_ooo_drop(struct sroce_ooo_queue *q, struct sroce_device *dev);
 
-/* A reader at the payload of @held. */
+/* A reader at the payloads of @held. */
 static inline struct sroce_reader
 sroce_ooo_reader(const struct sroce_ooo_packet *held)
 {
-	return sroce_reader_of(held->payload, held->pkt.payload);
+	return sroce_reader_of(held->payload, held->count * held->pkt.payload);
 }
 
 #endif /* SROCE_OOO_H */

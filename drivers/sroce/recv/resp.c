@@ -465,10 +465,82 @@ static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 		reject_request(qp, rx, verdict, &req);
 }
 
+/* A packet behind a gap that continues the last one. */
+static bool hold_next(struct sroce_qp *qp, const u8 *bth,
+		      struct sroce_reader *payload, u32 len)
+{
+	if (!sroce_ooo_append(&qp->rq.ooo, bth, payload, len))
+		return false;
+	sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+	sroce_count(qp, SROCE_RX_HELD);
+	if (!qp->rq.resp.nak_sent)
+		report_gap(qp);
+	return true;
+}
+
+static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
+			   u32 len)
+{
+	const struct sroce_responder *r = &qp->rq.resp;
+	struct sroce_mr_cache *cache = &qp->rq.cache;
+	struct sroce_sgl buffer;
+	void *p;
+
+	SROCE_REMOTE_SGL(to, qp, r->va, len, r->rkey,
+			 IB_ACCESS_REMOTE_WRITE);
+
+	if (r->kind == SROCE_KIND_SEND) {
+		buffer = sroce_rq_buffer(qp);
+		return sroce_sgl_store_packet(cache, &buffer, r->done, payload, len);
+	}
+	p = sroce_mr_cache_peek(cache, r->rkey, to.access, r->va, len);
+	if (p)
+		return sroce_reader_store(payload, p, len) ? 0 : -ENODATA;
+	return sroce_sgl_store_packet(cache, &to, 0, payload, len);
+}
+
 static void note_filled(struct sroce_qp *qp)
 {
 	sroce_reorder_filled(&qp->rq.resp.reorder, ktime_get_ns());
 	sroce_count(qp, SROCE_RX_GAPS_FILLED);
+}
+
+/*
+ * Store the payload of all packets of @held except the first, if they are expected.
+ * Returns their number.
+ */
+static u32 execute_at_once(struct sroce_qp *qp, const struct sroce_ooo_packet *held,
+			   struct sroce_reader *payload)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	u32 i, n = held->count - 1, mtu = held->pkt.payload;
+	struct sroce_reader reader = *payload;
+
+	if (!n || !sroce_responder_predicts_more(r, &held->pkt, n) ||
+	    !sroce_rq_srq_valid(qp) || store_predicted(qp, &reader, n * mtu))
+		return 0;
+	*payload = reader;
+	for (i = 0; i < n; i++)
+		sroce_responder_advance(r, mtu);
+	return n;
+}
+
+static void execute_packets(struct sroce_qp *qp, const struct sroce_ooo_packet *held)
+{
+	struct sroce_reader reader = sroce_ooo_reader(held);
+	struct sroce_rx rx = {
+		.pkt = held->pkt,
+		.payload = &reader,
+	};
+	u32 done = 0;
+
+	do {
+		rx.pkt.psn = sroce_psn_add(held->pkt.psn, done);
+		handle_request(qp, &rx);
+		if (++done == 1)
+			done += execute_at_once(qp, held, &reader);
+	} while (done < held->count && sroce_rq_active(qp) &&
+		 qp->rq.resp.epsn == sroce_psn_add(held->pkt.psn, done));
 }
 
 /*
@@ -485,15 +557,10 @@ static void execute_held(struct sroce_qp *qp, bool filled, bool asked)
 
 	while (budget && sroce_rq_active(qp) &&
 	       (held = sroce_ooo_take(ooo, qp->dev, qp->rq.resp.epsn))) {
-		struct sroce_reader reader = sroce_ooo_reader(held);
-		const struct sroce_rx rx = {
-			.pkt = held->pkt,
-			.payload = &reader,
-		};
-
-		if (budget-- == SROCE_OOO_BUDGET && filled)
+		if (budget == SROCE_OOO_BUDGET && filled)
 			note_filled(qp);
-		handle_request(qp, &rx);
+		budget -= min_t(u32, budget, held->count);
+		execute_packets(qp, held);
 		kfree(held);
 	}
 	if (!sroce_rq_active(qp) ||
@@ -534,27 +601,6 @@ void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	handle_request(qp, rx);
 	if (unlikely(qp->rq.ooo.packets) && qp->rq.resp.epsn != epsn)
 		execute_held(qp, true, rx->pkt.ack_req);
-}
-
-static int store_predicted(struct sroce_qp *qp, struct sroce_reader *payload,
-			   u32 len)
-{
-	const struct sroce_responder *r = &qp->rq.resp;
-	struct sroce_mr_cache *cache = &qp->rq.cache;
-	struct sroce_sgl buffer;
-	void *p;
-
-	SROCE_REMOTE_SGL(to, qp, r->va, len, r->rkey,
-			 IB_ACCESS_REMOTE_WRITE);
-
-	if (r->kind == SROCE_KIND_SEND) {
-		buffer = sroce_rq_buffer(qp);
-		return sroce_sgl_store_packet(cache, &buffer, r->done, payload, len);
-	}
-	p = sroce_mr_cache_peek(cache, r->rkey, to.access, r->va, len);
-	if (p)
-		return sroce_reader_store(payload, p, len) ? 0 : -ENODATA;
-	return sroce_sgl_store_packet(cache, &to, 0, payload, len);
 }
 
 static bool continue_message(struct sroce_qp *qp, const u8 *bth,
@@ -603,11 +649,13 @@ bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
 			  struct sroce_reader *reader, u32 len)
 {
 	lockdep_assert_held(&qp->rq.lock);
-	if (!sroce_rq_active(qp) ||
-	    !(qp->rq.resp.kind == SROCE_KIND_NONE ?
+	if (!sroce_rq_active(qp))
+		return false;
+	if (!(qp->rq.resp.kind == SROCE_KIND_NONE ?
 	      write_again(qp, headers, reader, len) :
 	      continue_message(qp, headers, reader, len)))
-		return false;
+		return unlikely(qp->rq.ooo.packets) &&
+		       hold_next(qp, headers, reader, len);
 	if (headers[8] & SROCE_BTH_ACKREQ)
 		qp->rq.ack = true;
 	if (unlikely(qp->rq.ooo.packets))

@@ -630,6 +630,46 @@ TEST(responder, xrc_middle_packet_is_predicted)
 	CHECK(!predicts(packet(SROCE_SEND_MIDDLE, 1, MTU)));
 }
 
+/* Packets that were held are stored together, if all of them are expected. */
+TEST(responder, several_middle_packets_are_predicted)
+{
+	struct sroce_pkt first = packet(SROCE_WRITE_FIRST, 0, MTU);
+	struct sroce_pkt middle = packet(SROCE_WRITE_MIDDLE, 1, MTU);
+
+	setup(true, 0);
+	first.dma_len = 5 * MTU + 1;
+	execute(first);
+	CHECK(!sroce_responder_predicts_more(&r, &middle, 3));
+	execute(middle);
+	CHECK(sroce_responder_predicts_more(&r, &middle, 3));
+	/* The last packet of the message is no middle packet. */
+	CHECK(!sroce_responder_predicts_more(&r, &middle, 4));
+	first.dma_len = 5 * MTU;
+	setup(true, 0);
+	execute(first);
+	execute(middle);
+	CHECK(!sroce_responder_predicts_more(&r, &middle, 3));
+	CHECK(sroce_responder_predicts_more(&r, &middle, 2));
+	middle.payload = MTU - 4;
+	CHECK(!sroce_responder_predicts_more(&r, &middle, 2));
+	r.permissions &= ~SROCE_MAY_WRITE;
+	middle.payload = MTU;
+	CHECK(!sroce_responder_predicts_more(&r, &middle, 2));
+}
+
+TEST(responder, several_middle_packets_of_send_are_predicted)
+{
+	struct sroce_pkt middle = xrc(SROCE_SEND_MIDDLE, 1, MTU, 5);
+
+	setup_xrc();
+	execute(xrc(SROCE_SEND_FIRST, 0, MTU, 5));
+	execute(middle);
+	CHECK(sroce_responder_predicts_more(&r, &middle, 3));
+	CHECK(!sroce_responder_predicts_more(&r, &middle, SROCE_MAX_MSG / MTU));
+	middle.srqn = 6;
+	CHECK(!sroce_responder_predicts_more(&r, &middle, 3));
+}
+
 static bool predicts_write(struct sroce_pkt pkt)
 {
 	u8 headers[SROCE_MAX_HEADER];
