@@ -208,7 +208,7 @@ void receive_take_request(struct endpoint *ep, u64 now,
 	struct held *held;
 
 	take_one(ep, now, pkt, payload);
-	if (!ep->held_requests.count || ep->resp.epsn == epsn)
+	if (!ep->held_requests.count || (ep->resp.epsn == epsn && !pkt->ack_req))
 		return;
 	while ((held = endpoint_held(&ep->held_requests, ep->resp.epsn))) {
 		sroce_reorder_filled(&ep->resp.reorder, now);
@@ -216,7 +216,7 @@ void receive_take_request(struct endpoint *ep, u64 now,
 		free(held);
 	}
 	drop_passed(ep);
-	if (ep->held_requests.count && pkt->ack_req)
+	if (ep->held_requests.count && (pkt->ack_req || ep->ack_due))
 		report_gap(ep, now);
 }
 

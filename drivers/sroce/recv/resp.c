@@ -546,8 +546,8 @@ static void execute_packets(struct sroce_qp *qp, const struct sroce_ooo_packet *
 /*
  * Execute the packets that were kept behind a gap, in order.  @filled: a packet has just
  * filled it.  @asked: the peer has requested an ACK, so it repeats no more packets for
- * now.  Otherwise the next gap is likely to be filled, too, and is reported with the next
- * packet that does not fill it.
+ * now.  If no ACK is due either, the next gap is likely to be filled, too, and is reported
+ * with the next packet that does not fill it.
  */
 static void execute_held(struct sroce_qp *qp, bool filled, bool asked)
 {
@@ -566,7 +566,7 @@ static void execute_held(struct sroce_qp *qp, bool filled, bool asked)
 	if (!sroce_rq_active(qp) ||
 	    (!ooo->packets && !sroce_responder_deadline(&qp->rq.resp)))
 		return;
-	if (budget && !asked)
+	if (budget && !asked && !qp->rq.ack)
 		return;
 	if (!report_gap(qp))
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
@@ -599,8 +599,9 @@ void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 		return;
 	}
 	handle_request(qp, rx);
-	if (unlikely(qp->rq.ooo.packets) && qp->rq.resp.epsn != epsn)
-		execute_held(qp, true, rx->pkt.ack_req);
+	if (unlikely(qp->rq.ooo.packets) &&
+	    (qp->rq.resp.epsn != epsn || rx->pkt.ack_req))
+		execute_held(qp, qp->rq.resp.epsn != epsn, rx->pkt.ack_req);
 }
 
 static bool continue_message(struct sroce_qp *qp, const u8 *bth,

@@ -5,6 +5,7 @@ import itertools
 
 import pyverbs.enums as e
 import roce
+from target import Memory
 from testbed import case, expect
 from rc_responses import acknowledge, asked, respond
 
@@ -53,13 +54,13 @@ def next_gap(b):
 def next_gap_later(b):
     rc = b.rc()
     for i in (2, 4):
-        b.send(rc, "RC_WRITE_ONLY", b"ce"[i // 2 - 1:i // 2], psn=rc.psn + i, va=rc.memory.va + i)
+        b.send(rc, "RC_WRITE_ONLY", b"ce"[i // 2 - 1:i // 2], psn=rc.psn + i, va=rc.memory.va + i, ack_req=False)
     b.nak(rc, roce.NAK_SEQUENCE)
     b.send_next(rc, "RC_WRITE_ONLY", b"a", ack_req=False)
     b.silence()
     b.send_next(rc, "RC_WRITE_ONLY", b"b", va=rc.memory.va + 1, ack_req=False)
     b.advance(rc)
-    b.acked(rc)
+    b.silence()
     expect("memory", rc.memory.read(5), b"abc\0\0")
     b.send(rc, "RC_WRITE_ONLY", b"f", psn=rc.psn + 2, va=rc.memory.va + 5)
     b.nak(rc, roce.NAK_SEQUENCE)
@@ -68,6 +69,95 @@ def next_gap_later(b):
     b.acked(rc)
     expect("memory", rc.memory.read(6), b"abcdef")
     b.works(rc)
+
+
+@case("a held packet asks for an ACK: the NAK of the next gap acknowledges it, too")
+def gap_instead_of_ack(b):
+    rc = b.rc()
+    for i in (1, 3):
+        b.send(rc, "RC_WRITE_ONLY", b"bd"[i // 2:i // 2 + 1], psn=rc.psn + i, va=rc.memory.va + i)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    b.send_next(rc, "RC_WRITE_ONLY", b"a", ack_req=False)
+    b.advance(rc)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    expect("memory", rc.memory.read(4), b"ab\0\0")
+    b.send_next(rc, "RC_WRITE_ONLY", b"c", va=rc.memory.va + 2)
+    b.advance(rc)
+    b.acked(rc)
+    b.works(rc)
+
+
+@case("a duplicate asks for an ACK: the answer reports the next gap")
+def duplicate_before_gap(b):
+    rc = b.rc()
+    for i in (1, 3):
+        b.send(rc, "RC_WRITE_ONLY", b"bd"[i // 2:i // 2 + 1], psn=rc.psn + i, va=rc.memory.va + i, ack_req=False)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    b.send_next(rc, "RC_WRITE_ONLY", b"a", ack_req=False)
+    b.silence()
+    b.advance(rc)
+    b.send(rc, "RC_WRITE_ONLY", b"x", psn=rc.psn - 1, va=rc.memory.va + 1)
+    b.nak(rc, roce.NAK_SEQUENCE)
+    expect("memory", rc.memory.read(4), b"ab\0\0")
+    b.send_next(rc, "RC_WRITE_ONLY", b"c", va=rc.memory.va + 2)
+    b.advance(rc)
+    b.acked(rc)
+    b.works(rc)
+
+
+def stream(number, mtu, tail=b"end"):
+    """Names and payloads of a message of @number packets."""
+    kinds = ["FIRST"] + ["MIDDLE"] * (number - 2) + ["LAST"]
+    return [(kind, bytes([65 + i % 26]) * mtu if kind != "LAST" else tail) for i, kind in enumerate(kinds)]
+
+
+@case("many middle packets of one WRITE behind a gap, and a second gap: all bytes are right")
+def long_write(b):
+    rc, number = b.rc(), 60
+    memory = Memory(rc.pd, number * MTU)
+    packets = stream(number, MTU)
+    length = (number - 1) * MTU + 3
+    late = (1, 25, 40)
+    with b.counts("rx_held", number - 1 - len(late)), b.counts("rx_gaps_filled", len(late)):
+        for i in [i for i in range(number) if i not in late] + list(late):
+            kind, data = packets[i]
+            fields = {"dma_len": length, "va": memory.va, "rkey": memory.rkey} if kind == "FIRST" else {}
+            b.send(rc, f"RC_WRITE_{kind}", data, psn=rc.psn + i, ack_req=i in (7, 30, number - 1, *late), **fields)
+        b.answers()
+        b.advance(rc, number)
+    expect("data", memory.read(length) == b"".join(data for _, data in packets), True)
+    b.works(rc)
+
+
+@case("many middle packets of one SEND behind a gap: one completion, with its data")
+def long_send(b):
+    rc, number = b.rc(), 40
+    memory = Memory(rc.pd, number * MTU)
+    rc.post_recv(sge=memory.sge(number * MTU))
+    packets = stream(number, MTU)
+    with b.counts("rx_held", number - 2), b.counts("rx_gaps_filled"):
+        for i in [0, *range(2, number), 1]:
+            kind, data = packets[i]
+            b.send(rc, f"RC_SEND_{kind}", data, psn=rc.psn + i, ack_req=i == 1)
+        b.answers()
+        b.advance(rc, number)
+    length = (number - 1) * MTU + 3
+    expect("completion", [(wc.status, wc.byte_len) for wc in rc.completions()], [(0, length)])
+    expect("data", memory.read(length) == b"".join(data for _, data in packets), True)
+    b.works(rc)
+
+
+@case("a WRITE that is too long: the packet behind a gap that exceeds it is refused, those before are executed")
+def long_write_refused(b):
+    rc, number = b.rc(), 30
+    memory = Memory(rc.pd, number * MTU)
+    for i in [0, *range(2, number), 1]:
+        fields = {"dma_len": 20 * MTU, "va": memory.va, "rkey": memory.rkey} if i == 0 else {}
+        b.send(rc, "RC_WRITE_MIDDLE" if i else "RC_WRITE_FIRST", bytes([65 + i]) * MTU, psn=rc.psn + i, ack_req=False,
+               **fields)
+    b.answers()
+    expect("data", memory.read(20 * MTU), b"".join(bytes([65 + i]) * MTU for i in range(19)) + bytes(MTU))
+    b.state(rc, "ERR")
 
 
 @case("packets of one message, in every order")
