@@ -456,6 +456,8 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 	if (!p->recovering) {
 		p->recovering = true;
 		p->slowed = false;
+		if (!p->probed)
+			p->repeated = r->una;
 		p->recover = r->sent;
 		p->flight = r->flight;
 		p->losses = 0;

@@ -117,13 +117,17 @@ static u64 first_interval(const struct sroce_rtx *x,
 
 /*
  * The response to a repeated packet is a valid sample, because the peer reported the
- * first copy missing.  While there are losses, there are few other samples.
+ * first copy missing.  While there are losses, there are few other samples.  If it is the
+ * first sample, it is better than the one that is being taken, which includes the repair.
  */
 static void sample_repair(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
-	if (!x->sampling_repair || !x->rtt.smooth ||
-	    sroce_psn_before(r->una, x->repair_psn))
+	if (!x->sampling_repair || sroce_psn_before(r->una, x->repair_psn))
 		return;
+	if (!x->rtt.smooth) {
+		x->upper_bound = false;
+		x->sampling = false;
+	}
 	sroce_rtt_add(&x->rtt, now - x->repair_at);
 	sroce_cc_rtt(&r->cc, &x->rtt, 0);
 	x->sampling_repair = false;
@@ -199,6 +203,7 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
 	/* A NAK also acknowledges the packets before it. */
 	sample_if_acked(x, r, now);
+	sample_repair(x, r, now);
 	x->probed = false;
 	/* A later response could belong to either of two repeated packets. */
 	x->sampling_repair = false;
@@ -221,8 +226,10 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
 			u64 now)
 {
-	/* It may have been sent again before. */
-	x->sampling_repair = !sroce_psn_before(r->una, r->repair.repeated);
+	bool known = r->repair.recovering || r->repair.probed;
+
+	/* It may have been sent again before.  Outside of a recovery @repeated is stale. */
+	x->sampling_repair = !known || !sroce_psn_before(r->una, r->repair.repeated);
 	x->repair_at = now;
 	x->repair_psn = sroce_psn_add(r->una, 1);
 }

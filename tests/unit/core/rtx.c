@@ -232,14 +232,63 @@ TEST(rtx, nak_sent_before_repair_is_detected)
 	sroce_rtx_repaired(&x, &s.r, 3 * MS);
 	CHECK(sroce_completer_repair(&s.r));
 	s.r.repair.end = 5;
-	x.rtt = (struct sroce_rtt) { .least = 2 * MS };
 	send_all(&s);
 	acked(2, 4 * MS);
+	x.rtt = (struct sroce_rtt) { .least = 2 * MS };
 	CHECK(sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
 	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 5 * MS));
 	/* The packet behind the repair has not been sent again. */
 	acked(5, 4 * MS);
 	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
+}
+
+/* The packet at @r.una is reported missing at @now, and repeated. */
+static void repair(u64 now)
+{
+	sroce_rtx_resent(&x, &s.r, now);
+	sroce_rtx_restart(&x);
+	sroce_rtx_repaired(&x, &s.r, now);
+	CHECK(sroce_completer_repair(&s.r));
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, s.r.psn, now);
+}
+
+/* Losses may begin with the first packet, and the first sample must not wait for their end. */
+TEST(rtx, response_to_repair_may_be_first_sample)
+{
+	start(8, 67 * MS, 0);
+	repair(MS);
+	EQUAL(x.deadline, 21 * MS);
+	acked(1, 3 * MS);
+	EQUAL(x.rtt.least, 2 * MS);
+	CHECK(!x.sampling && !x.upper_bound);
+	EQUAL(x.deadline, 3 * MS + sroce_rtt_repair(&x.rtt));
+}
+
+TEST(rtx, nak_is_response_to_repair)
+{
+	start(8, 67 * MS, 0);
+	repair(MS);
+	/* The peer reports the next gap. */
+	sroce_requester_acknowledge(&s.r, 3);
+	repair(3 * MS);
+	EQUAL(x.rtt.least, 2 * MS);
+	sroce_requester_acknowledge(&s.r, 5);
+	repair(4 * MS);
+	EQUAL(x.rtt.least, MS);
+}
+
+/* PSNs are compared modulo 2^24: what an earlier recovery has left behind is not valid. */
+TEST(rtx, first_repair_is_sampled_at_any_psn)
+{
+	sender_init(&s, 0xfffff0);
+	x = (struct sroce_rtx) { .timeout = 67 * MS };
+	post(&s, SROCE_OP_WRITE, 8 * MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
+	repair(MS);
+	acked(0xfffff1, 3 * MS);
+	EQUAL(x.rtt.least, 2 * MS);
 }
 
 TEST(rtx, retransmission_is_not_sampled)
