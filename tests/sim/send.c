@@ -290,7 +290,9 @@ static void take_one(struct endpoint *ep, u64 now,
 		sroce_rtx_echo(&ep->rtx, &ep->req, pkt->psn);
 		return;
 	}
-	acknowledge(ep, a.up_to);
+	ep->progress |= a.up_to != una;
+	sroce_completer_acknowledge(&ep->req, verdict, &a);
+	complete_finished(ep);
 	switch (verdict) {
 	case SROCE_RESP_DATA:
 		memcpy(buffer(ep, a.index) + a.offset, payload, pkt->payload);

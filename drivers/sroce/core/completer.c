@@ -217,6 +217,15 @@ enum sroce_ack_verdict sroce_completer_check(const struct sroce_requester *r,
 	return check_response(r, pkt, a);
 }
 
+void sroce_completer_acknowledge(struct sroce_requester *r, enum sroce_ack_verdict verdict,
+				 const struct sroce_ack_result *a)
+{
+	/* The peer has packets behind the gap, so those behind a probe are not all lost. */
+	if (verdict == SROCE_RESP_REPAIR)
+		r->repair.probed = false;
+	sroce_requester_acknowledge(r, a->up_to);
+}
+
 bool sroce_completer_refused(const struct sroce_requester *r,
 			     struct sroce_ack_result *a)
 {

@@ -54,6 +54,17 @@ enum sroce_ack_verdict sroce_completer_check(const struct sroce_requester *r,
 					     struct sroce_ack_result *a);
 
 /**
+ * sroce_completer_acknowledge() - take what a response acknowledges
+ * @r: state
+ * @verdict: from sroce_completer_check(), not SROCE_RESP_IGNORE
+ * @a: from sroce_completer_check()
+ *
+ * Like sroce_requester_acknowledge() of @up_to.
+ */
+void sroce_completer_acknowledge(struct sroce_requester *r, enum sroce_ack_verdict verdict,
+				 const struct sroce_ack_result *a);
+
+/**
  * sroce_completer_refused() - can the refused request fail now?
  * @r: state
  * @a: result: @up_to and @status

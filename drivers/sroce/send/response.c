@@ -178,7 +178,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 	sroce_count(qp, SROCE_RX_ACKS);
 	if (unlikely(is_dropped(&rx->pkt, verdict, &a)))
 		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
-	sroce_requester_acknowledge(req, a.up_to);
+	sroce_completer_acknowledge(req, verdict, &a);
 	sroce_sq_complete_done(qp);
 	handle_verdict(qp, rx, verdict, &a);
 	if (unlikely(a.status) && verdict != SROCE_RESP_FAIL) {

@@ -15,7 +15,8 @@ static enum sroce_ack_verdict handle_response(struct sroce_pkt pkt)
 	verdict = sroce_completer_check(&s.r, &pkt, &a);
 	if (verdict == SROCE_RESP_IGNORE)
 		return verdict;
-	acknowledge(&s, a.up_to);
+	sroce_completer_acknowledge(&s.r, verdict, &a);
+	complete(&s);
 	if (verdict == SROCE_RESP_DATA)
 		acknowledge(&s, a.psn);
 	if (verdict == SROCE_RESP_REPAIR)
@@ -122,6 +123,18 @@ TEST(repair, peer_that_starts_to_drop_is_detected)
 	} while (!s.r.repair.waits);
 	handle_response(ack(psn - 1, ACK));
 	EQUAL(s.r.repair.peer, SROCE_PEER_DROPS);
+}
+
+/* The peer has packets behind the gap, so it was the response that was lost or late. */
+TEST(repair, nak_after_probe_is_one_loss)
+{
+	send_message(200, SROCE_PEER_HOLDS);
+	sroce_requester_probed(&s.r);
+	handle_response(ack(1, NAK));
+	EQUAL(s.r.repair.losses, 1);
+	EQUAL(s.r.cc.window, 512 / 2);
+	SEND(&s, SROCE_WRITE_MIDDLE, 1);
+	expect_stop(SROCE_NEXT_NOTHING);
 }
 
 /* Losses are frequent with a distant peer, but a loss rate of one half is congestion. */
