@@ -33,6 +33,7 @@ u64 sroce_rtt_probe(const struct sroce_rtt *rtt)
 u64 sroce_rtt_repair(const struct sroce_rtt *rtt)
 {
 	u64 margin = max(rtt->smooth / 4, 2 * rtt->deviation);
+	u64 interval = min(rtt->smooth + margin, 2 * (u64)rtt->least);
 
-	return max(rtt->smooth + margin, (u64)SROCE_MIN_REPAIR_NS);
+	return max(interval, (u64)SROCE_MIN_REPAIR_NS);
 }

@@ -38,7 +38,8 @@ u64 sroce_rtt_probe(const struct sroce_rtt *rtt);
  * sroce_rtt_repair() - the same while losses are repaired
  * @rtt: state, with a sample
  *
- * Silence is likely to be another loss then, so this is shorter.
+ * Silence is likely to be another loss then, so this is shorter.  Few packets are in
+ * front of a repeated one, so the shortest round trip counts more than the usual one.
  *
  * Return: nanoseconds.
  */

@@ -68,3 +68,20 @@ TEST(rtt, outlier_raises_interval)
 	sroce_rtt_add(&rtt, 100000 * US);
 	CHECK(sroce_rtt_probe(&rtt) > 100000 * US);
 }
+
+/* A queue in front of other packets does not delay the next repair. */
+TEST(rtt, repair_interval_follows_shortest_rtt)
+{
+	struct sroce_rtt rtt = {};
+	u32 i;
+
+	sroce_rtt_add(&rtt, 300 * US);
+	for (i = 0; i < 50; i++)
+		sroce_rtt_add(&rtt, 2000 * US);
+	EQUAL(sroce_rtt_repair(&rtt), 600 * US);
+	/* Without a queue it is a little longer than a round trip. */
+	rtt = (struct sroce_rtt) {};
+	for (i = 0; i < 50; i++)
+		sroce_rtt_add(&rtt, 1000 * US);
+	CHECK(sroce_rtt_repair(&rtt) < 1300 * US);
+}
