@@ -88,9 +88,7 @@ static void connect_sides(struct world *w, struct side *side, struct side *peer)
 {
 	struct sroce_requester *req = &side->ep.req;
 
-	req->psn = random_psn(&w->rng);
-	req->una = req->psn;
-	req->sent = req->psn;
+	sroce_requester_begin(req, random_psn(&w->rng));
 	req->retry_left = req->retry_count;
 	req->rnr_left = req->rnr_retry;
 	sroce_responder_expect(&peer->ep.resp, req->psn);

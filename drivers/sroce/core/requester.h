@@ -121,6 +121,16 @@ struct sroce_requester {
 	bool drain;
 };
 
+/* Set the PSN of the first packet. */
+static inline void sroce_requester_begin(struct sroce_requester *r, u32 psn)
+{
+	r->psn = psn;
+	r->una = psn;
+	r->sent = psn;
+	r->reduced_psn = psn;
+	r->repair.repeated = psn;
+}
+
 enum sroce_next {
 	SROCE_NEXT_PACKET,	/* send @pkt of struct sroce_outgoing */
 	SROCE_NEXT_NOTHING,	/* no request is waiting */

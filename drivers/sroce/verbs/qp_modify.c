@@ -186,12 +186,8 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 {
 	struct sroce_requester *req = &qp->sq.req;
 
-	if (mask & IB_QP_SQ_PSN) {
-		req->psn = attr->sq_psn & SROCE_PSN_MASK;
-		req->una = req->psn;
-		req->sent = req->psn;
-		req->reduced_psn = req->psn;
-	}
+	if (mask & IB_QP_SQ_PSN)
+		sroce_requester_begin(req, attr->sq_psn & SROCE_PSN_MASK);
 	if (mask & IB_QP_PATH_MTU)
 		req->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)

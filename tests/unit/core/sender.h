@@ -20,9 +20,6 @@ static inline void sender_init(struct sender *s, u32 psn)
 	psn &= SROCE_PSN_MASK;
 	s->r = (struct sroce_requester) {
 		.in = { s->wrs, ARRAY_SIZE(s->wrs) - 1, -2, -2, -2 },
-		.psn = psn,
-		.una = psn,
-		.sent = psn,
 		.mtu = MTU,
 		.transport = SROCE_RC,
 		.max_reads = 2,
@@ -31,6 +28,7 @@ static inline void sender_init(struct sender *s, u32 psn)
 		.rnr_retry = 2,
 		.rnr_left = 2,
 	};
+	sroce_requester_begin(&s->r, psn);
 	sroce_cc_init(&s->r.cc, 64);
 	/* A path that is known. */
 	s->r.cc.rate = 1;
