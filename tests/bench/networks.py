@@ -53,6 +53,8 @@ NETWORKS = (
     Network("5 % in the wrong order", "netem limit 10000 delay 2ms reorder 95% 50%"),
     Network("20 % twice", "netem limit 10000 duplicate 20%"),
     Network("1 % damaged", "netem limit 10000 corrupt 1%"),
+    Network("1 ms away", "netem limit 10000 delay 1ms"),
+    Network("1 ms away, 0.3 % lost", "netem limit 10000 delay 1ms loss 0.3%"),
     Network("10 ms away", "netem limit 10000 delay 10ms"),
     Network("10 ms away, 0.1 % lost", "netem limit 10000 delay 10ms loss 0.1%"),
     Network("100 ms away", "netem limit 10000 delay 100ms"),

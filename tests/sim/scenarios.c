@@ -317,6 +317,20 @@ static void tune_read_lossy_stream(struct world *w)
 	w->stream_op = SROCE_OP_READ;
 }
 
+/* A round trip of a millisecond, as between buildings: the path holds a hundred packets. */
+static void tune_near_stream(struct world *w)
+{
+	u32 i;
+
+	tune_stream(w);
+	for (i = 0; i < 2; i++) {
+		w->sides[i].link.delay = 500000;
+		w->sides[i].link.loss = 3;
+	}
+	/* Two thirds of the rate. */
+	w->by = 400000000;
+}
+
 /* The path holds a thousand packets, and one of as many is lost. */
 static void go_far(struct world *w, struct side *side)
 {
@@ -406,6 +420,7 @@ const struct scenario scenarios[] = {
 	{ "read-stream-through-short-queue", SROCE_RC, 3,
 	  tune_read_short_queue },
 	{ "read-stream-with-losses", SROCE_RC, 3, tune_read_lossy_stream },
+	{ "stream-with-losses-between-buildings", SROCE_RC, 3, tune_near_stream },
 	{ "distant-stream-with-losses", SROCE_RC, 3, tune_distant_stream },
 	{ "distant-read-stream-with-losses", SROCE_RC, 3,
 	  tune_distant_read_stream },

@@ -12,12 +12,18 @@ static void take_part(struct sroce_cc *cc, u32 flight, u32 part)
 	flight = clamp(flight, least, cc->window);
 	cc->window = max(flight - (flight + part - 1) / part, least);
 	cc->acked = 0;
+	cc->since_loss = 0;
 	cc->lone = 0;
 }
 
 void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
 {
 	take_part(cc, flight, 4);
+}
+
+static bool is_calm(const struct sroce_cc *cc)
+{
+	return cc->since_loss >= SROCE_CALM_WINDOWS * cc->window;
 }
 
 /*
@@ -27,8 +33,7 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
  */
 static bool is_congestion(struct sroce_cc *cc)
 {
-	return cc->since_loss >= SROCE_CALM_WINDOWS * cc->window ||
-	       ++cc->lone > SROCE_LONE_LOSSES;
+	return is_calm(cc) || ++cc->lone > SROCE_LONE_LOSSES;
 }
 
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
@@ -43,7 +48,7 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	else if (cc->queued ||
 		 (cc->window < SROCE_SMALL_WINDOW && is_congestion(cc)))
 		sroce_cc_congested(cc, flight);
-	else if (!cc->distant && cc->window > least)
+	else if (!cc->distant && !cc->unloaded && cc->window > least)
 		cc->window = max(cc->window / 2, least);
 	cc->since_loss = 0;
 }
@@ -66,13 +71,16 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
 
 /*
  * Near the capacity of the path, growing by more than one packet per round trip would
- * overflow its queue.  With a distant peer, growing by one would take too long.
+ * overflow its queue.  The estimated capacity is too small if the window is: then no
+ * queue is filled, and nothing is lost.  With a distant peer, growing by one would take
+ * too long.
  */
 static u32 acks_to_grow(const struct sroce_cc *cc)
 {
 	if (cc->distant)
 		return cc->queued ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
-	return cc->window < 2 * cc->bdp ? SROCE_SLOW_ACKS : SROCE_WINDOW_ACKS;
+	return cc->window < 2 * cc->bdp && !(cc->unloaded && is_calm(cc)) ?
+	       SROCE_SLOW_ACKS : SROCE_WINDOW_ACKS;
 }
 
 /*
@@ -122,6 +130,7 @@ void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 	bool reduced = sroce_cc_reduced(cc);
 
 	cc->distant = most > SROCE_WINDOW;
+	cc->unloaded = rtt->smooth <= rtt->least + rtt->least / SROCE_UNLOADED;
 	cc->queued = rtt->smooth > 2 * (u64)rtt->least + SROCE_QUEUED_NS;
 	/* A small flight does not show the bandwidth. */
 	if (flight > cc->window / 2)

@@ -16,9 +16,11 @@
  *	known, or less than one packet
  * @rate: packets that the path carries in 2^30 ns
  * @acked: packets acknowledged since @window and @overlap grew
- * @since_loss: packets acknowledged since the latest loss
+ * @since_loss: packets acknowledged since the latest loss, or since @window became smaller
+ *	because of congestion
  * @lone: losses since @window became smaller because of congestion
  * @queued: the round trip has grown: a queue on the path is filled
+ * @unloaded: the round trip is hardly longer than the shortest one: no queue is filled
  * @distant: the window depends on the distance
  */
 struct sroce_cc {
@@ -31,6 +33,7 @@ struct sroce_cc {
 	u32 since_loss;
 	u32 lone;
 	bool queued;
+	bool unloaded;
 	bool distant;
 };
 
@@ -84,8 +87,9 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  *
  * A loss is a sign of congestion if the round trip has grown, or if a small window
  * had no loss for several windows.  Otherwise it may have other reasons, and the
- * window stays at what the path holds, at least.  With a distant peer it stays as it
- * is: while a loss is repaired, twice as many packets are on their way.
+ * window stays at what the path holds, at least.  If no queue is filled, or with a
+ * distant peer, it stays as it is: while a loss is repaired, twice as many packets are on
+ * their way.
  *
  * The responses to READs behind a lost response are dropped.  So the next READ
  * starts when few packets are missing, but not so few that the path is idle.

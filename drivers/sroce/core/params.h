@@ -23,8 +23,8 @@
 #define SROCE_FIRST_LOSS_WINDOW	16u
 /*
  * After a loss a small window is reduced if there was no loss for SROCE_CALM_WINDOWS
- * windows, or if the last SROCE_LONE_LOSSES losses did not reduce it.  Row "a queue of
- * ten packets".
+ * windows, or if the last SROCE_LONE_LOSSES losses did not reduce it.  Without a loss for
+ * so long, it also grows faster.  Rows "a queue of ten packets" and "1 ms away".
  */
 #define SROCE_CALM_WINDOWS	3
 #define SROCE_LONE_LOSSES	16
@@ -33,6 +33,11 @@
  * queue.  Row "sroce and TCP".
  */
 #define SROCE_QUEUED_NS		1000000u
+/*
+ * No queue is filled if the round trip is longer than the shortest one by less than
+ * 1 / SROCE_UNLOADED.  Row "1 ms away, 0.3 % lost".
+ */
+#define SROCE_UNLOADED		2
 /*
  * The network is congested if more than SROCE_MANY_LOSSES packets, and more than
  * 1 / SROCE_MANY_OF_FLIGHT of the flight, are lost in a round trip.  Rows "20 % lost"

@@ -151,6 +151,32 @@ TEST(repair, loss_of_most_of_flight_is_congestion)
 	EQUAL(cc.window, 32);
 }
 
+/* A loss is no congestion if no queue is filled, and then the window soon grows again. */
+TEST(repair, loss_without_queue_leaves_window)
+{
+	struct sroce_rtt rtt = { .smooth = 1200000, .least = 1000000, .last = 1000000 };
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 512);
+	cc.window = 100;
+	sroce_cc_rtt(&cc, &rtt, 90);
+	CHECK(cc.unloaded);
+	EQUAL(cc.bdp, 90);
+	sroce_cc_lost(&cc, 100, false);
+	EQUAL(cc.window, 100);
+	/* First by one in a round trip, without losses by more. */
+	sroce_cc_acked(&cc, 200);
+	EQUAL(cc.window, 102);
+	sroce_cc_acked(&cc, 200);
+	sroce_cc_acked(&cc, 160);
+	CHECK(cc.window > 110);
+	rtt.smooth = 1600000;
+	sroce_cc_rtt(&cc, &rtt, 0);
+	CHECK(!cc.unloaded);
+	sroce_cc_lost(&cc, 100, false);
+	EQUAL(cc.window, 90);
+}
+
 /* Send a long message, limited by @window, to a peer that holds packets. */
 static void send_stream(u32 window)
 {
