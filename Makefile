@@ -249,7 +249,7 @@ bench: setup
 demo: setup-run
 	@echo "building module and provider"
 	+@$(MAKE) --no-print-directory all
-	@tests/vm/guest --timeout 280 -- tests/vm/demo
+	@tests/vm/guest --timeout 580 -- tests/vm/demo
 
 ## shell          a prompt in the guest, module and provider installed; KERNEL=debug, KERNEL=trixie-7, DISTRO=trixie
 shell: $(if $(KERNEL)$(DISTRO),setup,setup-run)
