@@ -72,12 +72,13 @@ def find_gid(device, address):
     return None
 
 
-# On a single processor, a polling process would keep the processor for its whole time slice, although others have work.
+# On a single processor, a polling process would keep the processor for its whole time slice, although the other end has work.
 AS_IDLE = ["chrt", "--idle", "0"] if os.cpu_count() == 1 else []
 
 
 class End:
     """One end of a connection: where its programs run, and what it calls its device."""
+    as_idle = AS_IDLE
 
     def __init__(self, device, address, namespace=None):
         self.device, self.address, self.namespace = device, address, namespace
@@ -92,7 +93,7 @@ class End:
     def start(self, words, **keywords):
         """A program there; its process is the one that is returned."""
         prefix = ["ip", "netns", "exec", self.namespace] if self.namespace else []
-        return subprocess.Popen(prefix + AS_IDLE + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        return subprocess.Popen(prefix + self.as_idle + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, errors="replace", **keywords)
 
 
@@ -106,7 +107,12 @@ def listens(process, port):
     return any(line.split()[1].endswith(suffix) and line.split()[3] == "0A" for line in lines if ":" in line)
 
 
-class RemoteEnd(End):
+class GuestEnd(End):
+    """An end in this guest; the other end has its own processors."""
+    as_idle = []
+
+
+class RemoteEnd(GuestEnd):
     """An end in the other guest."""
 
     def find_gid(self):
@@ -224,17 +230,35 @@ def use_stack(stack, number):
     return True
 
 
+def set_netdev(mtu, uso):
+    """Of this guest.  Some kernels have UDP segmentation off at first; others cannot."""
+    run(f"ip link set eth0 mtu {mtu}")
+    attempt(f"ethtool -K eth0 tx-udp-segmentation {'on' if uso else 'off'}")
+    return True
+
+
+def set_tso(value):
+    run(f"ethtool -K eth0 tso {value}")
+    return True
+
+
 class Pair:
-    """Two guests, each with one virtio-net device: the competitors take turns."""
+    """Two guests, each with one virtio-net device: the competitors take turns.  "single" is TCP whose segments leave one by one."""
     name = "pair"
-    FUNCTIONS = {"find_gid": find_gid, "listens": listens, "use_stack": use_stack}
+    FUNCTIONS = {"find_gid": find_gid, "listens": listens, "use_stack": use_stack, "set_netdev": set_netdev, "set_tso": set_tso}
 
     def __init__(self, mtu):
-        self.mtu, self.chosen = mtu, None
-        self.ends = {stack: (End(f"{stack}1", "10.99.0.1"), RemoteEnd(f"{stack}2", "10.99.0.2")) for stack in STACKS + ("tcp",)}
+        self.mtu, self.uso, self.chosen = mtu, False, None
+        self.ends = {stack: (GuestEnd(f"{stack}1", "10.99.0.1"), RemoteEnd(f"{stack}2", "10.99.0.2"))
+                     for stack in STACKS + ("tcp", "single")}
 
     def up(self):
         wait_for("the other guest", self._answers, 60)
+        self._both("set_netdev", self.mtu, self.uso)
+
+    def _both(self, name, *arguments):
+        self.FUNCTIONS[name](*arguments)
+        self.ends["tcp"][1].call(name, *arguments)
 
     def _answers(self):
         try:
@@ -243,7 +267,10 @@ class Pair:
             return None
 
     def choose(self, stack):
-        if stack == self.chosen or stack == "tcp":
+        if stack in ("tcp", "single"):
+            self._both("set_tso", "on" if stack == "tcp" else "off")
+            return
+        if stack == self.chosen:
             return
         here, there = self.ends[stack]
         use_stack(stack, 1)

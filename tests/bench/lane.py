@@ -184,7 +184,7 @@ def competitors(case, topology, options):
     kind = Scale if case.program == "scale" else Perftest
     result = {stack: kind(case, topology.ends[stack], options) for stack in hosts.STACKS}
     if case.tcp:
-        result["tcp"] = Iperf(case, topology.ends["tcp"], options)
+        result.update((name, Iperf(case, topology.ends[name], options)) for name in ("tcp", "single") if name in topology.ends)
     return result
 
 
@@ -194,6 +194,7 @@ class Bench:
     def __init__(self, options):
         self.options = options
         self.topology = hosts.TOPOLOGIES[options.topology](options.mtu)
+        self.topology.uso = options.uso
         self.results, self.troubles, self.crc = self.earlier(), [], ""
 
     def earlier(self):
@@ -274,6 +275,7 @@ def main():
     parser.add_argument("--lane", choices=LANES, default="smp")
     parser.add_argument("--topology", choices=hosts.TOPOLOGIES, default="veth")
     parser.add_argument("--mtu", type=int, default=1500)
+    parser.add_argument("--uso", action="store_true", help="of two guests: virtio-net segments UDP")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--name", default="lane")
     parser.add_argument("--quick", action="store_true")

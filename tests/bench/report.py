@@ -22,12 +22,21 @@ TITLES = {
     "smp-veth-1500": "Two hosts, veth, MTU 1500 (1024-byte packets); two processors",
     "smp-veth-9000": "Two hosts, veth, MTU 9000 (4096-byte packets); two processors",
     "smp-same-1500": "Both ends on one device, TCP over loopback; two processors",
-    "smp-pair-1500": "Two guests, virtio-net, MTU 1500; two processors each",
     "icount-veth-1500": "Instructions, both ends together: veth, MTU 1500",
     "icount-veth-9000": "Instructions, both ends together: veth, MTU 9000",
     "icount-same-1500": "Instructions, both ends together: one device",
     "uml-veth-1500": "User Mode Linux, native speed, one processor: veth, MTU 1500",
     "uml-same-1500": "User Mode Linux, native speed, one processor: one device",
+}
+
+# Two guests with virtio-net on taps of a bridge
+GUESTS = {
+    "smp-pair-1500": "Linux 6.1: virtio-net does not segment UDP; two processors each",
+    "smp-pair-one-1500": "The same, one processor each",
+    "smp-pair-uso-1500": "Linux 6.12: virtio-net segments UDP; two processors each",
+    "smp-pair-uso-9000": "The same, MTU 9000",
+    "smp-pair-uso-one-1500": "The same, one processor each, MTU 1500",
+    "smp-pair-uso-queues-1500": "The same, two processors and two queues each, MTU 1500",
 }
 
 # A virtual nanosecond is an instruction: what to make of a metric where time is counted so.
@@ -88,7 +97,7 @@ class Results:
     def __init__(self, folder, names=None):
         self.jobs = {}
         self.rows = {}
-        for name in names or TITLES:
+        for name in names or (*TITLES, *GUESTS):
             path = os.path.join(folder, name + ".json")
             if os.path.exists(path):
                 with open(path, encoding="utf-8") as file:
@@ -189,6 +198,25 @@ def targets():
     yield "kernel memory of an idle RC QP of depth 64", "icount-veth-1500", "memory", "rxe", 1, 1 / 3
 
 
+def guest_targets():
+    """The same for two guests; each verb has to compete with the one figure that there is of TCP."""
+    bandwidths = [(verb, size) for verb in ("WRITE", "READ", "SEND") for size in (64 * cases.KIB, cases.MIB)]
+    for kernel, job, tcp, rxe in (("with USO", "smp-pair-uso-1500", ("tcp", 0.5, 0.8), (8, 15)),
+                                  ("without USO", "smp-pair-1500", ("single", 1, 1.3), (1.5, 3)),
+                                  ("with USO, MTU 9000", "smp-pair-uso-9000", ("tcp", 0.6, 0.9), None)):
+        for verb, size in bandwidths:
+            text, case = f"{verb} {cases.size_name(size)}, {kernel}", f"bw-{verb}-{size}".lower()
+            yield f"{text}, against TCP", job, (case, f"bw-write-{size}"), *tcp
+            if rxe:
+                yield f"{text}, against rxe", job, case, "rxe", *rxe
+    for job in ("smp-pair-uso-1500", "smp-pair-uso-one-1500"):
+        where = "one processor" if "one" in job else "two processors"
+        yield f"2-byte WRITE rate against rxe, {where}", job, "rate-1-1", "rxe", 3, 6
+        for case, text in (("lat-send-2", "SEND 2 B latency"), ("lat-read-2", "READ 2 B latency")):
+            yield f"{text} against rxe, {where}", job, case, "rxe", 1, 0.7
+            yield f"{text}, 99 %, against rxe, {where}", job, case + "/p99", "rxe", 1, 0.7
+
+
 def verdict(ratio, more_is_better, must, aim):
     reached = (lambda limit: ratio >= limit) if more_is_better else (lambda limit: ratio <= limit * 1.005)
     return "aim" if reached(aim) else "must" if reached(must) else "short"
@@ -209,14 +237,16 @@ def against_itself(results, job, pair):
 
 
 def against_other(results, job, case, whom):
-    row = results.row(job, case)
-    if not row or row.ratio(whom) is None:
+    """A pair of cases: sroce's figure of the first against the other's of the second."""
+    row, other = (results.row(job, key) for key in (case if isinstance(case, tuple) else (case, case)))
+    if not row or not other or row.median("sroce") is None or other.median(whom) is None:
         return None
-    return [f"{number(row.median(who))} {row.unit}" for who in ("sroce", whom)], row.ratio(whom), row.more_is_better
+    ours, theirs = row.median("sroce"), other.median(whom)
+    return [f"{number(value)} {row.unit}" for value in (ours, theirs)], ours / theirs, row.more_is_better
 
 
-def target_rows(results):
-    for text, job, case, whom, must, aim in targets():
+def target_rows(results, wanted):
+    for text, job, case, whom, must, aim in wanted:
         found = against_other(results, job, case, whom) if whom else against_itself(results, job, case)
         if found:
             (ours, theirs), ratio, more = found
@@ -225,20 +255,24 @@ def target_rows(results):
             yield [text, NONE, NONE, NONE, limit_text(must), limit_text(aim), "not measured"]
 
 
-def target_table(results, quick):
-    rows = [row for row in target_rows(results) if not quick or row[-1] != "not measured"]
+def target_table(results, wanted, quick):
+    rows = [row for row in target_rows(results, wanted) if not quick or row[-1] != "not measured"]
     return table(["target", "sroce", "rxe or TCP", "ratio", "must", "aim", "verdict"], rows)
 
 
 # --- the text ---
 
+OTHERS = {"rxe": "rxe", "tcp": "TCP", "single": "TCP, no TSO"}
+
+
 def job_table(rows):
-    tcp = any("tcp" in row.figures for row in rows)
+    others = [who for who in OTHERS if who == "rxe" or any(who in row.figures for row in rows)]
     lines = []
     for row in rows:
-        line = [row.title, row.unit, row.text("sroce"), row.text("rxe"), ratio_text(row.ratio("rxe"))]
-        lines.append(line + ([row.text("tcp"), ratio_text(row.ratio("tcp"))] if tcp else []))
-    return table(["case", "unit", "sroce", "rxe", "sroce/rxe"] + (["TCP", "sroce/TCP"] if tcp else []), lines)
+        lines.append([row.title, row.unit, row.text("sroce")])
+        for who in others:
+            lines[-1] += [row.text(who), ratio_text(row.ratio(who))]
+    return table(["case", "unit", "sroce", *(cell for who in others for cell in (OTHERS[who], f"sroce/{OTHERS[who]}"))], lines)
 
 
 def heading(text, line="-"):
@@ -248,10 +282,14 @@ def heading(text, line="-"):
 def sections(results, quick, line="-"):
     """Pieces of text: the targets, then a table for each job."""
     yield heading("Targets", line)
-    yield target_table(results, quick)
+    yield target_table(results, (*targets(), *guest_targets()), quick)
+    yield from job_sections(results, line)
+
+
+def job_sections(results, line):
     for name, rows in results.rows.items():
         job = results.jobs[name]
-        yield heading(TITLES[name], line)
+        yield heading({**TITLES, **GUESTS}[name], line)
         yield f"Median of {job['rounds']} (least..most).{disturbance(job)}\n"
         yield job_table(rows.values())
         if job["troubles"]:
@@ -331,11 +369,24 @@ BEGIN, END = ".. measured: begin", ".. measured: end"
 
 def write_document(folder, path):
     """Puts the tables between two comments of the document."""
-    results = Results(folder)
-    with open(path, encoding="utf-8") as file:
-        before, rest = file.read().split(BEGIN + "\n")
-        _, after = rest.split(END + "\n")
+    results = Results(folder, TITLES)
     where = [heading("Where the instructions go", "="), *profiles(folder)]
-    body = "\n".join([heading("Results", "="), machine_table(results), *sections(results, False), *where])
+    parts = [heading("Targets"), target_table(results, targets(), False), *job_sections(results, "-")]
+    replace_block(path, BEGIN, END, "\n".join([heading("Results", "="), machine_table(results), *parts, *where]))
+
+
+def write_guests(folder, path):
+    """The tables of two guests, if there are any."""
+    results = Results(folder, GUESTS)
+    if not results.rows:
+        return
+    parts = [machine_table(results), heading("Targets"), target_table(results, guest_targets(), True), *job_sections(results, "-")]
+    replace_block(path, ".. guests: begin", ".. guests: end", "\n".join(parts))
+
+
+def replace_block(path, begin, end, body):
+    with open(path, encoding="utf-8") as file:
+        before, rest = file.read().split(begin + "\n")
+        _, after = rest.split(end + "\n")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f"{before}{BEGIN}\n\n{body}\n\n{END}\n{after}")
+        file.write(f"{before}{begin}\n\n{body}\n\n{end}\n{after}")

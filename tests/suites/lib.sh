@@ -234,6 +234,24 @@ gids() {
 	[ -n "$G1" ] && [ -n "$G2" ] && [ -n "$G1_6" ] && [ -n "$G2_6" ]
 }
 
+# cards: prints the network cards of a guest with --taps
+cards() {
+	local driver
+	modprobe -q virtio_net
+	for driver in /sys/class/net/*/device/driver; do
+		[[ $(readlink "$driver") != */virtio_net ]] || basename "${driver%/device/driver}"
+	done
+}
+# The kernel returns the cards of a removed namespace to the initial one.
+two_cards() { [ "$(cards | wc -l)" = 2 ]; }
+# join_cards NAME: gives each host one of the two cards
+join_cards() {
+	local cards
+	wait_for 1 two_cards || { echo "this machine has no two cards"; return 1; }
+	mapfile -t cards < <(cards)
+	ip link set "${cards[0]}" netns h1 name "$1" && ip link set "${cards[1]}" netns h2 name "$1"
+}
+
 set_mtu() {
 	[ -n "$1" ] || return 0
 	on "$HOST1" ip link set "$2" mtu "$1"

@@ -113,20 +113,10 @@ kind_netkit() {
 	both ip link set eth0 down && ip -n h1 link add nk0 type netkit mode l2 peer name nk0 netns h2 && netdev nk0
 }
 
-# The network cards of "tests/vm/guest --taps"
-cards() {
-	local driver
-	modprobe -q virtio_net
-	for driver in /sys/class/net/*/device/driver; do
-		[[ $(readlink "$driver") != */virtio_net ]] || basename "${driver%/device/driver}"
-	done
-}
 kind_virtio_net() {
-	local cards place
-	mapfile -t cards < <(cards)
-	[ ${#cards[@]} = 2 ] || { echo "this machine has no two cards"; return 1; }
-	place=$(readlink -f "/sys/class/net/${cards[0]}/device/..")
-	ip link set "${cards[0]}" netns h1 name card0 && ip link set "${cards[1]}" netns h2 name card0 && netdev card0
+	local place
+	place=$(readlink -f "/sys/class/net/$(cards | head -n 1)/device/..")
+	join_cards card0 && netdev card0
 	REMOVE=(sh -c "echo 1 >$place/remove")
 }
 
@@ -135,12 +125,21 @@ kind_virtio_net() {
 link_local() { on "$1" ip -6 -br addr show dev "$2" scope link | grep -o 'fe80[^/]*' | head -n 1; }
 has_link_local() { [ -n "$(link_local "$1" "$2")" ]; }
 
+cable() {
+	if [ "${CABLE:-}$1" = cardseth0 ]; then
+		join_cards eth0 || return
+	else
+		ip link add "$1" netns h1 type veth peer name "$1" netns h2
+	fi
+	both ip link set "$1" mtu "${MTU:-1500}"
+}
+
 # join KIND: makes two hosts with devices, and sets the addresses of each family
 join() {
 	local cable host
 	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2 RUN=''
 	ip netns add h1 && ip netns add h2 || return
-	for cable in eth0 eth1; do ip link add $cable netns h1 type veth peer name $cable netns h2; done
+	for cable in eth0 eth1; do cable $cable || return; done
 	for host in h1 h2; do
 		for cable in lo eth0 eth1; do on $host ip link set $cable up; done
 	done

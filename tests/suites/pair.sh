@@ -1,6 +1,7 @@
 #!/bin/bash
 # Two machines and a network between them: virtio-net, which splits bursts and has a hardware parent.
 # guests: 2
+# guest: --taps
 # timeout: 240
 # lanes: vm
 . "$(dirname "$0")/lib.sh"

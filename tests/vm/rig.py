@@ -335,11 +335,20 @@ class Guest:
             # The other port of the hub discards everything. Without it, no packet would leave the card.
             return ["-netdev", "hubport,id=net0,hubid=0", "-netdev", "hubport,id=nobody,hubid=0", *self._card(0)]
         return [word for i, end in enumerate(self.options.networks) for word in (
-            "-netdev", f"{'socket' if isinstance(end, socket.socket) else 'tap'},id=net{i},fd={end.fileno()}", *self._card(i))]
+            "-netdev", f"{self._backend(end)},id=net{i}", *self._card(i, 1 if isinstance(end, socket.socket) else len(end)))]
 
-    def _card(self, i):
+    @staticmethod
+    def _backend(end):
+        """A socket, or the files of a tap's queues."""
+        if isinstance(end, socket.socket):
+            return f"socket,fd={end.fileno()}"
+        return f"tap,fd={end[0].fileno()}" if len(end) == 1 else "tap,fds=" + ":".join(str(file.fileno()) for file in end)
+
+    def _card(self, i, queues=1):
+        # A vector for each direction of each queue, for configuration and for control
+        more = f",mq=on,vectors={2 * queues + 2}" if queues > 1 else ""
         return ["-device", f"{self.options.nic or 'virtio-net-pci'},netdev=net{i},"
-                           f"mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1) + i},romfile="]
+                           f"mac=52:54:00:99:00:0{self.options.environment.get('ROLE', 1) + i},romfile={more}"]
 
     def _root(self):
         """The guest's root. If it is not the host's, the host's root, too, from which the guest takes some folders."""
@@ -371,7 +380,8 @@ class Guest:
         return self.qemu.environment
 
     def _channels(self):
-        return [self.output_far, self.status_far] + self.options.networks
+        files = [file for end in self.options.networks for file in ([end] if isinstance(end, socket.socket) else end)]
+        return [self.output_far, self.status_far] + files
 
     def start(self):
         """Starts QEMU in its own session, so that Ctrl-C reaches only this process."""
@@ -531,18 +541,19 @@ class Taps:
     """As on hosts of virtual machines: bursts pass the bridge before they are segmented, with a virtio-net header."""
     CLONE_NEWNET = 0x40000000
     TUNSETIFF = 0x400454CA
-    IFF_TAP, IFF_NO_PI, IFF_VNET_HDR = 0x2, 0x1000, 0x4000
+    IFF_TAP, IFF_MULTI_QUEUE, IFF_NO_PI, IFF_VNET_HDR = 0x2, 0x100, 0x1000, 0x4000
     MTU = 9000
 
     @classmethod
-    def make(cls):
-        """Two taps, on a bridge in a namespace that this process and the guests have; none without the right to."""
+    def make(cls, queues=1):
+        """Two taps, each a list of its queues' files, on a bridge in a namespace that this process and the guests have; none
+        without the right to."""
         try:
             if ctypes.CDLL(None, use_errno=True).unshare(cls.CLONE_NEWNET):
                 raise OSError(ctypes.get_errno(), "unshare")
             cls.ip("link", "add", "br0", "type", "bridge", "mcast_snooping", "0")
             cls.ip("link", "set", "br0", "up")
-            return [cls.tap(f"tap{role}") for role in (1, 2)]
+            return [cls.tap(f"tap{role}", queues) for role in (1, 2)]
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"no taps: {error}", file=sys.stderr)
             return []
@@ -552,11 +563,17 @@ class Taps:
         subprocess.run([find_program("ip"), *arguments], check=True)
 
     @classmethod
-    def tap(cls, name):
-        file = open("/dev/net/tun", "r+b", buffering=0)  # pylint: disable=consider-using-with
-        fcntl.ioctl(file, cls.TUNSETIFF, struct.pack("16sH22x", name.encode(), cls.IFF_TAP | cls.IFF_NO_PI | cls.IFF_VNET_HDR))
-        os.set_blocking(file.fileno(), False)
+    def tap(cls, name, queues):
+        flags = cls.IFF_TAP | cls.IFF_NO_PI | cls.IFF_VNET_HDR | (cls.IFF_MULTI_QUEUE if queues > 1 else 0)
+        files = [cls.queue(name, flags) for _ in range(queues)]
         cls.ip("link", "set", name, "mtu", str(cls.MTU), "master", "br0", "up")
+        return files
+
+    @classmethod
+    def queue(cls, name, flags):
+        file = open("/dev/net/tun", "r+b", buffering=0)  # pylint: disable=consider-using-with
+        fcntl.ioctl(file, cls.TUNSETIFF, struct.pack("16sH22x", name.encode(), flags))
+        os.set_blocking(file.fileno(), False)
         return file
 
 

@@ -4,6 +4,7 @@
  * responses and to repeat them for duplicates (IBTA vol. 1, 9.7.5.2).
  */
 #include "aeth.h"
+#include "params.h"
 #include "resp_res.h"
 
 static struct sroce_resource *log_entry(const struct sroce_resp_res *log, u32 i)
@@ -31,8 +32,13 @@ bool sroce_resp_res_room(const struct sroce_resp_res *log)
 
 static void forget_oldest(struct sroce_resp_res *log)
 {
-	if (!is_answered(log_entry(log, 0)))
+	const struct sroce_resource *oldest = log_entry(log, 0);
+
+	if (!is_answered(oldest))
 		log->waiting--;
+	/* The peer has received the whole response at once. */
+	if (oldest->burst && !oldest->again)
+		log->spoiled = 0;
 	if (log->first_pending)
 		log->first_pending--;
 	log->first = log->first + 1 < log->size ? log->first + 1 : 0;
@@ -78,6 +84,7 @@ void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
 	read->stop = read->length;
 	read->kind = pkt->op->kind;
 	read->again = false;
+	read->burst = false;
 	read->resp_done = false;
 	read->ignored = 0;
 	log->waiting++;
@@ -108,7 +115,19 @@ static bool same_read(const struct sroce_resource *read,
 	       skipped + pkt->dma_len <= read->length;
 }
 
-static bool repeat_entry(const struct sroce_resp_res *log, struct sroce_resource *read,
+/* The packets before @at have arrived, or the peer would request them, too. */
+static void judge_burst(struct sroce_resp_res *log, const struct sroce_resource *read,
+			u32 at)
+{
+	if (!read->burst || at <= read->from)
+		return;
+	if (at > read->from + 1)
+		log->spoiled = 0;
+	else if (log->spoiled < SROCE_USO_SPOILED)
+		log->spoiled++;
+}
+
+static bool repeat_entry(struct sroce_resp_res *log, struct sroce_resource *read,
 			 const struct sroce_pkt *pkt)
 {
 	u32 at = sroce_psn_diff(pkt->psn, read->psn);
@@ -125,9 +144,11 @@ static bool repeat_entry(const struct sroce_resp_res *log, struct sroce_resource
 	} else {
 		read->end = 1;
 	}
+	judge_burst(log, read, at);
 	read->from = at;
 	read->next = at;
 	read->again = true;
+	read->burst = false;
 	return true;
 }
 
@@ -155,6 +176,14 @@ bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *p
 		if (!is_answered(log_entry(log, j)))
 			log->waiting++;
 	}
+	return true;
+}
+
+bool sroce_resp_res_spoiled(struct sroce_resp_res *log)
+{
+	if (log->spoiled < SROCE_USO_SPOILED)
+		return false;
+	log->spoiled = 0;
 	return true;
 }
 

@@ -37,6 +37,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  *	@length only for a duplicate that requests less
  * @kind: SROCE_KIND_READ, ATOMIC, ATOMIC_WRITE or FLUSH
  * @again: the response is to a duplicate
+ * @burst: the device segments the first packets of the response
  * @resp_done: the last packet of the response has been sent at least once
  * @ignored: duplicates that were ignored because the key is revoked
  */
@@ -56,6 +57,7 @@ struct sroce_resource {
 	u8 kind;
 	bool again;
 	bool resp_done;
+	bool burst;
 	u8 ignored;
 };
 
@@ -70,6 +72,7 @@ struct sroce_resource {
  *	completely sent
  * @mtu: path MTU, bytes
  * @transport: SROCE_RC or SROCE_XRC
+ * @spoiled: bursts of which only the first packet arrived; 0 again after a good one
  *
  * Responses are sent in order.  An entry is kept for duplicates until its place
  * is needed (9.7.5.2).  The caller serializes access.
@@ -83,6 +86,7 @@ struct sroce_resp_res {
 	u32 first_pending;
 	u32 mtu;
 	u8 transport;
+	u8 spoiled;
 };
 
 /**
@@ -132,6 +136,18 @@ void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
  * Return: false if the log does not contain the request: ignore the duplicate.
  */
 bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *pkt);
+
+/**
+ * sroce_resp_res_spoiled() - does the device spoil bursts?
+ * @log: the log
+ *
+ * As core/uso.h tells of requests.  Nothing acknowledges responses, but the peer
+ * requests again what is missing.  If only the first packet of a burst arrived, that
+ * begins with the second one.
+ *
+ * Return: true, once, if SROCE_USO_SPOILED bursts were spoiled, and none was good.
+ */
+bool sroce_resp_res_spoiled(struct sroce_resp_res *log);
 
 /**
  * sroce_resp_res_pending() - the request whose response is sent next

@@ -32,6 +32,7 @@
  * @chains: the device accepts a frag_list
  * @uso: the device segments the burst, and has to count IPv4 identifications
  * @attached: the payload of the last packet was attached, not copied
+ * @psn: PSN of the first packet; only of requests
  * @again: the first packet has been sent before; only of requests
  * @repeats: the caller of the last packet did not ask for a copy
  * @cache: MR cache
@@ -55,6 +56,7 @@ struct sroce_burst {
 	bool chains;
 	bool uso;
 	bool attached;
+	u32 psn;
 	bool again;
 	bool repeats;
 	struct sroce_mr_cache cache;

@@ -7,6 +7,7 @@
 #include "../core/errors.h"
 #include "../core/params.h"
 #include "../mem/mr_fast.h"
+#include "../net/uso.h"
 #include "../queue/comp_cntr.h"
 #include "../queue/qp_run.h"
 #include "resp.h"
@@ -426,6 +427,8 @@ static void reject_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			qp->rq.ack = true;
 		break;
 	case SROCE_RESEND_RESPONSE:
+		if (unlikely(sroce_resp_res_spoiled(&r->log)))
+			sroce_uso_found(&qp->rq.path);
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		break;
 	case SROCE_AHEAD:

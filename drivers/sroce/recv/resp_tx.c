@@ -131,6 +131,14 @@ static void note_resp_done(struct sroce_qp *qp, struct sroce_resource *read)
 				    false);
 }
 
+/* For sroce_resp_res_spoiled(): does the device segment the first packets? */
+static void note_burst(struct sroce_resource *read, u32 first,
+		       const struct sroce_burst *burst)
+{
+	if (first == read->from)
+		read->burst = burst->packets > 1 && burst->uso;
+}
+
 /*
  * Send one burst of the response to one request, so that it can be built again
  * if this host's transmit queue refuses it.  Returns false if the rest has to
@@ -157,6 +165,7 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 		err = page_in_response(qp, read);
 	switch (err) {
 	case 0:
+		note_burst(read, first, &burst);
 		err = sroce_burst_send(&burst);
 		break;
 	case -EAGAIN:

@@ -136,6 +136,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	r->log.count = 0;
 	r->log.waiting = 0;
 	r->log.first_pending = 0;
+	r->log.spoiled = 0;
 	sroce_fault_reset(&qp->rq.fault);
 	sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 	sroce_store(&qp->slot->rq_head, 0);

@@ -107,8 +107,10 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	out->pkt.qpn = qp->dest_qpn;
 	out->pkt.pkey = READ_ONCE(*qp->pkey);
 	out->pkt.ack_req = false;
-	if (!burst->packets)
+	if (!burst->packets) {
+		burst->psn = out->pkt.psn;
 		burst->again = again;
+	}
 	if (sroce_wr_fetches(wr) && !wr->started) {
 		err = may_store(qp, wr, list);
 		if (err == -EAGAIN && qp->sq.paging.waits == SROCE_MAX_PAGE_WAITS)
@@ -144,12 +146,13 @@ static bool pause_requests(struct sroce_qp *qp)
 	return true;
 }
 
-/* PSN of the first packet.  Without READs the PSNs of a burst are consecutive. */
-static u32 first_psn(const struct sroce_burst *burst)
+/* A READ request inside the burst takes a PSN for each packet of its response. */
+static bool has_gaps(const struct sroce_burst *burst)
 {
 	u32 last = get_unaligned_be32(burst->bth + 8);
 
-	return sroce_psn_add(last, 1 - burst->packets);
+	return sroce_psn_add(burst->psn, burst->packets - 1) !=
+	       (last & SROCE_PSN_MASK);
 }
 
 static void watch_burst(struct sroce_qp *qp, const struct sroce_burst *burst)
@@ -157,12 +160,13 @@ static void watch_burst(struct sroce_qp *qp, const struct sroce_burst *burst)
 	const struct sroce_requester *req = &qp->sq.req;
 	struct sroce_uso *uso = &qp->sq.uso;
 
-	if (burst->packets <= 1 && uso->state == SROCE_USO_IDLE)
+	if (!burst->packets ||
+	    (burst->packets == 1 && uso->state == SROCE_USO_IDLE))
 		return;
-	if (unlikely(req->reads))
+	if (unlikely(has_gaps(burst)))
 		uso->state = SROCE_USO_IDLE;
-	else if (burst->packets && burst->uso)
-		sroce_uso_sent(uso, first_psn(burst), burst->packets, req->una,
+	else if (burst->uso)
+		sroce_uso_sent(uso, burst->psn, burst->packets, req->una,
 			       burst->again);
 }
 

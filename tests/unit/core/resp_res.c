@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include "params.h"
 #include "resp_res.h"
 #include "test_packet.h"
 #include "tap.h"
@@ -314,4 +315,100 @@ TEST(resp_res, resize_keeps_newest_entries)
 	expect_response(SROCE_READ_RESPONSE_ONLY, 15, MTU, 0);
 	CHECK(!sroce_resp_res_pending(&log));
 	CHECK(sroce_resp_res_room(&log));
+}
+
+/* Send all responses.  A device segments their first two packets. */
+static void drain_in_bursts(void)
+{
+	struct sroce_resource *read;
+
+	while ((read = sroce_resp_res_pending(&log))) {
+		read->burst = read->end - read->next > 1;
+		sroce_resp_res_sent(&log, read, read->end - read->next);
+	}
+}
+
+/* READ of @packets packets; the peer requests it again from @packet on. */
+static void lose_from(u32 psn, u32 packets, u32 packet)
+{
+	add(read_request(psn, 0x4000, packets * MTU), 0, 1);
+	drain_in_bursts();
+	CHECK(repeat(read_request(psn + packet, 0x4000 + packet * MTU,
+				  (packets - packet) * MTU)));
+	drain_in_bursts();
+}
+
+/* Each repeated response is a burst, too, of which only the first packet arrives. */
+TEST(resp_res, spoiled_bursts_are_detected)
+{
+	u32 psn = SROCE_USO_SPOILED + 1;
+	u32 i;
+
+	setup(1);
+	add(read_request(0, 0x4000, psn * MTU), 0, 1);
+	drain_in_bursts();
+	for (i = 1; i <= SROCE_USO_SPOILED; i++) {
+		CHECK(!sroce_resp_res_spoiled(&log));
+		CHECK(repeat(read_request(i, 0x4000 + i * MTU, (psn - i) * MTU)));
+		drain_in_bursts();
+	}
+	CHECK(sroce_resp_res_spoiled(&log));
+	CHECK(!sroce_resp_res_spoiled(&log));
+}
+
+TEST(resp_res, spoiled_bursts_of_short_reads_are_detected)
+{
+	u32 i;
+
+	setup(2);
+	for (i = 0; i < SROCE_USO_SPOILED; i++) {
+		CHECK(!sroce_resp_res_spoiled(&log));
+		lose_from(2 * i, 2, 1);
+	}
+	CHECK(sroce_resp_res_spoiled(&log));
+}
+
+/* Anything but the second packet is lost: sometimes, or each time. */
+TEST(resp_res, losses_are_no_spoiled_bursts)
+{
+	u32 i;
+
+	setup(2);
+	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
+		lose_from(8 * i, 8, i % SROCE_USO_SPOILED ? 1 : 2);
+		CHECK(!sroce_resp_res_spoiled(&log));
+	}
+	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
+		lose_from(8 * i, 8, 0);
+		CHECK(!sroce_resp_res_spoiled(&log));
+	}
+}
+
+/* The peer receives a whole response now and then. */
+TEST(resp_res, good_burst_resets_count)
+{
+	u32 i;
+
+	setup(1);
+	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
+		lose_from(16 * i, 8, 1);
+		CHECK(!sroce_resp_res_spoiled(&log));
+		add(read_request(16 * i + 8, 0x4000, 2 * MTU), 0, 1);
+		drain_in_bursts();
+	}
+}
+
+/* Packets that were sent one by one do not tell anything. */
+TEST(resp_res, single_packets_are_no_bursts)
+{
+	u32 i;
+
+	setup(1);
+	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
+		add(read_request(8 * i, 0x4000, 8 * MTU), 0, 1);
+		drain();
+		CHECK(repeat(read_request(8 * i + 1, 0x4000 + MTU, 7 * MTU)));
+		drain();
+		CHECK(!sroce_resp_res_spoiled(&log));
+	}
 }

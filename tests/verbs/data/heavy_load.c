@@ -12,6 +12,7 @@
 #define REQUESTS	16
 #define LENGTH		(64u << 10)
 #define SIZE		(REQUESTS * LENGTH)
+#define ROUNDS		8
 
 static size_t place(int i)
 {
@@ -46,6 +47,40 @@ static void rdma(const void *arg)
 	all_complete(pair.a.scq, pair.a.qp,
 		     read ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE);
 	CHECK(filled(read ? pair.a.buf : pair.b.buf, SIZE, 21));
+	pair_down(&pair);
+}
+
+static void post_in_turn(struct pair *pair, int round, int i)
+{
+	fill((i % 2 ? pair->a.buf : pair->b.buf) + place(i), LENGTH, round + i);
+	CHECK_CALL(post_rdma(&pair->a, &pair->b,
+			     i % 2 ? IBV_WR_RDMA_WRITE : IBV_WR_RDMA_READ, i,
+			     place(i), place(i), LENGTH, IBV_SEND_SIGNALED), 0);
+}
+
+static void check_in_turn(struct pair *pair, int round, int i)
+{
+	EXPECT(pair->a.scq, pair->a.qp, .wr_id = i, .length = LENGTH,
+	       .opcode = i % 2 ? IBV_WC_RDMA_WRITE : IBV_WC_RDMA_READ);
+	CHECK(filled((i % 2 ? pair->b.buf : pair->a.buf) + place(i), LENGTH,
+		     round + i));
+}
+
+/* READs are outstanding while WRITEs are sent. */
+static void in_turn(const void *arg)
+{
+	const struct options options = { .size = SIZE };
+	struct pair pair;
+	int round, i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (round = 0; round < ROUNDS; round++) {
+		for (i = 0; i < REQUESTS; i++)
+			post_in_turn(&pair, round, i);
+		for (i = 0; i < REQUESTS; i++)
+			check_in_turn(&pair, round, i);
+	}
 	pair_down(&pair);
 }
 
@@ -102,5 +137,17 @@ COMMAND(heavy_load)
 {
 	fabric_open();
 	run_tests(tests, ARRAY_SIZE(tests));
+	return tests_done();
+}
+
+static const struct test in_turn_tests[] = {
+	{ "64 READs and 64 WRITEs of 64 KiB, in turn", in_turn, NULL },
+};
+
+/* For tests/suites/uso.sh */
+COMMAND(in_turn)
+{
+	fabric_open();
+	run_tests(in_turn_tests, ARRAY_SIZE(in_turn_tests));
 	return tests_done();
 }
