@@ -39,12 +39,7 @@ static const unsigned int legal[STATES] = {
 static void make_fault(struct side *side)
 {
 	struct ibv_sge sge = { .addr = 4096, .length = 8, .lkey = 0x123 };
-	struct ibv_send_wr wr = {
-		.wr_id = 1, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
-		.wr.ud.ah = side->ah, .wr.ud.remote_qpn = 5,
-		.wr.ud.remote_qkey = QKEY,
-	};
+	struct ibv_send_wr wr = ud_wr(side->ah, 5, 1, &sge);
 
 	CHECK_CALL(post_one(side, &wr), 0);
 	EXPECT(side->scq, side->qp, .wr_id = 1,
@@ -414,12 +409,13 @@ GROUP(transitions)
 		{ IBV_QPT_UD, IBV_QPS_INIT }, { IBV_QPT_UD, IBV_QPS_RTS },
 	};
 	static const struct test tests[] = {
-		{ "the largest values", largest },
+		{ "the largest values of every attribute", largest },
 		{ "path MTU above that of the port", mtu_above_active },
-		{ "the current state is compared", cur_state },
-		{ "query_qp() tells what was set", query },
-		{ "RTS to RTS", modify_rts },
-		{ "RESET forgets", query_reset },
+		{ "IBV_QP_CUR_STATE is compared with the state", cur_state },
+		{ "ibv_query_qp() returns the attributes that were set",
+		  query },
+		{ "RTS to RTS changes attributes", modify_rts },
+		{ "RESET clears the attributes", query_reset },
 	};
 	size_t i;
 
@@ -539,5 +535,5 @@ static void two_movers(const void *arg)
 
 GROUP(paths)
 {
-	run_test(two_movers, NULL, "two threads change the path");
+	run_test(two_movers, NULL, "two threads modify the path of a QP");
 }

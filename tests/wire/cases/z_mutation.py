@@ -92,14 +92,14 @@ def mutations(b):
         pair.check()
 
 
-@case("noise of every length at the port")
+@case("random UDP payloads of every length")
 def noise(b):
     for n in list(range(0, 80)) + [200, 1000, 1400]:
         b.raw(b.random.randbytes(n))
     b.answers(settled=False)
 
 
-@case("afterwards everything works")
+@case("afterwards connections still work")
 def afterwards(b):
     for transport in ("RC", "UC", "XRC"):
         b.works(b.qp(transport))
