@@ -35,7 +35,7 @@ refuses "another name on the same netdev" 'File exists' rdma link add s9 type sr
 refuses "a netdev that is not there" 'Invalid netdev|No such device' rdma link add s9 type sroce netdev nothing0
 refuses "the loopback netdev" 'not supported' rdma link add s9 type sroce netdev lo
 refuses "delete of a device that is not there" '' rdma link delete s9
-is "still one device" "$(devices)" s8
+is "refused commands leave the one device alone" "$(devices)" s8
 ok "rmmod of an unused module with a device works" rmmod sroce
 is "rmmod removed the device" "$(devices)" ""
 
@@ -70,7 +70,7 @@ is "two events each for link up and link down" "$(grep -c PORT_ACTIVE "$OUTPUT.w
 for want in 256:256 351:256 352:256 608:512 1500:1024 2143:1024 2144:2048 4191:2048 4192:4096 9000:4096; do
 	mtu=${want%:*}
 	ip link set eth8 mtu $mtu
-	is "MTU $mtu" "$(active_mtu s8)" "${want#*:}"
+	is "the active MTU of a netdev with MTU $mtu" "$(active_mtu s8)" "${want#*:}"
 done
 is "the port's rate is that of veth" "$(class s8 ports/1/rate)" "10 Gb/sec (1X FDR10)"
 is "the link layer is Ethernet" "$(class s8 ports/1/link_layer)" Ethernet

@@ -100,7 +100,7 @@ like "a terminal shows devices and QPs" "$(tr -d '\r\n' <$SCREEN)" 'TX B/s.*ACTI
 printf s >&9
 ok "a key sorts the QPs" wait_for 30 grep -q '(\?device)' $SCREEN
 printf q >&9
-ok "a key ends it" wait $TERMINAL
+ok "key q ends it" wait $TERMINAL
 exec 9>&-
 for want in 1:+:2 1:-:0.5 40:+++:60 1:---:0.25 3600:+:3600 3600:-:1800 0.05:-:0.05 0.05:+:0.1; do
 	IFS=: read -r begin keys end <<<"$want"

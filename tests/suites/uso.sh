@@ -77,15 +77,15 @@ if middle tc qdisc add dev p2 root netem loss 10% limit 100000 2>/dev/null; then
 	middle tc qdisc del dev p1 root
 	middle tc qdisc del dev p2 root
 fi
-is "no card was found to spoil bursts" "$(noticed)" 0
+is "no card has been found to spoil bursts" "$(noticed)" 0
 
 if ! spoil >"$OUTPUT" 2>&1; then
 	skip "identifications are changed" "the firewall here cannot"
 	exit 0
 fi
 send "a card that spoils bursts"
-ok "the card spoiled some bursts" test "$(wrong)" -gt 8
-is "the log names the card, once" "$(noticed)" 1
+ok "it has spoiled some" test "$(wrong)" -gt 8
+is "the log says so, once" "$(noticed)" 1
 before=$(wrong)
 count
 write "from then on"
@@ -99,7 +99,7 @@ counted
 is "from then on: UC: single packets" $PACKETS $BURSTS
 is "from then on: no ICRC is wrong" "$(wrong)" "$before"
 # The ping-pong may show that the other host has such a card, too.
-ok "from then on: the log names each card once" test "$(noticed)" -le 2
+ok "from then on: the log says so once for each card" test "$(noticed)" -le 2
 
 ok "another card, or another driver" repair
 on h1 ethtool -K eth0 tx-udp-segmentation off
