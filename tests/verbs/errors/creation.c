@@ -39,12 +39,15 @@ static int reg(struct ibv_pd *pd, uint64_t at, uint64_t length, uint64_t iova,
 				     access));
 }
 
-static int reg_read_only(struct things *t)
+/* One page is mapped, with @prot. */
+static int reg_mapped(struct things *t, int prot, size_t length,
+		      unsigned int access)
 {
-	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-			0);
-	int err = NONE(ibv_reg_mr(t->pd, at, 4096, IBV_ACCESS_LOCAL_WRITE));
+	char *at = mmap(NULL, 8192, prot, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
 
+	munmap(at + 4096, 4096);
+	err = NONE(ibv_reg_mr(t->pd, at, length, access));
 	munmap(at, 4096);
 	return err;
 }
@@ -62,9 +65,9 @@ static void regions(struct things *t)
 	REFUSED("ibv_reg_mr", "address not mapped", EFAULT,
 		reg(t->pd, 4096, 4096, 4096, 0));
 	REFUSED("ibv_reg_mr", "the last page not mapped", EFAULT,
-		reg(t->pd, at, 12288, at, 0));
+		reg_mapped(t, PROT_READ | PROT_WRITE, 8192, 0));
 	REFUSED("ibv_reg_mr", "local write to read-only memory", EFAULT,
-		reg_read_only(t));
+		reg_mapped(t, PROT_READ, 4096, IBV_ACCESS_LOCAL_WRITE));
 	REFUSED("ibv_reg_mr", "the kernel's memory", EFAULT,
 		reg(t->pd, 0xffffffff81000000, 4096, 0xffffffff81000000, 0));
 	REFUSED("ibv_reg_mr", "addresses wrap", EINVAL,
