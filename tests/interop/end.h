@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* One device of two that exchange messages, and its side of a pair of QPs. */
 #ifndef INTEROP_END_H
 #define INTEROP_END_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* The operations of work requests, run between two ends and compared. */
 #ifndef INTEROP_OPERATION_H
 #define INTEROP_OPERATION_H
 

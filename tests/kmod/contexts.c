@@ -136,7 +136,7 @@ static void play(struct player *a, struct player *b)
 	CHECK(!a->nested && !b->nested);
 }
 
-static void from_the_completion_handler(void)
+static void posts_from_completion_handler(void)
 {
 	static struct player a, b;
 
@@ -196,7 +196,7 @@ static void run_chain(struct chain *c, struct player *p)
 	CHECK(!c->failed);
 }
 
-static void requests_that_are_done_at_once(void)
+static void handlers_do_not_nest(void)
 {
 	static struct player a, b;
 	struct ib_cq_init_attr attr = { .cqe = DEPTH };
@@ -251,7 +251,7 @@ static void send_without_interrupts(u64 id)
 	CHECK(memory_is(far_memory, 0, PAGE_SIZE, id, 0));
 }
 
-static void with_interrupts_off(void)
+static void posts_and_polls_with_interrupts_off(void)
 {
 	u64 id;
 
@@ -265,9 +265,9 @@ void test_contexts(void)
 	far_memory = memory_get(far.device, 1, 0);
 	test_begin();
 	if (CHECK(near_memory && far_memory)) {
-		RUN(with_interrupts_off);
-		RUN(from_the_completion_handler);
-		RUN(requests_that_are_done_at_once);
+		RUN(posts_and_polls_with_interrupts_off);
+		RUN(posts_from_completion_handler);
+		RUN(handlers_do_not_nest);
 	} else {
 		test_end("memory for the tests of contexts");
 	}

@@ -48,7 +48,7 @@ static void one_arrives(u64 id)
 	CHECK(memory_is(far_memory, GRH, BYTES, SEED + id, 0));
 }
 
-static void datagrams_received(void)
+static void datagrams_arrive(void)
 {
 	u64 id;
 
@@ -57,7 +57,7 @@ static void datagrams_received(void)
 }
 
 /* A request of another type is not read as a datagram. */
-static void what_datagrams_cannot_be(void)
+static void ud_refuses_other_opcodes(void)
 {
 	static const enum ib_wr_opcode opcodes[] = {
 		IB_WR_RDMA_WRITE, IB_WR_RDMA_WRITE_WITH_IMM, IB_WR_RDMA_READ,
@@ -143,7 +143,7 @@ static void drain(enum ib_poll_context context)
 	near = near_before;
 }
 
-static void datagrams_drained(void)
+static void ib_drain_qp_of_ud(void)
 {
 	drain(IB_POLL_DIRECT);
 	drain(IB_POLL_SOFTIRQ);
@@ -181,9 +181,9 @@ void test_datagrams(void)
 
 	test_begin();
 	if (set_up()) {
-		RUN(datagrams_received);
-		RUN(what_datagrams_cannot_be);
-		RUN(datagrams_drained);
+		RUN(datagrams_arrive);
+		RUN(ud_refuses_other_opcodes);
+		RUN(ib_drain_qp_of_ud);
 	} else {
 		test_end("QPs for the tests of datagrams");
 	}

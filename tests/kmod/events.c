@@ -206,19 +206,19 @@ static void in_all_contexts(void (*once)(u32 round))
 #endif
 }
 
-static void cq_goes_before_softirq(void)
+static void cq_destroyed_before_its_handler_runs(void)
 {
 	in_all_contexts(hold_back);
 	CHECK(atomic_read(&early));
 }
 
-static void cq_goes_before_timer(void)
+static void cq_destroyed_before_moderation_timer(void)
 {
 	in_all_contexts(wait_for_more);
 	CHECK(atomic_read(&early));
 }
 
-static void cq_goes_under_traffic(void)
+static void cq_destroyed_under_traffic(void)
 {
 	in_all_contexts(send_some);
 }
@@ -230,9 +230,9 @@ void test_events(void)
 	region = ib_alloc_mr(near.pd, IB_MR_TYPE_MEM_REG, 1);
 	test_begin();
 	if (CHECK(near_memory && far_memory && !IS_ERR(region))) {
-		RUN(cq_goes_before_softirq);
-		RUN(cq_goes_before_timer);
-		RUN(cq_goes_under_traffic);
+		RUN(cq_destroyed_before_its_handler_runs);
+		RUN(cq_destroyed_before_moderation_timer);
+		RUN(cq_destroyed_under_traffic);
 	} else {
 		test_end("memory for the tests of events");
 	}

@@ -68,7 +68,7 @@ static void drain(enum ib_poll_context context)
 	EQUAL(connect_sides(), 0);
 }
 
-static void drained(void)
+static void ib_drain_qp_waits_for_all_requests(void)
 {
 	drain(IB_POLL_DIRECT);
 	drain(IB_POLL_SOFTIRQ);
@@ -159,7 +159,7 @@ static void shared_receive_queue(void)
 
 #ifdef HAVE_RESIZE_CQ
 /* Unpolled completions are kept; a CQ that is too small for them is refused. */
-static void resized(void)
+static void resized_cq_keeps_completions(void)
 {
 	struct ib_wc wc;
 	u64 id;
@@ -181,7 +181,7 @@ static void resized(void)
 }
 #endif
 
-static void what_cannot_be_posted(void)
+static void invalid_posts_are_refused(void)
 {
 	struct ib_sge list[3] = {};
 	struct ib_send_wr none = { .opcode = IB_WR_SEND };
@@ -215,12 +215,12 @@ void test_queues(void)
 	far_memory = memory_get(far.device, 1, 0);
 	test_begin();
 	if (CHECK(near_memory && far_memory)) {
-		RUN(drained);
+		RUN(ib_drain_qp_waits_for_all_requests);
 		RUN(shared_receive_queue);
 #ifdef HAVE_RESIZE_CQ
-		RUN(resized);
+		RUN(resized_cq_keeps_completions);
 #endif
-		RUN(what_cannot_be_posted);
+		RUN(invalid_posts_are_refused);
 	} else {
 		test_end("memory for the tests of queues");
 	}

@@ -43,13 +43,17 @@ static void refused(u64 addr, u32 key)
 	EQUAL(connect_sides(), 0);
 }
 
+/* All of their memory, with a new key. */
+static void register_with(int access)
+{
+	ib_update_fast_reg_key(mr, ib_inc_rkey(mr->rkey));
+	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
+	EQUAL(do_register(&far, mr, mr->rkey, access), 0);
+}
+
 static void register_all(void)
 {
-	u32 key = ib_inc_rkey(mr->rkey);
-
-	ib_update_fast_reg_key(mr, key);
-	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
-	EQUAL(do_register(&far, mr, key, ALL_ACCESS), 0);
+	register_with(ALL_ACCESS);
 }
 
 static void unregister(void)
@@ -57,7 +61,7 @@ static void unregister(void)
 	EQUAL(do_invalidate(&far, mr->rkey), 0);
 }
 
-static void what_is_refused(void)
+static void invalid_regions_are_refused(void)
 {
 	u32 most = far.device->attrs.max_fast_reg_page_list_len;
 
@@ -71,13 +75,13 @@ static void what_is_refused(void)
 	EQUAL(do_map(mr, theirs, 0, 3 * SZ_4K), -EINVAL);
 }
 
-static void nothing_before_it_is_registered(void)
+static void region_refuses_access_before_reg_mr(void)
 {
 	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
 	refused(mr->iova, mr->rkey);
 }
 
-static void every_byte(void)
+static void region_gives_access_to_every_byte(void)
 {
 	register_all();
 	EQUAL(mr->length, theirs->bytes);
@@ -91,7 +95,7 @@ static void every_byte(void)
 	unregister();
 }
 
-static void words(void)
+static void region_takes_atomic_writes(void)
 {
 	struct ib_sge sge = sge_of(&near, ours, 8);
 
@@ -114,7 +118,7 @@ static void words(void)
 	unregister();
 }
 
-static void bounds(void)
+static void region_has_bounds(void)
 {
 	register_all();
 	EQUAL(write_far(mr->iova + mr->length - 100, 100, mr->rkey), 0);
@@ -146,7 +150,7 @@ static void one_page_size(u32 order, u32 offset)
 	memory_put(m);
 }
 
-static void page_sizes(void)
+static void region_of_every_page_size(void)
 {
 	u32 order;
 
@@ -157,7 +161,7 @@ static void page_sizes(void)
 }
 
 /* Pages of 4 KiB out of larger pieces, as many as there may be */
-static void more_pages_than_fit(void)
+static void region_maps_as_many_pages_as_fit(void)
 {
 	struct memory *m = memory_get(far.device, 8, 2);
 
@@ -168,7 +172,7 @@ static void more_pages_than_fit(void)
 	memory_put(m);
 }
 
-static void the_key_is_new(void)
+static void reg_mr_makes_old_key_invalid(void)
 {
 	u32 old;
 
@@ -184,7 +188,7 @@ static void the_key_is_new(void)
 }
 
 /* NFS over RDMA puts numbers of its own into the address. */
-static void addresses_of_its_own(void)
+static void region_with_another_iova(void)
 {
 	u32 key = ib_inc_rkey(mr->rkey);
 
@@ -198,26 +202,22 @@ static void addresses_of_its_own(void)
 	unregister();
 }
 
-static void rights(void)
+static void region_has_access_rights(void)
 {
-	u32 key = ib_inc_rkey(mr->rkey);
-
-	ib_update_fast_reg_key(mr, key);
-	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
-	EQUAL(do_register(&far, mr, key, IB_ACCESS_REMOTE_READ), 0);
-	EQUAL(read_far(mr->iova, 100, key), 0);
+	register_with(IB_ACCESS_REMOTE_READ);
+	EQUAL(read_far(mr->iova, 100, mr->rkey), 0);
 	memory_fill(theirs, SEED + 1);
-	EQUAL(write_far(mr->iova, 100, key), IB_WC_REM_ACCESS_ERR);
+	EQUAL(write_far(mr->iova, 100, mr->rkey), IB_WC_REM_ACCESS_ERR);
 	CHECK(memory_is(theirs, 0, theirs->bytes, SEED + 1, 0));
 	EQUAL(connect_sides(), 0);
 	unregister();
 	/* Remote write access requires local write access. */
-	EQUAL(do_register(&far, mr, key, IB_ACCESS_REMOTE_WRITE),
+	EQUAL(do_register(&far, mr, mr->rkey, IB_ACCESS_REMOTE_WRITE),
 	      IB_WC_MW_BIND_ERR);
 	EQUAL(connect_sides(), 0);
 }
 
-static void not_while_it_is_valid(void)
+static void reg_mr_of_valid_region_is_refused(void)
 {
 	register_all();
 	EQUAL(do_register(&far, mr, mr->rkey, ALL_ACCESS), IB_WC_MW_BIND_ERR);
@@ -227,7 +227,7 @@ static void not_while_it_is_valid(void)
 }
 
 /* Mapping for the next registration does not change this one. */
-static void the_next_one_is_prepared(void)
+static void mapping_again_does_not_change_valid_region(void)
 {
 	struct ib_reg_wr reg = { .wr.opcode = IB_WR_REG_MR };
 	struct ib_send_wr inv = { .opcode = IB_WR_LOCAL_INV };
@@ -258,7 +258,7 @@ static void the_next_one_is_prepared(void)
 	memory_put(m);
 }
 
-static void invalidated(void)
+static void local_inv_revokes_key(void)
 {
 	register_all();
 	unregister();
@@ -286,7 +286,7 @@ static int send_invalidating(u32 key)
 	return do_send(&near, &wr);
 }
 
-static void invalidated_from_afar(void)
+static void send_with_inv_revokes_key(void)
 {
 	struct ib_wc wc;
 
@@ -304,17 +304,14 @@ static void invalidated_from_afar(void)
 }
 
 /* The peer cannot use a key without remote rights. */
-static void local_keys_from_afar(void)
+static void peer_cannot_use_key_without_remote_rights(void)
 {
 	struct ib_sge sge = sge_of(&far, theirs, 100);
-	u32 key = ib_inc_rkey(mr->rkey);
 
-	ib_update_fast_reg_key(mr, key);
-	EQUAL(do_map(mr, theirs, 0, PAGE_SIZE), theirs->count);
-	EQUAL(do_register(&far, mr, key, IB_ACCESS_LOCAL_WRITE), 0);
-	EQUAL(send_invalidating(key), IB_WC_REM_ACCESS_ERR);
+	register_with(IB_ACCESS_LOCAL_WRITE);
+	EQUAL(send_invalidating(mr->rkey), IB_WC_REM_ACCESS_ERR);
 	EQUAL(connect_sides(), 0);
-	sge.lkey = key;
+	sge.lkey = mr->rkey;
 	sge.addr = mr->iova;
 	EQUAL(do_rdma(&far, IB_WR_RDMA_READ, &sge, memory_dma(ours),
 		      near.pd->local_dma_lkey), IB_WC_REM_ACCESS_ERR);
@@ -323,7 +320,7 @@ static void local_keys_from_afar(void)
 }
 
 /* far reads from near, into a region that is gone afterwards. */
-static void read_and_invalidated(void)
+static void read_with_inv_revokes_key(void)
 {
 	struct ib_mr *source = ib_alloc_mr(near.pd, IB_MR_TYPE_MEM_REG, PAGES);
 	struct ib_sge sge;
@@ -347,7 +344,7 @@ static void read_and_invalidated(void)
 	ib_dereg_mr(source);
 }
 
-static void of_another_domain(void)
+static void region_of_another_pd_is_refused(void)
 {
 	struct ib_pd *pd = ib_alloc_pd(far.device, 0);
 	struct ib_mr *other;
@@ -368,7 +365,7 @@ static void of_another_domain(void)
 	ib_dealloc_pd(pd);
 }
 
-static void deregistered(void)
+static void dereg_mr_revokes_key(void)
 {
 	struct ib_mr *other = ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, PAGES);
 	u64 addr;
@@ -388,7 +385,7 @@ static void deregistered(void)
 }
 
 /* Of the process that loads this module; there is no udata then. */
-static void memory_of_a_process(void)
+static void region_of_user_memory(void)
 {
 	unsigned long at = vm_mmap(NULL, 0, 2 * PAGE_SIZE,
 				   PROT_READ | PROT_WRITE,
@@ -417,25 +414,25 @@ void test_regions(void)
 	mr = ib_alloc_mr(far.pd, IB_MR_TYPE_MEM_REG, PAGES);
 	test_begin();
 	if (CHECK(ours && theirs && !IS_ERR(mr))) {
-		RUN(what_is_refused);
-		RUN(nothing_before_it_is_registered);
-		RUN(every_byte);
-		RUN(words);
-		RUN(bounds);
-		RUN(page_sizes);
-		RUN(more_pages_than_fit);
-		RUN(the_key_is_new);
-		RUN(addresses_of_its_own);
-		RUN(rights);
-		RUN(not_while_it_is_valid);
-		RUN(the_next_one_is_prepared);
-		RUN(invalidated);
-		RUN(invalidated_from_afar);
-		RUN(local_keys_from_afar);
-		RUN(read_and_invalidated);
-		RUN(of_another_domain);
-		RUN(deregistered);
-		RUN(memory_of_a_process);
+		RUN(invalid_regions_are_refused);
+		RUN(region_refuses_access_before_reg_mr);
+		RUN(region_gives_access_to_every_byte);
+		RUN(region_takes_atomic_writes);
+		RUN(region_has_bounds);
+		RUN(region_of_every_page_size);
+		RUN(region_maps_as_many_pages_as_fit);
+		RUN(reg_mr_makes_old_key_invalid);
+		RUN(region_with_another_iova);
+		RUN(region_has_access_rights);
+		RUN(reg_mr_of_valid_region_is_refused);
+		RUN(mapping_again_does_not_change_valid_region);
+		RUN(local_inv_revokes_key);
+		RUN(send_with_inv_revokes_key);
+		RUN(peer_cannot_use_key_without_remote_rights);
+		RUN(read_with_inv_revokes_key);
+		RUN(region_of_another_pd_is_refused);
+		RUN(dereg_mr_revokes_key);
+		RUN(region_of_user_memory);
 	} else {
 		test_end("memory for the tests of regions");
 	}

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+/* dma-bufs of the exporters that this kernel has. */
 #ifndef EXPORTERS_H
 #define EXPORTERS_H
 
 #include <stdint.h>
-
-/* dma-bufs of the exporters that this kernel has */
 
 #define DMABUF_SIZE	(1 << 20)
 #define EXPORTERS	3

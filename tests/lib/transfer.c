@@ -192,20 +192,26 @@ int post_send(struct side *side, uint64_t wr_id, size_t offset,
 	return post_one(side, &wr);
 }
 
+struct ibv_send_wr ud_wr(struct ibv_ah *ah, uint32_t qpn, uint64_t wr_id,
+			 struct ibv_sge *sge)
+{
+	return (struct ibv_send_wr) {
+		.wr_id = wr_id,
+		.sg_list = sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_SEND,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.ud.ah = ah,
+		.wr.ud.remote_qpn = qpn,
+		.wr.ud.remote_qkey = QKEY,
+	};
+}
+
 int post_datagram(struct side *side, const struct side *peer, uint64_t wr_id,
 		  uint32_t length)
 {
 	struct ibv_sge sge = piece(side, 0, length);
-	struct ibv_send_wr wr = {
-		.wr_id = wr_id,
-		.sg_list = &sge,
-		.num_sge = 1,
-		.opcode = IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED,
-		.wr.ud.ah = side->ah,
-		.wr.ud.remote_qpn = peer->qp->qp_num,
-		.wr.ud.remote_qkey = QKEY,
-	};
+	struct ibv_send_wr wr = ud_wr(side->ah, peer->qp->qp_num, wr_id, &sge);
 
 	return post_one(side, &wr);
 }

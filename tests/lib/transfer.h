@@ -61,7 +61,10 @@ int post_recv(struct side *side, uint64_t wr_id, size_t offset,
 int post_recv_sge(struct side *side, uint64_t wr_id, struct ibv_sge *sge, int n);
 int post_send(struct side *side, uint64_t wr_id, size_t offset,
 	      uint32_t length, unsigned int flags);
-/* To a UD QP, from the first bytes of the buffer. */
+/* To a UD QP. */
+struct ibv_send_wr ud_wr(struct ibv_ah *ah, uint32_t qpn, uint64_t wr_id,
+			 struct ibv_sge *sge);
+/* The same, posted; from the first bytes of the buffer. */
 int post_datagram(struct side *side, const struct side *peer, uint64_t wr_id,
 		  uint32_t length);
 /* WRITE or READ at the same or another offset of the peer's buffer. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The table of scenarios: what the links and the peers do wrong. */
 #include "world.h"
 
 static void both(struct world *w, void (*change)(struct world *w,

@@ -23,12 +23,12 @@ as_before() { [ "$(rdma resource show)" = "$before" ]; }
 ONE_BY_ONE=30 run_program "" 60 "$PROGRAMS/cm" connections one-by-one
 held=$(kilobytes)
 run_program "" $((10 + ONE_BY_ONE / 50)) "$PROGRAMS/cm" connections one-by-one
-is "nothing is left" "$(rdma resource show)" "$before"
+is "no resource is left" "$(rdma resource show)" "$before"
 grown=$(($(kilobytes) - held))
 diag "the kernel's memory grew by $grown KiB"
 ok "memory is given back" test $grown -lt 8192
 run_program "" 60 "$PROGRAMS/cm" connections
-is "nothing is left of these" "$(rdma resource show)" "$before"
+is "no resource is left of connections at once" "$(rdma resource show)" "$before"
 
 # cmtime of newer rdma-core is a different program, for many peers and with a controller.
 if cmtime -h 2>&1 | grep -q controller_address; then
@@ -40,7 +40,7 @@ else
 	ok "cmtime connects $CMTIME times" limited 60 ip netns exec h1 cmtime -p 20800 -c "$CMTIME" -s "$IP2"
 	kill $server 2>/dev/null
 	wait $server 2>/dev/null
-	ok "nothing is left of cmtime" wait_for 10 as_before
+	ok "no resource is left of cmtime" wait_for 10 as_before
 fi
 is "errors that h1 counted" "$(error_counters $D1)" ""
 is "errors that h2 counted" "$(error_counters $D2)" ""

@@ -29,20 +29,20 @@ perftest() {
 }
 
 modprobe -r sroce
-not_ok "a way that there is not is refused" modprobe sroce crc=fast
-not_ok "and the module not loaded" test -e $CHOSEN
+not_ok "an unknown value of the parameter crc is refused" modprobe sroce crc=fast
+not_ok "the module is not loaded with an unknown value" test -e $CHOSEN
 modprobe sroce
 # Where there is carry-less multiplication, emulated or not, tables are the slowest.
-like "without one it chooses itself" "$(cat $CHOSEN)" '^(chorba|clmul)$'
+like "without the parameter the module chooses" "$(cat $CHOSEN)" '^(chorba|clmul)$'
 ways="library chorba"
 grep -q pclmulqdq /proc/cpuinfo && grep -qw avx /proc/cpuinfo && ways+=" clmul"
 if [ "$ways" = "library chorba" ]; then
 	with clmul
-	like "what the processor has not is not used" "$(cat $CHOSEN)" '^(library|chorba)$'
+	like "an instruction that the processor lacks is not used" "$(cat $CHOSEN)" '^(library|chorba)$'
 fi
 for way in $ways; do
 	with $way
-	is "crc=$way is what is used" "$(cat $CHOSEN)" $way
+	is "crc=$way is used" "$(cat $CHOSEN)" $way
 	for size in 1 37 118 1004; do pingpong "$way: messages of $size bytes" -s $size; done
 	for size in 5003 65543; do
 		for mtu in 1024 4096; do

@@ -11,6 +11,6 @@ hosts_up 1500 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2
 before=$(rdma resource show)
 LINK="ip -n h2 link set eth0" run_program "" 50 "$PROGRAMS/states" ending
-is "nothing is left" "$(rdma resource show)" "$before"
+is "no resource is left" "$(rdma resource show)" "$before"
 is "errors that h1 counted" "$(error_counters $D1)" ""
 is "errors that h2 counted" "$(error_counters $D2)" ""

@@ -22,5 +22,5 @@ run_program "again: " 1000 "$PROGRAMS/robust" exhaust
 is "all resources are given back" "$(rdma resource show)" "$before"
 grown=$(($(kilobytes) - start))
 diag "$grown KiB more"
-ok "so is their memory" test $grown -lt 8192
+ok "memory is given back" test $grown -lt 8192
 is "the module is not in use" "$(cat /sys/module/sroce/refcnt)" 0

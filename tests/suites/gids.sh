@@ -44,7 +44,7 @@ hosts_up 1500 || { fail "two hosts"; exit 1; }
 on h1 ip addr add 10.0.1.1/24 dev eth0
 on h2 ip addr add 10.0.1.2/24 dev eth0
 IP1=10.0.1.1 IP2=10.0.1.2
-ok "a second address each, to take away" gids
+ok "both hosts have a second address" gids
 (exec_on h1 stdbuf -oL ibv_asyncwatch -d $D1) >"$OUTPUT.watch" 2>&1 &
 watch=$!
 watching() { grep -q 'async event FD' "$OUTPUT.watch"; }
@@ -55,18 +55,18 @@ away_and_back() {
 	local timeouts
 	ok "$1: traffic" patient
 	on h1 ip addr del 10.0.1.1/24 dev "$NETDEV"
-	ok "$1: the GID goes" wait_for 10 no_gid $D1 $IP1
+	ok "$1: the GID is removed" wait_for 10 no_gid $D1 $IP1
 	timeouts=$(counter $D1 local_ack_timeout_err)
 	ok "$1: the connection waits" wait_for 60 waits "$timeouts"
 	on h1 ip addr add 10.0.1.1/24 dev "$NETDEV"
-	ok "$1: the GID is back" wait_for 10 has_gid $D1 $IP1
+	ok "$1: the GID is added again" wait_for 10 has_gid $D1 $IP1
 	ok "$1: the connection goes on" goes_on
 	stop_both
 	gids
 }
 
 away_and_back "address removed and added again"
-ok "the program was told" wait_for 10 saw GID_CHANGE
+ok "the program gets IBV_EVENT_GID_CHANGE" wait_for 10 saw GID_CHANGE
 
 ok "traffic" impatient
 on h1 ip addr del 10.0.1.1/24 dev eth0
@@ -98,15 +98,15 @@ take_port() {
 }
 on h1 ip -4 addr flush dev eth0
 ok "no IPv4 address: no GID" wait_for 10 no_gid $D1 $IP1
-not_ok "no IPv4 address: the UDP port is not to be had" take_port
+not_ok "no IPv4 address: other processes cannot take the UDP port" take_port
 on h1 ip addr add 10.0.0.1/24 dev eth0
 on h1 ip addr add 10.0.1.1/24 dev eth0
-ok "an IPv4 address again: the GID is there" wait_for 10 has_gid $D1 $IP1
+ok "an IPv4 address again: the GID is added" wait_for 10 has_gid $D1 $IP1
 gids
 
 ok "traffic over IPv6" patient "$G1_6" "$G2_6"
 on h1 ip -6 addr del fd00::1/64 dev eth0
-ok "IPv6: the GID goes" wait_for 10 no_gid $D1 $IP1_6
+ok "IPv6: the GID is removed" wait_for 10 no_gid $D1 $IP1_6
 on h1 ip -6 addr add fd00::1/64 dev eth0 nodad
 ok "IPv6: the connection goes on" goes_on
 stop_both
@@ -121,9 +121,9 @@ gids
 
 ok "traffic" patient
 on h1 ip link set eth0 down
-ok "link down: the program was told" wait_for 10 saw PORT_ERR
+ok "link down: the program gets IBV_EVENT_PORT_ERR" wait_for 10 saw PORT_ERR
 on h1 ip link set eth0 up
-ok "link up: it was told, too" wait_for 10 saw PORT_ACTIVE
+ok "link up: the program gets IBV_EVENT_PORT_ACTIVE" wait_for 10 saw PORT_ACTIVE
 ok "link down and up: the connection goes on" goes_on
 stop_both
 on h1 ip -6 addr add fd00::1/64 dev eth0 nodad 2>/dev/null
@@ -145,10 +145,10 @@ IP1=10.0.0.1 IP2=10.0.0.2
 ok "two hosts, large packets" hosts_up 4400
 on h1 ip route replace $IP2 dev eth0 mtu 600
 on h1 ip -6 route replace $IP2_6 dev eth0 mtu 1280
-like "a route that is said to carry little" "$(on h1 ip route get $IP2)" "mtu 600"
-pair_run "it carries what the netdev does" 'ib_write_bw -F -d $D2 -x $G2 -p $PORT -m 4096 -n 300' \
+like "a route with a small MTU" "$(on h1 ip route get $IP2)" "mtu 600"
+pair_run "a route with a small MTU: packets of the netdev's MTU arrive" 'ib_write_bw -F -d $D2 -x $G2 -p $PORT -m 4096 -n 300' \
 	'ib_write_bw -F -d $D1 -x $G1 -p $PORT -m 4096 -n 300 $IP2'
-pair_run "it carries what the netdev does, IPv6" 'ib_write_bw -F -d $D2 -x $G2_6 -p $PORT -m 4096 -n 300' \
+pair_run "a route with a small MTU, IPv6: packets of the netdev's MTU arrive" 'ib_write_bw -F -d $D2 -x $G2_6 -p $PORT -m 4096 -n 300' \
 	'ib_write_bw -F -d $D1 -x $G1_6 -p $PORT -m 4096 -n 300 $IP2'
 hosts_down
 IP1=10.0.1.1 IP2=10.0.1.2

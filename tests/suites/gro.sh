@@ -42,7 +42,7 @@ write() {
 		"ib_write_bw -F -d \$D1 -x $1 -s 65536 -n 200 -p \$PORT \$IP2" || { show_pair; return 1; }
 }
 ok "WRITEs arrive as bursts" joined $D2 write $G1 $G2
-ok "over IPv6, too" joined $D2 write $G1_6 $G2_6
+ok "WRITEs over IPv6 arrive as bursts" joined $D2 write $G1_6 $G2_6
 read_back() {
 	run_pair 'ib_read_bw -F -d $D2 -x $G2 -s 65536 -n 200 -p $PORT' \
 		'ib_read_bw -F -d $D1 -x $G1 -s 65536 -n 200 -p $PORT $IP2' || { show_pair; return 1; }
@@ -60,14 +60,14 @@ through() (
 	write "$(gid over1 10.0.9.1)" "$(gid over2 10.0.9.2)"
 )
 ok "WRITEs through VXLAN" through
-is "none was damaged in it" "$(counter over2 rx_icrc_encapsulated)" 0
+is "no packet was damaged in VXLAN" "$(counter over2 rx_icrc_encapsulated)" 0
 on h1 ip link delete vx0
 on h2 ip link delete vx0
 
 # Not "sizes": without reliability, what veth's ring of 256 packets does not hold is lost.
 run_program "joined: " 200 "$PROGRAMS/data" ops order datagram atomic_write
 for device in $D1 $D2; do
-	is "nothing was damaged on the way to $device" "$(counter $device rx_icrc_encapsulated)" 0
+	is "no packet to $device was damaged" "$(counter $device rx_icrc_encapsulated)" 0
 done
 
 MAC1=$(on h1 cat /sys/class/net/eth0/address)
@@ -107,11 +107,11 @@ routed() (
 )
 if routed_up; then
 	came=$(statistic port1 rx_packets) went=$(statistic port2 tx_packets)
-	ok "WRITEs through a router that has a device, too" routed
+	ok "WRITEs through a router that has a device" routed
 	came=$(($(statistic port1 rx_packets) - came)) went=$(($(statistic port2 tx_packets) - went))
 	# Some are for the router itself: ARP and the like.
-	ok "it forwards them as they come, $came of them" test $came -gt 10000 -a $went -gt $((came - 50))
-	is "none was damaged by it" "$(counter sroce2 rx_icrc_encapsulated)" 0
+	ok "the router forwards all packets, $came of them" test $came -gt 10000 -a $went -gt $((came - 50))
+	is "no packet was damaged by the router" "$(counter sroce2 rx_icrc_encapsulated)" 0
 else
 	fail "two hosts and a router"
 fi
@@ -124,8 +124,8 @@ as_cards h2 eth0
 patience h2 eth0
 from_rxe() { limited 60 "$BOTH" $D1 $G1 $D2 $G2 1024 all 5000 && write $G1 $G2; }
 if make -s O="$SROCE_PROGRAMS" -C "$(dirname "$0")/../interop" >/dev/null; then
-	ok "rxe's packets are joined and understood" joined $D2 from_rxe
+	ok "rxe's packets are joined" joined $D2 from_rxe
 else
 	fail "builds: make -C tests/interop"
 fi
-is "none was damaged" "$(counter $D2 rx_icrc_encapsulated)" 0
+is "no packet of rxe was damaged" "$(counter $D2 rx_icrc_encapsulated)" 0

@@ -41,4 +41,4 @@ find_module || { fail "there is a module for this kernel"; exit 1; }
 ulp_hosts_up || { fail "two devices"; exit 1; }
 run_module "over veth" $D1,$D2 "$G1,$G2"
 run_module "one device" $D1,$D1 "$G1,$G1"
-is "kicks counts processes only" "$(counter $D1 kicks) $(counter $D2 kicks)" "0 0"
+is "kicks counts the kicks of processes only" "$(counter $D1 kicks) $(counter $D2 kicks)" "0 0"

@@ -141,7 +141,7 @@ BEFORE=$(resources)
 # all_go ROUNDS TIMES
 all_go() {
 	ROUNDS=$1 run_program "$1 of each: " $((100 + $1)) "$PROGRAMS/robust" lifetimes
-	is "nothing is left of $1" "$(resources)" "$BEFORE"
+	is "no resource is left of $1" "$(resources)" "$BEFORE"
 	again "link down and up" $2 down_and_up
 	again "MTU" $2 another_mtu
 	again "MAC address" $2 another_mac

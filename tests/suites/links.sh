@@ -230,9 +230,9 @@ removal() {
 		"\$RUN $program \$G1 -d \$D1 -n 100000000 -p \$PORT \$IP2"
 	ok "$1: the netdev is deleted" limited 20 "${REMOVE[@]}"
 	if [ "$ADDRESSED" = "$DEVICE_ON" ]; then
-		ok "$1: its device goes with it" wait_for 20 test ! -e /sys/class/infiniband/$D1
+		ok "$1: its device is removed" wait_for 20 test ! -e /sys/class/infiniband/$D1
 	else
-		ok "$1: its address goes with it" wait_for 20 address_gone
+		ok "$1: its address is removed" wait_for 20 address_gone
 	fi
 	fails "$1: the sender" "$CLIENT" "$OUTPUT.client" 'Failed|Couldn.t'
 	stop "$SERVER"
@@ -326,13 +326,13 @@ check_arrival() {
 	ok "a packet for the address of another netdev arrives" wait_for 20 arrived "$before"
 	stop $ASKER
 	block arrival >"$OUTPUT.rule"
-	ok "the rule of security.rst" on h2 bash "$OUTPUT.rule"
+	ok "the firewall accepts the rule of security.rst" on h2 bash "$OUTPUT.rule"
 	rm -f "$OUTPUT.rule"
 	before=$(counter $D2 rx_packets)
 	ask_by_eth1
-	ok "drops it" wait_for 20 dropped
+	ok "the rule drops the packet" wait_for 20 dropped
 	stop $ASKER
-	is "it does not arrive" "$(counter $D2 rx_packets)" "$before"
+	is "with the rule the packet does not arrive" "$(counter $D2 rx_packets)" "$before"
 	family IPv4
 	run_rping "with that rule, IPv4: rping"
 	run_mckey "with that rule: mckey"
@@ -357,8 +357,8 @@ check_late_address() {
 	ip -n h1 addr add 10.5.0.1/24 dev eth0.5
 	gid $D1 10.5.0.1 >"$OUTPUT"
 	ok "a netdev that gets an address later joins" wait_for 20 joined_once eth0.5
-	ok "a member sends by that one" limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b 10.5.0.1 -s
-	ok "the receiver gets it" wait $receiver
+	ok "a member sends on the netdev with the later address" limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b 10.5.0.1 -s
+	ok "the receiver gets the datagram" wait $receiver
 	rm -f "$OUTPUT.receiver"
 	hosts_down
 }
@@ -415,8 +415,8 @@ if [ -z "${KINDS:-}" ]; then
 			}
 		}
 	END
-	ok "still encrypted" goes_on
-	like "none in clear" "$(on h2 nft list table netdev clear)" 'counter packets 0 '
+	ok "packets are still encrypted" goes_on
+	like "no packet is in clear text" "$(on h2 nft list table netdev clear)" 'counter packets 0 '
 	stop $CLIENT $SERVER
 	hosts_down
 fi

@@ -28,24 +28,24 @@ more_than() { [ "$(eval "$2")" -gt "$1" ]; }
 # --- counters ---
 
 packets=$(counter $D1 tx_packets)
-ok "QPs of a type are counted by themselves" rdma statistic qp set link $D1/1 auto type on
+ok "rdma statistic: a counter for each QP of a type" rdma statistic qp set link $D1/1 auto type on
 # It goes on until all has been looked at, however long that takes.
 traffic 55
-ok "they count packets" wait_for 10 more_than 100 'of_qps tx_packets'
-ok "and bytes" wait_for 10 more_than $((100 * SIZE / 4)) 'of_qps rx_bytes'
-ok "the port counts them, too" wait_for 10 more_than $((packets + 100)) 'counter $D1 tx_packets'
-ok "sysfs: packets" wait_for 10 more_than 100 'port port_xmit_packets'
-ok "sysfs: words of data" wait_for 10 more_than $((100 * SIZE / 16)) 'port port_rcv_data'
-is "sysfs: errors" "$(port port_rcv_errors)" 0
+ok "rdma statistic: QP counters count packets" wait_for 10 more_than 100 'of_qps tx_packets'
+ok "rdma statistic: QP counters count bytes" wait_for 10 more_than $((100 * SIZE / 4)) 'of_qps rx_bytes'
+ok "the port's counters count the same packets" wait_for 10 more_than $((packets + 100)) 'counter $D1 tx_packets'
+ok "sysfs: the port's counter of packets" wait_for 10 more_than 100 'port port_xmit_packets'
+ok "sysfs: the port's counter of data words" wait_for 10 more_than $((100 * SIZE / 16)) 'port port_rcv_data'
+is "sysfs: the port's counter of errors" "$(port port_rcv_errors)" 0
 
 # --- resources ---
 
 # Newer versions of rdma have several lines for each.
 resources() { rdma resource show "$@" -dd | tr -s ' \n' ' '; }
-like "a QP's send queue" "$(resources qp link $D1/1)" 'drv_sq_next_psn [0-9]+ .*drv_sq_retries_left 7'
-like "a QP's receive queue" "$(resources qp link $D1/1)" 'drv_rq_next_psn [0-9]+ drv_rq_msn [1-9]'
-like "a CQ" "$(resources cq dev $D1)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflowed 0'
-like "an MR" "$(resources mr dev $D1)" 'ib_write_lat drv_access 0x[0-9a-f]+ drv_block_size [1-9]'
+like "rdma resource: details of a QP's send queue" "$(resources qp link $D1/1)" 'drv_sq_next_psn [0-9]+ .*drv_sq_retries_left 7'
+like "rdma resource: details of a QP's receive queue" "$(resources qp link $D1/1)" 'drv_rq_next_psn [0-9]+ drv_rq_msn [1-9]'
+like "rdma resource: details of a CQ" "$(resources cq dev $D1)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflowed 0'
+like "rdma resource: details of an MR" "$(resources mr dev $D1)" 'ib_write_lat drv_access 0x[0-9a-f]+ drv_block_size [1-9]'
 
 kill $CLIENT $SERVER
 wait $CLIENT $SERVER
@@ -57,9 +57,9 @@ traffic 1
 wait $CLIENT $SERVER
 number="qp [0-9]+"
 trace=$(<$TRACING/trace)
-like "trace: packets out" "$trace" "sroce_packet_out: $D1 $number opcode 0x06 psn [0-9]+ bytes"
-like "trace: packets in" "$trace" "sroce_packet_in: $D1 $number opcode 0x0[68] psn [0-9]+ bytes"
-like "trace: completions" "$trace" "sroce_complete: $D1 $number wr_id 0x[0-9a-f]+ opcode 1 status 0 bytes $SIZE"
+like "tracepoint of sent packets" "$trace" "sroce_packet_out: $D1 $number opcode 0x06 psn [0-9]+ bytes"
+like "tracepoint of received packets" "$trace" "sroce_packet_in: $D1 $number opcode 0x0[68] psn [0-9]+ bytes"
+like "tracepoint of completions" "$trace" "sroce_complete: $D1 $number wr_id 0x[0-9a-f]+ opcode 1 status 0 bytes $SIZE"
 
 echo 0 >$TRACING/events/sroce/enable
 echo 1 >$TRACING/events/sroce/sroce_state/enable
@@ -67,7 +67,7 @@ echo 1 >$TRACING/events/sroce/sroce_state/enable
 traffic 1
 wait $CLIENT $SERVER
 trace=$(<$TRACING/trace)
-like "trace: states of a QP" "$trace" "sroce_state: $D1 $number RTR -> RTS"
+like "tracepoint of a QP's states" "$trace" "sroce_state: $D1 $number RTR -> RTS"
 echo 0 >$TRACING/events/sroce/enable
 
 # --- names ---
@@ -77,53 +77,53 @@ for name in duplicate_request implied_nak_seq_err local_ack_timeout_err out_of_b
 	req_cqe_error req_cqe_flush_error resp_cqe_error resp_cqe_flush_error \
 	req_remote_access_errors req_remote_invalid_request resp_local_length_error resp_remote_access_errors \
 	rnr_nak_retry_err rx_atomic_requests rx_icrc_encapsulated rx_read_requests rx_write_requests lifespan; do
-	like "$name is there" "$(counter $D1 $name 2>&1)" '^[0-9]+$'
+	like "counter $name exists" "$(counter $D1 $name 2>&1)" '^[0-9]+$'
 done
-ok "the WRITEs of before were counted" test "$(counter $D1 rx_write_requests)" -gt 100
+ok "rx_write_requests counted the WRITEs" test "$(counter $D1 rx_write_requests)" -gt 100
 
-is "a device says which netdev it is over" "$(cat /sys/class/infiniband/$D1/parent)" eth0
+is "the device's parent file names its netdev" "$(cat /sys/class/infiniband/$D1/parent)" eth0
 describe() { echo "$1" >/sys/class/infiniband/$D1/node_desc; }
-is "a device says what it is" "$(cat /sys/class/infiniband/$D1/node_desc)" "sroce"
-ok "it is called something else, as by rdma-ndd" describe "$(uname -n) $D1"
-is "and says so" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(uname -n) $D1"
-ok "with 64 characters" describe "$(printf %064d 7)"
-is "and not one more" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(printf %064d 7)"
+is "the node description is that of sroce" "$(cat /sys/class/infiniband/$D1/node_desc)" "sroce"
+ok "the node description can be changed, as rdma-ndd does" describe "$(uname -n) $D1"
+is "the node description was changed" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(uname -n) $D1"
+ok "a node description of 64 characters" describe "$(printf %064d 7)"
+is "a node description is at most 64 characters" "$(cat /sys/class/infiniband/$D1/node_desc)" "$(printf %064d 7)"
 
 # --- settings ---
 
 SETTINGS=/sys/kernel/debug/sroce
 setting() { cat "$SETTINGS/$1" 2>&1; }
 set_to() { echo "$2" >"$SETTINGS/$1"; }
-is "the settings of a device" "$(ls "$SETTINGS/$D1" | tr '\n' ' ')" "ecn hold_out_of_order "
-is "data is not ECN capable" "$(setting $D1/ecn)" N
-is "packets ahead are held" "$(setting $D1/hold_out_of_order)" Y
+is "a device has its settings in debugfs" "$(ls "$SETTINGS/$D1" | tr '\n' ' ')" "ecn hold_out_of_order "
+is "setting ecn is off at first" "$(setting $D1/ecn)" N
+is "setting hold_out_of_order is on at first" "$(setting $D1/hold_out_of_order)" Y
 ok "a setting is changed" set_to $D1/ecn 1
 set_to $D1/ecn 2 2>/dev/null # not every kernel returns an error
-is "by 0 and 1 only" "$(setting $D1/ecn)" Y
-is "not that of another device" "$(setting $D2/ecn)" N
-ok "the device gets another name" rdma dev set $D1 name other0
-is "the settings follow" "$(setting other0/ecn)" Y
-is "and have left the old name" "$(ls -d "$SETTINGS/$D1" 2>/dev/null)" ""
+is "a setting takes only 0 and 1" "$(setting $D1/ecn)" Y
+is "other devices keep their setting" "$(setting $D2/ecn)" N
+ok "the device is renamed" rdma dev set $D1 name other0
+is "the settings of a renamed device keep their values" "$(setting other0/ecn)" Y
+is "no settings are left under the old name" "$(ls -d "$SETTINGS/$D1" 2>/dev/null)" ""
 spare() { on h1 ip link add spare0 type dummy && on h1 rdma link add "$1" type sroce netdev spare0; }
-ok "another device takes that name" spare $D1
-is "it has settings of its own" "$(setting $D1/ecn)" N
-ok "and is deleted" rdma link delete $D1
-is "its settings, too" "$(ls -d "$SETTINGS/$D1" 2>/dev/null)" ""
-ok "the device has its old name back" rdma dev set other0 name $D1
-is "and its settings" "$(setting $D1/ecn)" Y
+ok "another device takes the old name" spare $D1
+is "the other device has settings of its own" "$(setting $D1/ecn)" N
+ok "the other device is deleted" rdma link delete $D1
+is "the settings of a deleted device are gone" "$(ls -d "$SETTINGS/$D1" 2>/dev/null)" ""
+ok "the device is renamed back" rdma dev set other0 name $D1
+is "the settings still have their values" "$(setting $D1/ecn)" Y
 
 # --- the end of counting ---
 
 total=$(counter $D1 tx_packets)
-ok "QPs are not counted by themselves any more" rdma statistic qp set link $D1/1 auto off
-is "and nothing is forgotten" "$(counter $D1 tx_packets)" "$total"
-is "no QP has counters" "$(of_qps tx_packets)" 0
+ok "rdma statistic: QP counters are turned off" rdma statistic qp set link $D1/1 auto off
+is "the port's counter keeps what the QPs counted" "$(counter $D1 tx_packets)" "$total"
+is "no QP has counters any more" "$(of_qps tx_packets)" 0
 
 # --- a name that collectors of counters look for ---
 
 rdma link delete $D1
-ok "a device called as those of a NIC" on h1 rdma link add mlx5_s0 type sroce netdev eth0
+ok "a device with the name of a NIC's" on h1 rdma link add mlx5_s0 type sroce netdev eth0
 D1=mlx5_s0
-ok "with GIDs" wait_for 10 gids
-pair_run "the provider takes it, too" 'ibv_rc_pingpong -d $D2 -g $G2 -p $PORT' 'ibv_rc_pingpong -d $D1 -g $G1 -p $PORT $IP2'
-ok "it counts" test "$(counter $D1 rx_packets)" -gt 1000
+ok "the device with a NIC's name has GIDs" wait_for 10 gids
+pair_run "ibv_rc_pingpong on the device with a NIC's name" 'ibv_rc_pingpong -d $D2 -g $G2 -p $PORT' 'ibv_rc_pingpong -d $D1 -g $G1 -p $PORT $IP2'
+ok "the device with a NIC's name counts packets" test "$(counter $D1 rx_packets)" -gt 1000

@@ -38,7 +38,7 @@ ucx() {
 		"env UCX_TLS=$1 UCX_NET_DEVICES=\$D1:1 ucx_perftest \$IP2 $options" 120
 	is "UCX over $1: every test has a result" \
 		"$(grep -cE '^[a-z_0-9]+, *[0-9]+,' <<<"$CLIENT_OUTPUT")" "$(wc -l <"$OUTPUT.tests")"
-	ok "UCX over $1: by the devices" moved_more 10000000
+	ok "UCX over $1: it uses the devices" moved_more 10000000
 }
 
 # Not every version in Debian has it.
@@ -62,7 +62,7 @@ fabric() {
 	local what=$1
 	shift
 	pair_run "libfabric, $what" "fi_pingpong -c -B \$PORT $* -d \$D2" "fi_pingpong -c -P \$PORT $* -d \$D1 \$IP2"
-	ok "libfabric, $what: by the devices" moved_more 1000000
+	ok "libfabric, $what: it uses the devices" moved_more 1000000
 }
 
 if there fi_pingpong; then
@@ -94,9 +94,9 @@ mpi() {
 		*) diag "$verdict $text" ;;
 		esac
 	done <"$OUTPUT.mpi"
-	is "$what: all of it" $told "$planned"
+	is "$what: all ranks report" $told "$planned"
 	rm -f "$OUTPUT.mpi"
-	ok "$what: by the devices" moved_more 5000000
+	ok "$what: it uses the devices" moved_more 5000000
 }
 
 by_ucx() { echo "-mca pml ucx -mca pml_ucx_devices any -mca osc ucx -x UCX_TLS=$1,self"; }

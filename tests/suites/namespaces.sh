@@ -44,62 +44,62 @@ at_exit hosts_down
 
 is "shared is the default" "$(mode)" "netns shared"
 ok "exclusive mode can be set" rdma system set netns exclusive
-is "it is" "$(mode)" "netns exclusive"
+is "the mode is exclusive" "$(mode)" "netns exclusive"
 cable
 # A device is created in the initial namespace, even if its netdev is in another one, and is then moved.
-ok "h1 makes a device" on h1 rdma link add $D1 type sroce netdev eth0
-ok "h2 makes one" on h2 rdma link add $D2 type sroce netdev eth0
-is "both are in the initial namespace" "$(devices init)" "sroce1 sroce2"
-is "and nowhere else" "$(devices h1)$(devices h2)" ""
+ok "h1 adds a device for its netdev" on h1 rdma link add $D1 type sroce netdev eth0
+ok "h2 adds a device for its netdev" on h2 rdma link add $D2 type sroce netdev eth0
+is "in exclusive mode, new devices are in the initial namespace" "$(devices init)" "sroce1 sroce2"
+is "the new devices are in no other namespace" "$(devices h1)$(devices h2)" ""
 
 stdbuf -oL ibv_asyncwatch -d $D1 >"$OUTPUT.watch" 2>&1 &
 watch=$!
 at_exit rm -f "$OUTPUT.watch"
-ok "a program has opened one" wait_for 20 grep -q 'async event FD' "$OUTPUT.watch"
-ok "it moves to h1 all the same" limited 30 rdma dev set $D1 netns h1
-ok "the program has been told" wait_for 10 grep -q DEVICE_FATAL "$OUTPUT.watch"
+ok "a program opens a device" wait_for 20 grep -q 'async event FD' "$OUTPUT.watch"
+ok "a device that is open moves to h1" limited 30 rdma dev set $D1 netns h1
+ok "the program gets IBV_EVENT_DEVICE_FATAL when its device moves" wait_for 10 grep -q DEVICE_FATAL "$OUTPUT.watch"
 kill $watch
 wait $watch 2>/dev/null
-ok "the other one moves to h2" limited 30 rdma dev set $D2 netns h2
-is "h1 sees its own" "$(devices h1)" sroce1
-is "h2 sees its own" "$(devices h2)" sroce2
-is "the initial namespace sees none" "$(devices init)" ""
-not_ok "a program elsewhere cannot open it" ibv_devinfo -d $D1
-not_ok "nor can one on the other host" on h2 ibv_devinfo -d $D1
-ok "one on its host can" on h1 ibv_devinfo -d $D1
-ok "their addresses are GIDs" wait_for 10 inner_gids
+ok "the other device moves to h2" limited 30 rdma dev set $D2 netns h2
+is "h1 sees its own device only" "$(devices h1)" sroce1
+is "h2 sees its own device only" "$(devices h2)" sroce2
+is "the initial namespace sees no device" "$(devices init)" ""
+not_ok "a program in the initial namespace cannot open a device of h1" ibv_devinfo -d $D1
+not_ok "a program in h2 cannot open a device of h1" on h2 ibv_devinfo -d $D1
+ok "a program in h1 can open its device" on h1 ibv_devinfo -d $D1
+ok "after the move the devices have GIDs for their addresses" wait_for 10 inner_gids
 inner_gids
-pingpong "RC between them"
-pair_run "perftest" 'ib_write_bw -F -d $D2 -x $G2 -n 10 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -n 10 -p $PORT $IP2'
-ok "packets were counted" test "$(moved rx_packets)" -gt 0
+pingpong "ibv_rc_pingpong in exclusive mode"
+pair_run "ib_write_bw in exclusive mode" 'ib_write_bw -F -d $D2 -x $G2 -n 10 -p $PORT' 'ib_write_bw -F -d $D1 -x $G1 -n 10 -p $PORT $IP2'
+ok "exclusive mode: packets are counted" test "$(moved rx_packets)" -gt 0
 # For wait_server: listening sockets are visible only in h2.
 cm_listens() { on h2 rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
-pair_run "rping" 'rping -s -a $IP2 -p $PORT -C 3 -V' 'rping -c -a $IP2 -p $PORT -C 3 -V'
-ok "delete from within" on h1 rdma link delete $D1
-is "it is gone" "$(devices h1)" ""
-ok "made again" on h1 rdma link add $D1 type sroce netdev eth0
-ok "and moved again" rdma dev set $D1 netns h1
-ok "its addresses are GIDs again" wait_for 10 inner_gids
+pair_run "rping in exclusive mode" 'rping -s -a $IP2 -p $PORT -C 3 -V' 'rping -c -a $IP2 -p $PORT -C 3 -V'
+ok "a device is deleted from its own namespace" on h1 rdma link delete $D1
+is "the deleted device is gone" "$(devices h1)" ""
+ok "the device is added again" on h1 rdma link add $D1 type sroce netdev eth0
+ok "the device moves to h1 again" rdma dev set $D1 netns h1
+ok "the device has its GIDs again" wait_for 10 inner_gids
 inner_gids
-pingpong "RC once more"
+pingpong "ibv_rc_pingpong after the device was added again"
 
 # The namespaces end, and their netdevs and devices with them.
 ip netns delete h1
 ip netns delete h2
-ok "nothing is left of the devices" wait_for 20 none_left
-ok "nor of their use of the module" wait_for 20 unused
+ok "devices are gone when their namespaces have ended" wait_for 20 none_left
+ok "the module is unused when the namespaces have ended" wait_for 20 unused
 ok "back to shared mode, once the namespaces have ended" wait_for 20 rdma system set netns shared
 
 # --- shared ---
 
-ok "two hosts" hosts_up
-is "the devices are seen in every namespace" "$(devices init), $(devices h1), $(devices h2)" \
+ok "two hosts in shared mode" hosts_up
+is "in shared mode every namespace sees all devices" "$(devices init), $(devices h1), $(devices h2)" \
 	"sroce1 sroce2, sroce1 sroce2, sroce1 sroce2"
-not_ok "exclusive mode is refused now" rdma system set netns exclusive
+not_ok "exclusive mode is refused while there are namespaces" rdma system set netns exclusive
 not_ok "moving is refused in shared mode" rdma dev set $D1 netns h1
 cm_listens() { rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
-pingpong "RC between hosts"
-ok "any namespace can open any device" on h2 ibv_devinfo -d $D1
+pingpong "ibv_rc_pingpong in shared mode"
+ok "in shared mode any namespace can open any device" on h2 ibv_devinfo -d $D1
 
 # The end of a namespace does not visit the queue pairs of the whole host: a probe counts how often
 # they are visited. A namespace that ends removes its netdevs early, and ends completely before the next one begins to.
@@ -124,10 +124,10 @@ come_and_go() {
 		wait_for 20 no_cable "$1"
 }
 if watch_walks; then
-	for name in plain1 plain2 plain3; do ok "a namespace comes and goes" come_and_go $name; done
-	is "no queue pair is looked at for those that have none" "$(walks)" 0
+	for name in plain1 plain2 plain3; do ok "a namespace without devices ends" come_and_go $name; done
+	is "the end of namespaces without devices visits no QP" "$(walks)" 0
 else
-	skip "namespaces without queue pairs" "the kernel has no probes"
+	skip "the end of namespaces without devices visits no QP" "the kernel has no probes"
 fi
 
 # A namespace below: it has a VLAN of the device's netdev, whose addresses are GIDs, too. Routes of IPv6 point into their
@@ -141,23 +141,23 @@ if modprobe 8021q 2>/dev/null; then
 	vlan5 below 1
 	vlan5 h2 2
 	# The kernel reports a change of a VLAN's carrier up to a second late.
-	ok "it reaches the other host" wait_for 10 on h2 ping -6 -c 1 -W 1 fd05::1
-	ok "its address is a GID of the device" gid $D1 fd05::1
+	ok "VLAN in a nested namespace: it reaches the other host" wait_for 10 on h2 ping -6 -c 1 -W 1 fd05::1
+	ok "VLAN in a nested namespace: its address is a GID of the device" gid $D1 fd05::1
 	ours=$(gid $D1 fd05::1) theirs=$(gid $D2 fd05::2)
 	export ours theirs
-	ok "traffic over it" endless 'ibv_rc_pingpong -d $D2 -g $theirs -e -p $PORT -n 100000000' \
+	ok "VLAN in a nested namespace: traffic" endless 'ibv_rc_pingpong -d $D2 -g $theirs -e -p $PORT -n 100000000' \
 		'ibv_rc_pingpong -d $D1 -g $ours -e -p $PORT -n 100000000 $IP2'
 	kill -STOP $SERVER $CLIENT
 	sleep 0.5
 	ip netns delete below
-	ok "it ends: the GID goes" wait_for 20 no_gid $D1 fd05::1
-	for next in next1 next2; do ok "the next one" come_and_go $next; done
-	[ ! -e $TRACING/events/sroce_test ] || is "they are for the one that had the VLAN" "$(walks)" 1
+	ok "the nested namespace ends: the GID is removed" wait_for 20 no_gid $D1 fd05::1
+	for next in next1 next2; do ok "another namespace ends after the nested one" come_and_go $next; done
+	[ ! -e $TRACING/events/sroce_test ] || is "QPs are visited once, for the namespace that had the VLAN" "$(walks)" 1
 	kill -KILL $SERVER $CLIENT 2>/dev/null
 	wait $SERVER $CLIENT 2>/dev/null
 	on h2 ip link delete vlan5
-	pair_run "rping from the device's own namespace" 'rping -s -a $IP2_6 -p $PORT -C 3 -V' 'rping -c -a $IP2_6 -p $PORT -C 3 -V'
-	pingpong "RC from there"
+	pair_run "after the nested namespace ended: rping" 'rping -s -a $IP2_6 -p $PORT -C 3 -V' 'rping -c -a $IP2_6 -p $PORT -C 3 -V'
+	pingpong "after the nested namespace ended: ibv_rc_pingpong"
 else
 	skip "a VLAN of the device in a namespace below" "this kernel has none"
 fi
@@ -172,17 +172,17 @@ wait_server $server $PORT
 (exec_on h1 ibv_rc_pingpong -d $D1 -g "$G1" -e -n 100000000 -p $PORT $IP2) >/dev/null 2>&1 &
 client=$!
 goes_on() { [ "$(counter $D1 rx_packets)" -gt $((before + $1)) ]; }
-ok "traffic" wait_for 20 goes_on 20
+ok "traffic before a namespace is deleted" wait_for 20 goes_on 20
 ip netns delete h1
 before=$(counter $D1 rx_packets)
-ok "a deleted namespace with a program in it: traffic goes on" wait_for 20 goes_on 20
+ok "traffic continues in a deleted namespace with a running program" wait_for 20 goes_on 20
 kill $client
 wait $client 2>/dev/null
-ok "it ends: its device goes" wait_for 20 test ! -e /sys/class/infiniband/$D1
-ok "so does the other, whose netdev was the other end" wait_for 20 test ! -e /sys/class/infiniband/$D2
+ok "the program in the deleted namespace ends: its device is removed" wait_for 20 test ! -e /sys/class/infiniband/$D1
+ok "the peer's device is removed with its netdev" wait_for 20 test ! -e /sys/class/infiniband/$D2
 kill $server 2>/dev/null
 wait $server 2>/dev/null
-ok "the module is unused" wait_for 20 unused
+ok "the module is unused when both devices are gone" wait_for 20 unused
 hosts_down
 
 # A netdev that moves to another namespace loses its device.
@@ -190,14 +190,14 @@ ip netns add h1
 ip link add eth8 type veth peer name eth9
 address init eth8 1
 ok "a device in the initial namespace" rdma link add $D1 type sroce netdev eth8
-ok "has a GID" gid $D1 $IP1
+ok "the device in the initial namespace has a GID" gid $D1 $IP1
 ip link set eth8 netns h1
-ok "its netdev moves: it goes" wait_for 20 test ! -e /sys/class/infiniband/$D1
+ok "a netdev that moves to another namespace loses its device" wait_for 20 test ! -e /sys/class/infiniband/$D1
 is "the port is free in the namespace it left" "$(cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 ')" 0
 address h1 eth8 1
-ok "it can be made again there" on h1 rdma link add $D1 type sroce netdev eth8
-ok "and has a GID" gid $D1 $IP1
+ok "a device can be added where the netdev moved to" on h1 rdma link add $D1 type sroce netdev eth8
+ok "the device there has a GID" gid $D1 $IP1
 ip link delete eth9
-ok "netdev deleted: the device is gone" wait_for 20 none_left
-ok "the module is unused in the end" wait_for 20 unused
-ok "and unloads" rmmod sroce
+ok "a deleted netdev takes its device with it" wait_for 20 none_left
+ok "the module is unused at the end" wait_for 20 unused
+ok "the module unloads" rmmod sroce

@@ -9,20 +9,20 @@
 RULES=60-rdma-persistent-naming.rules
 
 # Before udev starts, because it would rename the card's netdev after its PCI slot, too.
-ok "there is a card" eval 'modprobe e1000e && wait_for 10 test -d /sys/class/net/eth0'
+ok "there is a network card" eval 'modprobe e1000e && wait_for 10 test -d /sys/class/net/eth0'
 cp "$SROCE_TOP/packaging/udev/$RULES" /etc/udev/rules.d/
 for udevd in /usr/lib/systemd/systemd-udevd /lib/systemd/systemd-udevd; do [ ! -x $udevd ] || break; done
 at_exit pkill systemd-udevd
 ok "udev runs" sh -c "$udevd --daemon && udevadm control --ping"
-ok "its rules are rdma-core's, and ours in their place" test -e "/usr/lib/udev/rules.d/$RULES" -o -e "/lib/udev/rules.d/$RULES"
+ok "udev has rdma-core's naming rules, replaced by sroce's" test -e "/usr/lib/udev/rules.d/$RULES" -o -e "/lib/udev/rules.d/$RULES"
 ip addr add 10.0.0.1/24 dev eth0
 ip link set eth0 up
-ok "a device on it" rdma link add given type sroce netdev eth0
+ok "a device on the card" rdma link add given type sroce netdev eth0
 udevadm settle -t "$(seconds 20)"
 like "its parent is the card" "$(readlink -f /sys/class/infiniband/given/device)" '^/sys/devices/pci'
-is "its name is the one it was given" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
+is "the device keeps the name it was given" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
 echo "a host's name" >/sys/class/infiniband/given/node_desc
 udevadm trigger --action=add --subsystem-match=infiniband
 udevadm settle -t "$(seconds 20)"
-is "also when rdma-ndd has described it, and udev looks once more" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
-ok "it can be deleted by that name" rdma link delete given
+is "the device keeps its name after another udev event" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
+ok "the device can be deleted by its name" rdma link delete given

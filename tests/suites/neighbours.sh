@@ -14,7 +14,7 @@ diag "SEED=$SEED ROUNDS=$ROUNDS"
 hosts_up 1500 || { fail "two hosts"; exit 1; }
 before=$(rdma resource show)
 run_program "" $((150 + 20 * ROUNDS)) "$PROGRAMS/robust" neighbours
-is "nothing is left" "$(rdma resource show)" "$before"
+is "no resource is left" "$(rdma resource show)" "$before"
 
 # The kernel's work for a process has the same priority as other processes.
 # ticks REGEX: prints the processor time, in ticks, of the threads whose names match

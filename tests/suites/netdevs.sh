@@ -21,33 +21,33 @@ refuses() {
 # --- one host ---
 
 at_exit hosts_down
-ok "not loaded yet" test ! -d /sys/module/sroce
+ok "the module is not loaded at first" test ! -d /sys/module/sroce
 ip link add eth8 type veth peer name eth9
 at_exit ip link delete eth8
 ip link set eth8 up
 ip link set eth9 up
 ok "rdma link add loads the module" rdma link add s8 type sroce netdev eth8
-ok "the module is there" test -d /sys/module/sroce
-is "the device is there" "$(devices)" s8
+ok "the module is loaded" test -d /sys/module/sroce
+is "the device exists" "$(devices)" s8
 like "rdma link knows the netdev" "$(rdma link show s8/1)" 'state ACTIVE physical_state LINK_UP netdev eth8'
 refuses "the same name on another netdev" 'File exists' rdma link add s8 type sroce netdev eth9
 refuses "another name on the same netdev" 'File exists' rdma link add s9 type sroce netdev eth8
 refuses "a netdev that is not there" 'Invalid netdev|No such device' rdma link add s9 type sroce netdev nothing0
 refuses "the loopback netdev" 'not supported' rdma link add s9 type sroce netdev lo
 refuses "delete of a device that is not there" '' rdma link delete s9
-is "still one device" "$(devices)" s8
-ok "rmmod of an unused module with a device" rmmod sroce
-is "takes the device along" "$(devices)" ""
+is "refused commands leave the one device alone" "$(devices)" s8
+ok "rmmod of an unused module with a device works" rmmod sroce
+is "rmmod removed the device" "$(devices)" ""
 
 # A process that has the device open keeps the module loaded.
-ok "add again" rdma link add s8 type sroce netdev eth8
+ok "the device is added again" rdma link add s8 type sroce netdev eth8
 stdbuf -oL ibv_asyncwatch -d s8 >"$OUTPUT.watch" 2>&1 &
 watch=$!
 at_exit rm -f "$OUTPUT.watch"
 watching() { grep -q 'async event FD' "$OUTPUT.watch"; }
-ok "a program has opened it" wait_for 20 watching
+ok "a program opens the device" wait_for 20 watching
 refuses "rmmod while it is open" 'in use' rmmod sroce
-is "it is still there" "$(devices)" s8
+is "the device still exists after the refused rmmod" "$(devices)" s8
 
 # The state that programs and administrators see
 saw() { grep -q "$1" "$OUTPUT.watch"; }
@@ -59,22 +59,22 @@ ip link set eth8 up
 ok "link up: rdma link says so" wait_for 10 link_shows s8 'state ACTIVE physical_state LINK_UP'
 ok "the program got the event" wait_for 10 saw PORT_ACTIVE
 ip link set eth9 down
-ok "the peer's end down: no carrier" wait_for 10 link_shows s8 'state DOWN physical_state POLLING'
+ok "the peer's link down: rdma link shows no carrier" wait_for 10 link_shows s8 'state DOWN physical_state POLLING'
 # Events arrive later than the state changes: each has to arrive before the next one is caused.
 wait_for 10 saw_two PORT_ERR
 ip link set eth9 up
-ok "and up" wait_for 10 link_shows s8 'state ACTIVE'
+ok "the peer's link up: rdma link says so" wait_for 10 link_shows s8 'state ACTIVE'
 wait_for 10 saw_two PORT_ACTIVE
-is "two events each" "$(grep -c PORT_ACTIVE "$OUTPUT.watch") $(grep -c PORT_ERR "$OUTPUT.watch")" "2 2"
+is "two events each for link up and link down" "$(grep -c PORT_ACTIVE "$OUTPUT.watch") $(grep -c PORT_ERR "$OUTPUT.watch")" "2 2"
 
 for want in 256:256 351:256 352:256 608:512 1500:1024 2143:1024 2144:2048 4191:2048 4192:4096 9000:4096; do
 	mtu=${want%:*}
 	ip link set eth8 mtu $mtu
-	is "MTU $mtu" "$(active_mtu s8)" "${want#*:}"
+	is "the active MTU of a netdev with MTU $mtu" "$(active_mtu s8)" "${want#*:}"
 done
-is "the speed is veth's" "$(class s8 ports/1/rate)" "10 Gb/sec (1X FDR10)"
-is "it is Ethernet" "$(class s8 ports/1/link_layer)" Ethernet
-is "no parent, as veth has none" "$(ls -d /sys/class/infiniband/s8/device 2>/dev/null)" ""
+is "the port's rate is that of veth" "$(class s8 ports/1/rate)" "10 Gb/sec (1X FDR10)"
+is "the link layer is Ethernet" "$(class s8 ports/1/link_layer)" Ethernet
+is "the device has no parent, as veth has none" "$(ls -d /sys/class/infiniband/s8/device 2>/dev/null)" ""
 
 # has_gid, no_gid DEVICE ADDRESS
 has_gid() { find_gid "$1" "$(gid_text "$2")"; }
@@ -85,22 +85,22 @@ for address in 10.8.0.1/24 10.8.0.2/24 fd08::1/64; do
 	ip addr add $address dev eth8 $nodad
 	ok "address $address: a GID" wait_for 10 has_gid s8 ${address%/*}
 done
-is "it is RoCE v2" "$(class s8 "ports/1/gid_attrs/types/$(gid s8 10.8.0.1)")" "RoCE v2"
-is "of the netdev" "$(class s8 "ports/1/gid_attrs/ndevs/$(gid s8 10.8.0.1)")" eth8
-is "there is no RoCE v1" "$(cat /sys/class/infiniband/s8/ports/1/gid_attrs/types/* 2>/dev/null | sort -u)" "RoCE v2"
+is "the GID is of type RoCE v2" "$(class s8 "ports/1/gid_attrs/types/$(gid s8 10.8.0.1)")" "RoCE v2"
+is "the GID belongs to the netdev" "$(class s8 "ports/1/gid_attrs/ndevs/$(gid s8 10.8.0.1)")" eth8
+is "there are no GIDs of type RoCE v1" "$(cat /sys/class/infiniband/s8/ports/1/gid_attrs/types/* 2>/dev/null | sort -u)" "RoCE v2"
 ip addr del 10.8.0.1/24 dev eth8
-ok "its GID goes with an address" wait_for 10 no_gid s8 10.8.0.1
+ok "the GID of a removed IPv4 address is removed" wait_for 10 no_gid s8 10.8.0.1
 ip addr del fd08::1/64 dev eth8
-ok "an IPv6 one, too" wait_for 10 no_gid s8 fd08::1
+ok "the GID of a removed IPv6 address is removed" wait_for 10 no_gid s8 fd08::1
 
 # Removed under a program that only waits
-ok "delete while a program waits for events" limited 20 rdma link delete s8
-ok "the program was told" wait_for 10 saw DEVICE_FATAL
-is "the device is gone" "$(devices)" ""
+ok "the device is deleted while a program waits for events" limited 20 rdma link delete s8
+ok "the program gets IBV_EVENT_DEVICE_FATAL" wait_for 10 saw DEVICE_FATAL
+is "the deleted device is gone" "$(devices)" ""
 kill $watch
 wait $watch 2>/dev/null
 unused() { [ "$(cat /sys/module/sroce/refcnt)" = 0 ]; }
-ok "the module is unused again" wait_for 10 unused
+ok "the module is unused after the program has ended" wait_for 10 unused
 
 # --- kinds of netdev ---
 
@@ -118,14 +118,14 @@ for netdev in dummy8 bridge8 bond8 macvlan8 eth8.5 vlan-on-bridge8; do
 	ok "$netdev: add" rdma link add "on-$netdev" type sroce netdev $netdev
 	# For the RDMA core, the netdev of a device on a VLAN is the netdev below.
 	case $netdev in eth8.5) below=eth8 ;; vlan-on-*) below=bridge8 ;; *) below=$netdev ;; esac
-	like "$netdev: it is its" "$(rdma link show "on-$netdev/1")" "netdev $below"
+	like "$netdev: the device belongs to it" "$(rdma link show "on-$netdev/1")" "netdev $below"
 	ok "$netdev: its address is a GID" gid "on-$netdev" 10.9.0.1
 	ok "$netdev: programs open it" ibv_devinfo -v -d "on-$netdev"
 	ok "$netdev: delete" rdma link delete "on-$netdev"
 	ip addr del 10.9.0.1/24 dev $netdev
 done
-is "all are gone" "$(devices)" ""
-is "a netdev without a speed is not in the log" "$(dmesg | grep -c 'netdev speed')" 0
+is "all devices are gone" "$(devices)" ""
+is "a netdev without a speed causes no warning in the log" "$(dmesg | grep -c 'netdev speed')" 0
 ip link set eth9 down
 ip link set eth9 master bond8
 refuses "the port of a bond" 'not supported' rdma link add s9 type sroce netdev eth9
@@ -184,8 +184,8 @@ both ip link set bond0 type bond primary eth0
 over "bond" bond0
 port_up() { [ "$(on "$1" cat /sys/class/net/bond0/bonding/active_slave)" = eth1 ]; }
 on h1 ip link set eth0 down
-ok "bond: fails over" wait_for 10 port_up h1
-ok "bond: on the other host, too" wait_for 10 port_up h2
+ok "bond: traffic fails over to the other port" wait_for 10 port_up h1
+ok "bond: the other host fails over as well" wait_for 10 port_up h2
 ok "bond: the device stays up" link_shows $D1 'state ACTIVE'
 pingpong "bond, after it failed over"
 hosts_down
@@ -200,9 +200,9 @@ both ip link add link eth0 name eth0.5 type vlan id 5
 over "VLAN" eth0.5
 # A device on the netdev below has the VLAN's addresses as GIDs, too.
 rdma link delete $D1
-ok "VLAN: a device below it" on h1 rdma link add $D1 type sroce netdev eth0
+ok "VLAN: a device on the netdev below it" on h1 rdma link add $D1 type sroce netdev eth0
 G1=$(gid $D1 $IP1)
-is "VLAN: has its GIDs" "$(class $D1 "ports/1/gid_attrs/ndevs/$G1")" eth0.5
+is "VLAN: the device below has the GIDs of the VLAN" "$(class $D1 "ports/1/gid_attrs/ndevs/$G1")" eth0.5
 gids
 pingpong "VLAN, one end below"
 # The stack splits bursts and inserts the tags itself: every packet needs the headroom.
@@ -237,11 +237,11 @@ endless_write() {
 hosts_up
 ok "traffic" endless_pingpong
 refuses "rmmod under traffic" 'in use' rmmod sroce
-ok "link delete under traffic" limited 20 rdma link delete $D1
+ok "rdma link delete under traffic" limited 20 rdma link delete $D1
 fails "the program whose device is gone" $CLIENT "$OUTPUT.client" 'Failed|Couldn.t'
 stop $SERVER
-ok "the device can be made again" on h1 rdma link add $D1 type sroce netdev eth0
-ok "and has its GIDs" gids
+ok "the device can be added again" on h1 rdma link add $D1 type sroce netdev eth0
+ok "the added device has its GIDs" gids
 pingpong "after it was made again"
 
 ok "traffic" endless_write
@@ -249,7 +249,7 @@ on h1 ip link set eth0 down
 # RETRY_EXC_ERR
 fails "link down: the sender" $CLIENT "$OUTPUT.client" 'Failed status 12'
 stop $SERVER
-ok "its timeouts were counted" test "$(counter $D1 local_ack_timeout_err)" -gt 0
+ok "link down: timeouts were counted" test "$(counter $D1 local_ack_timeout_err)" -gt 0
 on h1 ip link set eth0 up
 on h1 ip -6 addr add fd00::1/64 dev eth0 nodad 2>/dev/null
 gids
@@ -268,15 +268,15 @@ ok "traffic" endless_write
 ok "the peer's device deleted" limited 20 rdma link delete $D2
 fails "the peer's device gone: the sender" $CLIENT "$OUTPUT.client" 'Failed status 12'
 stop $SERVER
-ok "a device in its place" on h2 rdma link add $D2 type sroce netdev eth0
+ok "a device in the place of the deleted one" on h2 rdma link add $D2 type sroce netdev eth0
 gids
 
 ok "traffic" endless_pingpong
 ok "netdev deleted under traffic" limited 20 ip -n h1 link delete eth0
-ok "its device goes" wait_for 20 test ! -e "/sys/class/infiniband/$D1"
-ok "so does the peer's, whose netdev was the other end" wait_for 20 test ! -e "/sys/class/infiniband/$D2"
+ok "netdev deleted: its device is removed" wait_for 20 test ! -e "/sys/class/infiniband/$D1"
+ok "netdev deleted: the peer's device is removed with its netdev" wait_for 20 test ! -e "/sys/class/infiniband/$D2"
 fails "netdev deleted: the client" $CLIENT "$OUTPUT.client" 'Failed|Couldn.t'
 fails "netdev deleted: the server" $SERVER "$OUTPUT.server" 'Failed|Couldn.t'
 hosts_down
-ok "the module is unused in the end" wait_for 10 unused
-ok "and unloads" rmmod sroce
+ok "the module is unused at the end" wait_for 10 unused
+ok "the module unloads" rmmod sroce

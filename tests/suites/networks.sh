@@ -51,10 +51,10 @@ network loss 4%
 late=$(counter $D1 local_ack_timeout_err)
 probes=$(counter $D1 tx_probes)
 pair_run "single WRITEs arrive" 'ib_write_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_write_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
-ok "probes noticed their loss" test "$(moved $D1 tx_probes "$probes")" -gt 0
-is "and no timeout did" "$(moved $D1 local_ack_timeout_err "$late")" 0
-pair_run "single READs arrive, too" 'ib_read_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_read_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
-is "without a timeout" "$(moved $D1 local_ack_timeout_err "$late")" 0
+ok "probes detected lost WRITEs" test "$(moved $D1 tx_probes "$probes")" -gt 0
+is "no timeout was needed for lost WRITEs" "$(moved $D1 local_ack_timeout_err "$late")" 0
+pair_run "single READs arrive" 'ib_read_lat -F -d $D2 -x $G2 -n 200 -s 64 -u 20 -p $PORT' 'ib_read_lat -F -d $D1 -x $G1 -n 200 -s 64 -u 20 -p $PORT $IP2' 60
+is "no timeout was needed for lost READs" "$(moved $D1 local_ack_timeout_err "$late")" 0
 
 # The distance of a peer is not taken for a loss again and again.
 network delay 10ms limit 10000
@@ -62,7 +62,7 @@ probes=$(counter $D1 tx_probes)
 pair_run "READs from a distant peer" 'ib_read_bw -F -d $D2 -x $G2 -n 32 -t 1 -s 65536 -p $PORT' 'ib_read_bw -F -d $D1 -x $G1 -n 32 -t 1 -s 65536 -p $PORT $IP2' 60
 probes=$(moved $D1 tx_probes "$probes")
 diag "$probes probes"
-ok "the round trip is measured" test "$probes" -lt 16
+ok "the round-trip time is measured" test "$probes" -lt 16
 
 # in_flight WHAT PROGRAM HOST OPTIONS: samples the bytes that HOST has in its netem queue; $flights are the samples, ascending
 in_flight() {
@@ -95,18 +95,18 @@ pair_run "many READs over 2 ms" 'ib_read_bw -F -d $D2 -x $G2 -n 300 -t 128 -s 65
 drops=$(moved $D2 tx_local_drops "$drops")
 ok "nearly no response found the queue full" test "$drops" -lt 40
 # A machine that stops for a while may request some twice all the same.
-ok "nearly none is requested twice" test "$(moved $D1 tx_retransmits "$again")" -lt 20
+ok "nearly no READ is requested twice" test "$(moved $D1 tx_retransmits "$again")" -lt 20
 
 # A distant peer has a larger window than the 512 packets of 1 KiB that are enough for others,
 network delay 100ms limit 10000
 in_flight "WRITEs to a distant peer" ib_write_bw h1 "-n 1000 -t 64 -u 20"
-ok "fill the path" test "${flights[-1]}" -gt 700000
+ok "WRITEs fill the path" test "${flights[-1]}" -gt 700000
 in_flight "many READs from a distant peer" ib_read_bw h2 "-n 1000 -t 64 -u 20"
-ok "fill the path, too" test "${flights[-1]}" -gt 700000
+ok "READs fill the path" test "${flights[-1]}" -gt 700000
 # but not if that only makes a queue longer, up to 4 MiB.
 network delay 20ms rate 100mbit limit 10000
 in_flight "WRITEs through a slow link" ib_write_bw h1 "-n 1000 -t 64 -u 20"
-ok "keep its queue short" test "${flights[-1]}" -lt 6000000
+ok "WRITEs keep its queue short" test "${flights[-1]}" -lt 6000000
 
 # A queue of ten packets drops most of each burst of 64, until the bursts are smaller.
 for host in h1 h2; do on $host tc qdisc replace dev eth0 root tbf rate 200mbit burst 3kb limit 11kb; done

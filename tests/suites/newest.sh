@@ -21,9 +21,9 @@ no_names() {
 } 2>/dev/null
 if rdma system set netns exclusive && one_name a; then
 	if one_name b 2>/dev/null; then
-		is "both have settings" "$(echo /sys/kernel/debug/sroce/same*/ecn | wc -w)" 2
+		is "two devices of one name in two namespaces both have settings" "$(echo /sys/kernel/debug/sroce/same*/ecn | wc -w)" 2
 	else
-		skip "both have settings" "this kernel does not let two devices have one name"
+		skip "two devices of one name in two namespaces both have settings" "this kernel does not let two devices have one name"
 	fi
 fi
 ok "namespaces share devices again" no_names
@@ -42,7 +42,7 @@ if on h1 rdma resource show srq >/dev/null 2>&1 && [ "$(uname -r | cut -d. -f1)"
 	ok "a server with an SRQ" on h1 sh -c "ibv_srq_pingpong -d $D1 -g $G1 -p 20000 >/dev/null 2>&1 & echo \$!"
 	server=$(<"$OUTPUT")
 	at_exit kill "$server"
-	ok "it has posted" wait_for 20 eval '[[ $(details srq dev $D1) == *drv_entries* ]]'
+	ok "the server has posted receives to its SRQ" wait_for 20 eval '[[ $(details srq dev $D1) == *drv_entries* ]]'
 	like "an SRQ" "$(details srq dev $D1)" 'drv_entries [1-9][0-9]* drv_taken 0 drv_limit 0 drv_broken 0'
 else
 	skip "an SRQ" "the kernel or rdma has no details of SRQs"

@@ -70,16 +70,16 @@ forget_pages() { echo 3 >/proc/sys/vm/drop_caches; }
 # exercise WHAT VERSION
 exercise() {
 	ok "$1: mount" mount_it "$2"
-	like "$1: it is RDMA" "$(grep " $MNT " /proc/mounts)" 'proto=rdma,port=20049'
+	like "$1: the mount uses RDMA" "$(grep " $MNT " /proc/mounts)" 'proto=rdma,port=20049'
 	ok "$1: a file is written" limited 60 dd if="$WORK/data" of="$MNT/file" bs=1M conv=fsync
-	ok "$1: the server has its bytes" cmp "$WORK/data" "$WORK/export/file"
+	ok "$1: the server has the written bytes" cmp "$WORK/data" "$WORK/export/file"
 	forget_pages
-	ok "$1: they are read again" limited 60 cmp "$WORK/data" "$MNT/file"
+	ok "$1: the written bytes are read again" limited 60 cmp "$WORK/data" "$MNT/file"
 	ok "$1: 30 small files" small_files
-	ok "$1: a file that is not there" test ! -e "$MNT/none"
-	ok "$1: a long folder is listed" test "$(find "$MNT/small" -type f | wc -l)" = 30
-	ok "$1: direct, from an odd offset" limited 60 dd if="$MNT/file" of="$WORK/odd" bs=40961 skip=7 iflag=direct
-	ok "$1: the same bytes" cmp "$WORK/odd" <(tail -c +$((7 * 40961 + 1)) "$WORK/data")
+	ok "$1: a missing file is reported" test ! -e "$MNT/none"
+	ok "$1: a directory with many files is listed" test "$(find "$MNT/small" -type f | wc -l)" = 30
+	ok "$1: direct I/O from an odd offset" limited 60 dd if="$MNT/file" of="$WORK/odd" bs=40961 skip=7 iflag=direct
+	ok "$1: direct I/O reads the same bytes" cmp "$WORK/odd" <(tail -c +$((7 * 40961 + 1)) "$WORK/data")
 	ok "$1: unmount" limited 60 umount "$MNT"
 	rm -rf "$WORK/export/small" "$WORK/export/file"
 }
@@ -94,13 +94,13 @@ for module in nfsd rpcrdma nfsv4; do modprobe $module || skip_all "the kernel ha
 at_exit modprobe -qr nfsv4 nfsd rpcrdma
 ulp_hosts_up || { fail "two devices"; exit 1; }
 head -c ${DATA_MB}M /dev/urandom >"$WORK/data"
-ok "something like rpcbind" rpcbind_up
+ok "rpcbind runs" rpcbind_up
 ok "the server listens" server_up
 
 exercise "NFS 4.2" 4.2
 exercise "NFS 4.0" 4.0
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
-ok "packets went" test "$(counter $D1 rx_packets)" -gt $((DATA_MB * 256))
+ok "NFS used the devices" test "$(counter $D1 rx_packets)" -gt $((DATA_MB * 256))
 
 # The client's device is removed and added again under a mount: the mount waits, and goes on.
 ok "mount" mount_it 4.2
@@ -109,7 +109,7 @@ forget_pages
 ok "the client's device is deleted" limited 60 rdma link delete $D1
 limited 100 cmp "$WORK/data" "$MNT/file" &
 reader=$!
-ok "it comes again" rdma link add $D1 type sroce netdev ulp1
+ok "the client's device is added again" rdma link add $D1 type sroce netdev ulp1
 G1=$(gid $D1 $IP1)
-ok "what was read meanwhile is right" wait $reader
+ok "a read that lasted through the deletion has the right data" wait $reader
 ok "unmount" limited 60 umount "$MNT"

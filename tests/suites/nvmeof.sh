@@ -96,7 +96,7 @@ exercise() {
 	ok "$1: connect" connect "$2" "$3"
 	new_data
 	ok "$1: write" transfer write_part
-	ok "$1: the target's file has it" cmp "$WORK/data" "$WORK/disk"
+	ok "$1: the target's file has the written data" cmp "$WORK/data" "$WORK/disk"
 	rm -f "$WORK/back"
 	ok "$1: read" transfer read_part
 	ok "$1: what was written comes back" cmp "$WORK/data" "$WORK/back"
@@ -111,7 +111,7 @@ at_exit target_down
 at_exit disconnect
 modprobe sroce
 ulp_hosts_up || { fail "two devices"; exit 1; }
-ok "a disk" make_disk
+ok "the target has a disk" make_disk
 
 ok "the target listens" target_up $IP2
 exercise "over veth" $IP2 $IP1
@@ -120,13 +120,13 @@ is "no region is left" "$(used $D1 mr)" 0
 exercise "again" $IP2 $IP1
 
 # Pages are registered by one request, and invalidated by the target's answer.
-ok "connect" connect $IP2 $IP1
+ok "the host connects to the target" connect $IP2 $IP1
 before=$(counter $D2 tx_packets)
 ok "a read of 1 MiB" dd if="$BLOCK" of=/dev/null bs=1M count=1 iflag=direct
 # The kernel remembers values for 10 ms.
 sleep 0.05
-ok "went over the wire" test $(($(counter $D2 tx_packets) - before)) -gt 200
-ok "disconnect" disconnect
+ok "the read went over the devices" test $(($(counter $D2 tx_packets) - before)) -gt 200
+ok "the host disconnects" disconnect
 target_down
 
 ok "the target listens on the host's own device" target_up $IP1
@@ -169,7 +169,7 @@ resets() {
 
 if [ -n "$ROUNDS" ] && there nvme; then
 	ok "the target listens again" target_up $IP2
-	ok "connect" connect $IP2 $IP1
+	ok "the host connects to the target" connect $IP2 $IP1
 	rm -f "$WORK/enough"
 	io &
 	writer=$!
@@ -177,8 +177,8 @@ if [ -n "$ROUNDS" ] && there nvme; then
 	ok "$ROUNDS discoveries beside it" discoveries
 	ok "$ROUNDS resets of the controller under it" resets
 	touch "$WORK/enough"
-	ok "all data were right" wait $writer
-	ok "disconnect" disconnect
+	ok "all data read were right" wait $writer
+	ok "the host disconnects" disconnect
 	target_down
 fi
 
@@ -195,20 +195,20 @@ modprobe nvme-rdma
 # A device that goes under a mounted disk
 broken_reads() { ! limited 60 dd if="$BLOCK" of=/dev/null bs=1M iflag=direct; }
 target_up $IP2
-ok "connect" connect $IP2 $IP1
+ok "the host connects to the target" connect $IP2 $IP1
 (while dd if="$BLOCK" of=/dev/null bs=64k iflag=direct; do :; done) >/dev/null 2>&1 &
 reader=$!
 ok "the host's device is deleted while it reads" limited 60 rdma link delete $D1
-ok "its controller goes" wait_for 30 no_controllers
+ok "the controller is removed with its device" wait_for 30 no_controllers
 wait $reader
-ok "nothing can be read any more" broken_reads
-ok "the device comes again" rdma link add $D1 type sroce netdev ulp1
+ok "reads fail when the controller is gone" broken_reads
+ok "the host's device is added again" rdma link add $D1 type sroce netdev ulp1
 G1=$(gid $D1 $IP1)
 exercise "after the host's device was deleted" $IP2 $IP1
-ok "connect" connect $IP2 $IP1
+ok "the host connects to the target" connect $IP2 $IP1
 ok "the target's device is deleted under a connection" limited 60 rdma link delete $D2
-ok "disconnect" disconnect
-ok "that comes again, too" rdma link add $D2 type sroce netdev ulp2
+ok "the host disconnects" disconnect
+ok "the target's device is added again" rdma link add $D2 type sroce netdev ulp2
 G2=$(gid $D2 $IP2)
 target_down
 target_up $IP2
@@ -226,24 +226,24 @@ ip netns attach initial 1
 at_exit ip netns delete elsewhere
 at_exit ip netns delete initial
 target_up $IP2
-ok "connect" connect $IP2 $IP1
+ok "the host connects to the target" connect $IP2 $IP1
 (while dd if="$BLOCK" of=/dev/null bs=64k iflag=direct; do :; done) >/dev/null 2>&1 &
 reader=$!
 ok "the host's device moves to another namespace while it reads" away $D1
-ok "its controller goes" wait_for 30 no_controllers
+ok "the controller is removed with its device" wait_for 30 no_controllers
 wait $reader
-ok "it moves back" back $D1
-ok "and has its GID" gid $D1 $IP1
+ok "the device moves back" back $D1
+ok "the device has its GID after moving back" gid $D1 $IP1
 exercise "after the host's device moved" $IP2 $IP1
-ok "connect" connect $IP2 $IP1
+ok "the host connects to the target" connect $IP2 $IP1
 ok "the target's device moves under a connection" away $D2
-ok "disconnect" disconnect
-ok "it moves back" back $D2
-ok "and has its GID" gid $D2 $IP2
+ok "the host disconnects" disconnect
+ok "the device moves back" back $D2
+ok "the device has its GID after moving back" gid $D2 $IP2
 target_down
 target_up $IP2
 exercise "after the target's device moved" $IP2 $IP1
 target_down
-not_ok "no lock of ours is in such a circle" sh -c "dmesg | grep -A 30 'possible circular locking' | grep '\[sroce\]'"
-not_ok "no flush of ours is such a one" sh -c "dmesg | grep 'WQ_MEM_RECLAIM.*sroce'"
+not_ok "no lock of sroce is in a circular dependency" sh -c "dmesg | grep -A 30 'possible circular locking' | grep '\[sroce\]'"
+not_ok "no workqueue flush of sroce causes a warning" sh -c "dmesg | grep 'WQ_MEM_RECLAIM.*sroce'"
 ok "the modules can be unloaded" modprobe -r nvme-rdma nvmet-rdma sroce

@@ -34,4 +34,4 @@ is "all resources are given back" "$(resources)" "$before"
 grown=$(($(kilobytes) - start))
 diag "$grown KiB more"
 # Includes freed memory that debug kernels keep
-ok "so is their memory" test $grown -lt 8192
+ok "memory is given back" test $grown -lt 8192

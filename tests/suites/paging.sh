@@ -59,16 +59,16 @@ if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 	done
 	at_exit rm -f "$OUTPUT".stuck.* "$OUTPUT.qps"
 	ok "$USERS users' QPs wait for it" wait_for 120 said
-	is "all are there" "$(stuck_qps)" $WAITING
+	is "all the users' QPs exist" "$(stuck_qps)" $WAITING
 	others "another user's memory is paged in" "setpriv --reuid 1000 --clear-groups "
 	not_ok "nothing was sent from the file" grep -q status "$OUTPUT".stuck.*
 	kill -9 "${hostile[@]}"
 	for process in "${hostile[@]}"; do
 		wait_for 30 ended "$process" || fail "a process cannot be killed"
 	done 2>/dev/null # where the shell says of each that it was killed
-	ok "their QPs go" wait_for 30 no_stuck_qps
+	ok "QPs of killed users are destroyed" wait_for 30 no_stuck_qps
 	stop $server
 	others "and paging goes on" ""
 else
-	skip "memory that never comes" "no FUSE"
+	skip "memory of a file that cannot be read" "no FUSE"
 fi

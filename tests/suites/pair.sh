@@ -10,12 +10,12 @@ PEER=$((3 - ROLE)) IP1=10.99.0.1 IP2=10.99.0.2 IP1_6=fd99::1 IP2_6=fd99::2
 DEVICE=sroce$ROLE
 HOST1=init HOST2=init
 
-ok "the other guest answers" wait_for 30 ping -c 1 -W 1 10.99.0.$PEER
-ok "add" rdma link add $DEVICE type sroce netdev eth0
+ok "the other guest answers ping" wait_for 30 ping -c 1 -W 1 10.99.0.$PEER
+ok "the device is added" rdma link add $DEVICE type sroce netdev eth0
 at_exit rdma link delete $DEVICE
-is "its parent is the network card" "$(readlink -f /sys/class/infiniband/$DEVICE/device)" \
+is "the device's parent is the network card" "$(readlink -f /sys/class/infiniband/$DEVICE/device)" \
 	"$(readlink -f /sys/class/net/eth0/device)"
-like "it is active" "$(rdma link show $DEVICE/1)" 'state ACTIVE physical_state LINK_UP netdev eth0'
+like "the device is active" "$(rdma link show $DEVICE/1)" 'state ACTIVE physical_state LINK_UP netdev eth0'
 G=$(gid $DEVICE 10.99.0.$ROLE) G6=$(gid $DEVICE fd99::$ROLE)
 like "IPv4 and IPv6 GIDs" "$G $G6" '^[0-9]+ [0-9]+$'
 

@@ -16,8 +16,8 @@ pingpong() {
 
 for transport in rc uc ud; do
 	pingpong "$transport over IPv4" $transport
-	like "$transport: the client says how far it got" "$CLIENT_OUTPUT" '20 iters in'
-	like "$transport: and so does the server" "$SERVER_OUTPUT" '20 iters in'
+	like "$transport: the client reports its messages" "$CLIENT_OUTPUT" '20 iters in'
+	like "$transport: the server reports its messages" "$SERVER_OUTPUT" '20 iters in'
 	GIDS=6 pingpong "$transport over IPv6" $transport
 	pingpong "$transport with events" $transport -e
 	GIDS=6 pingpong "$transport with events over IPv6" $transport -e
@@ -52,13 +52,13 @@ pingpong "rc, completion timestamps" rc -t
 like "rc, completion timestamps are there" "$CLIENT_OUTPUT" 'Average receive completion clock cycles'
 pingpong "rc, service level" rc -l 3
 
-not_ok "no on-demand paging: refused" on h1 ibv_rc_pingpong -d $D1 -g "$G1" -o 127.0.0.1
-not_ok "no device memory: refused" on h1 ibv_rc_pingpong -d $D1 -g "$G1" -j 127.0.0.1
-not_ok "no such GID: refused" on h1 ibv_rc_pingpong -d $D1 -g 1000 127.0.0.1
+not_ok "on-demand paging without support is refused" on h1 ibv_rc_pingpong -d $D1 -g "$G1" -o 127.0.0.1
+not_ok "device memory without support is refused" on h1 ibv_rc_pingpong -d $D1 -g "$G1" -j 127.0.0.1
+not_ok "a GID index that does not exist is refused" on h1 ibv_rc_pingpong -d $D1 -g 1000 127.0.0.1
 
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
 ok "bytes were counted" test "$(counter $D1 tx_bytes)" -gt 20000000
-ok "so were doorbells" test "$(counter $D1 kicks)" -gt 0
+ok "doorbells were counted" test "$(counter $D1 kicks)" -gt 0
 
 # XRC: each client has a target of its own in the server's domain; one SRQ receives for all
 # xrc WHAT CLIENTS OPTIONS...

@@ -39,15 +39,15 @@ start() {
 	exec 8>"$OUTPUT.in" 9<"$OUTPUT.out"
 	rm "$OUTPUT.in" "$OUTPUT.out"
 	IFS= read -t "$(seconds 60)" -r line <&9
-	is "$1: all is posted" "$line" posted
+	is "$1: all requests are posted while the queue is plugged" "$line" posted
 }
 
 # complete NAME: everything completes when the queue is open
 complete() {
 	exec 8>&-
 	IFS= read -t "$(seconds 60)" -r line <&9
-	is "$1: all completes when the queue is open" "$line" completed
-	ok "$1: it ends" wait $HELD
+	is "$1: all requests complete when the queue is open" "$line" completed
+	ok "$1: the program ends" wait $HELD
 	exec 9<&-
 	ok "$1: nothing is left in the queue" wait_for 10 empty
 }
@@ -61,8 +61,8 @@ plug block
 start uc 80 40
 held=$(backlog)
 diag "$((held / MIB)) MiB are held"
-ok "uc: something is held" test "$held" -gt $((24 * MIB))
-ok "uc: not more than a process may hold" test "$held" -lt $((40 * MIB))
+ok "uc: packets wait in the queue" test "$held" -gt $((24 * MIB))
+ok "uc: the packets are within the limit of a process" test "$held" -lt $((40 * MIB))
 others uc
 others "uc, another user" "${nobody[@]}"
 plug release_indefinite
@@ -73,10 +73,10 @@ plug block
 drops=$(counter $D1 tx_local_drops)
 start ud 200 200
 dropped() { [ "$(counter $D1 tx_local_drops)" -gt "$drops" ]; }
-ok "ud: what is too much is dropped" wait_for 15 dropped
+ok "ud: packets above the limit are dropped" wait_for 15 dropped
 held=$(backlog)
 diag "$((held / MIB)) MiB are held"
-ok "ud: not more than twice what a process may hold" test "$held" -lt $((72 * MIB))
+ok "ud: the packets are within twice the limit of a process" test "$held" -lt $((72 * MIB))
 plug release_indefinite
 complete ud
 
@@ -90,10 +90,10 @@ for i in 1 2 3 4 5 6 7 8 9; do
 done
 held=$(backlog)
 diag "$((held / MIB)) MiB are held"
-ok "killed: not more than a user may hold" test "$held" -lt $((140 * MIB))
+ok "killed: the packets are within the limit of a user" test "$held" -lt $((140 * MIB))
 others "killed, another user" "${nobody[@]}"
 plug release_indefinite
 ok "killed: nothing is left in the queue" wait_for 10 empty
 on h1 tc qdisc delete dev eth0 root
 run_program "afterwards: " 60 "$PROGRAMS/data" notify
-is "nothing is left" "$(rdma resource show)" "$before"
+is "no resource is left" "$(rdma resource show)" "$before"

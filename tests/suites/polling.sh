@@ -9,7 +9,7 @@
 . "$(dirname "$0")/../verbs/run.sh"
 
 fast() { grep -m 1 ^flags /proc/cpuinfo | grep -oE ' (erms|fsrm|rep_good)( |$)'; }
-is "the processor has no fast strings" "$(fast)" ""
+is "the processor has no fast string operations" "$(fast)" ""
 
 hosts_up 4400 || { fail "two hosts"; exit 1; }
 export D1 D2 G1 G2

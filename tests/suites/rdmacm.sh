@@ -7,9 +7,9 @@
 hosts_up || exit 1
 
 pair_run "rping over IPv4" 'rping -s -a $IP2 -p $PORT -C 10 -V' 'rping -c -a $IP2 -p $PORT -C 10 -v -V'
-like "its data came back" "$CLIENT_OUTPUT" 'ping data: rdma-ping-9:'
+like "rping's data came back" "$CLIENT_OUTPUT" 'ping data: rdma-ping-9:'
 pair_run "rping over IPv6" 'rping -s -a $IP2_6 -p $PORT -C 10 -V' 'rping -c -a $IP2_6 -p $PORT -C 10 -v -V'
-like "its data came back" "$CLIENT_OUTPUT" 'ping data: rdma-ping-9:'
+like "rping's data came back" "$CLIENT_OUTPUT" 'ping data: rdma-ping-9:'
 pair_run "rping, 64000 bytes, bound to a source address" 'rping -s -a 0.0.0.0 -p $PORT -C 10 -V -S 64000' \
 	'rping -c -a $IP2 -I $IP1 -p $PORT -C 10 -V -S 64000'
 pair_run "rping, QPs modified by the program" 'rping -s -a $IP2 -p $PORT -C 10 -V -q' 'rping -c -a $IP2 -p $PORT -C 10 -V -q'
@@ -69,4 +69,4 @@ fi
 ok "cmtime's server listens" wait_server $SERVER $PORT
 like "cmtime connects 5 times" "$(on h1 timeout 60 cmtime -p $PORT -c 5 $client 2>&1)" 'connect +:? *[0-9].*disconnect +:? *[0-9]'
 served
-like "nobody listens there: refused" "$(on h1 timeout 60 rping -c -a $IP2 -p 9 -C 1 2>&1)" 'REJECTED, error 8'
+like "a connection to a port without a listener is refused" "$(on h1 timeout 60 rping -c -a $IP2 -p 9 -C 1 2>&1)" 'REJECTED, error 8'

@@ -39,9 +39,9 @@ D1=sroce0
 for name in device look server client; do
 	[ -n "$(block $name)" ] || fail "the README has the block $name"
 done
-ok "the two commands make a device" typed h1 device
-like "its address is in the table of GIDs" "$(gid $D1 $IP1)" '^[0-9]+$'
+ok "the two commands of the README add a device" typed h1 device
+like "the device has a GID for its address" "$(gid $D1 $IP1)" '^[0-9]+$'
 LOOK=$(typed h1 look)
-like "the look at it shows an active port" "$LOOK" 'state:.*PORT_ACTIVE'
-like "the look at it shows the address" "$LOOK" "GID\[.*::ffff:$IP1"
-ok "server and client talk" with_server h2 server 7174 on h1 timeout -k 5 "$(seconds 30)" bash -euc "$(block client)"
+like "ibv_devinfo shows an active port" "$LOOK" 'state:.*PORT_ACTIVE'
+like "ibv_devinfo shows the address" "$LOOK" "GID\[.*::ffff:$IP1"
+ok "server and client of the README exchange messages" with_server h2 server 7174 on h1 timeout -k 5 "$(seconds 30)" bash -euc "$(block client)"

@@ -25,4 +25,4 @@ G1=$G1_6 G2=$G2_6 run_program "IPv6: " 60 "$PROGRAMS/objects" multicast
 run_program "" 60 "$PROGRAMS/robust"
 
 ok "mckey" mckey_pair eth0
-ok "and the group is left" wait_for 10 eval '! mckey_joined eth0'
+ok "the multicast group is left at the end" wait_for 10 eval '! mckey_joined eth0'

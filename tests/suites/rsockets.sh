@@ -6,7 +6,7 @@
 
 hosts_up 9000 || { fail "two hosts"; exit 1; }
 PRELOAD=$(find /usr/lib -name librspreload.so -print -quit)
-ok "there is a library to preload" test -n "$PRELOAD"
+ok "the library to preload exists" test -n "$PRELOAD"
 export PRELOAD
 
 # segments: prints the number of TCP segments that host 1 has sent
@@ -18,8 +18,8 @@ preloaded() {
 	local tcp rdma
 	tcp=$(segments) rdma=$(sent)
 	pair_run "$1" "env LD_PRELOAD=\$PRELOAD $2 $3" "env LD_PRELOAD=\$PRELOAD $2 $4"
-	ok "$1: by RDMA" test "$(sent)" -gt $((rdma + 10))
-	is "$1: not by TCP" "$(segments)" "$tcp"
+	ok "$1: it uses RDMA" test "$(sent)" -gt $((rdma + 10))
+	is "$1: it does not use TCP" "$(segments)" "$tcp"
 }
 
 # rstream's -T s takes plain sockets, -T v compares each byte.
@@ -36,7 +36,7 @@ options='-T f -T v -p $PORT -S 4096 -C 20 -I 3'
 rdma=$(sent)
 pair_run "rstream -T f: a child serves" "env RDMAV_FORK_SAFE=1 LD_PRELOAD=\$PRELOAD rstream $options" \
 	"env RDMAV_FORK_SAFE=1 LD_PRELOAD=\$PRELOAD rstream $options -s \$IP2"
-ok "rstream -T f: by RDMA" test "$(sent)" -gt $((rdma + 60))
+ok "rstream -T f: it uses RDMA" test "$(sent)" -gt $((rdma + 60))
 
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
 
@@ -47,7 +47,7 @@ udpong_refused() {
 	PORT=$((PORT + 1))
 	(exec_on h2 timeout -k 5 "$(seconds 60)" udpong -b $IP2 -p $PORT) >/dev/null 2>&1 &
 	SERVER=$!
-	ok "$1: udpong's server is there" wait_for 20 udp_bound $PORT
+	ok "$1: udpong's server runs" wait_for 20 udp_bound $PORT
 	like "$1: datagrams over rsockets: refused" \
 		"$(on h1 timeout "$(seconds 20)" udpong -p $PORT -S 700 -C 5 -s $IP2 2>&1)" 'rconnect: '
 	{ kill $SERVER; wait $SERVER; } 2>/dev/null

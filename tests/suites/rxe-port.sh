@@ -17,37 +17,37 @@ devices() { for device in /sys/class/infiniband/*; do [ -e "$device" ] && echo "
 ok "rxe takes the port" rdma link add rxe8 type rxe netdev eth8
 answer=$(rdma link add sroce9 type sroce netdev eth9 2>&1)
 status=$?
-ok "sroce is refused" test $status -ne 0
-like "and the answer says why" "$answer" 'Address already in use'
-ok "the log says why, and where" log_has 'eth9: sroce: UDP port 4791 is in use.*rxe'
-is "no half device" "$(devices)" rxe8
-is "no link either" "$(rdma link show | grep -c sroce)" 0
-not_ok "a second try is refused as well" rdma link add sroce9 type sroce netdev eth9
-not_ok "on the netdev that rxe uses, too" rdma link add sroce8 type sroce netdev eth8
-is "still nothing" "$(devices)" rxe8
+ok "sroce cannot be added while rxe has the port" test $status -ne 0
+like "rdma link add says that the address is in use" "$answer" 'Address already in use'
+ok "the kernel's log names the netdev and rxe" log_has 'eth9: sroce: UDP port 4791 is in use.*rxe'
+is "the failed attempt leaves no device" "$(devices)" rxe8
+is "the failed attempt leaves no link" "$(rdma link show | grep -c sroce)" 0
+not_ok "a second attempt fails as well" rdma link add sroce9 type sroce netdev eth9
+not_ok "an attempt on rxe's netdev fails as well" rdma link add sroce8 type sroce netdev eth8
+is "the second attempt leaves no device" "$(devices)" rxe8
 HOST1=init HOST2=init D1=rxe8 D2=rxe8 IP1=10.0.0.8 IP2=10.0.0.8 G1=$(gid rxe8 10.0.0.8) G2=$(gid rxe8 10.0.0.8)
-pair_run "rxe has not noticed" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -p $PORT' \
+pair_run "rxe still works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -p $PORT' \
 	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -p $PORT 127.0.0.1'
 
 # Other namespaces have a port 4791 of their own
 IP1=10.0.0.1 IP2=10.0.0.2
-ok "two hosts beside it" hosts_up
-pair_run "sroce works there at the same time" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
+ok "two hosts in other namespaces" hosts_up
+pair_run "sroce works in other namespaces at the same time" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
 	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT $IP2'
 hosts_down
-is "all devices are gone with them" "$(devices)" ""
+is "the devices of these hosts are gone" "$(devices)" ""
 
 # rxe 6.1 keeps the port as long as its module is there
 ok "rxe unloads" modprobe -r rdma_rxe
-ok "then the port is sroce's" rdma link add sroce9 type sroce netdev eth9
+ok "sroce can be added after rxe is unloaded" rdma link add sroce9 type sroce netdev eth9
 HOST1=init HOST2=init D1=sroce9 D2=sroce9 IP1=10.0.0.9 IP2=10.0.0.9 G1=$(gid sroce9 10.0.0.9) G2=$(gid sroce9 10.0.0.9)
-pair_run "and works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
+pair_run "sroce works after rxe is unloaded" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
 	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT 127.0.0.1'
 
 # The other way round
-not_ok "now rxe is refused" sh -c 'modprobe rdma_rxe && rdma link add rxe8 type rxe netdev eth8'
-is "sroce stays" "$(devices)" sroce9
-pair_run "and still works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
+not_ok "rxe cannot be added while sroce has the port" sh -c 'modprobe rdma_rxe && rdma link add rxe8 type rxe netdev eth8'
+is "sroce's device stays" "$(devices)" sroce9
+pair_run "sroce still works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
 	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT 127.0.0.1'
 
 # Any other program may have the port
@@ -60,10 +60,10 @@ s.bind(("::", 4791))
 signal.pause()' &
 holder=$!
 wait_for 20 grep -q ':12B7 ' /proc/net/udp6
-not_ok "a program that holds the port by IPv6 alone is respected" rdma link add sroce9 type sroce netdev eth9
+not_ok "sroce cannot be added while a program holds the port for IPv6" rdma link add sroce9 type sroce netdev eth9
 kill $holder
 wait $holder 2>/dev/null
-is "nothing is left of the try" "$(devices)$(grep -c ':12B7 ' /proc/net/udp)" 0
-ok "and after it has gone it works" rdma link add sroce9 type sroce netdev eth9
-ok "delete" rdma link delete sroce9
+is "this attempt leaves no device and no socket" "$(devices)$(grep -c ':12B7 ' /proc/net/udp)" 0
+ok "sroce can be added when the program has ended" rdma link add sroce9 type sroce netdev eth9
+ok "the device is deleted" rdma link delete sroce9
 is "the port is free" "$(cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 ')" 0

@@ -15,4 +15,4 @@ export D1 D2 G1 G2
 before=$(rdma resource show)
 # shellcheck disable=SC2086
 run_program "" 100 "$PROGRAMS/robust" shares $LIMITS
-is "nothing is left" "$(rdma resource show)" "$before"
+is "no resource is left" "$(rdma resource show)" "$before"

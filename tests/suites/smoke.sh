@@ -20,4 +20,4 @@ perf ib_read_bw "-n 10 -s 65536"
 perf ib_send_bw "-c UD -n 50 -s 1024"
 perf ib_atomic_bw "-n 20"
 pair_run "rping" 'rping -s -a $IP2 -p $PORT -C 3' 'rping -c -a $IP2 -p $PORT -C 3' 60
-ok "the device goes" on h1 rdma link delete "$D1"
+ok "the device is deleted" on h1 rdma link delete "$D1"

@@ -26,9 +26,9 @@ WATCH=$!
 at_exit rm -f "$OUTPUT.watch"
 ok "ibv_asyncwatch" wait_for 20 grep -q 'async event FD' "$OUTPUT.watch"
 on h2 ip link set eth0 down
-ok "it tells that the link is down" wait_for 20 grep -q PORT_ERR "$OUTPUT.watch"
+ok "ibv_asyncwatch reports that the link is down" wait_for 20 grep -q PORT_ERR "$OUTPUT.watch"
 on h2 ip link set eth0 up
-ok "and up again" wait_for 20 grep -q PORT_ACTIVE "$OUTPUT.watch"
+ok "ibv_asyncwatch reports that the link is up again" wait_for 20 grep -q PORT_ACTIVE "$OUTPUT.watch"
 kill $WATCH
 wait $WATCH 2>/dev/null
 gids

@@ -49,28 +49,28 @@ interval_after() {
 hosts_up || { fail "two hosts"; exit 1; }
 
 ok "a view of idle devices" view --interval 0.2
-is "both of them" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
-ok "no bytes" holds "all(x['tx_bytes_per_second'] == 0 for x in d)"
-is "their GSI QPs" "$(field "' '.join(x['type'] for x in q)")" "GSI GSI"
+is "the view has both devices" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
+ok "idle devices have no bytes per second" holds "all(x['tx_bytes_per_second'] == 0 for x in d)"
+is "idle devices have their GSI QPs" "$(field "' '.join(x['type'] for x in q)")" "GSI GSI"
 
 # The lowest priority: both programs poll, and sroce-top is slow enough under emulation.
 # shellcheck disable=SC2016 # the variables are the other shell's
 endless 'nice -n 19 ib_write_bw -d $D2 -x $G2 -p $PORT -F -s 4096 --run_infinitely' \
 	'nice -n 19 ib_write_bw -d $D1 -x $G1 -p $PORT -F -s 4096 --run_infinitely $IP2' || fail "traffic"
 ok "a view beside traffic" view
-ok "bytes leave the one" holds "d[0]['tx_bytes_per_second'] > 4096"
-ok "and come to the other" holds "d[1]['rx_bytes_per_second'] > 4096"
-ok "in packets of 1024 bytes and headers" \
+ok "the sender shows sent bytes" holds "d[0]['tx_bytes_per_second'] > 4096"
+ok "the receiver shows received bytes" holds "d[1]['rx_bytes_per_second'] > 4096"
+ok "bytes per packet are those of the path MTU and headers" \
 	holds "1024 < d[0]['tx_bytes_per_second'] / d[0]['tx_packets_per_second'] < 1124"
-ok "without drops" holds "d[0]['drops_per_second'] == 0"
+ok "there are no drops" holds "d[0]['drops_per_second'] == 0"
 is "the busiest QPs are those of the two programs" "$(field "sorted(x['pid'] for x in q[:2]) == sorted([$SERVER, $CLIENT])")" True
-ok "with their state and packets a second" \
+ok "the busiest QP has its type, state, process and rate" \
 	holds "q[0]['state'] in ('RTR', 'RTS') and q[0]['type'] == 'RC' and q[0]['process'].startswith('ib_write_bw') and
                max(q[0]['tx_packets_per_second'], q[0]['rx_packets_per_second']) > 1"
-ok "counters are the kernel's" holds "0 < d[0]['counters']['tx_packets'] <= $(counter "$D1" tx_packets)"
-ok "several views" view --interval 0.2 --count 3
-is "a line each" "$(wc -l <$VIEW)" 3
-ok "an ordinary user may look" setpriv --reuid=65534 --regid=65534 --clear-groups "$TOP" --json --interval 0.2
+ok "counters are those of the kernel" holds "0 < d[0]['counters']['tx_packets'] <= $(counter "$D1" tx_packets)"
+ok "three views in JSON" view --interval 0.2 --count 3
+is "each view is a line" "$(wc -l <$VIEW)" 3
+ok "an unprivileged user can run it" setpriv --reuid=65534 --regid=65534 --clear-groups "$TOP" --json --interval 0.2
 
 # The examples of the manual page, unchanged. The second does not end by itself, and writes to a file, as a log does.
 if command -v jq >/dev/null; then
@@ -80,27 +80,27 @@ if command -v jq >/dev/null; then
 	at_exit rm -r /run/top.bin
 	ln -s "$TOP" /run/top.bin/sroce-top
 	export PATH=$PATH:/run/top.bin
-	like "the device that sends most" "$(eval "${examples[0]}" 2>&1)" '^sroce[12]$'
+	like "manual page: the device that sends most" "$(eval "${examples[0]}" 2>&1)" '^sroce[12]$'
 	setsid bash -c "${examples[1]}" >/run/top.log 2>&1 &
 	logger=$!
 	at_exit rm -f /run/top.log
-	ok "a log of retransmissions gets a line" wait_for 60 test -s /run/top.log
+	ok "manual page: the log of retransmissions gets a line" wait_for 60 test -s /run/top.log
 	kill -- -$logger
-	like "of both devices" "$(head -n 1 /run/top.log)" '^\[\["sroce1",[0-9.]+\],\["sroce2",[0-9.]+\]\]$'
+	like "manual page: the log has both devices" "$(head -n 1 /run/top.log)" '^\[\["sroce1",[0-9.]+\],\["sroce2",[0-9.]+\]\]$'
 else
 	skip "the manual page's examples" "there is no jq"
 fi
 
 text=$("$TOP" --count 1 --interval 0.5 --sort device | tr '\n' '|')
-like "text: devices" "$text" 'DEVICE +NETDEV +STATE +TX B/s.*\|sroce1/1 +.*ACTIVE +[1-9][0-9.]*[kMGT]? '
-like "text: QPs" "$text" '\|sroce1 +[0-9]+ +RC +RTS +[0-9]+ +ib_write_bw\['
+like "text output has the devices" "$text" 'DEVICE +NETDEV +STATE +TX B/s.*\|sroce1/1 +.*ACTIVE +[1-9][0-9.]*[kMGT]? '
+like "text output has the QPs" "$text" '\|sroce1 +[0-9]+ +RC +RTS +[0-9]+ +ib_write_bw\['
 on_terminal
-ok "a terminal shows it" wait_for 30 grep -q 'sort by (rate)' $SCREEN
-like "with devices and QPs" "$(tr -d '\r\n' <$SCREEN)" 'TX B/s.*ACTIVE.*ib_write_bw'
+ok "a terminal shows the view" wait_for 30 grep -q 'sort by (rate)' $SCREEN
+like "a terminal shows devices and QPs" "$(tr -d '\r\n' <$SCREEN)" 'TX B/s.*ACTIVE.*ib_write_bw'
 printf s >&9
 ok "a key sorts the QPs" wait_for 30 grep -q '(\?device)' $SCREEN
 printf q >&9
-ok "a key ends it" wait $TERMINAL
+ok "key q ends it" wait $TERMINAL
 exec 9>&-
 for want in 1:+:2 1:-:0.5 40:+++:60 1:---:0.25 3600:+:3600 3600:-:1800 0.05:-:0.05 0.05:+:0.1; do
 	IFS=: read -r begin keys end <<<"$want"
@@ -110,17 +110,17 @@ done
 # An error: packets for a QP that was destroyed, while the client goes on
 stop "$SERVER"
 ok "a view after the peer died" wait_for 20 eval 'view && holds "d[0][\"trouble\"] or d[1][\"trouble\"]"'
-like "text: what is wrong" "$("$TOP" --count 1 --interval 0.2 | tr '\n' '|')" 'COUNTER +TOTAL +PER s\|sroce[12] +[a-z_]+ +[1-9]'
+like "text output has the counters of errors" "$("$TOP" --count 1 --interval 0.2 | tr '\n' '|')" 'COUNTER +TOTAL +PER s\|sroce[12] +[a-z_]+ +[1-9]'
 stop "$CLIENT"
 
-not_ok "an interval of nothing" "$TOP" --json --interval 0
-like "no rdma tool: it says so" "$(PATH=/nowhere /usr/bin/python3 "$TOP" --json 2>&1)" 'install iproute2'
+not_ok "an interval of 0 is refused" "$TOP" --json --interval 0
+like "without the rdma tool it says what to install" "$(PATH=/nowhere /usr/bin/python3 "$TOP" --json 2>&1)" 'install iproute2'
 
 # Terminals without colours, or with a cursor that cannot be hidden
 for kind in vt100 dumb ansi; do
 	ok "a terminal of kind $kind" env TERM=$kind script -qec "$TOP --interval 0.2 --count 1" /dev/null </dev/null
 done
-like "a terminal that nobody knows: it says so" \
+like "an unknown terminal is reported" \
 	"$(TERM=nobody script -qec "$TOP --count 1" /dev/null </dev/null)" 'sroce-top: the terminal: '
 
 # A program whose name contains terminal control sequences and invalid UTF-8
@@ -129,9 +129,9 @@ cp "$(command -v ibv_rc_pingpong)" "/run/$name"
 at_exit rm "/run/$name"
 (exec_on h1 "/run/$name" -d $D1 -g "$G1" -p 19999) >/dev/null 2>&1 &
 named=$!
-ok "a QP of a process with a strange name" wait_for 20 eval "view --interval 0.1 && holds \"any(x['pid'] == $named for x in q)\""
+ok "a process whose name has control characters" wait_for 20 eval "view --interval 0.1 && holds \"any(x['pid'] == $named for x in q)\""
 text=$("$TOP" --count 1 --interval 0.2)
-like "text: its name without them" "$text" "  q\?\[7m.\[$named\]"
+like "text output removes control characters from names" "$text" "  q\?\[7m.\[$named\]"
 stop $named
 
 # rdma fails, as it does if a device is removed while it lists the devices
@@ -147,9 +147,9 @@ cat >$FAKE/rdma <<-END
 END
 chmod +x $FAKE/rdma
 touch $FAKE/left.1 $FAKE/left.2
-ok "rdma that fails twice is asked again" env PATH="$FAKE:$PATH" "$TOP" --json --interval 0.2
+ok "rdma is run again if it fails twice" env PATH="$FAKE:$PATH" "$TOP" --json --interval 0.2
 touch $FAKE/left.{1..6}
-is "rdma that goes on to fail: it says so" "$(PATH=$FAKE:$PATH "$TOP" --json 2>&1)" \
+is "the error of rdma is reported if it persists" "$(PATH=$FAKE:$PATH "$TOP" --json 2>&1)" \
 	"sroce-top: rdma -j link show: error: No such device"
 
 # A device without counters, such as siw's: rdma fails for it, and for all devices when it reaches this one
@@ -164,8 +164,8 @@ END
 view_beside() { PATH=$FAKE:$PATH view --interval 0.2 "$@"; }
 for all in "" --all; do
 	# shellcheck disable=SC2086 # none, or one
-	ok "a view beside a device that counts nothing $all" view_beside $all
-	is "has those that do" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
+	ok "a view with a device without counters $all" view_beside $all
+	is "the view has the devices that have counters" "$(field "' '.join(x['device'] for x in d)")" "sroce1 sroce2"
 done
 
 # A device that is removed between two views
@@ -173,5 +173,5 @@ done
 looker=$!
 sleep 0.7
 rdma link delete "$D1"
-ok "a device goes while it looks" wait $looker
-is "it is not in the last view" "$(field "' '.join(x['device'] for x in d)")" "sroce2"
+ok "a device is deleted between two views" wait $looker
+is "the deleted device is not in the last view" "$(field "' '.join(x['device'] for x in d)")" "sroce2"

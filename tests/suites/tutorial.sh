@@ -86,24 +86,24 @@ podman() {
 typed module "the module is there"
 typed hosts "two hosts"
 typed devices "two devices"
-like "both are active" "$(rdma link show | tr '\n' ' ')" 'left0/1 state ACTIVE .*right0/1 state ACTIVE '
-ok "their GIDs" wait_for 10 eval 'grep -q ffff:0a09:0001 /sys/class/infiniband/left0/ports/1/gids/* &&
+like "both devices are active" "$(rdma link show | tr '\n' ' ')" 'left0/1 state ACTIVE .*right0/1 state ACTIVE '
+ok "both devices have GIDs" wait_for 10 eval 'grep -q ffff:0a09:0001 /sys/class/infiniband/left0/ports/1/gids/* &&
 	grep -q ffff:0a09:0002 /sys/class/infiniband/right0/ports/1/gids/*'
-like "the look at one" "$(eval "$(block look)" | tr '\n' ' ')" 'PORT_ACTIVE .*1024 .*::ffff:10\.9\.0\.1'
+like "ibv_devinfo shows a device" "$(eval "$(block look)" | tr '\n' ' ')" 'PORT_ACTIVE .*1024 .*::ffff:10\.9\.0\.1'
 here=$PWD
 typed gids "the indices of their GIDs"
 cd "$here" || exit 1
-like "they are numbers" "$LEFT $RIGHT" '^[0-9]+ [0-9]+$'
+like "the counters are numbers" "$LEFT $RIGHT" '^[0-9]+ [0-9]+$'
 pair "ibv_rc_pingpong" pingpong 18515
 pair "rping" rping 7174
 pair "ib_write_bw" perftest 18515
 typed counters "counters and resources"
 ok "packets were counted" test "$(counter left0 tx_packets)" -gt 1000
 typed nodes "their character devices"
-like "they have names" "$LEFT_NODE $RIGHT_NODE" '^uverbs[0-9]+ uverbs[0-9]+$'
+like "the counters have names" "$LEFT_NODE $RIGHT_NODE" '^uverbs[0-9]+ uverbs[0-9]+$'
 pair "ibv_rc_pingpong in containers" podman 18515
 typed container "a device in a namespace without a name"
-like "its character device is found" "$(eval "$(block node)")" '^uverbs[0-9]+$'
-like "it is active" "$(eval "$(block container-use)" 2>&1)" 'inside0.*PORT_ACTIVE'
+like "the character device is found" "$(eval "$(block node)")" '^uverbs[0-9]+$'
+like "the device is active" "$(eval "$(block container-use)" 2>&1)" 'inside0.*PORT_ACTIVE'
 typed end "all is taken down"
 ok "no device is left" no_devices

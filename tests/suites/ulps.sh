@@ -47,7 +47,7 @@ compare_disk() {
 	ok "$1: large reads" limited 60 dd if="/dev/$disk" of="$WORK/back" bs=1M iflag=direct
 	ok "$1: the bytes come back" cmp "$WORK/disk" "$WORK/back"
 	ok "$1: unaligned reads" limited 60 dd if="/dev/$disk" of="$WORK/back" bs=20480 skip=3 iflag=direct
-	ok "$1: the same bytes" cmp <(tail -c +61441 "$WORK/disk") "$WORK/back"
+	ok "$1: unaligned reads get the same bytes" cmp <(tail -c +61441 "$WORK/disk") "$WORK/back"
 }
 
 if [ "$SROCE_KERNEL" = stock ]; then DEFAULT="iser srp"; else DEFAULT="rds"; fi

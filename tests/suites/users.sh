@@ -59,11 +59,11 @@ at_exit rm -f "$OUTPUT.inject"
 attacked() {
 	ok "$1: a connection" connect
 	tell send before
-	is "$1: it carries data" "$SAID" "received before"
+	is "$1: the connection carries data" "$SAID" "received before"
 	inject "$1" "$2" "$3"
-	is "$1: the other user's message" "$SAID" "$4"
+	is "$1: data from another user's packet" "$SAID" "$4"
 	[ "$4" = nothing ] && { tell send after; is "$1: it goes on" "$SAID" "received after"; }
-	ok "$1: it ends" disconnect
+	ok "$1: the connection ends" disconnect
 }
 
 hosts_up 1500 || { fail "two hosts"; exit 1; }

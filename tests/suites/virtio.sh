@@ -23,14 +23,14 @@ stdbuf -oL ibv_asyncwatch -d sroce1 >"$OUTPUT.watch" 2>&1 &
 WATCH=$!
 wait_for 10 grep -q "async event FD" "$OUTPUT.watch"
 echo 1 >"$CARD/remove"
-ok "the device goes with its card" wait_for 20 test ! -e /sys/class/infiniband/sroce1
-ok "and so does the netdev" wait_for 20 test ! -e /sys/class/net/eth0
+ok "the device is removed with its card" wait_for 20 test ! -e /sys/class/infiniband/sroce1
+ok "the netdev is removed with its card" wait_for 20 test ! -e /sys/class/net/eth0
 wait_for 20 grep -q DEVICE_FATAL "$OUTPUT.watch"
 kill $WATCH 2>/dev/null
 wait $WATCH 2>/dev/null
-like "the process was told" "$(<"$OUTPUT.watch")" 'DEVICE_FATAL'
+like "the process gets IBV_EVENT_DEVICE_FATAL" "$(<"$OUTPUT.watch")" 'DEVICE_FATAL'
 rm -f "$OUTPUT.watch"
 echo 1 >/sys/bus/pci/rescan
-ok "it comes back" wait_for 20 test -e /sys/class/net/eth0
+ok "the card is added again" wait_for 20 test -e /sys/class/net/eth0
 card_up
-ok "and the device with it" ibv_devinfo -d sroce1
+ok "the device is added again for the new card" ibv_devinfo -d sroce1

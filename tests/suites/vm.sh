@@ -3,10 +3,10 @@
 # timeout: 180
 . "$(dirname "$0")/lib.sh"
 
-ok "the root can be written to" touch /usr/rig-test
+ok "the root file system is writable" touch /usr/rig-test
 for folder in debug/bdi tracing/events config; do ok "/sys/kernel/$folder is there" test -d "/sys/kernel/$folder"; done
-ok "/out is the host's" touch /out/rig-test
-not_ok "a command that fails is seen to" false
+ok "/out is a directory of the host" touch /out/rig-test
+not_ok "the status of a failed command is returned" false
 is "a job has no standard input" "$(cat)" ""
 
 # The guest's clock follows the host's. A guest that calibrated its own clock on a busy host ran fifty times too fast.
@@ -17,9 +17,9 @@ seconds_pass() {
 	[ $(($(cat /sys/class/rtc/rtc0/since_epoch) - before)) -ge 2 ]
 }
 if [ -e /sys/class/rtc/rtc0 ]; then
-	ok "three seconds are no less to the host" seconds_pass
+	ok "a sleep of three seconds takes as long on the host" seconds_pass
 else
-	skip "three seconds are no less to the host" "no clock but the kernel's own"
+	skip "a sleep of three seconds takes as long on the host" "no clock but the kernel's own"
 fi
 
 complaints() { "$SROCE_TOP/tests/vm/complaints" 'said on purpose' <<<"[  1.0] $1"; }
@@ -37,7 +37,7 @@ at_exit ip link delete rig0
 for number in 0 1; do address init "rig$number" "$((number + 1))"; done
 at_exit rdma link delete rxe0
 ok "rdma link add loads rxe" rdma link add rxe0 type rxe netdev rig0
-ok "its device node is there" wait_for 5 test -c /dev/infiniband/uverbs0
+ok "rxe's device node exists" wait_for 5 test -c /dev/infiniband/uverbs0
 HOST1=init HOST2=init D1=rxe0 D2=rxe0 G1=$(gid rxe0 10.0.0.1) G2=$G1
 like "a GID is found by address" "$G1" '^[0-9]+$'
 pair_run "ibv_rc_pingpong" 'ibv_rc_pingpong -d $D2 -g $G2 -n 50 -p $PORT' 'ibv_rc_pingpong -d $D1 -g $G1 -n 50 -p $PORT 127.0.0.1'

@@ -270,7 +270,7 @@
 #define SROCE_OOO_BUDGET	512
 /*
  * Duplicates of a READ that are ignored after its key was revoked; the next one is
- * refused.  Cases wire rc_duplicates "READ again".
+ * refused.  Suite wire, "a READ repeated many times".
  */
 #define SROCE_IGNORED_READS	8
 /*

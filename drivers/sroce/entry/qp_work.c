@@ -37,7 +37,7 @@ static void respond_and_send(struct sroce_qp *qp, unsigned long todo)
 
 static void run_qp(struct sroce_qp *qp)
 {
-	unsigned long todo = xchg(&qp->todo, 0);
+	unsigned long todo = xchg(&qp->run.todo, 0);
 
 	respond_and_send(qp, todo);
 	if (todo & ~SROCE_TODO_SOFTIRQ)
@@ -144,8 +144,8 @@ static bool flush_in_pieces(struct sroce_qp *qp, unsigned long todo)
 
 void sroce_qp_work(struct work_struct *work)
 {
-	struct sroce_qp *qp = container_of(work, struct sroce_qp, work);
-	unsigned long todo = xchg(&qp->todo, 0);
+	struct sroce_qp *qp = container_of(work, struct sroce_qp, run.work);
+	unsigned long todo = xchg(&qp->run.todo, 0);
 
 	respond_and_send(qp, todo);
 	/* Flush completions come before the events. */

@@ -10,13 +10,10 @@
  *
  * Without netfilter (CONFIG_NETFILTER), bursts are segmented.
  */
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
+#include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include "gso_accept.h"
 #include "roce_port.h"
-
-#ifdef CONFIG_NETFILTER
 
 #define MARKS	(SKB_GSO_UDP_TUNNEL | SKB_GSO_UDP_TUNNEL_CSUM)
 
@@ -33,8 +30,8 @@ static bool is_unmarked(const struct sk_buff *skb)
  * socket, inside or outside a VRF, may use the same port.  UDP segments the burst
  * for that socket, because only a socket with udp_allow_gso() accepts bursts.
  */
-static unsigned int accept_gso(void *priv, struct sk_buff *skb,
-			       const struct nf_hook_state *state)
+unsigned int sroce_gso_accept(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
 {
 	if (unlikely(is_unmarked(skb)) &&
 	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
@@ -42,40 +39,3 @@ static unsigned int accept_gso(void *priv, struct sk_buff *skb,
 		skb_shinfo(skb)->gso_type |= SKB_GSO_UDP_TUNNEL;
 	return NF_ACCEPT;
 }
-
-static const struct nf_hook_ops ipv4_hook = {
-	.hook = accept_gso,
-	.pf = NFPROTO_IPV4,
-	.hooknum = NF_INET_LOCAL_IN,
-	.priority = NF_IP_PRI_LAST,
-};
-
-static const struct nf_hook_ops ipv6_hook = {
-	.hook = accept_gso,
-	.pf = NFPROTO_IPV6,
-	.hooknum = NF_INET_LOCAL_IN,
-	.priority = NF_IP6_PRI_LAST,
-};
-
-int sroce_gso_accept_begin(struct net *net, bool ipv4)
-{
-	return nf_register_net_hook(net, ipv4 ? &ipv4_hook : &ipv6_hook);
-}
-
-void sroce_gso_accept_end(struct net *net, bool ipv4)
-{
-	nf_unregister_net_hook(net, ipv4 ? &ipv4_hook : &ipv6_hook);
-}
-
-#else
-
-int sroce_gso_accept_begin(struct net *net, bool ipv4)
-{
-	return 0;
-}
-
-void sroce_gso_accept_end(struct net *net, bool ipv4)
-{
-}
-
-#endif /* CONFIG_NETFILTER */

@@ -2,19 +2,10 @@
 #ifndef SROCE_GSO_ACCEPT_H
 #define SROCE_GSO_ACCEPT_H
 
-#include <net/net_namespace.h>
+#include <linux/netfilter.h>
 
-/**
- * sroce_gso_accept_begin() - let bursts reach sockets whole
- * @net: namespace of a socket
- * @ipv4: its address family
- *
- * Each call needs its own sroce_gso_accept_end().
- *
- * Context: process, may sleep.  Return: 0 or an errno.
- */
-int sroce_gso_accept_begin(struct net *net, bool ipv4);
-/* Same context.  The module stays for an RCU grace period. */
-void sroce_gso_accept_end(struct net *net, bool ipv4);
+/* Netfilter hook at LOCAL_IN that lets bursts reach sockets whole. */
+unsigned int sroce_gso_accept(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state);
 
 #endif /* SROCE_GSO_ACCEPT_H */

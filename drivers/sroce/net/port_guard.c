@@ -9,14 +9,11 @@
  * Without netfilter (CONFIG_NETFILTER), nothing is dropped.
  */
 #include <linux/capability.h>
-#include <linux/netfilter_ipv4.h>
-#include <linux/netfilter_ipv6.h>
+#include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <net/sock.h>
 #include "port_guard.h"
 #include "roce_port.h"
-
-#ifdef CONFIG_NETFILTER
 
 /*
  * A closed socket has no file, and sends nothing new.  sk_callback_lock keeps the
@@ -40,8 +37,8 @@ static bool is_of_process(const struct sk_buff *skb)
 	return skb->sk && sk_fullsock(skb->sk) && !skb->sk->sk_kern_sock;
 }
 
-static unsigned int drop_strangers(void *priv, struct sk_buff *skb,
-				   const struct nf_hook_state *state)
+unsigned int sroce_port_guard(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state)
 {
 	if (is_of_process(skb) &&
 	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
@@ -49,41 +46,3 @@ static unsigned int drop_strangers(void *priv, struct sk_buff *skb,
 		return NF_DROP;
 	return NF_ACCEPT;
 }
-
-/* Last, because a rule of the firewall may change the port. */
-static const struct nf_hook_ops guard_ipv4 = {
-	.hook = drop_strangers,
-	.pf = NFPROTO_IPV4,
-	.hooknum = NF_INET_LOCAL_OUT,
-	.priority = NF_IP_PRI_LAST,
-};
-
-static const struct nf_hook_ops guard_ipv6 = {
-	.hook = drop_strangers,
-	.pf = NFPROTO_IPV6,
-	.hooknum = NF_INET_LOCAL_OUT,
-	.priority = NF_IP6_PRI_LAST,
-};
-
-int sroce_port_guard_begin(struct net *net, bool ipv4)
-{
-	return nf_register_net_hook(net, ipv4 ? &guard_ipv4 : &guard_ipv6);
-}
-
-void sroce_port_guard_end(struct net *net, bool ipv4)
-{
-	nf_unregister_net_hook(net, ipv4 ? &guard_ipv4 : &guard_ipv6);
-}
-
-#else
-
-int sroce_port_guard_begin(struct net *net, bool ipv4)
-{
-	return 0;
-}
-
-void sroce_port_guard_end(struct net *net, bool ipv4)
-{
-}
-
-#endif /* CONFIG_NETFILTER */

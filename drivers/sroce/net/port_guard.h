@@ -2,20 +2,13 @@
 #ifndef SROCE_PORT_GUARD_H
 #define SROCE_PORT_GUARD_H
 
-#include <net/net_namespace.h>
+#include <linux/netfilter.h>
 
-/**
- * sroce_port_guard_begin() - keep unprivileged processes from sending to the port
- *   of RoCE
- * @net: namespace of a socket
- * @ipv4: its address family
- *
- * Each call needs its own sroce_port_guard_end().
- *
- * Context: process, may sleep.  Return: 0 or an errno.
+/*
+ * Netfilter hook at LOCAL_OUT that keeps unprivileged processes from sending to
+ * the port of RoCE.
  */
-int sroce_port_guard_begin(struct net *net, bool ipv4);
-/* Same context.  The module stays for an RCU grace period. */
-void sroce_port_guard_end(struct net *net, bool ipv4);
+unsigned int sroce_port_guard(void *priv, struct sk_buff *skb,
+			      const struct nf_hook_state *state);
 
 #endif /* SROCE_PORT_GUARD_H */

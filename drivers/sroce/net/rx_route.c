@@ -14,7 +14,6 @@
 #include <linux/ip.h>
 #include <linux/netdevice.h>
 #include <linux/netfilter_bridge.h>
-#include <linux/netfilter_ipv4.h>
 #include <linux/preempt.h>
 #include <linux/udp.h>
 #include <net/dst.h>
@@ -49,8 +48,6 @@ struct sroce_rx_route {
 };
 
 DEFINE_PER_CPU(struct sroce_rx_route *, sroce_rx_route_missed);
-
-#ifdef CONFIG_NETFILTER
 
 static DEFINE_PER_CPU(struct sroce_rx_route [1 << SROCE_RX_ROUTE_BITS], routes);
 
@@ -116,8 +113,8 @@ static bool is_allowed(const struct net *net)
 	       !rules_dissect(net);
 }
 
-static unsigned int set_route(void *priv, struct sk_buff *skb,
-			      const struct nf_hook_state *state)
+unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state)
 {
 	struct in_device *in = __in_dev_get_rcu(skb->dev);
 	struct sroce_rx_route key, *r;
@@ -174,41 +171,3 @@ void sroce_rx_route_forget(const struct net *net)
 				dst_release(xchg(&r->dst, NULL));
 	}
 }
-
-static const struct nf_hook_ops route_hook = {
-	.hook = set_route,
-	.pf = NFPROTO_IPV4,
-	.hooknum = NF_INET_PRE_ROUTING,
-	.priority = NF_IP_PRI_LAST,
-};
-
-int sroce_rx_route_begin(struct net *net)
-{
-	return nf_register_net_hook(net, &route_hook);
-}
-
-void sroce_rx_route_end(struct net *net)
-{
-	nf_unregister_net_hook(net, &route_hook);
-}
-
-#else
-
-int sroce_rx_route_begin(struct net *net)
-{
-	return 0;
-}
-
-void sroce_rx_route_end(struct net *net)
-{
-}
-
-void sroce_rx_route_add(const struct sk_buff *skb)
-{
-}
-
-void sroce_rx_route_forget(const struct net *net)
-{
-}
-
-#endif /* CONFIG_NETFILTER */

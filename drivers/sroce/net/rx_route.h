@@ -2,27 +2,22 @@
 #ifndef SROCE_RX_ROUTE_H
 #define SROCE_RX_ROUTE_H
 
+#include <linux/netfilter.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <net/net_namespace.h>
 
-/**
- * sroce_rx_route_begin() - cache the routes of packets that a socket receives
- * @net: namespace of the socket
- *
- * IPv4 only.  Each call needs its own sroce_rx_route_end().
- *
- * Context: process, may sleep.  Return: 0 or an errno.
- */
-int sroce_rx_route_begin(struct net *net);
-/* Stop using cached routes; sroce_rx_route_forget() must follow.  Same context. */
-void sroce_rx_route_end(struct net *net);
+#ifdef CONFIG_NETFILTER
+
+/* Netfilter hook at PRE_ROUTING, IPv4, that gives a packet a cached route. */
+unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
+				const struct nf_hook_state *state);
 
 /**
  * sroce_rx_route_forget() - release the routes of a namespace
  * @net: namespace
  *
- * Context: process; an RCU grace period after sroce_rx_route_end(), and after
+ * Context: process; an RCU grace period after sroce_nf_hooks_remove(), and after
  * the last packet of that socket.
  */
 void sroce_rx_route_forget(const struct net *net);
@@ -46,5 +41,17 @@ static inline void sroce_rx_route_note(const struct sk_buff *skb)
 	if (unlikely(this_cpu_read(sroce_rx_route_missed)))
 		sroce_rx_route_add(skb);
 }
+
+#else
+
+static inline void sroce_rx_route_forget(const struct net *net)
+{
+}
+
+static inline void sroce_rx_route_note(const struct sk_buff *skb)
+{
+}
+
+#endif /* CONFIG_NETFILTER */
 
 #endif /* SROCE_RX_ROUTE_H */

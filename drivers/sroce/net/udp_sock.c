@@ -14,8 +14,7 @@
 #include <net/udp_tunnel.h>
 #include "../core/wire.h"
 #include "gro.h"
-#include "gso_accept.h"
-#include "port_guard.h"
+#include "nf_hooks.h"
 #include "route.h"
 #include "rx_route.h"
 #include "udp_sock.h"
@@ -112,32 +111,6 @@ static int bind_socket(struct udp_socket *s)
 	return err;
 }
 
-static int add_hooks(const struct sroce_udp_sock_id *id)
-{
-	int err = sroce_gso_accept_begin(id->net, id->ipv4);
-
-	if (err)
-		return err;
-	err = sroce_port_guard_begin(id->net, id->ipv4);
-	if (err)
-		goto no_guard;
-	err = id->ipv4 ? sroce_rx_route_begin(id->net) : 0;
-	if (!err)
-		return 0;
-	sroce_port_guard_end(id->net, id->ipv4);
-no_guard:
-	sroce_gso_accept_end(id->net, id->ipv4);
-	return err;
-}
-
-static void remove_hooks(const struct sroce_udp_sock_id *id)
-{
-	sroce_gso_accept_end(id->net, id->ipv4);
-	sroce_port_guard_end(id->net, id->ipv4);
-	if (id->ipv4)
-		sroce_rx_route_end(id->net);
-}
-
 static int open_socket(struct udp_socket *s)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -154,7 +127,7 @@ static int open_socket(struct udp_socket *s)
 	s->sk = s->socket->sk;
 	err = bind_socket(s);
 	if (!err)
-		err = add_hooks(&s->id);
+		err = sroce_nf_hooks_add(s->id.net, s->id.ipv4);
 	if (err) {
 		sock_release(s->socket);
 		return err;
@@ -210,7 +183,7 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
-	remove_hooks(&s->id);
+	sroce_nf_hooks_remove(s->id.net, s->id.ipv4);
 	/* Includes an RCU grace period. */
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
 	if (s->id.ipv4)

@@ -56,7 +56,7 @@ struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
 {
 	struct sroce_qp *qp;
 
-	list_for_each_entry_rcu(qp, &gsis, gsi) {
+	list_for_each_entry_rcu(qp, &gsis, gsi.list) {
 		if (!sroce_qp_get(qp))
 			continue;
 		if (matches(qp, arg))
@@ -99,8 +99,8 @@ void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
 	 * Strangers can trigger this at a high rate, so only read the QPs of
 	 * other namespaces.
 	 */
-	list_for_each_entry_rcu(qp, &gsis, gsi) {
-		if (qp->net_cookie != net->net_cookie || !sroce_qp_get(qp))
+	list_for_each_entry_rcu(qp, &gsis, gsi.list) {
+		if (qp->gsi.net_cookie != net->net_cookie || !sroce_qp_get(qp))
 			continue;
 		sroce_count(qp, counter);
 		sroce_count(qp, SROCE_RX_PACKETS);
@@ -118,7 +118,7 @@ void sroce_qp_for_each(void (*visit)(struct sroce_qp *qp, const void *arg),
 	struct sroce_qp *qp;
 
 	rcu_read_lock();
-	list_for_each_entry_rcu(qp, &gsis, gsi)
+	list_for_each_entry_rcu(qp, &gsis, gsi.list)
 		visit(qp, arg);
 	rcu_read_unlock();
 
@@ -146,10 +146,10 @@ int sroce_qp_publish(struct sroce_qp *qp)
 		qp->qpn = SROCE_QPN_GSI;
 		/* The netdev's namespace may be going away. */
 		rcu_read_lock();
-		qp->net_cookie = dev_net(qp->dev->ndev)->net_cookie;
+		qp->gsi.net_cookie = dev_net(qp->dev->ndev)->net_cookie;
 		rcu_read_unlock();
 		spin_lock(&gsis_lock);
-		list_add_rcu(&qp->gsi, &gsis);
+		list_add_rcu(&qp->gsi.list, &gsis);
 		spin_unlock(&gsis_lock);
 		return 0;
 	}
@@ -174,7 +174,7 @@ void sroce_qp_unpublish(struct sroce_qp *qp)
 		return;
 	}
 	spin_lock(&gsis_lock);
-	list_del_rcu(&qp->gsi);
+	list_del_rcu(&qp->gsi.list);
 	spin_unlock(&gsis_lock);
 }
 

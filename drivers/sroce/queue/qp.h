@@ -252,7 +252,7 @@ struct sroce_recvq {
 	struct sroce_ooo_queue ooo;
 };
 
-/* Deferred work of a QP: bits of struct sroce_qp.todo. */
+/* Deferred work of a QP: bits of struct sroce_qp_run.todo. */
 enum sroce_qp_todo {
 	SROCE_TODO_SEND,	/* resume the requester */
 	SROCE_TODO_RESPOND,	/* resume the responder */
@@ -268,6 +268,32 @@ enum sroce_qp_todo {
 	/* Events of its SRQ to raise. */
 	SROCE_TODO_SRQ_LIMIT,	/* IB_EVENT_SRQ_LIMIT_REACHED */
 	SROCE_TODO_SRQ_ERR,	/* IB_EVENT_SRQ_ERR */
+};
+
+/**
+ * struct sroce_qp_run - schedule of a QP's deferred work (queue/qp_run.c)
+ * @work: work item
+ * @todo: bits of enum sroce_qp_todo
+ * @on_list: bit 0: the QP is on a CPU's run list
+ * @next: next QP on that list
+ * @timer_period: start of the last period in which a CPU's timer budget counted the QP
+ */
+struct sroce_qp_run {
+	struct work_struct work;
+	unsigned long todo;
+	unsigned long on_list;
+	struct sroce_qp *next;
+	u64 timer_period;
+};
+
+/**
+ * struct sroce_gsi - what tells GSI QPs apart, which all have number 1
+ * @list: entry in the list of GSI QPs; RCU
+ * @net_cookie: cookie of the device's network namespace
+ */
+struct sroce_gsi {
+	struct list_head list;
+	u64 net_cookie;
 };
 
 /**
@@ -295,16 +321,10 @@ enum sroce_qp_todo {
  * @pkey: P_Key for packets: an entry of the device's table
  * @attr: attributes for query_qp(), as they were set; protected by @mutex
  * @mutex: serializes modify_qp(); taken before the locks
- * @gsi: entry in the list of GSI QPs; RCU
- * @net_cookie: GSI: cookie of the device's network namespace
+ * @gsi: GSI QPs only
  * @sq: requester side
  * @rq: responder side
- * @work: work item for deferred work
- * @todo: bits of enum sroce_qp_todo
- * @on_run_list: bit 0: the QP is on a CPU's run list (queue/qp_run.c)
- * @next: next QP on that list
- * @timer_period: start of the last period in which a CPU's timer budget counted the QP
- *	(queue/qp_run.c)
+ * @run: schedule of its deferred work
  * @post_lock: serializes posts of kernel users; taken with interrupts off
  * @tx_grace: UC: RCU grace period after the stack released the last burst
  * @tx_full: wake the QP when the bursts of one path, or of both, have decreased
@@ -343,17 +363,12 @@ struct sroce_qp {
 	const u16 *pkey;
 	struct ib_qp_attr attr;
 	struct mutex mutex;	/* see above */
-	struct list_head gsi;
-	u64 net_cookie;
+	struct sroce_gsi gsi;
 
 	struct sroce_sendq sq ____cacheline_aligned_in_smp;
 	struct sroce_recvq rq ____cacheline_aligned_in_smp;
 
-	struct work_struct work;
-	unsigned long todo;
-	unsigned long on_run_list;
-	struct sroce_qp *next;
-	u64 timer_period;
+	struct sroce_qp_run run;
 	spinlock_t post_lock;	/* see above */
 	unsigned long tx_grace;
 	bool tx_full;

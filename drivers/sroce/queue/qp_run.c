@@ -53,14 +53,14 @@ static void run_list_add(struct sroce_qp *qp, bool soon)
 {
 	struct run_list *a;
 
-	if (soon ? test_and_set_bit(0, &qp->on_run_list) :
-		   !queue_work(qp->user ? queue : kernel_queue, &qp->work)) {
+	if (soon ? test_and_set_bit(0, &qp->run.on_list) :
+		   !queue_work(qp->user ? queue : kernel_queue, &qp->run.work)) {
 		sroce_qp_put(qp);
 	} else if (soon) {
 		a = this_cpu_ptr(&run_list);
-		qp->next = NULL;
+		qp->run.next = NULL;
 		*a->last = qp;
-		a->last = &qp->next;
+		a->last = &qp->run.next;
 	}
 }
 
@@ -72,7 +72,7 @@ void sroce_qp_wake(struct sroce_qp *qp, unsigned long todo)
 
 	if (!sroce_qp_get(qp))
 		return;
-	set_mask_bits(&qp->todo, 0, todo);
+	set_mask_bits(&qp->run.todo, 0, todo);
 	run_list_add(qp, soon);
 }
 
@@ -96,11 +96,11 @@ struct sroce_qp *sroce_softirq_next(void)
 
 	if (!qp)
 		return NULL;
-	a->first = qp->next;
+	a->first = qp->run.next;
 	if (!a->first)
 		a->last = &a->first;
 	/* From here on any CPU may queue the QP again. */
-	clear_bit_unlock(0, &qp->on_run_list);
+	clear_bit_unlock(0, &qp->run.on_list);
 	return qp;
 }
 
@@ -118,7 +118,7 @@ void sroce_softirq_close(void)
  * @since: start of the current period, ns
  * @spent: time that timers have used in this period, ns
  * @qps: number of QPs whose timers have fired in this period; their
- *	&sroce_qp.timer_period equals @since
+ *	&sroce_qp_run.timer_period equals @since
  */
 struct timer_budget {
 	u64 since;
@@ -140,8 +140,8 @@ u64 sroce_timer_budget_get(struct sroce_qp *qp)
 		t->qps = 0;
 	}
 	/* If its timers fire on two CPUs, both may count the QP. */
-	if (READ_ONCE(qp->timer_period) != t->since) {
-		WRITE_ONCE(qp->timer_period, t->since);
+	if (READ_ONCE(qp->run.timer_period) != t->since) {
+		WRITE_ONCE(qp->run.timer_period, t->since);
 		t->qps++;
 	}
 	return t->qps <= SROCE_TIMER_QPS || t->spent < SROCE_TIMER_SHARE_NS ? now : 0;

@@ -348,6 +348,8 @@ static const struct ib_device_ops ops = {
 /* sroce_dealloc_driver() undoes this.  It becomes an op only at the end. */
 static int init_device(struct sroce_device *dev, struct net_device *ndev)
 {
+	/* xa_init_flags() has one class per source file, and softirqs take this lock. */
+	static struct lock_class_key qp_counters_key;
 	int err;
 
 	dev->counters = alloc_percpu(struct sroce_counters);
@@ -361,6 +363,7 @@ static int init_device(struct sroce_device *dev, struct net_device *ndev)
 		goto err_mrs;
 	xa_init_flags(&dev->ahs, XA_FLAGS_ALLOC);
 	xa_init_flags(&dev->qp_counters, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_BH);
+	lockdep_set_class(&dev->qp_counters.xa_lock, &qp_counters_key);
 	netdev_hold(ndev, &dev->ndev_tracker, GFP_KERNEL);
 	dev->ndev = ndev;
 	ib_set_device_ops(&dev->ib, &ops);

@@ -76,6 +76,25 @@ static struct notifier_block netdev_notifier = {
 	.notifier_call = netdev_event,
 };
 
+/* The tables by which packets find QPs and SRQs. */
+static int __init init_tables(void)
+{
+	int err = sroce_qp_table_init();
+
+	if (err)
+		return err;
+	err = sroce_xrc_table_init();
+	if (err)
+		sroce_qp_table_exit();
+	return err;
+}
+
+static void exit_tables(void)
+{
+	sroce_xrc_table_exit();
+	sroce_qp_table_exit();
+}
+
 static int __init sroce_init(void)
 {
 	int err;
@@ -92,15 +111,12 @@ static int __init sroce_init(void)
 	err = sroce_rx_init();
 	if (err)
 		goto err_tx;
-	err = sroce_qp_table_init();
+	err = init_tables();
 	if (err)
 		goto err_loop;
-	err = sroce_xrc_table_init();
-	if (err)
-		goto err_qp;
 	err = sroce_qp_run_init();
 	if (err)
-		goto err_xrc;
+		goto err_tables;
 	err = sroce_odp_wq_init();
 	if (err)
 		goto err_run;
@@ -129,10 +145,8 @@ err_odp_wq:
 	sroce_odp_wq_exit();
 err_run:
 	sroce_qp_run_exit();
-err_xrc:
-	sroce_xrc_table_exit();
-err_qp:
-	sroce_qp_table_exit();
+err_tables:
+	exit_tables();
 err_loop:
 	sroce_loopback_exit();
 err_tx:
@@ -156,9 +170,8 @@ static void __exit sroce_exit(void)
 	sroce_dmabuf_exit();
 	sroce_odp_wq_exit();
 	sroce_qp_run_exit();
-	sroce_xrc_table_exit();
 	sroce_tx_drain();
-	sroce_qp_table_exit();
+	exit_tables();
 	sroce_wmem_exit();
 	sroce_loopback_exit();
 	sroce_burst_exit();

@@ -223,7 +223,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 		      HRTIMER_MODE_REL_SOFT);
 	hrtimer_setup(&qp->rq.pause, sroce_resp_timer_fired, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	INIT_WORK(&qp->work, sroce_qp_work);
+	INIT_WORK(&qp->run.work, sroce_qp_work);
 	qp->tx_grace = get_state_synchronize_rcu();
 	sroce_fault_setup(&qp->sq.paging.fault, &qp->mem, sroce_qp_free,
 			  resume_requester);

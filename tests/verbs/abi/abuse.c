@@ -166,9 +166,10 @@ static const struct bad_sqe bad_sqes[] = {
 	{ "unknown opcodes", opcode,
 	  { 10, 11, 12, 13, 16, 31, 32, 64, 128, 255 },
 	  IBV_WC_LOC_QP_OP_ERR },
-	{ "invalidating nothing", opcode, { SROCE_WR_LOCAL_INV },
-	  IBV_WC_MW_BIND_ERR },
-	{ "binding nothing", opcode, { SROCE_WR_BIND_MW }, IBV_WC_MW_BIND_ERR },
+	{ "local invalidation of a key that does not exist", opcode,
+	  { SROCE_WR_LOCAL_INV }, IBV_WC_MW_BIND_ERR },
+	{ "bind of a window that does not exist", opcode,
+	  { SROCE_WR_BIND_MW }, IBV_WC_MW_BIND_ERR },
 	{ "reserved field of a bind", bind_reserved, { 1, 0x80000000 },
 	  IBV_WC_LOC_QP_OP_ERR },
 	{ "unknown flags", flags, { 0x10, 0x20, 0x40, 0x80, 0xf0 },
@@ -189,7 +190,8 @@ static const struct bad_sqe bad_sqes[] = {
 	{ "lengths that overflow", lengths,
 	  { 0xffffffff, 0x80000000, 0x40000000, 0x20000001 },
 	  IBV_WC_LOC_LEN_ERR },
-	{ "results of an atomic", atomic_length, { 1, 7, 9, 16, 0xffffffff },
+	{ "length of an atomic's result",
+	  atomic_length, { 1, 7, 9, 16, 0xffffffff },
 	  IBV_WC_LOC_LEN_ERR },
 	{ "lengths of an atomic WRITE", word_length,
 	  { 1, 4, 7, 9, 16, 0x80000000, 0xffffffff }, IBV_WC_LOC_LEN_ERR },
@@ -205,7 +207,7 @@ static const struct bad_sqe bad_sqes[] = {
 	  IBV_WC_LOC_QP_OP_ERR },
 	{ "FLUSH of more than 2 GiB", flush_length, { 0x80000001, 0xffffffff },
 	  IBV_WC_LOC_LEN_ERR },
-	{ "keys", key, { 1, 0xff, 0xffffffff, 0x12345678 },
+	{ "unknown keys", key, { 1, 0xff, 0xffffffff, 0x12345678 },
 	  IBV_WC_LOC_PROT_ERR },
 };
 
@@ -640,17 +642,19 @@ GROUP(abuse)
 {
 	static const unsigned int seeds[] = { 1, 22, 333 };
 	static const struct test tests[] = {
-		{ "receive entries", bad_rqe },
+		{ "receive entries with bad SGE counts or reserved bits",
+		  bad_rqe },
 		{ "impossible tails of the send queue", bad_send_tail },
 		{ "impossible tails of the receive queue", bad_receive_tail },
 		{ "impossible tails of a UD QP's send queue",
 		  bad_datagram_send_tail },
 		{ "impossible tails of a UD QP's receive queue",
 		  bad_datagram_receive_tail },
-		{ "a tail of a send queue that is not there",
+		{ "tail of a send queue without entries",
 		  tail_without_queue },
 		{ "impossible head of a completion queue", bad_cq_head },
-		{ "the kernel's own words and completions", kernel_words },
+		{ "overwritten words and completions of the kernel",
+		  kernel_words },
 	};
 	size_t i;
 

@@ -249,17 +249,19 @@ static void set_up(const void *arg)
 void tap_begin(void)
 {
 	other_pid = start_other(&others_fd);
-	run_test(set_up, NULL, "victims");
-	run_test(other_goes_on, NULL, "another process");
+	run_test(set_up, NULL, "connections of the attacking process");
+	run_test(other_goes_on, NULL, "a connection of another process");
 }
 
 void other_process_goes_on(void)
 {
-	run_test(other_goes_on, NULL, "another process goes on");
+	run_test(other_goes_on, NULL,
+		 "the connection of another process still works");
 }
 
 void tap_end(void)
 {
 	other_process_goes_on();
-	run_test(others, &other_pid, "nobody else has noticed");
+	run_test(others, &other_pid,
+		 "connections of other processes still work");
 }

@@ -25,14 +25,16 @@ static struct ibv_send_wr request(uint64_t id, const struct datagram *d,
 				  struct ibv_sge *sge, struct ibv_ah *ah,
 				  uint32_t qpn)
 {
-	return (struct ibv_send_wr){
-		.wr_id = id, .sg_list = sge, .num_sge = d->length ? 1 : 0,
-		.opcode = d->with_imm ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
-		.send_flags = IBV_SEND_SIGNALED | d->flags,
-		.imm_data = htonl(d->imm),
-		.wr.ud.ah = ah, .wr.ud.remote_qpn = qpn,
-		.wr.ud.remote_qkey = d->qkey ? d->qkey : QKEY,
-	};
+	struct ibv_send_wr wr = ud_wr(ah, qpn, id, sge);
+
+	wr.num_sge = d->length ? 1 : 0;
+	if (d->with_imm)
+		wr.opcode = IBV_WR_SEND_WITH_IMM;
+	wr.send_flags |= d->flags;
+	wr.imm_data = htonl(d->imm);
+	if (d->qkey)
+		wr.wr.ud.remote_qkey = d->qkey;
+	return wr;
 }
 
 static int post_to(struct pair *pair, uint64_t id, const struct datagram *d,
@@ -315,15 +317,16 @@ GROUP(datagram)
 {
 	static const struct test tests[] = {
 		{ "UD: all sizes, immediate data, inline", sizes },
-		{ "UD: the GRH", grh },
-		{ "UD: the GRHs of a list", listed },
-		{ "UD: an answer to the sender", answer },
+		{ "UD: GRH in front of the data", grh },
+		{ "UD: GRHs of datagrams that were posted as a list", listed },
+		{ "UD: reply to the sender of a datagram", answer },
 		{ "UD: wrong Q_Key", wrong_qkey },
-		{ "UD: the QP's own Q_Key", own_qkey },
+		{ "UD: a Q_Key with the highest bit set means the sender's own",
+		  own_qkey },
 		{ "UD: wrong QP number", wrong_qpn },
 		{ "UD: no receive request", no_room },
 		{ "UD: longer than the MTU", too_long },
-		{ "UD: 32 in a row", stream },
+		{ "UD: 32 datagrams posted as a list", stream },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

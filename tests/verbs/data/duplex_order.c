@@ -85,7 +85,7 @@ static void answers_leave(const void *arg)
 COMMAND(duplex_order)
 {
 	static const struct test tests[] = {
-		{ "answers leave while requests stream", answers_leave },
+		{ "responses are sent while requests stream", answers_leave },
 	};
 
 	fabric_open();

@@ -140,24 +140,6 @@ static void aborted(const void *arg)
 	pair_down(&pair);
 }
 
-static void too_many(const void *arg)
-{
-	struct ibv_qp_ex *qp;
-	struct pair pair;
-	uint32_t i;
-
-	(void)arg;
-	REQUIRE(pair_up(&pair, &extended));
-	qp = ibv_qp_to_qp_ex(pair.a.qp);
-	ibv_wr_start(qp);
-	for (i = 0; i <= pair.a.cap.max_send_wr; i++)
-		begin_write(&pair, qp, i);
-	CHECK_CALL(ibv_wr_complete(qp), ENOMEM);
-	CHECK(quiet(pair.a.scq));
-	works(&pair);
-	pair_down(&pair);
-}
-
 /* Completions by the extended way */
 
 #define WC_FLAGS (IBV_WC_STANDARD_FLAGS |				\
@@ -296,7 +278,6 @@ GROUP(extended)
 		{ "ibv_wr_*(): atomics", atomics },
 		{ "ibv_wr_*(): UD", datagram },
 		{ "ibv_wr_*(): abort and errors", aborted },
-		{ "ibv_wr_*(): more than the queue holds", too_many },
 		{ "ibv_create_cq_ex(): fields and timestamps", timestamps },
 		{ "the clock of timestamps", raw_clock },
 	};

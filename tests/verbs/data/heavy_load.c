@@ -130,7 +130,8 @@ static const struct test tests[] = {
 	{ "16 WRITEs of 64 KiB", rdma, &write_op },
 	{ "a READ of 1016 KiB", one, &read_op },
 	{ "a WRITE of 1016 KiB", one, &write_op },
-	{ "16 SENDs of 64 KiB to a peer that is late", late_receives, NULL },
+	{ "16 SENDs of 64 KiB to a peer that posts receives late",
+	  late_receives, NULL },
 };
 
 COMMAND(heavy_load)

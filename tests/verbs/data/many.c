@@ -359,7 +359,8 @@ GROUP(many)
 	static const enum ibv_qp_type rc = IBV_QPT_RC;
 	static const struct test tests[] = {
 		{ "16 pairs of QPs share completion queues", shared_cq },
-		{ "SENDs of all sizes both ways at once", both_ways, &rc },
+		{ "SENDs of all sizes in both directions at once",
+		  both_ways, &rc },
 		{ "two threads post to one QP", two_posters },
 		{ "atomics of two QPs and the CPU on one word", adders },
 	};

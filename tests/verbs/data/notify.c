@@ -224,14 +224,15 @@ static void two_queues(const void *arg)
 GROUP(notify)
 {
 	static const struct test tests[] = {
-		{ "one event for one request", one_event },
+		{ "each ibv_req_notify_cq() raises one event", one_event },
 		{ "solicited events only", solicited },
-		{ "any completion, and a solicited one", any_and_solicited },
-		{ "WRITE with immediate and errors are solicited",
+		{ "armed for any and for solicited completions",
+		  any_and_solicited },
+		{ "solicited events for WRITE with immediate and for errors",
 		  solicited_others },
-		{ "200 times armed and slept", arm_and_sleep },
-		{ "reminders of nothing", reminders },
-		{ "two completion queues on a channel", two_queues },
+		{ "no event is lost in 200 waits", arm_and_sleep },
+		{ "no event without a new completion", reminders },
+		{ "two completion queues share a channel", two_queues },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

@@ -278,36 +278,6 @@ static void atomic_list(const void *arg)
 	pair_down(&pair);
 }
 
-/* Operations that a type of QP does not have are refused when posted. */
-static void refused(const void *arg)
-{
-	static const enum ibv_wr_opcode not_uc[] = {
-		IBV_WR_RDMA_READ, IBV_WR_ATOMIC_CMP_AND_SWP,
-		IBV_WR_ATOMIC_FETCH_AND_ADD, IBV_WR_SEND_WITH_INV,
-	};
-	static const enum ibv_wr_opcode nobody[] = { IBV_WR_TSO };
-	const struct options options = { .type = *(const enum ibv_qp_type *)arg };
-	struct ibv_send_wr wr = {}, *bad;
-	struct pair pair;
-	size_t i;
-
-	REQUIRE(pair_up(&pair, &options));
-	for (i = 0; i < ARRAY_SIZE(nobody); i++) {
-		wr.opcode = nobody[i];
-		bad = NULL;
-		CHECK_CALL(ibv_post_send(pair.a.qp, &wr, &bad), EOPNOTSUPP);
-		CHECK(bad == &wr);
-	}
-	for (i = 0; options.type == IBV_QPT_UC && i < ARRAY_SIZE(not_uc); i++) {
-		wr.opcode = not_uc[i];
-		CHECK_CALL(ibv_post_send(pair.a.qp, &wr, &bad), EINVAL);
-	}
-	wr.opcode = 200;
-	CHECK_CALL(ibv_post_send(pair.a.qp, &wr, &bad), EINVAL);
-	works(&pair);
-	pair_down(&pair);
-}
-
 /* A message of UC that finds no receive request is lost, the next is not. */
 static void uc_without_receive(const void *arg)
 {
@@ -331,7 +301,6 @@ static void uc_without_receive(const void *arg)
 
 GROUP(ops)
 {
-	static const enum ibv_qp_type rc = IBV_QPT_RC, uc = IBV_QPT_UC;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(opcodes); i++)
@@ -341,11 +310,10 @@ GROUP(ops)
 	for (i = 0; i < ARRAY_SIZE(opcodes) - 1; i++)
 		run_test(inline_data, &opcodes[i].opcode,
 			 "RC %s inline, up to 976 bytes", opcodes[i].name);
-	run_test(inline_is_copied, NULL, "inline data is copied by the post");
+	run_test(inline_is_copied, NULL,
+		 "inline data is copied by ibv_post_send()");
 	run_test(compare_and_swap, NULL, "RC compare-and-swap");
 	run_test(fetch_and_add, NULL, "RC fetch-and-add");
 	run_test(atomic_list, NULL, "RC atomic with a scattered result");
-	run_test(refused, &rc, "RC: operations that are refused");
-	run_test(refused, &uc, "UC: operations that are refused");
 	run_test(uc_without_receive, NULL, "UC: no receive request");
 }

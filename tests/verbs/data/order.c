@@ -403,23 +403,26 @@ GROUP(order)
 	static const int one = 1, four = 4, sixteen = 16;
 	static const uint32_t all = SHORT_WRITES, middle = 17;
 	static const struct test tests[] = {
-		{ "unsignalled requests complete in silence", unsignalled },
-		{ "sq_sig_all", all_signalled },
+		{ "unsignalled requests raise no completion", unsignalled },
+		{ "sq_sig_all signals every request", all_signalled },
 		{ "a fenced SEND waits for the READ before it", fenced_send },
 		{ "a fenced SEND waits for an atomic", fenced_after_atomic },
-		{ "WRITEs land in order", writes_in_order },
+		{ "the last of several WRITEs to one place wins",
+		  writes_in_order },
 		{ "96 READs and atomics, max_rd_atomic 1", many_reads, &one },
 		{ "96 READs and atomics, max_rd_atomic 4", many_reads, &four },
 		{ "96 READs and atomics, max_rd_atomic 16", many_reads,
 		  &sixteen },
 		{ "UC posts from two processors", two_processors },
 		{ "PSNs wrap", psn_wrap },
-		{ "lists of work requests", post_list },
-		{ "a bad request in a list", bad_in_list },
+		{ "lists of eight work requests", post_list },
+		{ "requests behind an invalid one in a list are not posted",
+		  bad_in_list },
 		{ "a list of short WRITEs", short_writes, &all },
 		{ "a list of short WRITEs, one of them beyond the region",
 		  short_writes, &middle },
-		{ "full queues", full_queues },
+		{ "full send and receive queues return ENOMEM and lose nothing",
+		  full_queues },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

@@ -125,21 +125,6 @@ static void peer_is_gone(const void *arg)
 	pair_down(&pair);
 }
 
-static void send_datagram(struct pair *pair, uint64_t wr_id)
-{
-	struct ibv_sge sge = piece(&pair->a, 0, 1000);
-	struct ibv_send_wr wr = {
-		.wr_id = wr_id, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
-		.wr.ud = {
-			.ah = pair->a.ah, .remote_qpn = pair->b.qp->qp_num,
-			.remote_qkey = QKEY,
-		},
-	};
-
-	CHECK_CALL(post_one(&pair->a, &wr), 0);
-}
-
 static void datagrams(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };
@@ -152,7 +137,7 @@ static void datagrams(const void *arg)
 	CHECK_CALL(limit(pair.a.qp, 1000), 0);
 	start = now_ms();
 	for (i = 0; i < 50; i++)
-		send_datagram(&pair, i);
+		CHECK_CALL(post_datagram(&pair.a, &pair.b, i, 1000), 0);
 	for (i = 0; i < 50; i++)
 		EXPECT(pair.a.scq, pair.a.qp, .wr_id = i, .opcode = IBV_WC_SEND);
 	/* 50,000 bytes at 125 in a millisecond. */
@@ -234,17 +219,18 @@ GROUP(pacing)
 {
 	static const enum ibv_qp_type rc = IBV_QPT_RC, uc = IBV_QPT_UC;
 	static const struct test tests[] = {
-		{ "rate limit: what it can be", capabilities },
-		{ "rate limit: RC keeps it, others are not held up", keeps_rate,
-		  &rc },
+		{ "rate limit: limits and QP types that the device reports",
+		  capabilities },
+		{ "rate limit: RC keeps it and does not delay other QPs",
+		  keeps_rate, &rc },
 		{ "rate limit: UC keeps it", keeps_rate, &uc },
-		{ "rate limit: lifted while the peer is not ready",
+		{ "rate limit: removed while the peer is not ready",
 		  lifted_while_peer_is_not_ready },
-		{ "rate limit: the peer is gone", peer_is_gone },
+		{ "rate limit: retries end if the peer is gone", peer_is_gone },
 		{ "rate limit: UD keeps it", datagrams },
-		{ "rate limit: lifted while requests wait", lifted },
-		{ "rate limit: in which states", states },
-		{ "rate limit: refused", refused },
+		{ "rate limit: removed while requests wait", lifted },
+		{ "rate limit: set and cleared by state changes", states },
+		{ "rate limit: invalid values are refused", refused },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

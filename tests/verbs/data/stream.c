@@ -229,12 +229,12 @@ static void stream(const void *arg)
 COMMAND(stream)
 {
 	static const struct test tests[] = {
-		{ "the counter counts", calibrate },
+		{ "the counter of system calls counts", calibrate },
 		{ "ibv_post_recv() makes no system call", receive },
-		{ "ibv_poll_cq() and ibv_req_notify_cq() make none",
+		{ "ibv_poll_cq() and ibv_req_notify_cq() make no system call",
 		  poll_and_arm },
-		{ "ibv_start_poll() makes none", poll_extended },
-		{ "one by one: at most one for each post", ping_pong },
+		{ "ibv_start_poll() makes no system call", poll_extended },
+		{ "single posts make at most one system call each", ping_pong },
 	};
 	static const struct stream streams[] = {
 		{ "WRITE", IBV_WR_RDMA_WRITE, 2 },

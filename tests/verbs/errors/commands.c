@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Malformed commands: write() and ioctl() on the device's file, and the driver data
- * that sroce adds to the commands of the RDMA core.
+ * The driver's part of uverbs commands: driver data that is too short, too long or
+ * reserved, and responses that have nowhere to go.  uverbs itself checks the rest.
  */
 #include <fcntl.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -48,35 +48,6 @@ static int send_raw(struct things *t, struct raw *raw, uint32_t command,
 	errno = 0;
 	return write(t->context->cmd_fd, raw, length) == (ssize_t)length ?
 	       0 : errno;
-}
-
-static int header(struct things *t, uint32_t command, size_t length,
-		  unsigned int in_words, unsigned int out_words)
-{
-	struct raw raw = { .hdr = { command, in_words, out_words } };
-
-	raw.response = (uintptr_t)answer;
-	errno = 0;
-	return write(t->context->cmd_fd, &raw, length) < 0 ? errno : 0;
-}
-
-static void headers(struct things *t)
-{
-	const uint32_t pd = IB_USER_VERBS_CMD_ALLOC_PD;
-
-	REFUSED("write()", "0 bytes", EINVAL, header(t, pd, 0, 0, 0));
-	REFUSED("write()", "less than a header", EINVAL,
-		header(t, pd, 4, 1, 1));
-	REFUSED("write()", "length differs from the header's", EINVAL,
-		header(t, pd, 16, 5, 1));
-	REFUSED("write()", "an unknown command", EOPNOTSUPP,
-		header(t, 77, 16, 4, 1));
-	REFUSED("write()", "an unknown flag of commands", EINVAL,
-		header(t, pd | 1 << 24, 16, 4, 1));
-	REFUSED("write()", "no room for the response", ENOSPC,
-		header(t, pd, 16, 4, 0));
-	REFUSED("write()", "a truncated command", ENOSPC,
-		header(t, pd, 12, 3, 1));
 }
 
 /*
@@ -307,47 +278,6 @@ static int send_request(struct things *t, struct request *r)
 
 #define REQUEST(...) send_request(t, &(struct request) { __VA_ARGS__ })
 
-static void requests(struct things *t)
-{
-	const uint16_t pd = UVERBS_OBJECT_PD, query = SROCE_METHOD_PD_QUERY;
-	const struct ib_uverbs_attr good = {
-		.attr_id = SROCE_ATTR_PD_QUERY_HANDLE,
-		.flags = UVERBS_ATTR_F_MANDATORY, .data = t->pd->handle,
-	};
-	const struct ib_uverbs_attr unknown = {
-		.attr_id = SROCE_ATTR_PD_QUERY_HANDLE + 5,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-	};
-
-	REFUSED("ioctl()", "an unknown ioctl number", ENOTTY,
-		ioctl(t->context->cmd_fd, _IOWR(RDMA_IOCTL_MAGIC, 77,
-						struct ib_uverbs_ioctl_hdr),
-		      answer) ? errno : 0);
-	REFUSED("ioctl()", "request address not mapped", EFAULT,
-		ioctl(t->context->cmd_fd, RDMA_VERBS_IOCTL, 4096) ? errno : 0);
-	REFUSED("ioctl()", "an unknown object", EPROTONOSUPPORT,
-		REQUEST({ .object_id = 0xffe, .method_id = query }));
-	REFUSED("ioctl()", "an unknown method", EPROTONOSUPPORT,
-		REQUEST({ .object_id = pd, .method_id = 0xffe }));
-	REFUSED("ioctl()", "reserved bits", EPROTONOSUPPORT,
-		REQUEST({ .object_id = pd, .method_id = query,
-			  .num_attrs = 1, .reserved1 = 1 }, { good }));
-	REFUSED("ioctl()", "length differs from that of the attributes",
-		EINVAL, REQUEST({ .object_id = pd, .method_id = query,
-				  .num_attrs = 1, .length = 24 }, { good }));
-	REFUSED("ioctl()", "length 65535", EINVAL,
-		REQUEST({ .object_id = pd, .method_id = query,
-			  .num_attrs = 1, .length = 65535 }, { good }));
-	REFUSED("ioctl() PD_QUERY", "no handle", EINVAL,
-		REQUEST({ .object_id = pd, .method_id = query }));
-	REFUSED("ioctl() PD_QUERY", "the handle given twice", EINVAL,
-		REQUEST({ .object_id = pd, .method_id = query,
-			  .num_attrs = 2 }, { good, good }));
-	REFUSED("ioctl() PD_QUERY", "an unknown attribute",
-		EPROTONOSUPPORT, REQUEST({ .object_id = pd, .method_id = query,
-			  .num_attrs = 2 }, { good, unknown }));
-}
-
 static int query_dm(struct things *t, uint32_t handle, void *to, size_t length)
 {
 	return REQUEST({ .object_id = UVERBS_OBJECT_DM,
@@ -364,6 +294,9 @@ static void our_methods(struct things *t)
 	const size_t size = sizeof(struct sroce_dm_query_resp);
 	const char *verb = "ioctl() DM_QUERY";
 
+	REFUSED("ioctl() PD_QUERY", "no handle", EINVAL,
+		REQUEST({ .object_id = UVERBS_OBJECT_PD,
+			  .method_id = SROCE_METHOD_PD_QUERY }));
 	REFUSED(verb, "no such handle", ENOENT,
 		query_dm(t, 0x123456, answer, size));
 	REFUSED(verb, "a PD", EINVAL,
@@ -381,11 +314,9 @@ GROUP(commands)
 
 	if (!things_up(&t))
 		return;
-	headers(&t);
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		our_part(&t, &commands[i]);
 	special(&t);
-	requests(&t);
 	our_methods(&t);
 	things_down(&t);
 }

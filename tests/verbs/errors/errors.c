@@ -15,7 +15,8 @@ static void create(const void *arg)
 void bystander_up(void)
 {
 	if (!bystander.a.qp)
-		run_test(create, NULL, "a bystander");
+		run_test(create, NULL,
+			 "a connection that must not be affected");
 }
 
 static void check(const void *arg)
@@ -26,5 +27,5 @@ static void check(const void *arg)
 
 void bystander_is_well(void)
 {
-	run_test(check, NULL, "the bystander is well");
+	run_test(check, NULL, "the connection that must not be affected works");
 }

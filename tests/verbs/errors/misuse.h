@@ -39,7 +39,7 @@ void refused(const char *verb, const char *what, const char *name, int want,
  * @qp: RC in RESET
  * @mr: on @buf
  * @mw: a window of type 2
- * @dm: device memory, 4096 bytes
+ * @dm: device memory, 100 bytes
  * @ah: leads to hosts[1]
  * @td: a thread domain
  * @buf: two pages

@@ -188,34 +188,6 @@ static void too_long(const void *arg)
 	pair_down(&pair);
 }
 
-/* Requests that the provider refuses itself. */
-static void refused_by_post(const void *arg)
-{
-	const struct options options = { .inline_data = 32, .sge = 2 };
-	struct ibv_sge sge[100] = {};
-	struct ibv_send_wr wr;
-	struct pair pair;
-
-	(void)arg;
-	REQUIRE(pair_up(&pair, &options));
-	wr = rdma_wr(&pair.b, IBV_WR_RDMA_WRITE, 1, sge,
-		     pair.a.cap.max_send_sge + 1, 0);
-	CHECK_CALL(post_one(&pair.a, &wr), EINVAL);
-	CHECK_CALL(post_recv_sge(&pair.a, 1, sge, pair.a.cap.max_recv_sge + 1),
-		   EINVAL);
-	CHECK_CALL(post_recv_sge(&pair.a, 1, sge, -1), EINVAL);
-	wr.num_sge = -1;
-	CHECK_CALL(post_one(&pair.a, &wr), EINVAL);
-	wr.num_sge = 1;
-	sge[0] = piece(&pair.a, 0, pair.a.cap.max_inline_data + 1);
-	wr.send_flags |= IBV_SEND_INLINE;
-	CHECK_CALL(post_one(&pair.a, &wr), EINVAL);
-	wr.send_flags = 1 << 20;
-	CHECK_CALL(post_one(&pair.a, &wr), EINVAL);
-	CHECK(works(&pair));
-	pair_down(&pair);
-}
-
 static bool cq_error(const struct side *side)
 {
 	struct ibv_async_event event;
@@ -414,12 +386,7 @@ static void ud_with(struct pair *pair, struct ibv_ah *ah, uint32_t lkey,
 		    enum ibv_wc_status status)
 {
 	struct ibv_sge sge = piece(&pair->a, 0, 8);
-	struct ibv_send_wr wr = {
-		.wr_id = 1, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
-		.wr.ud.ah = ah, .wr.ud.remote_qpn = pair->b.qp->qp_num,
-		.wr.ud.remote_qkey = QKEY,
-	};
+	struct ibv_send_wr wr = ud_wr(ah, pair->b.qp->qp_num, 1, &sge);
 
 	sge.lkey ^= lkey;
 	CHECK_CALL(post_one(&pair->a, &wr), 0);
@@ -465,34 +432,37 @@ GROUP(requests)
 	static const enum ibv_wr_opcode send = IBV_WR_SEND,
 		write = IBV_WR_RDMA_WRITE, read = IBV_WR_RDMA_READ;
 	static const struct test tests[] = {
-		{ "length 0 needs no key", zero_length },
-		{ "a receive request comes later, timer 10 us",
+		{ "requests of length 0 need no key", zero_length },
+		{ "receive posted after the SEND, RNR timer 10 us",
 		  rnr_then_success, &soon },
-		{ "a receive request comes later, timer 1.28 ms",
+		{ "receive posted after the SEND, RNR timer 1.28 ms",
 		  rnr_then_success, &later },
-		{ "the peer is gone", peer_gone },
-		{ "the peer is gone: noticed in time", gone_in_time },
-		{ "retry_cnt 0", no_retry },
-		{ "local memory deregistered under way", dereg_in_flight,
-		  &local },
-		{ "remote memory deregistered under way", dereg_in_flight,
-		  &remote },
+		{ "the peer's QP is destroyed: retries run out, then flushes",
+		  peer_gone },
+		{ "the peer's QP is destroyed: reported within four times the timeouts",
+		  gone_in_time },
+		{ "retry_cnt 0: fails after the first timeout", no_retry },
+		{ "local memory deregistered during a transfer",
+		  dereg_in_flight, &local },
+		{ "remote memory deregistered during a transfer",
+		  dereg_in_flight, &remote },
 		{ "SEND longer than 2 GiB", too_long, &send },
 		{ "WRITE longer than 2 GiB", too_long, &write },
 		{ "READ longer than 2 GiB", too_long, &read },
-		{ "refused by the post itself", refused_by_post },
-		{ "completion queue overflow", cq_overflow },
-		{ "what is before a fault succeeds", in_order },
-		{ "what has left before a fault asks for its answer",
+		{ "completion queue overflow raises an event", cq_overflow },
+		{ "requests before a faulty one succeed", in_order },
+		{ "requests sent before a fault ask for an ACK",
 		  asked_before_fault },
-		{ "what is in a burst before a fault asks for its answer",
+		{ "packets in a burst before a fault ask for an ACK",
 		  burst_before_fault },
-		{ "READs before a bad WRITE are answered", read_then_refused },
+		{ "READs before a bad WRITE get their data",
+		  read_then_refused },
 		{ "READ: the peer's max_dest_rd_atomic is 0",
 		  reads_not_accepted, &no },
 		{ "atomic: the peer's max_dest_rd_atomic is 0",
 		  reads_not_accepted, &yes },
-		{ "UD: wrong PD, key, receive buffer", ud_faults },
+		{ "UD: AH of another PD, wrong lkey, bad receive buffer",
+		  ud_faults },
 	};
 
 	bystander_up();

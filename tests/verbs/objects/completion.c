@@ -428,18 +428,22 @@ static void overrun_ignored(const void *arg)
 GROUP(completion)
 {
 	static const struct test tests[] = {
-		{ "CQ: resized, nothing lost", resized },
-		{ "CQ: resized in the middle of traffic", resized_in_traffic },
-		{ "CQ: resized when it is armed", resized_armed },
-		{ "CQ: resized while somebody arms it", resized_while_armed },
-		{ "CQ: completions go with RESET", reset },
-		{ "CQ: completions go with their QP", destroyed },
-		{ "CQ: armed when one is there", armed_late },
-		{ "CQ: armed when a solicited one is there",
+		{ "CQ: resized, no completion is lost", resized },
+		{ "CQ: resized under traffic, no completion is lost",
+		  resized_in_traffic },
+		{ "CQ: an event comes if an armed CQ was resized",
+		  resized_armed },
+		{ "CQ: resized while another thread arms it",
+		  resized_while_armed },
+		{ "CQ: RESET removes the completions of its QP only", reset },
+		{ "CQ: destroying a QP removes its completions only",
+		  destroyed },
+		{ "CQ: armed after an unpolled completion", armed_late },
+		{ "CQ: armed for solicited events after an unpolled solicited completion",
 		  armed_late_for_solicited },
-		{ "CQ: moderated", moderated },
-		{ "CQ: moderated, an event for each batch", told_once },
-		{ "CQ: overrun ignored", overrun_ignored },
+		{ "CQ: moderation by count and by time", moderated },
+		{ "CQ: moderation raises an event for each batch", told_once },
+		{ "CQ: overruns are ignored if asked for", overrun_ignored },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

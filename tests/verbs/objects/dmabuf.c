@@ -200,8 +200,9 @@ static void read_only(const void *arg)
 GROUP(dmabuf)
 {
 	static const struct test tests[] = {
-		{ "dma-buf: bad use", bad_use },
-		{ "dma-buf: opened to be read only", read_only },
+		{ "dma-buf: invalid registrations are refused", bad_use },
+		{ "dma-buf: a read-only file allows only remote READs",
+		  read_only },
 	};
 	size_t i;
 

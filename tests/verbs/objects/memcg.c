@@ -225,12 +225,13 @@ static void no_group(const void *arg)
 GROUP(memcg)
 {
 	static const struct test memory[] = {
-		{ "a queue is charged to the memory cgroup", charged },
-		{ "what the group does not allow is ENOMEM", limited },
+		{ "queues are charged to the memory cgroup", charged },
+		{ "queues above the limit of the memory cgroup fail with ENOMEM",
+		  limited },
 	};
 	static const struct test objects[] = {
 		{ "objects are counted by the rdma cgroup", few_objects },
-		{ "open devices, too", few_handles },
+		{ "open devices are counted by the rdma cgroup", few_handles },
 	};
 
 	if (enter_group("+memory", CGROUP "/memory.current"))

@@ -256,22 +256,55 @@ static void null_received(const void *arg)
 	pair_down(&pair);
 }
 
-static void bad_flags(const void *arg)
+/* The largest addresses that the region can have, and the smallest. */
+static void iova(const void *arg)
 {
-	struct pair pair;
+	static const uint64_t iovas[] = {
+		0, 0x10000, 0x7fffffff0000, -65536ull,
+	};
 	struct ibv_mr *mr;
+	struct pair pair;
+	size_t i;
 
 	(void)arg;
 	REQUIRE(pair_up(&pair, NULL));
-	CHECK(!ibv_reg_mr(pair.a.pd, pair.a.buf, 100, IBV_ACCESS_REMOTE_WRITE) &&
-	      errno == EINVAL);
-	mr = ibv_reg_mr(pair.a.pd, pair.a.buf, 100,
-			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_RELAXED_ORDERING);
-	REQUIRE(CHECK(mr));
-	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0,
-			   IBV_ACCESS_REMOTE_WRITE) == IBV_REREG_MR_ERR_CMD &&
-	      errno == EINVAL);
-	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	for (i = 0; i < ARRAY_SIZE(iovas); i++) {
+		mr = ibv_reg_mr_iova(pair.b.pd, pair.b.buf, 65536, iovas[i],
+				     ALL_ACCESS);
+		REQUIRE(CHECK(mr));
+		write_to(&pair, iovas[i] + 60000, mr->rkey, IBV_WC_SUCCESS);
+		CHECK(filled(pair.b.buf + 60000, LENGTH, iovas[i] + 60000));
+		CHECK_CALL(ibv_dereg_mr(mr), 0);
+	}
+	pair_down(&pair);
+}
+
+/* Far more memory than there is: an error, and no crash or hang. */
+static void huge(const void *arg)
+{
+	static const int bits[] = { 40, 46, 50, 56, 62, 63 };
+	struct pair pair;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	for (i = 0; i < ARRAY_SIZE(bits); i++) {
+		CHECK(!ibv_reg_mr(pair.a.pd, pair.a.buf, 1ul << bits[i], 0));
+		CHECK(errno == ENOMEM || errno == EFAULT || errno == EINVAL);
+	}
+	pair_down(&pair);
+}
+
+/* A flag that a driver may ignore. */
+static void relaxed_ordering(const void *arg)
+{
+	const struct options options = {
+		.mr_access = ALL_ACCESS | IBV_ACCESS_RELAXED_ORDERING,
+	};
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
 	CHECK(works(&pair));
 	pair_down(&pair);
 }
@@ -279,14 +312,17 @@ static void bad_flags(const void *arg)
 GROUP(memory)
 {
 	static const struct test tests[] = {
-		{ "MR: other rights", rereg_access },
-		{ "MR: other rights, pinned anew", rereg_writable },
-		{ "MR: another domain", rereg_pd },
-		{ "MR: other memory", rereg_translation },
-		{ "MR: addresses from 0", zero_based },
-		{ "MR: null, read and written to", null_region },
-		{ "MR: null, received into", null_received },
-		{ "MR: flags", bad_flags },
+		{ "ibv_rereg_mr(): other access flags", rereg_access },
+		{ "ibv_rereg_mr(): pages that were read-only become writable",
+		  rereg_writable },
+		{ "ibv_rereg_mr(): another PD", rereg_pd },
+		{ "ibv_rereg_mr(): another buffer", rereg_translation },
+		{ "MR: zero-based addresses", zero_based },
+		{ "MR: null region in WRITEs, READs and SENDs", null_region },
+		{ "MR: null region as a receive buffer", null_received },
+		{ "MR: lowest and highest virtual addresses", iova },
+		{ "MR: far more memory than there is", huge },
+		{ "MR: relaxed ordering is accepted", relaxed_ordering },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

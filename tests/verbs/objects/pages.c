@@ -246,11 +246,12 @@ GROUP(pages)
 	static const int pinned = ALL_ACCESS;
 	static const int on_demand = ALL_ACCESS | IBV_ACCESS_ON_DEMAND;
 	static const struct test tests[] = {
-		{ "pages: hugetlb", hugetlb },
-		{ "pages: transparent huge pages", transparent },
-		{ "pages: written to after a fork", forked },
-		{ "pages: tagged addresses", tagged, &pinned },
-		{ "pages: tagged addresses, on demand", tagged, &on_demand },
+		{ "pages: MR on hugetlb pages", hugetlb },
+		{ "pages: MR on transparent huge pages", transparent },
+		{ "pages: the parent's MR after a fork", forked },
+		{ "pages: MR at tagged addresses", tagged, &pinned },
+		{ "pages: MR at tagged addresses, on demand",
+		  tagged, &on_demand },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

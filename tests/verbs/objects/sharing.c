@@ -254,10 +254,12 @@ static void bad_imports(const void *arg)
 GROUP(sharing)
 {
 	static const struct test tests[] = {
-		{ "import: by another process", by_another_process },
-		{ "import: by the same", by_the_same },
-		{ "import: destroyed by who imported it", destroyed_by_importer },
-		{ "import: bad use", bad_imports },
+		{ "import: device, PD and MR by another process",
+		  by_another_process },
+		{ "import: PD and MR by the same process", by_the_same },
+		{ "import: objects destroyed by the importer",
+		  destroyed_by_importer },
+		{ "import: invalid imports are refused", bad_imports },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

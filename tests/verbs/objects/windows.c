@@ -472,18 +472,18 @@ static void no_type(const void *arg)
 GROUP(windows)
 {
 	static const struct test tests[] = {
-		{ "MW: type 1", type1 },
+		{ "MW: type 1, bound, used, bound again", type1 },
 		{ "MW: a thousand binds at once", many_binds },
-		{ "MW: thousands of binds behind a SEND that waits",
+		{ "MW: thousands of binds behind a SEND without a receive",
 		  many_behind_one },
-		{ "MW: the same before a WRITE that is refused",
+		{ "MW: thousands of binds before a WRITE that is refused",
 		  many_behind_one, "refused" },
-		{ "MW: type 2", type2 },
-		{ "MW: SEND with invalidation", send_inv },
+		{ "MW: type 2 belongs to its QP", type2 },
+		{ "MW: SEND with invalidation revokes the key", send_inv },
 		{ "MW: binding and invalidating in order", in_order },
 		{ "MW: thousands", thousands },
-		{ "MW: bad use", bad_use },
-		{ "MW: types that there are not", no_type },
+		{ "MW: invalid binds fail", bad_use },
+		{ "MW: unknown window types are refused", no_type },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

@@ -273,12 +273,14 @@ GROUP(advice)
 {
 	static const struct test tests[] = {
 		{ "page faults are counted", faults_counted },
-		{ "prefetch", prefetched },
-		{ "prefetch in a region of all addresses", prefetched, "all" },
-		{ "prefetch that is not waited for", prefetched_later },
-		{ "prefetch without faults", present_only },
-		{ "advice that is refused", refused },
-		{ "advice about windows that are invalidated", windows },
+		{ "prefetch makes pages present", prefetched },
+		{ "prefetch in a region of all addresses (implicit ODP)",
+		  prefetched, "all" },
+		{ "prefetch without waiting", prefetched_later },
+		{ "prefetch of present pages only (IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT)",
+		  present_only },
+		{ "invalid advice is refused", refused },
+		{ "advice while windows are invalidated", windows },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

@@ -418,18 +418,20 @@ static void killed(const void *arg)
 GROUP(odp_invalidate)
 {
 	static const struct test tests[] = {
-		{ "discarded between transfers", discarded },
-		{ "discarded more than a thousand times", discarded_often },
-		{ "mapped anew between transfers", remapped },
-		{ "protected between transfers", protected },
-		{ "shared with a child", forked },
-		{ "discarded all the time", stolen },
-		{ "much, discarded all the time", stolen_much },
-		{ "unmapped during transfers", unmapped_busy },
-		{ "deregistered during transfers", deregistered_busy },
-		{ "queue pairs destroyed during transfers", destroyed_busy },
-		{ "registered again", registered_again },
-		{ "a process killed during transfers", killed },
+		{ "pages discarded between transfers", discarded },
+		{ "pages discarded more than a thousand times",
+		  discarded_often },
+		{ "other memory mapped between transfers", remapped },
+		{ "pages made read-only between transfers", protected },
+		{ "pages shared with a child process", forked },
+		{ "pages discarded during transfers", stolen },
+		{ "many pages discarded during transfers", stolen_much },
+		{ "memory unmapped during transfers", unmapped_busy },
+		{ "region deregistered during transfers", deregistered_busy },
+		{ "QPs destroyed during transfers", destroyed_busy },
+		{ "region registered again at the same place",
+		  registered_again },
+		{ "process killed during transfers", killed },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

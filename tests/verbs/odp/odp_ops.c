@@ -241,23 +241,7 @@ static void datagrams(const void *arg)
 	fill(pair.a.buf, 900, 4);
 	CHECK(!madvise(pair.a.buf, PAGE, MADV_DONTNEED));
 	CHECK_CALL(post_recv(&pair.b, 1, 0, 1000), 0);
-	{
-		struct ibv_sge sge = piece(&pair.a, 0, 900);
-		struct ibv_send_wr wr = {
-			.wr_id = 2,
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = IBV_WR_SEND,
-			.send_flags = IBV_SEND_SIGNALED,
-			.wr.ud = {
-				.ah = pair.a.ah,
-				.remote_qpn = pair.b.qp->qp_num,
-				.remote_qkey = QKEY,
-			},
-		};
-
-		CHECK_CALL(post_one(&pair.a, &wr), 0);
-	}
+	CHECK_CALL(post_datagram(&pair.a, &pair.b, 2, 900), 0);
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_SEND);
 	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 1, .opcode = IBV_WC_RECV,
 	       .length = 940);
@@ -348,17 +332,18 @@ static void windows(const void *arg)
 GROUP(odp_ops)
 {
 	static const struct test tests[] = {
-		{ "capabilities", capabilities },
-		{ "every operation", operations },
-		{ "untouched memory", untouched },
-		{ "atomics", atomics },
-		{ "atomic WRITE", atomic_write },
-		{ "shared receive queue", shared_receives },
-		{ "sent over UC", connected_unreliably },
-		{ "received over UC", received_unreliably },
-		{ "sent over UD", datagrams },
-		{ "a region of all addresses", whole_space },
-		{ "memory windows", windows },
+		{ "on-demand paging: capabilities", capabilities },
+		{ "on-demand paging: every operation", operations },
+		{ "on-demand paging: memory that nobody has touched",
+		  untouched },
+		{ "on-demand paging: atomics", atomics },
+		{ "on-demand paging: atomic WRITE", atomic_write },
+		{ "on-demand paging: shared receive queue", shared_receives },
+		{ "on-demand paging: sent over UC", connected_unreliably },
+		{ "on-demand paging: received over UC", received_unreliably },
+		{ "on-demand paging: sent over UD", datagrams },
+		{ "on-demand paging: a region of all addresses", whole_space },
+		{ "on-demand paging: memory windows", windows },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

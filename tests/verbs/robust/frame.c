@@ -6,6 +6,7 @@
 enum header {
 	DETH = 1, XRCETH = 2, RETH = 4, ATOMICETH = 8, AETH = 16,
 	ATOMICACK = 32, IMMDT = 64, IETH = 128, PAYLOAD = 256, KNOWN = 512,
+	FETH = 1024,
 };
 
 static const uint16_t operations[0x20] = {
@@ -32,6 +33,8 @@ static const uint16_t operations[0x20] = {
 	[FETCH_ADD] = KNOWN | ATOMICETH,
 	[SEND_LAST_INV] = KNOWN | PAYLOAD | IETH,
 	[SEND_ONLY_INV] = KNOWN | PAYLOAD | IETH,
+	[FLUSH] = KNOWN | FETH | RETH,
+	[ATOMIC_WRITE] = KNOWN | PAYLOAD | RETH,
 };
 
 /* Of an opcode that does not exist: those it would have. */
@@ -111,6 +114,8 @@ static uint8_t *add_extended(uint8_t *to, const struct packet *p)
 		to = add32(add32(to, p->qkey), p->src_qpn);
 	if (headers & XRCETH)
 		to = add32(to, p->srqn);
+	if (headers & FETH)
+		to = add32(to, p->feth);
 	if (headers & RETH)
 		to = add32(add32(add64(to, p->va), p->rkey), p->dma_len);
 	if (headers & ATOMICETH)

@@ -2,7 +2,7 @@
 /*
  * RoCEv2 packets as bytes, from the specification and not from the driver: IP,
  * UDP to port 4791, BTH, extended headers, payload, pad, ICRC (IBTA vol. 1,
- * chapter 9; annexes A14, A17).
+ * chapter 9; annexes A14, A17, A19).
  */
 #ifndef FRAME_H
 #define FRAME_H
@@ -28,7 +28,7 @@ enum {
 	WRITE_ONLY, WRITE_ONLY_IMM, READ_REQUEST, READ_RESPONSE_FIRST,
 	READ_RESPONSE_MIDDLE, READ_RESPONSE_LAST, READ_RESPONSE_ONLY,
 	ACKNOWLEDGE, ATOMIC_ACKNOWLEDGE, COMPARE_SWAP, FETCH_ADD,
-	SEND_LAST_INV = 0x16, SEND_ONLY_INV,
+	SEND_LAST_INV = 0x16, SEND_ONLY_INV, FLUSH = 0x1c, ATOMIC_WRITE,
 };
 
 /**
@@ -60,6 +60,7 @@ struct packet {
 	uint64_t original;
 	uint32_t imm;
 	uint32_t ieth;
+	uint32_t feth;
 	uint32_t length;
 };
 

@@ -358,8 +358,8 @@ COMMAND(info_leak)
 		run_test(not_again, &all[i], "%s are not used again at once",
 			 all[i].name);
 	}
-	run_test(clean_memory, NULL, "rings hold nothing of others");
-	run_test(clean_device_memory, NULL, "device memory is zero");
+	run_test(clean_memory, NULL, "new rings contain no data of others");
+	run_test(clean_device_memory, NULL, "new device memory contains zeros");
 	CHECK_CALL(ibv_close_xrcd(xrcd), 0);
 	return tests_done();
 }

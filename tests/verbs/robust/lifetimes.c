@@ -393,9 +393,10 @@ COMMAND(lifetimes)
 		printf("Bail out! no connection\n");
 		return 1;
 	}
-	run_test(objects, NULL, "objects go while they are in use");
-	run_test(killed, NULL, "processes are killed");
-	run_test(forked, NULL, "processes fork");
+	run_test(objects, NULL, "objects are destroyed while they are in use");
+	run_test(killed, NULL,
+		 "processes are killed while their objects are in use");
+	run_test(forked, NULL, "processes fork while their objects are in use");
 	pair_down(&victim);
 	return tests_done();
 }

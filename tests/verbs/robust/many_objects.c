@@ -663,7 +663,7 @@ GROUP(killed)
 {
 	unsigned int n = number("QPS", 10000) / 5;
 
-	run_test(killed, &n, "a process with %u QPs and %u addresses is killed",
+	run_test(killed, &n, "a process with %u QPs and %u AHs is killed",
 		 n, n * ADDRESSES);
 }
 
@@ -671,7 +671,8 @@ GROUP(addresses)
 {
 	static const unsigned int n = 200;
 
-	run_test(addresses, &n, "addresses go behind what was posted, beside %u QPs",
+	run_test(addresses, &n,
+		 "AHs are destroyed behind posted datagrams, beside %u QPs",
 		 n);
 }
 
@@ -681,5 +682,5 @@ GROUP(silence)
 
 	if (n > MOST_SILENT)
 		n = MOST_SILENT;
-	run_test(silence, &n, "%u QPs that nobody answers give up", n);
+	run_test(silence, &n, "%u QPs without a peer give up", n);
 }

@@ -73,24 +73,28 @@ static void only(struct target *t, struct chance *c, struct packet *p)
 {
 	static const uint8_t operations[] = {
 		SEND_ONLY, SEND_ONLY_IMM, WRITE_ONLY, WRITE_ONLY_IMM,
-		READ_REQUEST, COMPARE_SWAP, FETCH_ADD, READ_REQUEST,
+		READ_REQUEST, COMPARE_SWAP, FETCH_ADD, ATOMIC_WRITE,
+		READ_REQUEST,
 	};
-	uint8_t op = operations[draw_below(c, p->opcode == UC ? 4 : 8)];
+	bool reliable = p->opcode != UC;
+	uint8_t op = operations[draw_below(c, reliable ? 9 : 4)];
+	bool word;
 
+	if (reliable && one_in(c, 30))
+		op = one_in(c, 2) ? SEND_ONLY_INV : FLUSH;
+	word = op == COMPARE_SWAP || op == FETCH_ADD || op == ATOMIC_WRITE;
 	p->opcode |= op;
-	if (one_in(c, 40) && p->opcode != UC)
-		p->opcode = (p->opcode & 0xe0) | SEND_ONLY_INV;
 	p->dma_len = draw_below(c, op == READ_REQUEST ? 6000 : mtu_of(t) + 1);
-	if (op == COMPARE_SWAP || op == FETCH_ADD)
+	if (word)
 		p->dma_len = 8;
-	else if (op != READ_REQUEST)
+	if (opcode_carries(p->opcode))
 		p->length = p->dma_len;
 	aim(t, c, p);
 	if (op == READ_REQUEST && one_in(c, 4)) {
 		p->va = (uintptr_t)t->side.buf + READ_AT;
 		p->rkey = t->readable->rkey;
 	}
-	if (op == COMPARE_SWAP || op == FETCH_ADD)
+	if (word)
 		p->va &= ~7ull;
 }
 
@@ -143,6 +147,7 @@ static void common(struct chance *c, struct packet *p)
 	p->src_qpn = 0x123456;
 	p->imm = draw(c);
 	p->ieth = draw(c);
+	p->feth = 1 + draw_below(c, 3);
 	p->swap_add = draw(c);
 	p->compare = draw(c);
 }
@@ -253,7 +258,7 @@ static void spoil_opcode(struct chance *c, struct packet *p)
 	if (one_in(c, 2))
 		p->opcode = draw(c);
 	else
-		p->opcode = (p->opcode & 0xe0) | draw_below(c, 0x18);
+		p->opcode = (p->opcode & 0xe0) | draw_below(c, 0x1e);
 	if (!opcode_carries(p->opcode) && !one_in(c, 8))
 		p->length = 0;
 }
@@ -283,7 +288,7 @@ static void spoil_bth(struct chance *c, struct packet *p)
 
 static void spoil_extended(struct chance *c, struct packet *p)
 {
-	switch (draw_below(c, 5)) {
+	switch (draw_below(c, 6)) {
 	case 0:
 		p->aeth = draw(c);
 		break;
@@ -298,6 +303,9 @@ static void spoil_extended(struct chance *c, struct packet *p)
 		break;
 	case 4:
 		p->qkey = 0x80010000;
+		break;
+	case 5:
+		p->feth = draw(c);
 		break;
 	}
 }

@@ -342,9 +342,11 @@ COMMAND(packets)
 	for (i = 0; i < ARRAY_SIZE(drops); i++)
 		before[i] = counter(&hosts[1], drops[i]);
 	run_test(sweep, NULL, "opcodes, lengths, pads and flags");
-	run_test(conversations, NULL, "conversations with something wrong");
-	run_test(bursts, NULL, "bursts with something wrong");
-	run_test(counted, before, "what was dropped was counted");
+	run_test(conversations, NULL,
+		 "random packets of connections, some of them corrupted");
+	run_test(bursts, NULL,
+		 "random bursts, some of their packets corrupted");
+	run_test(counted, before, "dropped packets were counted");
 	diag("%lu packets in %ld s, %lu refused by the sender's own kernel",
 	     sender.sent, (long)(time(NULL) - started), sender.refused);
 	targets_down();

@@ -315,7 +315,7 @@ COMMAND(ending)
 {
 	static const struct test tests[] = {
 		{ "to ERR with both queues full at both ends", both_full },
-		{ "to ERR while the peer is not ready", own_end },
+		{ "to ERR while the peer has no receive posted", own_end },
 		{ "the peer goes to ERR", peer_ends },
 		{ "the peer's process is killed", peer_is_killed },
 		{ "the link goes down", link_goes_down },

@@ -385,12 +385,7 @@ static void destroy_busy(const void *arg)
 static int post_sqe(struct pair *pair, uint64_t id, uint32_t lkey)
 {
 	struct ibv_sge sge = piece(&pair->a, 0, 8);
-	struct ibv_send_wr wr = {
-		.wr_id = id, .sg_list = &sge, .num_sge = 1,
-		.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED,
-		.wr.ud.ah = pair->a.ah, .wr.ud.remote_qkey = QKEY,
-		.wr.ud.remote_qpn = pair->b.qp->qp_num,
-	};
+	struct ibv_send_wr wr = ud_wr(pair->a.ah, pair->b.qp->qp_num, id, &sge);
 
 	if (lkey)
 		sge.lkey = lkey;
@@ -519,28 +514,31 @@ GROUP(queues)
 		{ "posting too early is refused", post_too_early },
 		{ "RC: RTR receives, IBV_EVENT_COMM_EST", rtr_receives, &rc },
 		{ "UC: RTR receives, IBV_EVENT_COMM_EST", rtr_receives, &uc },
-		{ "RESET, INIT and ERR do not answer", nobody_answers },
+		{ "RESET, INIT and ERR send no response", nobody_answers },
 		{ "SQD drains, holds and continues", sqd },
 		{ "RC: SQD of an idle queue", sqd_idle, &rc },
 		{ "UC: SQD of an idle queue", sqd_idle, &uc },
 		{ "UD: SQD of an idle queue", sqd_idle, &ud },
-		{ "SQD and RTS over and over", sqd_often },
+		{ "SQD and RTS many times under traffic", sqd_often },
 		{ "SQD still receives", sqd_receives },
 		{ "RC: ERR flushes", err_flushes, &rc },
 		{ "RC: ERR flushes thousands", err_many, &rc },
 		{ "UC: ERR flushes thousands", err_many, &uc },
 		{ "ERR from INIT and RTR", err_early },
 		{ "ERR in the middle of traffic", err_in_traffic },
-		{ "RESET and used again", reuse },
-		{ "destroyed with requests under way", destroy_busy },
+		{ "RESET and connected again", reuse },
+		{ "destroyed with outstanding requests", destroy_busy },
 		{ "UC: SQE and back to RTS", sqe, &uc },
 		{ "UD: SQE and back to RTS", sqe, &ud },
 		{ "UC: SQE in the middle of a message", sqe_in_message },
 		{ "UC: SQE still receives", sqe_receives, &uc },
 		{ "UD: SQE still receives", sqe_receives, &ud },
-		{ "RC: no order of bytes is promised", order_of_bytes, &rc },
-		{ "UC: no order of bytes is promised", order_of_bytes, &uc },
-		{ "UD: no order of bytes is promised", order_of_bytes, &ud },
+		{ "RC: ibv_query_qp_data_in_order() promises nothing",
+		  order_of_bytes, &rc },
+		{ "UC: ibv_query_qp_data_in_order() promises nothing",
+		  order_of_bytes, &uc },
+		{ "UD: ibv_query_qp_data_in_order() promises nothing",
+		  order_of_bytes, &ud },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));

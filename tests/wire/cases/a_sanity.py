@@ -13,7 +13,7 @@ def write(b):
     b.works(b.rc())
 
 
-@case("a WRITE to a UC QP is executed in silence")
+@case("a WRITE to a UC QP is executed without a response")
 def write_uc(b):
     b.works(b.qp("UC"))
 
@@ -31,7 +31,7 @@ def send(b):
     expect("data", rc.memory.read(2500, 8192) == data, True)
 
 
-@case("a READ is answered with the data")
+@case("a READ gets the data")
 def read(b):
     rc, data = b.rc(), os.urandom(2500)
     rc.memory.write(data)
@@ -55,7 +55,7 @@ def datagram(b):
     expect("IP header", ud.memory.read(len(header), 8192 + 40 - len(header)).hex(), header.hex())
 
 
-@case("requests of the device itself come out right")
+@case("requests of the device itself are correct on the wire")
 def requester(b):
     rc = b.rc()
     rc.memory.write(b"0123456789abcdef")

@@ -37,7 +37,7 @@ def answers(rc, psn, *syndromes):
     return [roce.transport("RC_ACKNOWLEDGE", rc.qpn, psn & 0xFFFFFF, aeth=syndrome << 24) for syndrome in syndromes]
 
 
-@case("a storm of duplicates: an ACK for each run at most, and none longer than what asked for it")
+@case("a storm of duplicates: at most one ACK for each run of packets, none longer than a request")
 def duplicates(b):
     rc = b.rc()
     b.send_next(rc, "RC_WRITE_ONLY", b"old!")
@@ -54,7 +54,7 @@ def duplicates(b):
     b.works(rc)
 
 
-@case("a storm of the same READ: the data as often as asked for at most")
+@case("a storm of the same READ: the data is sent at most once for each request")
 def reads(b):
     rc = b.rc()
     rc.memory.write(b"data")
@@ -67,7 +67,7 @@ def reads(b):
     b.works(rc)
 
 
-@case("a storm behind a gap: one NAK in all")
+@case("a storm behind a gap: a single NAK")
 def gap(b):
     rc = b.rc()
     with b.counts("out_of_sequence", PACKETS):
@@ -79,7 +79,7 @@ def gap(b):
     b.works(rc)
 
 
-@case("a storm of SENDs without a receive request: an RNR NAK for each run at most")
+@case("a storm of SENDs without a receive posted: at most one RNR NAK for each run of packets")
 def not_ready(b):
     rc = b.rc()
     with one_for_each_run(b):
@@ -90,7 +90,7 @@ def not_ready(b):
     b.works(rc)
 
 
-@case("a storm of ACKs and NAKs when nothing is outstanding: no word")
+@case("a storm of ACKs and NAKs when nothing is outstanding: no response")
 def unsolicited(b):
     rc = b.rc()
     syndromes = (roce.ACK, roce.NAK_SEQUENCE, roce.RNR | 1, roce.NAK_INVALID, roce.NAK_ACCESS)
@@ -101,7 +101,7 @@ def unsolicited(b):
     b.works(rc)
 
 
-@case("a storm of sequence NAKs: the request is sent again once")
+@case("a storm of sequence NAKs: the request is repeated once")
 def sequence(b):
     rc = b.rc()
     rc.send()
@@ -114,7 +114,7 @@ def sequence(b):
     b.works(rc)
 
 
-@case("a storm of sequence NAKs, each about a later request: each sends again what is left once at most")
+@case("a storm of sequence NAKs for ever later requests: each repeats the rest at most once")
 def sequences(b):
     rc, n = b.rc(), 8
     for _ in range(n):
@@ -130,7 +130,7 @@ def sequences(b):
     b.works(rc)
 
 
-@case("a storm of RNR NAKs: sent again rnr_retry times at most")
+@case("a storm of RNR NAKs: repeated at most rnr_retry times")
 def rnr(b):
     rc = b.rc()
     rc.send()

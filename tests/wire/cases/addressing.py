@@ -5,7 +5,7 @@ import roce
 from testbed import case, expect
 
 
-@case("a QPN that does not exist, and the special ones")
+@case("a QPN that does not exist, and special QPNs")
 def wrong_qpn(b):
     rc = b.rc()
     qpns = [rc.qpn ^ 1 << bit for bit in range(24)] + [0, 0xFFFFFF]
@@ -17,7 +17,7 @@ def wrong_qpn(b):
     b.works(rc)
 
 
-@case("a transport that is not the QP's")
+@case("an opcode of a transport that is not the QP's")
 def wrong_transport(b):
     xrc = ("XRC_SEND_ONLY", "XRC_WRITE_MIDDLE", "XRC_READ_REQUEST", "XRC_ACKNOWLEDGE")
     names = {"RC": ("UC_SEND_ONLY", "UD_SEND_ONLY", *xrc), "UC": ("RC_SEND_ONLY", "RC_ACKNOWLEDGE", "UD_SEND_ONLY", *xrc),
@@ -32,7 +32,7 @@ def wrong_transport(b):
             b.works(victim)
 
 
-@case("connected transports to the GSI")
+@case("opcodes of connected transports to QP 1")
 def gsi_transport(b):
     with b.counts("rx_bad_transport", 3):
         for name in ("RC_SEND_ONLY", "RC_WRITE_ONLY", "UC_SEND_ONLY"):
@@ -40,7 +40,7 @@ def gsi_transport(b):
         b.silence()
 
 
-@case("a partition key of another partition")
+@case("a P_Key of another partition")
 def wrong_pkey(b):
     for transport in ("RC", "UC"):
         victim = b.qp(transport)
@@ -51,14 +51,14 @@ def wrong_pkey(b):
         b.works(victim)
 
 
-@case("the key of a limited member of our partition")
+@case("the P_Key of a limited member of our partition")
 def limited_pkey(b):
     rc = b.rc()
     b.send_next(rc, "RC_WRITE_ONLY", b"data", pkey=0x7FFF)
     b.acked(rc)
 
 
-@case("a sender that is not the peer")
+@case("a source address that is not the peer's")
 def wrong_source(b):
     for transport in ("RC", "UC"):
         victim = b.qp(transport)
@@ -70,7 +70,7 @@ def wrong_source(b):
         b.works(victim)
 
 
-@case("a sender of the other address family")
+@case("a source address of the other address family")
 def wrong_family(b):
     rc = b.rc()
     with b.counts("rx_bad_address"):
@@ -89,7 +89,7 @@ def in_error(b):
         b.silence()
 
 
-@case("from the network, with the address of the QP's own device, to one that is connected to that: its peer's come another way")
+@case("a packet from the network that claims to come from this host, to a QP connected to a QP of this host")
 def from_ourselves(b):
     victim = b.unconnected()
     victim.connect(b.gid, b.theirs, b.peer.qpn)

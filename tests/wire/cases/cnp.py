@@ -43,7 +43,7 @@ def wrong_length(b):
     b.works(rc)
 
 
-@case("a CNP for no QP has no effect")
+@case("a CNP for a QPN that does not exist has no effect")
 def stray(b):
     rc = b.rc()
     with b.counts("rp_cnp_handled", 0), b.counts("rx_bad_qpn", 1):

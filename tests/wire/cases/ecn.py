@@ -55,7 +55,7 @@ def ack_of(transport):
 # --- notification point ---
 
 
-@case("a marked WRITE or SEND is executed, and answered by one CNP to the peer's QP, with the DSCP of the connection")
+@case("a marked WRITE or SEND is executed and causes one CNP, with the DSCP of the connection")
 def marked(b):
     for transport in CONNECTED:
         for opcode in ("_WRITE_ONLY", "_SEND_ONLY"):
@@ -68,7 +68,7 @@ def marked(b):
             b.works(victim)
 
 
-@case("packets that are not marked")
+@case("packets without a mark cause no CNP")
 def not_marked(b):
     for transport in CONNECTED:
         victim = b.qp(transport)
@@ -79,7 +79,7 @@ def not_marked(b):
         expect("answers", {packet.name for packet in found}, set(ack_of(transport)))
 
 
-@case("each packet of a message counts, also those in the middle, and others do not")
+@case("marked packets of a message are counted, and cause a CNP")
 def message(b):
     rc = b.rc()
     rc.post_recv()
@@ -92,7 +92,7 @@ def message(b):
     expect("data", rc.memory.read(4 * MTU, 8192), data)
 
 
-@case("marked READ requests, atomics and duplicates")
+@case("marked READ requests, atomics and duplicates cause a CNP")
 def without_payload(b):
     rc = b.rc()
     with counting(b, 1, 1):
@@ -110,7 +110,7 @@ def without_payload(b):
         one_cnp(b, "RC_ACKNOWLEDGE")
 
 
-@case("a marked READ response: a CNP, and the requester slows down, for the window of READs is its own")
+@case("a marked READ response causes a CNP, and the requester reduces its window of READs")
 def read_response(b):
     rc = b.rc(depth=64)
     rc.read(3 * MTU)
@@ -126,7 +126,7 @@ def read_response(b):
     expect("a small window", len(b.answers()) < 8, True)
 
 
-@case("what nobody answers: ACKs, CNPs, datagrams, and packets that fail a check")
+@case("marked ACKs, CNPs, datagrams and invalid packets cause no CNP")
 def never(b):
     rc, ud = b.rc(), b.qp("UD")
     rc.send()
@@ -152,7 +152,7 @@ def never(b):
     b.works(rc)
 
 
-@case("many marked packets: at most one CNP of a QP in 50 us, and each QP has its own")
+@case("many marked packets: each QP sends at most one CNP in 50 us")
 def interval(b):
     count = 300
     for transport in ("RC", "UC"):
@@ -181,7 +181,7 @@ def marking_queue(host):
         subprocess.run([*command, "delete", "dev", "eth0", "root"], check=True)
 
 
-@case("a burst of another sroce device that a queue has marked as a whole: one CNP, and the sender gets it")
+@case("a burst marked as a whole causes one CNP, which reaches the sending QP")
 def burst(b):
     sender = os.environ["D1"]
     data = os.urandom(12 * MTU)
@@ -224,7 +224,7 @@ def full_window(b):
     return rc
 
 
-@case("a CNP takes a quarter of the window, more of them no more until what was sent before is acknowledged")
+@case("a CNP reduces the window by a quarter, at most once per round trip")
 def slower(b):
     rc = full_window(b)
     expect("without a CNP an ACK lets as many go", sent_after_ack(b, rc, 128), 128)
@@ -243,7 +243,7 @@ def slower(b):
     b.works(rc)
 
 
-@case("a CNP of a stranger, or for another QP, takes nothing")
+@case("a CNP from another address or for another QP does not reduce the window")
 def not_slower(b):
     rc, other = full_window(b), b.rc()
     b.raw(roce.transport("CNP", rc.qpn, 0, becn=0x40), source=b.stranger)
@@ -302,7 +302,7 @@ def check(packets, ecn):
         expect(f"traffic class of {packet}", f"{packet.traffic_class:#x}", f"{TCLASS | ecn:#x}")
 
 
-@case("data of connections is ECN capable if that is set, and nothing else is")
+@case("with the setting, data of connections is ECN capable, and nothing else")
 def capable(b):
     for ask, ecn in (("0", roce.NOT_ECT), ("1", roce.ECT0)):
         with b.setting("ecn", ask):

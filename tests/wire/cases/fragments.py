@@ -53,7 +53,7 @@ def write(b):
     b.works(rc)
 
 
-@case("an IPv6 fragment that is all of its packet")
+@case("an IPv6 packet with a fragment header that is not fragmented is dropped")
 def atomic(b):
     """The kernel leaves the fragment header in front of UDP, and the ICRC does not define how to cover it."""
     ours, theirs = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
@@ -69,7 +69,7 @@ def atomic(b):
     b.works(rc)
 
 
-@case("SENDs in IP fragments between others")
+@case("fragmented SENDs between whole ones")
 def send(b):
     rc = b.rc()
     data = os.urandom(3 * 1024)
@@ -83,7 +83,7 @@ def send(b):
     b.works(rc)
 
 
-@case("fragments that make a packet with a wrong ICRC")
+@case("fragments of a packet with a wrong ICRC")
 def wrong(b):
     rc = b.rc()
     body = b.body(rc, "RC_WRITE_ONLY", os.urandom(1000))

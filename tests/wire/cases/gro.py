@@ -47,37 +47,37 @@ def arrive(b, idents, checksums, **ip):
     b.works(rc)
 
 
-@case("identification that counts, across its end")
+@case("GRO: IP identifications that count and wrap")
 def counting(b):
     arrive(b, lambda i: 0xFFFA + i & 0xFFFF, lambda i: False)
 
 
-@case("identification that stands still")
+@case("GRO: equal IP identifications")
 def still(b):
     arrive(b, lambda i: 0, lambda i: False)
 
 
-@case("the same of packets that might be fragmented", ipv4_only=True)
+@case("GRO: equal IP identifications without DF", ipv4_only=True)
 def fragmentable(b):
     arrive(b, lambda i: 7, lambda i: False, fragment=0)
 
 
-@case("identification that stands still, then counts, then jumps")
+@case("GRO: IP identifications that are equal, then count, then jump")
 def jumping(b):
     arrive(b, lambda i: (5, 5, 5, 6, 7, 8, 20, 19, 19, 20, 400, 402)[i], lambda i: False)
 
 
-@case("packets with UDP checksums")
+@case("GRO: packets with UDP checksums")
 def checksums(b):
     arrive(b, lambda i: i, lambda i: True)
 
 
-@case("packets with UDP checksums and without, mixed: in order")
+@case("GRO: packets with and without UDP checksums stay in order")
 def mixed(b):
     arrive(b, lambda i: i, lambda i: i % 3 == 1)
 
 
-@case("a message of full packets")
+@case("GRO: a message of full packets")
 def message(b):
     rc = b.rc()
     data = os.urandom(3 * MTU + 100)
@@ -89,7 +89,7 @@ def message(b):
     expect("data", rc.memory.read(len(data)), data)
 
 
-@case("packets of two QPs in turn")
+@case("GRO: packets of two QPs in turn")
 def two(b):
     first, second = b.rc(), b.rc()
     data = os.urandom(16 * 8)
@@ -103,7 +103,7 @@ def two(b):
         expect("data", rc.memory.read(len(data)), data)
 
 
-@case("packets with and without a congestion mark: each keeps its own")
+@case("GRO: each packet keeps its ECN mark")
 def congestion_marks(b):
     rc = b.rc()
     data = os.urandom(16 * PACKETS)
@@ -118,7 +118,7 @@ def congestion_marks(b):
     expect("data", rc.memory.read(len(data)), data)
 
 
-@case("one with a wrong ICRC between others: what follows waits for it")
+@case("GRO: a packet with a wrong ICRC between others leaves a gap")
 def wrong_icrc(b):
     rc = b.rc()
     bodies = [b.body(rc, "RC_WRITE_ONLY", bytes([i]) * 16, va=rc.memory.va + 16 * i, psn=rc.psn + i, ack_req=True) for i in range(3)]
@@ -132,7 +132,7 @@ def wrong_icrc(b):
     expect("data", rc.memory.read(48), bytes(48))
 
 
-@case("more READs than may wait for their answers, in a row: each is answered before the next one counts")
+@case("GRO: more READs in a row than max_dest_rd_atomic get all their data")
 def reads_in_a_row(b):
     rc = b.rc()
     data = os.urandom(8)

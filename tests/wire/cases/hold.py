@@ -20,7 +20,7 @@ def ahead(b, rc, *texts, first=1):
     b.nak(rc, roce.NAK_SEQUENCE)
 
 
-@case("what was ahead is executed when the gap is filled, and acknowledged at once")
+@case("held packets are executed and acknowledged at once when the gap is filled")
 def filled(b):
     rc = b.rc()
     with b.counts("rx_held", 3), b.counts("rx_gaps_filled"), b.counts("tx_nak_sequence"):
@@ -208,7 +208,7 @@ def responses(b):
     b.works(rc)
 
 
-@case("a refusal behind a gap comes after it, and ends the connection")
+@case("a packet behind a gap that is refused: the NAK comes after the gap is filled")
 def refused(b):
     rc = b.rc()
     b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1, rkey=rc.memory.rkey ^ 0xFF)
@@ -220,7 +220,7 @@ def refused(b):
     b.state(rc, "ERR")
 
 
-@case("an RNR NAK drops what is held: the peer sends it again")
+@case("an RNR NAK drops held packets, and the peer repeats them")
 def not_ready(b):
     rc = b.rc()
     ahead(b, rc, b"b")
@@ -233,7 +233,7 @@ def not_ready(b):
     b.works(rc)
 
 
-@case("the same packet ahead many times: kept once")
+@case("a packet that arrives early several times is held once")
 def repeated(b):
     rc = b.rc()
     with b.counts("rx_held"), b.counts("out_of_sequence", 50):
@@ -257,7 +257,7 @@ def many(b):
     b.works(rc)
 
 
-@case("gaps for ever: what is held has a limit, and the connection goes on")
+@case("gaps that are never filled: held packets have a limit, and the connection still works")
 def bounded(b):
     rc = b.rc()
     with b.counts("out_of_sequence", 9000), b.counts("rx_held", 8192):
@@ -287,7 +287,7 @@ def taught(b):
     return rc
 
 
-@case("a network that reorders: a loss is reported all the same, without another packet")
+@case("a network that reorders: a loss is reported without further packets")
 def late(b):
     rc = taught(b)
     with b.counts("tx_nak_sequence"):
@@ -301,7 +301,7 @@ def late(b):
     b.works(rc)
 
 
-@case("a network that reorders, and nothing is held: a gap is reported at once")
+@case("a network that reorders, with holding off: a gap is reported at once")
 def late_turned_off(b):
     rc = taught(b)
     with b.setting("hold_out_of_order", "0"):
@@ -310,7 +310,7 @@ def late_turned_off(b):
     b.works(rc)
 
 
-@case("holding is turned off: a packet ahead is dropped")
+@case("with holding off a packet behind a gap is dropped")
 def turned_off(b):
     rc = b.rc()
     with b.setting("hold_out_of_order", "0"), b.counts("rx_held", 0):
@@ -321,7 +321,7 @@ def turned_off(b):
     b.works(rc)
 
 
-@case("a lost packet is repeated alone by a requester whose peer holds the rest")
+@case("the requester repeats only the lost packet if its peer holds the rest")
 def repair(b):
     rc = b.rc()
     for wr_id in range(1, 6):
@@ -338,7 +338,7 @@ def repair(b):
     expect("completions", [wc.wr_id for wc in rc.completions()], [1, 2, 3, 4, 5, 6])
 
 
-@case("a peer that drops the rest gets it again, and is remembered")
+@case("the requester repeats all packets to a peer that drops the rest, and remembers it")
 def legacy(b):
     rc = b.rc()
     for wr_id in range(1, 5):
@@ -358,7 +358,7 @@ def legacy(b):
     expect("completions", [wc.wr_id for wc in rc.completions()], list(range(1, 8)))
 
 
-@case("READ responses ahead: the gap alone is asked for, and the data is right")
+@case("READ responses behind a gap: only the gap is requested again")
 def read_gap(b):
     rc = asked(b)
     with b.counts("rx_held"), b.counts("tx_repairs"):

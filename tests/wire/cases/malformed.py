@@ -58,7 +58,7 @@ def unknown_opcodes(b):
     dropped(b, rc, bodies)
 
 
-@case("all opcodes with 0 to 9 bytes behind the BTH: nobody dies")
+@case("all opcodes with 0 to 9 bytes behind the BTH")
 def all_opcodes(b):
     for transport in ("RC", "UC", "UD"):
         victim = b.qp(transport)
@@ -72,13 +72,13 @@ def all_opcodes(b):
         b.answers()
 
 
-@case("a version of the transport other than 0")
+@case("a transport header version other than 0")
 def version(b):
     rc = b.rc()
     dropped(b, rc, [b.body(rc, "RC_WRITE_ONLY", b"data", tver=n) for n in range(1, 16)])
 
 
-@case("pad longer than what there is")
+@case("a pad count larger than the payload")
 def long_pad(b):
     rc = b.rc()
     bodies = [b.body(rc, "RC_WRITE_ONLY", b"", pad=n) for n in (1, 2, 3)]
@@ -86,14 +86,14 @@ def long_pad(b):
     dropped(b, rc, bodies)
 
 
-@case("payload and pad that are no multiple of four")
+@case("payload and pad that are not a multiple of four bytes")
 def odd_payload(b):
     rc = b.rc()
     bodies = [b.body(rc, "RC_WRITE_ONLY", b"", dma_len=n, pad=pad) + bytes(n) for n in (1, 2, 3, 5) for pad in (0, 1)]
     dropped(b, rc, bodies)
 
 
-@case("payload where the opcode has none")
+@case("payload behind an opcode that has none")
 def payload_too_much(b):
     rc = b.rc()
     bodies = [b.body(rc, name) + bytes(4) for name in ("RC_READ_REQUEST", "RC_COMPARE_SWAP", "RC_FETCH_ADD", "RC_ACKNOWLEDGE",
@@ -113,7 +113,7 @@ def bad_icrc(b):
     b.works(rc)
 
 
-@case("a payload that does not fit its ICRC")
+@case("a payload that was changed after its ICRC")
 def flipped(b):
     rc = b.rc()
     packet = roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", bytes(64)))
@@ -125,7 +125,7 @@ def flipped(b):
     b.works(rc)
 
 
-@case("what routers change is not covered by the ICRC", ipv4_only=True)
+@case("fields that routers change are not covered by the ICRC", ipv4_only=True)
 def variant_fields(b):
     rc = b.rc()
     packet = bytearray(roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", b"hop")))
@@ -155,7 +155,7 @@ def ip_options(b):
     b.works(rc)
 
 
-@case("bytes behind the UDP datagram are not looked at")
+@case("bytes behind the UDP datagram are ignored")
 def trailing(b):
     rc = b.rc()
     b.peer.send(roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", b"trailer")) + b"\xff" * 30)
@@ -164,7 +164,7 @@ def trailing(b):
     b.works(rc)
 
 
-@case("IP fragments: what looks like a packet within one is none", ipv4_only=True)
+@case("what looks like a packet inside an IP fragment is not executed", ipv4_only=True)
 def fragments(b):
     rc = b.rc()
     inner = roce.datagram(b.ours, b.theirs, b.body(rc, "RC_WRITE_ONLY", b"smuggled"), ident=7, fragment=0)[28:]

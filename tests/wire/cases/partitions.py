@@ -56,7 +56,7 @@ def write(b, victim, **fields):
     b.send(victim, victim.transport + "_WRITE_ONLY", b"data", **fields)
 
 
-@case("the table of P_Keys: what is in it is seen, what cannot be is refused")
+@case("the P_Key table shows its entries and refuses invalid ones")
 def contents(b):
     expect("at first", read(b), "0xffff")
     expect("its size", b.context.query_port(1).pkey_tbl_len, TABLE)
@@ -76,7 +76,7 @@ def contents(b):
     expect("back", written(b, "0xffff\n"), 0)
 
 
-@case("a QP in a partition: its P_Key is in requests and answers")
+@case("a QP's P_Key is in its requests and responses")
 def in_packets(b):
     with table(b, FULL, LIMITED):
         for index, pkey in ((1, FULL), (2, LIMITED)):
@@ -101,7 +101,7 @@ def in_packets(b):
             b.clean()
 
 
-@case("full members hear all, limited members full ones, nobody another partition")
+@case("full members accept all members, limited ones only full ones, nobody other partitions")
 def membership(b):
     with table(b, FULL, LIMITED):
         for transport in ("RC", "UC"):
@@ -122,7 +122,7 @@ def membership(b):
             b.clean()
 
 
-@case("every packet of a message is looked at")
+@case("the P_Key of every packet of a message is checked")
 def every_packet(b):
     with table(b, FULL):
         rc = b.rc(pkey_index=1)
@@ -136,7 +136,7 @@ def every_packet(b):
         expect("data", rc.memory.read(3072), b"x" * 1024 + b"y" * 1024 + b"z" * 1024)
 
 
-@case("datagrams: the QP's partition counts, and only it")
+@case("datagrams: only the P_Key of the QP is accepted")
 def datagrams(b):
     with table(b, FULL):
         ud = b.qp("UD", pkey_index=1)
@@ -151,7 +151,7 @@ def datagrams(b):
         expect("length", ud.completion().byte_len, 43)
 
 
-@case("the GSI hears every partition of its table and answers in that of the question")
+@case("QP 1 accepts all P_Keys of the table and replies with that of the request")
 def gsi(b):
     with table(b, FULL, LIMITED):
         for asked, answered in ((0xFFFF, 0xFFFF), (0x7FFF, 0xFFFF), (FULL, FULL), (0x0123, FULL), (LIMITED | 0x8000, LIMITED)):
@@ -162,7 +162,7 @@ def gsi(b):
             b.silence()
 
 
-@case("an entry that is empty, or not there, is no partition for a QP")
+@case("a QP cannot use an index without a P_Key")
 def refused(b):
     with table(b, FULL, 0, LIMITED):
         for index in (2, 4, TABLE - 1, TABLE, 0xFFFF):
@@ -176,7 +176,7 @@ def refused(b):
             b.state(victim, "RESET")
 
 
-@case("when the table changes under a QP, its partition does; out of the table it hears nobody")
+@case("the P_Key of a QP follows its table entry; without one it accepts nothing")
 def changes(b):
     with table(b, FULL):
         rc = b.rc(pkey_index=1)
@@ -202,7 +202,7 @@ def changes(b):
         b.acked(rc)
 
 
-@case("programs hear of a change")
+@case("programs get an event when a P_Key changes")
 def event(b):
     while True:
         with table(b, FULL):

@@ -49,7 +49,7 @@ def requests(b):
         check(requests_of(b, b.qp(transport, **ROUTE)), b.ipv6)
 
 
-@case("traffic class and flow label of answers")
+@case("traffic class and flow label of responses")
 def answers(b):
     rc = b.rc(**ROUTE)
     b.send_next(rc, "RC_WRITE_ONLY", b"data")
@@ -74,13 +74,13 @@ def datagrams(b):
         handle.close()
 
 
-@case("an address vector without values")
+@case("a path without traffic class and flow label")
 def no_values(b):
     for packet in requests_of(b, b.rc()):
         expect("traffic class, flow label", (packet.traffic_class, packet.flow_label), (0, 0))
 
 
-@case("the hop limit is that of the route when the path is made")
+@case("the hop limit is that of the route when the path was set up")
 def hop_limit(b):
     route = (b.ours, "dev", "eth0", "hoplimit", "17")
     before = b.rc()
@@ -98,7 +98,7 @@ def hop_limit(b):
         on_h2("route", "delete", *route)
 
 
-@case("without a flow label QPs differ in their source port, and each keeps its own")
+@case("without a flow label QPs use different source ports, and each keeps its own")
 def spread(b):
     ports = set()
     for _ in range(12):
@@ -112,7 +112,7 @@ def spread(b):
     expect("many ports", len(ports) > 8, True)
 
 
-@case("a service level above 15")
+@case("a service level above 15 is refused")
 def no_such_level(b):
     for sl in (16, 128, 255):
         try:
@@ -149,7 +149,7 @@ def vlan(b, ours, theirs):
         on_h2("link", "delete", name)
 
 
-@case("a service level becomes the priority in the tag of a VLAN, of requests and answers")
+@case("the service level is the priority in the VLAN tag of requests and responses")
 def priorities(b):
     ours, theirs = ("fd05::1", "fd05::2") if b.ipv6 else ("10.5.0.1", "10.5.0.2")
     with vlan(b, ours, theirs) as gid:
@@ -171,7 +171,7 @@ def priorities(b):
             b.clean()
 
 
-@case("the same link-local address on a VLAN: that is another link, and who is there is not the peer")
+@case("packets from the peer's link-local address on another link are not accepted")
 def twins(b):
     ours, theirs = "fe80::51", "fe80::52"
     on_h2("addr", "add", theirs + "/64", "dev", "eth0", "nodad")
@@ -191,7 +191,7 @@ def twins(b):
         on_h2("addr", "del", theirs + "/64", "dev", "eth0")
 
 
-@case("an ICMP message that the path carries next to nothing: anybody can send it, and what is sent arrives all the same",
+@case("a forged ICMP message with a tiny path MTU does not stop traffic",
       ipv4_only=True)
 def too_big(b):
     rc = b.rc()

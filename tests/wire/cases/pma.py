@@ -25,7 +25,7 @@ def class_port_info(b):
     expect("SET", ask(b, SET, CLASS_PORT_INFO)[0], BAD_METHOD)
 
 
-@case("PMA: PortCounters move with the packets")
+@case("PMA: PortCounters count packets")
 def port_counters(b):
     before = counters(b)
     rc = b.rc()
@@ -43,7 +43,7 @@ def port_counters(b):
         raise Failure(f"sent: {before} then {after}")
 
 
-@case("PMA: a stranger does not learn which QPs exist")
+@case("PMA: counters do not tell whether a QPN exists")
 def no_oracle(b):
     """The counters in the responses change in the same way for QPs that exist and for QPs that do not."""
     shown = ("rx_packets", "rx_bytes", "rx_icrc_encapsulated", "rx_malformed", "tx_packets", "tx_local_drops")
@@ -73,7 +73,7 @@ def extended(b):
             raise Failure(f"{name}: {value}, a moment later {short[name]}")
 
 
-@case("PMA: nobody sets the counters to 0")
+@case("PMA: counters cannot be cleared")
 def reset(b):
     everything = struct.pack(">BBH", 0, 1, 0xFFFF)
     before = counters(b)
@@ -84,7 +84,7 @@ def reset(b):
         raise Failure(f"{before} then {after}")
 
 
-@case("PMA: another port, an attribute and a version that do not exist")
+@case("PMA: an unknown port, attribute or version is reported")
 def refused(b):
     for attribute in (PORT_COUNTERS, PORT_COUNTERS_EXTENDED):
         for port in (0, 2, 254):

@@ -28,7 +28,7 @@ def requests(b):
     b.works(rc)
 
 
-@case("duplicates and what is refused are not counted as requests")
+@case("duplicates and refused requests are not counted")
 def others(b):
     rc = b.rc()
     b.send_next(rc, "RC_FETCH_ADD", swap_add=1)
@@ -43,7 +43,7 @@ def others(b):
         b.nak(rc, roce.NAK_ACCESS)
 
 
-@case("a message that is longer than its receive buffer")
+@case("a message longer than its receive buffer is counted as a length error")
 def too_long(b):
     rc = b.rc()
     for _ in range(2):

@@ -25,7 +25,7 @@ def ask(b, rc, *names):
     return found
 
 
-@case("a SEND is delivered once and acknowledged again")
+@case("a duplicate SEND is acknowledged again and not delivered again")
 def send(b):
     rc = b.rc()
     rc.post_recv(wr_id=1)
@@ -40,7 +40,7 @@ def send(b):
     b.works(rc)
 
 
-@case("a WRITE is not executed twice")
+@case("a duplicate WRITE is not executed again")
 def write(b):
     rc = b.rc()
     b.send_next(rc, "RC_WRITE_ONLY", b"old!")
@@ -52,7 +52,7 @@ def write(b):
     b.works(rc)
 
 
-@case("of duplicates that follow one another the first gets an ACK, and those that ask")
+@case("duplicates in a row: an ACK for the first one and for those with AckReq")
 def asking(b):
     for psn in (0, 100, 0xFFFFFF):
         rc = b.rc(psn=psn)
@@ -67,7 +67,7 @@ def asking(b):
         b.works(rc)
 
 
-@case("duplicates up to the far end of the window, whatever they say")
+@case("duplicates from the whole PSN window, with any content")
 def very_old(b):
     rc = b.rc()
     b.works(rc)
@@ -77,7 +77,7 @@ def very_old(b):
     b.works(rc)
 
 
-@case("duplicates within a message do not disturb it")
+@case("duplicates between the packets of a message do not disturb it")
 def within(b):
     rc, data = b.rc(), os.urandom(3 * MTU)
     rc.post_recv()
@@ -92,7 +92,7 @@ def within(b):
     expect("length", rc.completion().byte_len, 3 * MTU)
 
 
-@case("a READ is executed again, with the data of now")
+@case("a duplicate READ is executed again, with the current data")
 def read(b):
     rc = b.rc()
     rc.memory.write(b"then")
@@ -106,7 +106,7 @@ def read(b):
     b.works(rc)
 
 
-@case("the ACK of a WRITE does not name the READ or atomic behind it, whose answer may be lost")
+@case("the ACK of a duplicate WRITE does not cover a later READ or atomic")
 def not_of_answers(b):
     rc = b.rc()
     for what, answer, fields in (("READ_REQUEST", "READ_RESPONSE_ONLY", {"dma_len": 8}), ("FETCH_ADD", "ATOMIC_ACKNOWLEDGE", {})):
@@ -124,7 +124,7 @@ def not_of_answers(b):
     b.works(rc)
 
 
-@case("the rest of a READ can be asked for again")
+@case("the rest of a READ can be requested again")
 def read_rest(b):
     rc, data = b.rc(), os.urandom(4 * MTU)
     rc.memory.write(data)
@@ -139,7 +139,7 @@ def read_rest(b):
     b.works(rc)
 
 
-@case("a duplicate READ that asks for something else is ignored")
+@case("a duplicate READ with another address or length is ignored")
 def read_other(b):
     rc = b.rc()
     first = rc.psn
@@ -155,7 +155,7 @@ def read_other(b):
     b.works(rc)
 
 
-@case("atomics are answered from the record, not done again")
+@case("a duplicate atomic gets the saved result and is not executed again")
 def atomic(b):
     rc = b.rc()
     rc.memory.write(struct.pack("=Q", 100))
@@ -173,7 +173,7 @@ def atomic(b):
     b.works(rc)
 
 
-@case("an atomic that was forgotten is ignored")
+@case("a duplicate atomic whose result is no longer saved is ignored")
 def forgotten(b):
     rc = b.rc()
     for _ in range(READS + 1):
@@ -187,7 +187,7 @@ def forgotten(b):
     b.works(rc)
 
 
-@case("a duplicate of the other kind than the record is ignored")
+@case("a READ with the PSN of an atomic, and the reverse, are ignored")
 def other_kind(b):
     rc = b.rc()
     b.send_next(rc, "RC_READ_REQUEST", dma_len=8)
@@ -201,7 +201,7 @@ def other_kind(b):
     b.works(rc)
 
 
-@case("a READ again after its key has gone: no data leaves, and the connection goes on")
+@case("a duplicate READ whose key was revoked: no data is sent, and the connection still works")
 def read_without_key(b):
     rc = b.rc()
     memory = b.memory(rc, 7)
@@ -215,7 +215,7 @@ def read_without_key(b):
     b.works(rc)
 
 
-@case("a READ again and again after its key has gone: the peer learns why")
+@case("a READ repeated many times after its key was revoked gets a NAK")
 def read_refused(b):
     rc = b.rc()
     memory = b.memory(rc, 7)
@@ -238,7 +238,7 @@ def read_refused(b):
     b.state(rc, "ERR")
 
 
-@case("more READs than max_dest_rd_atomic before the first is answered")
+@case("more READs than max_dest_rd_atomic at once are refused")
 def too_many(b):
     rc, answers = b.rc(), []
     with b.full_queue():

@@ -26,7 +26,7 @@ def length(opcode):
     return {"dma_len": 8} if "READ" in opcode else {}
 
 
-@case("keys that do not exist, one bit away from one that does")
+@case("keys that differ by one bit from a valid one")
 def wrong_key(b):
     for opcode, payload in ACCESSES:
         for bit in (0, 7, 8, 19, 31):
@@ -34,7 +34,7 @@ def wrong_key(b):
             refused(b, rc, opcode, payload, rkey=rc.memory.rkey ^ 1 << bit, **length(opcode))
 
 
-@case("a region of another protection domain")
+@case("a region of another PD")
 def other_pd(b):
     pd = PD(b.context)
     memory = Memory(pd, 4096)
@@ -45,7 +45,7 @@ def other_pd(b):
     pd.close()
 
 
-@case("a region without the right")
+@case("a region without the access right")
 def no_right(b):
     rights = {"RC_WRITE_ONLY": e.IBV_ACCESS_REMOTE_WRITE, "RC_READ_REQUEST": e.IBV_ACCESS_REMOTE_READ,
               "RC_COMPARE_SWAP": e.IBV_ACCESS_REMOTE_ATOMIC, "RC_FETCH_ADD": e.IBV_ACCESS_REMOTE_ATOMIC,
@@ -58,7 +58,7 @@ def no_right(b):
         memory.mr.close()
 
 
-@case("addresses before, across and behind the region, and round the end of all addresses")
+@case("addresses before, across and behind the region, and addresses that wrap")
 def bounds(b):
     for opcode, payload in ACCESSES:
         across = 0 if opcode in ("RC_COMPARE_SWAP", "RC_FETCH_ADD", "RC_ATOMIC_WRITE") else 4
@@ -70,7 +70,7 @@ def bounds(b):
             refused(b, b.rc(), opcode, payload, va=va, **length(opcode))
 
 
-@case("lengths that go past the end, or round it")
+@case("lengths beyond the end of the region, and lengths that wrap")
 def long_access(b):
     for extra in (1, 4096, 2**31 - 16384, 2**30):
         rc = b.rc()
@@ -81,7 +81,7 @@ def long_access(b):
     refused(b, b.rc(), "RC_READ_REQUEST", va=2**64 - 1, dma_len=2**31)
 
 
-@case("the very last bytes of the region")
+@case("the last bytes of the region are accessible")
 def last_bytes(b):
     rc = b.rc()
     end = rc.memory.va + rc.memory.size
@@ -92,7 +92,7 @@ def last_bytes(b):
     b.works(rc)
 
 
-@case("a key that goes away within a WRITE")
+@case("a key that is revoked during a WRITE")
 def deregistered(b):
     rc = b.rc()
     memory = b.memory(rc, e.IBV_ACCESS_LOCAL_WRITE | e.IBV_ACCESS_REMOTE_WRITE)
@@ -105,7 +105,7 @@ def deregistered(b):
     b.state(rc, "ERR")
 
 
-@case("a key that goes away between a READ and its answer: the SEND that is being received by then is not what fails")
+@case("a key that is revoked between a READ and its response does not fail a SEND that is being received")
 def deregistered_unanswered(b):
     # With XRC, receive requests that were not taken belong to the SRQ, and stay there.
     for transport, flushed in (("RC", (1, 2)), ("XRC", (1,))):
@@ -140,7 +140,7 @@ def deregistered_unanswered(b):
         b.clean()
 
 
-@case("atomics that are not aligned")
+@case("misaligned atomics")
 def misaligned(b):
     for opcode in ("RC_COMPARE_SWAP", "RC_FETCH_ADD"):
         for offset in (1, 4, 7):
@@ -151,7 +151,7 @@ def misaligned(b):
             expect("memory", rc.memory.read(32), bytes(32))
 
 
-@case("a NAK that the device's own queue refuses at first is said all the same")
+@case("a NAK that a full transmit queue drops is sent later")
 def refused_by_queue(b):
     rc, other = b.rc(), b.rc()
     drops = b.counter("tx_local_drops")

@@ -36,7 +36,7 @@ def longer_than_mtu(b):
         untouched(rc)
 
 
-@case("FIRST that is not as long as the path MTU")
+@case("a FIRST packet that is not as long as the path MTU")
 def short_first(b):
     for opcode in ("RC_WRITE_FIRST", "RC_SEND_FIRST"):
         for n in (0, 1, MTU - 4, MTU + 4):
@@ -46,7 +46,7 @@ def short_first(b):
             untouched(rc)
 
 
-@case("MIDDLE that is not as long as the path MTU")
+@case("a MIDDLE packet that is not as long as the path MTU")
 def short_middle(b):
     for n in (0, MTU - 4, MTU + 4):
         rc = b.rc()
@@ -59,7 +59,7 @@ def short_middle(b):
         expect("status", rc.completion().status, e.IBV_WC_REM_INV_REQ_ERR)
 
 
-@case("LAST without payload")
+@case("a LAST packet without payload")
 def empty_last(b):
     for opcode in ("RC_WRITE_LAST", "RC_WRITE_LAST_IMM"):
         rc = b.rc()
@@ -91,7 +91,7 @@ def zero_length(b):
     b.works(rc)
 
 
-@case("a WRITE that brings less or more than its RETH says")
+@case("a WRITE with less or more payload than the RETH says")
 def reth_mismatch(b):
     for n in (1, 4, 7, 9, 12, 2**31, 2**31 + 1, 2**32 - 1):
         rc = b.rc()
@@ -103,7 +103,7 @@ def reth_mismatch(b):
         untouched(rc)
 
 
-@case("a WRITE of several packets that brings less or more")
+@case("a WRITE of several packets with less or more payload than the RETH says")
 def reth_mismatch_later(b):
     for opcode, payload, announced in (("RC_WRITE_LAST", 100, 2000), ("RC_WRITE_LAST", 1000, MTU + 4),
                                        ("RC_WRITE_MIDDLE", MTU, 2 * MTU), ("RC_WRITE_MIDDLE", MTU, MTU + 4)):
@@ -134,7 +134,7 @@ def untouched_behind(rc, at):
     expect("memory behind the buffer", rc.memory.read(1000, at).strip(b"\0"), b"")
 
 
-@case("a SEND that outgrows its buffer in its third packet")
+@case("a SEND whose third packet exceeds the receive buffer")
 def receive_too_small_later(b):
     rc = b.rc()
     rc.post_recv(2 * MTU)
@@ -145,7 +145,7 @@ def receive_too_small_later(b):
     untouched_behind(rc, 8192 + 2 * MTU)
 
 
-@case("a receive buffer with a key that does not exist")
+@case("a receive buffer with an unknown lkey")
 def receive_bad_key(b):
     rc = b.rc()
     sge = rc.memory.sge(100)

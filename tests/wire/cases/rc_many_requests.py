@@ -90,7 +90,7 @@ def wait(b, made):
     expect("completions", made.rc.completions(), [])
 
 
-@case("an ACK of a thousand requests ends each of them, in order")
+@case("an ACK for a thousand requests completes them in order")
 def acked(b):
     with crowd(b, 2 * BINDS + 8) as made:
         wait(b, made)
@@ -99,7 +99,7 @@ def acked(b):
         b.works(made.rc)
 
 
-@case("an ACK of half of them ends no more than those")
+@case("an ACK for half of the requests completes only those")
 def partly_acked(b):
     with crowd(b, 2 * BINDS + 8) as made:
         wait(b, made)
@@ -115,7 +115,7 @@ def partly_acked(b):
         b.works(made.rc)
 
 
-@case("a NAK behind a thousand requests: they succeed, the refused one fails, what follows is flushed")
+@case("a NAK behind a thousand requests: they succeed, the refused one fails, the rest is flushed")
 def refused(b):
     with crowd(b, 3 * BINDS + 16) as made:
         wait(b, made)
@@ -132,7 +132,7 @@ def refused(b):
         b.state(made.rc, "ERR")
 
 
-@case("more binds than may wait for an ACK: what is behind them comes after it")
+@case("more binds than may wait for an ACK: later requests are sent after it")
 def beyond(b):
     with crowd(b, THOUSANDS + 8) as made:
         made.send()
@@ -154,7 +154,7 @@ def request(rc, opcode, wr_id, flags=0):
     rc.qp.post_send(wr)
 
 
-@case("a fenced WRITE comes when the READ before it is answered, however many binds end with that")
+@case("a fenced WRITE behind a READ and many binds is sent after the READ's data")
 def fenced(b):
     with crowd(b, THOUSANDS + 8) as made:
         rc = made.rc

@@ -45,7 +45,7 @@ def within_write(b):
         refused(b, rc, opcode, bytes(n))
 
 
-@case("a packet ahead of its turn is reported once")
+@case("a packet behind a gap causes one NAK")
 def gap(b):
     rc = b.rc()
     with b.counts("out_of_sequence", 6), b.counts("tx_nak_sequence"):
@@ -60,7 +60,7 @@ def gap(b):
     b.state(rc, "RTS")
 
 
-@case("a gap within a message: it goes on where it was")
+@case("a gap within a message: it continues after the gap is filled")
 def gap_within(b):
     rc = b.rc()
     b.send_next(rc, "RC_WRITE_FIRST", b"1" * MTU, dma_len=3 * MTU, ack_req=False)
@@ -72,7 +72,7 @@ def gap_within(b):
     expect("data", rc.memory.read(3 * MTU), b"1" * MTU + b"2" * MTU + b"3" * MTU)
 
 
-@case("no receive posted: RNR NAK once, then silence until the packet comes again")
+@case("no receive posted: one RNR NAK until the packet is repeated")
 def not_ready(b):
     rc = b.rc()
     with b.counts("tx_nak_rnr"), b.counts("out_of_buffer"), b.counts("out_of_sequence", 0):
@@ -100,7 +100,7 @@ def not_ready_write(b):
     expect("length", (wc.status, wc.byte_len), (0, 4))
 
 
-@case("operations that the QP does not allow")
+@case("operations that the QP's access flags do not allow")
 def not_enabled(b):
     for opcode, payload in (("RC_WRITE_ONLY", b"data"), ("RC_WRITE_FIRST", bytes(MTU)), ("RC_READ_REQUEST", b""),
                             ("RC_COMPARE_SWAP", b""), ("RC_FETCH_ADD", b"")):

@@ -45,7 +45,7 @@ def atomic_write(b):
     b.works(rc)
 
 
-@case("an atomic WRITE is answered also if it does not ask for it")
+@case("an atomic WRITE without AckReq gets a response")
 def not_asked(b):
     rc = b.rc()
     b.send_next(rc, "RC_ATOMIC_WRITE", b"12345678", ack_req=False)
@@ -53,7 +53,7 @@ def not_asked(b):
     b.works(rc)
 
 
-@case("a duplicate of an atomic WRITE is answered, not executed")
+@case("a duplicate atomic WRITE gets a response and is not executed again")
 def duplicate(b):
     rc = b.rc()
     b.send_next(rc, "RC_ATOMIC_WRITE", b"old_word")
@@ -71,7 +71,7 @@ def duplicate(b):
     b.works(rc)
 
 
-@case("answers are in order with those of READs")
+@case("responses to atomic WRITEs and READs keep their order")
 def order(b):
     rc = b.rc()
     rc.memory.write(b"contents")
@@ -117,7 +117,7 @@ def not_allowed(b):
     b.state(rc, "ERR")
 
 
-@case("FLUSH without the right: of the QP, of the region")
+@case("FLUSH without the access right of the QP or of the region")
 def flush_refused(b):
     for level in (RANGE, REGION):
         rc = b.rc()
@@ -130,7 +130,7 @@ def flush_refused(b):
         b.state(rc, "ERR")
 
 
-@case("FLUSH to persistence: no memory has it")
+@case("FLUSH to persistence is refused")
 def persistence(b):
     for kind in (PERSISTENT, GLOBAL | PERSISTENT):
         rc = b.rc(access=ALL | FLUSH_GLOBAL | FLUSH_PERSISTENT)
@@ -141,7 +141,7 @@ def persistence(b):
         memory.mr.close()
 
 
-@case("FLUSH of reserved types and levels, of too much, with payload")
+@case("FLUSH with reserved types and levels, with too large a length, with payload")
 def flush_reserved(b):
     for bits in [feth(kind) for kind in (0, 4, 8, 12, 5)] + [feth(level=2), feth(level=3)]:
         rc = b.rc(access=ALL | FLUSH_GLOBAL | FLUSH_PERSISTENT)
@@ -192,7 +192,7 @@ def respond(b, rc, name="READ_RESPONSE_ONLY", payload=b"", psn=PSN, syndrome=roc
     b.raw(roce.transport("RC_" + name, rc.qpn, psn, payload, aeth=syndrome << 24 | 1))
 
 
-@case("our own atomic WRITE, and its answer")
+@case("the requester's atomic WRITE completes with its response")
 def answered(b):
     rc = asked(b)
     expect("completions", rc.completions(), [])
@@ -202,7 +202,7 @@ def answered(b):
     b.works(rc)
 
 
-@case("an ACK is no answer to an atomic WRITE: it is sent again")
+@case("an ACK does not complete an atomic WRITE: it is repeated")
 def acknowledged(b):
     rc = asked(b)
     respond(b, rc, "ACKNOWLEDGE")

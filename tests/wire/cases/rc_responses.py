@@ -81,7 +81,7 @@ def unsolicited(b):
     b.works(rc)
 
 
-@case("syndromes that are reserved")
+@case("reserved syndromes are ignored")
 def reserved(b):
     rc = sent(b)
     for syndrome in (0x40, 0x5F, 0x64, 0x65, 0x7F):
@@ -91,7 +91,7 @@ def reserved(b):
     succeeds(b, rc)
 
 
-@case("the NAK codes and their completion status")
+@case("each NAK code has its completion status")
 def naks(b):
     for syndrome, status, counter in ((roce.NAK_INVALID, e.IBV_WC_REM_INV_REQ_ERR, "req_remote_invalid_request"),
                                       (roce.NAK_ACCESS, e.IBV_WC_REM_ACCESS_ERR, "req_remote_access_errors"),
@@ -115,7 +115,7 @@ def nak_later(b):
            [(1, 0), (2, e.IBV_WC_REM_ACCESS_ERR), (3, e.IBV_WC_WR_FLUSH_ERR)])
 
 
-@case("NAK sequence: sent again at once, an echo does not count")
+@case("sequence NAK: repeated at once; the same NAK again has no effect")
 def sequence(b):
     rc = sent(b)
     with b.counts("packet_seq_err"), b.counts("implied_nak_seq_err", 0):
@@ -129,7 +129,7 @@ def sequence(b):
     succeeds(b, rc)
 
 
-@case("RNR NAK: sent again after the time it says, and no more often than rnr_retry")
+@case("RNR NAK: repeated after its delay, at most rnr_retry times")
 def rnr(b):
     rc = sent(b)
     with b.counts("rnr_nak_retry_err", 3), b.counts("req_rnr_retries_exceeded"):
@@ -140,7 +140,7 @@ def rnr(b):
         fails(b, rc, e.IBV_WC_RNR_RETRY_EXC_ERR)
 
 
-@case("no answer: sent again retry_cnt times, then RETRY_EXC_ERR")
+@case("no response: repeated retry_cnt times, then RETRY_EXC_ERR")
 def timeout(b):
     with b.counts("local_ack_timeout_err", 3), b.counts("req_transport_retries_exceeded"):
         rc = sent(b, timeout=14)
@@ -154,7 +154,7 @@ def timeout(b):
     b.state(rc, "ERR")
 
 
-@case("what a NAK asks for again has the whole timeout from then on")
+@case("a sequence NAK restarts the timeout")
 def time_again(b):
     timeout = 4.096e-6 * 2 ** 20
     with b.counts("local_ack_timeout_err", 0):
@@ -204,7 +204,7 @@ def response_length(b):
         expect("memory", rc.memory.read(rc.memory.size).strip(b"\0"), b"")
 
 
-@case("more READ responses than asked for")
+@case("more READ responses than requested")
 def response_beyond(b):
     rc = asked(b, MTU)
     respond(b, rc, "MIDDLE", PSN + 1, b"x" * MTU)
@@ -216,7 +216,7 @@ def response_beyond(b):
     expect("memory", rc.memory.read(2 * MTU) == b"y" * MTU + bytes(MTU), True)
 
 
-@case("answers of another kind than the request")
+@case("responses of another kind than the request")
 def wrong_kind(b):
     rc = sent(b)
     respond(b, rc, "ONLY", PSN, b"0123456789abcdef")
@@ -231,7 +231,7 @@ def wrong_kind(b):
     succeeds(b, rc)
 
 
-@case("an ACK does not stand for the data of a READ: it is asked for again")
+@case("an ACK does not replace the data of a READ: it is requested again")
 def acked_read(b):
     rc = asked(b, 2 * MTU)
     with b.counts("implied_nak_seq_err"), b.counts("packet_seq_err", 0):
@@ -243,7 +243,7 @@ def acked_read(b):
     succeeds(b, rc)
 
 
-@case("the response to a later READ does not overtake: it is counted and asked for again")
+@case("the response to a later READ behind a gap is dropped and requested again")
 def later_read(b):
     rc = b.rc()
     rc.read(2 * MTU, wr_id=1)
@@ -269,7 +269,7 @@ def read_and_send(b, **options):
     return rc
 
 
-@case("a refusal that overtakes the answer to a READ: that comes, then the refused request fails")
+@case("a NAK that overtakes a READ's data: the READ completes, then the refused request fails")
 def refusal_overtakes(b):
     with b.counts("req_remote_operation_errors"):
         rc = read_and_send(b)
@@ -283,7 +283,7 @@ def refusal_overtakes(b):
     b.state(rc, "ERR")
 
 
-@case("a refusal behind a READ whose answer is lost: the peer answers no more, and the status says why")
+@case("a NAK behind a READ whose data is lost for good: the status is that of the NAK")
 def refusal_behind_lost(b):
     with b.counts("req_remote_operation_errors"), b.counts("req_transport_retries_exceeded", 0):
         rc = read_and_send(b, timeout=16)
@@ -295,7 +295,7 @@ def refusal_behind_lost(b):
     b.state(rc, "ERR")
 
 
-@case("an ACK of several requests, after the PSNs wrapped")
+@case("an ACK for several requests after the PSN wrapped")
 def cumulative(b):
     rc = b.rc(sq_psn=0xFFFFFE)
     for wr_id in (1, 2, 3, 4):

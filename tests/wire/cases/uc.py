@@ -21,7 +21,7 @@ def nothing_came(uc):
     expect("memory", uc.memory.read(8192).strip(b"\0"), b"")
 
 
-@case("opcodes that UC does not have")
+@case("opcodes that do not exist for UC")
 def no_such_opcode(b):
     uc = b.qp("UC")
     codes = range(0x2C, 0x40)
@@ -42,7 +42,7 @@ def no_first(b):
     b.works(uc)
 
 
-@case("wrong lengths")
+@case("UC: wrong lengths")
 def lengths(b):
     uc = b.qp("UC")
     uc.post_recv()
@@ -57,7 +57,7 @@ def lengths(b):
     b.works(uc)
 
 
-@case("wrong keys and bounds")
+@case("UC: wrong keys and bounds")
 def keys(b):
     uc = b.qp("UC")
     va, rkey = uc.memory.va, uc.memory.rkey
@@ -67,7 +67,7 @@ def keys(b):
     b.works(uc)
 
 
-@case("a lost packet costs its message, the next arrives, in the same receive buffer")
+@case("UC: a lost packet loses its message only, and its receive buffer is used again")
 def lost(b):
     uc = b.qp("UC")
     uc.post_recv()
@@ -86,7 +86,7 @@ def lost(b):
     b.works(uc)
 
 
-@case("a new message within another one")
+@case("UC: a new message within another one")
 def within(b):
     uc = b.qp("UC")
     uc.post_recv()
@@ -98,7 +98,7 @@ def within(b):
     b.works(uc)
 
 
-@case("no receive posted: the message is lost")
+@case("UC: no receive posted: the message is lost")
 def no_receive(b):
     uc = b.qp("UC")
     with b.counts("out_of_buffer"):
@@ -106,7 +106,7 @@ def no_receive(b):
     b.works(uc)
 
 
-@case("a SEND longer than its receive buffer is our own fault: the QP fails")
+@case("UC: a SEND longer than its receive buffer fails the QP")
 def too_small(b):
     uc = b.qp("UC")
     uc.post_recv(16)

@@ -26,7 +26,7 @@ def arrives(b, ud, length=4):
     b.state(ud, "RTS")
 
 
-@case("a wrong Q_Key")
+@case("UD: a wrong Q_Key")
 def wrong_qkey(b):
     ud = b.qp("UD")
     ud.post_recv()
@@ -37,7 +37,7 @@ def wrong_qkey(b):
     arrives(b, ud)
 
 
-@case("a datagram longer than the receive buffer")
+@case("UD: a datagram longer than the receive buffer")
 def too_long(b):
     ud = b.qp("UD")
     ud.post_recv(40 + 16)
@@ -50,7 +50,7 @@ def too_long(b):
     expect("memory behind the buffer", ud.memory.read(1000, 8192 + 56).strip(b"\0"), b"")
 
 
-@case("a receive buffer without room for the GRH")
+@case("UD: a receive buffer without room for the GRH")
 def no_room(b):
     for n in (1, 39, 40):
         ud = b.qp("UD")
@@ -63,7 +63,7 @@ def no_room(b):
         expect("memory behind the buffer", ud.memory.read(1000, 8192 + n).strip(b"\0"), b"")
 
 
-@case("no receive posted")
+@case("UD: no receive posted")
 def no_receive(b):
     ud = b.qp("UD")
     with b.counts("out_of_buffer"):
@@ -73,7 +73,7 @@ def no_receive(b):
     arrives(b, ud)
 
 
-@case("an empty datagram, with and without immediate")
+@case("UD: an empty datagram, with and without immediate")
 def empty(b):
     ud = b.qp("UD")
     for _ in range(2):
@@ -85,7 +85,7 @@ def empty(b):
     expect("lengths and senders", [(wc.byte_len, wc.src_qp) for wc in got], [(40, b.peer.qpn), (40, 5)])
 
 
-@case("the sender may be anyone")
+@case("UD: datagrams from any address are accepted")
 def any_source(b):
     ud = b.qp("UD")
     ud.post_recv()
@@ -94,7 +94,7 @@ def any_source(b):
     expect("status", ud.completion().status, 0)
 
 
-@case("opcodes that UD does not have")
+@case("opcodes that do not exist for UD")
 def no_such_opcode(b):
     ud = b.qp("UD")
     ud.post_recv()
@@ -112,7 +112,7 @@ def mad(b, payload, **fields):
     b.raw(roce.transport("UD_SEND_ONLY", 1, b.random.getrandbits(24), payload, src_qpn=1, **fields))
 
 
-@case("the GSI takes its own Q_Key only")
+@case("QP 1 accepts its own Q_Key only")
 def gsi_qkey(b):
     with b.counts("rx_bad_qkey", 3):
         for qkey in (0, QKEY, 0x80010001):
@@ -120,7 +120,7 @@ def gsi_qkey(b):
         b.silence()
 
 
-@case("MADs of every length and class, full of noise")
+@case("random MADs of every length and class")
 def noise(b):
     for n in (0, 1, 4, 24, 63, 64, 255, 256, 257, 512, 1024, 1400):
         mad(b, b.random.randbytes(n))
@@ -136,7 +136,7 @@ def noise(b):
     b.answers()
 
 
-@case("connection requests of half a packet")
+@case("truncated connection requests")
 def short_requests(b):
     request = bytes((1, 7, 2, 3)) + bytes(12) + bytes((0, 0x10)) + bytes(6) + os.urandom(232)
     for n in range(0, 256, 5):

@@ -44,7 +44,7 @@ def attack(what):
     return mark
 
 
-@attack("a target does what it is asked to: the cases below mean something")
+@attack("the target executes valid requests")
 def sanity(b):
     target = b.qp("XRC")
     target.post_recv()
@@ -57,7 +57,7 @@ def sanity(b):
     expect("payload", b.one_answer("XRC_READ_RESPONSE_ONLY").payload, b"12345678")
 
 
-@attack("numbers of SRQs that nobody has")
+@attack("SRQ numbers that do not exist")
 def no_such_queue(b):
     for opcode, length in BEGINNERS:
         for number in (0, 1, 0xFFFFFF, None):
@@ -69,7 +69,7 @@ def no_such_queue(b):
             b.clean()
 
 
-@attack("the upper 8 bits of an XRCETH are nobody's")
+@attack("the upper 8 bits of an XRCETH are ignored")
 def reserved_bits(b):
     target = b.qp("XRC")
     for bits in (1 << 24, 0xFF << 24):
@@ -78,7 +78,7 @@ def reserved_bits(b):
     b.works(target)
 
 
-@attack("an SRQ of another domain")
+@attack("an SRQ of another XRC domain")
 def other_domain(b):
     for opcode, length in BEGINNERS:
         target, other = b.qp("XRC"), b.qp("XRC")
@@ -163,7 +163,7 @@ def other_transports(b):
     b.works(target)
 
 
-@attack("answers sent to a target")
+@attack("responses sent to a target")
 def answers(b):
     target = b.qp("XRC")
     names = [name for _, (name, headers) in roce.OPCODES.items() if name.startswith("XRC_") and "xrceth" not in headers]
@@ -174,7 +174,7 @@ def answers(b):
     b.works(target)
 
 
-@attack("truncated at every length, in the XRCETH too")
+@attack("packets truncated at every length")
 def truncated(b):
     target = b.qp("XRC")
     bodies = []
@@ -189,7 +189,7 @@ def truncated(b):
     b.works(target)
 
 
-@attack("pads longer than the payload, and payload where there is none")
+@attack("pad counts larger than the payload, and payload behind an opcode that has none")
 def pads(b):
     target = b.qp("XRC")
     bodies = [b.body(target, name, b"", pad=n) for name in ("XRC_SEND_ONLY", "XRC_WRITE_ONLY", "XRC_READ_REQUEST") for n in (1, 2, 3)]
@@ -202,7 +202,7 @@ def pads(b):
     b.works(target)
 
 
-@attack("lengths in the RETH: beyond the region, round the end, above 2 GiB, other than the payload")
+@attack("RETH lengths beyond the region, that wrap, above 2 GiB, or different from the payload")
 def lengths(b):
     for length in (16385, 2**30, 2**31):
         for opcode, payload in (("XRC_WRITE_FIRST", bytes(MTU)), ("XRC_READ_REQUEST", b"")):
@@ -216,7 +216,7 @@ def lengths(b):
     refused(b, b.qp("XRC"), roce.NAK_INVALID, "XRC_WRITE_FIRST", bytes(MTU), dma_len=MTU)
 
 
-@attack("keys: of the target's neighbour, and of another protection domain")
+@attack("keys of another target and of another PD")
 def keys(b):
     for opcode, length in (("XRC_WRITE_ONLY", 8), ("XRC_READ_REQUEST", 0), ("XRC_FETCH_ADD", 0)):
         target, other = b.qp("XRC"), b.qp("XRC")
@@ -227,7 +227,7 @@ def keys(b):
         b.clean()
 
 
-@attack("a duplicate READ that names another SRQ is not answered")
+@attack("a duplicate READ with another SRQ number gets no data")
 def duplicate(b):
     target = b.qp("XRC")
     queue = Queue(target)
@@ -241,7 +241,7 @@ def duplicate(b):
     b.works(target)
 
 
-@attack("no receive request: RNR, and another SRQ of the domain is served meanwhile")
+@attack("an empty SRQ: RNR NAK, while another SRQ of the domain is served")
 def not_ready(b):
     target = b.qp("XRC")
     queue = Queue(target)
@@ -255,7 +255,7 @@ def not_ready(b):
     b.works(target)
 
 
-@attack("noise behind BTH and XRCETH")
+@attack("random bytes behind BTH and XRCETH")
 def noise(b):
     target = b.qp("XRC")
     for _ in range(120):
@@ -269,7 +269,7 @@ def noise(b):
     b.answers(settled=False)
 
 
-@case("afterwards everything works")
+@case("afterwards the target still works")
 def afterwards(b):
     target = b.qp("XRC")
     for _ in range(3):
@@ -283,7 +283,7 @@ def afterwards(b):
         expect("data", target.memory.read(3 * MTU, 8192), data)
 
 
-@attack("a READ again after its SRQ has gone: silence, and the domain's other SRQ goes on")
+@attack("a duplicate READ whose SRQ is destroyed gets no response; another SRQ of the domain still works")
 def repeated_without_queue(b):
     target = b.qp("XRC")
     other = Queue(target)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* The table of netfilter hooks.  Without netfilter none of them is built. */
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6.h>
+#include "gso_accept.h"
+#include "nf_hooks.h"
+#include "port_guard.h"
+#include "rx_route.h"
+
+/* Last, because the firewall may change the packet. */
+#define IPV4_HOOK(function, place) {					\
+	.hook = function,						\
+	.pf = NFPROTO_IPV4,						\
+	.hooknum = NF_INET_##place,					\
+	.priority = NF_IP_PRI_LAST,					\
+}
+
+#define IPV6_HOOK(function, place) {					\
+	.hook = function,						\
+	.pf = NFPROTO_IPV6,						\
+	.hooknum = NF_INET_##place,					\
+	.priority = NF_IP6_PRI_LAST,					\
+}
+
+static const struct nf_hook_ops ipv4_hooks[] = {
+	IPV4_HOOK(sroce_rx_route_set, PRE_ROUTING),
+	IPV4_HOOK(sroce_gso_accept, LOCAL_IN),
+	IPV4_HOOK(sroce_port_guard, LOCAL_OUT),
+};
+
+static const struct nf_hook_ops ipv6_hooks[] = {
+	IPV6_HOOK(sroce_gso_accept, LOCAL_IN),
+	IPV6_HOOK(sroce_port_guard, LOCAL_OUT),
+};
+
+int sroce_nf_hooks_add(struct net *net, bool ipv4)
+{
+	return ipv4 ? nf_register_net_hooks(net, ipv4_hooks,
+					    ARRAY_SIZE(ipv4_hooks)) :
+		      nf_register_net_hooks(net, ipv6_hooks,
+					    ARRAY_SIZE(ipv6_hooks));
+}
+
+void sroce_nf_hooks_remove(struct net *net, bool ipv4)
+{
+	if (ipv4)
+		nf_unregister_net_hooks(net, ipv4_hooks,
+					ARRAY_SIZE(ipv4_hooks));
+	else
+		nf_unregister_net_hooks(net, ipv6_hooks,
+					ARRAY_SIZE(ipv6_hooks));
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_NF_HOOKS_H
+#define SROCE_NF_HOOKS_H
+
+#include <net/net_namespace.h>
+
+#ifdef CONFIG_NETFILTER
+
+/**
+ * sroce_nf_hooks_add() - register the netfilter hooks of a socket
+ * @net: its namespace
+ * @ipv4: its address family
+ *
+ * Each call needs its own sroce_nf_hooks_remove().
+ *
+ * Context: process, may sleep.  Return: 0 or an errno.
+ */
+int sroce_nf_hooks_add(struct net *net, bool ipv4);
+/*
+ * Same context.  The module stays for an RCU grace period, and then
+ * sroce_rx_route_forget() releases what the hooks have cached.
+ */
+void sroce_nf_hooks_remove(struct net *net, bool ipv4);
+
+#else
+
+static inline int sroce_nf_hooks_add(struct net *net, bool ipv4)
+{
+	return 0;
+}
+
+static inline void sroce_nf_hooks_remove(struct net *net, bool ipv4)
+{
+}
+
+#endif /* CONFIG_NETFILTER */
+
+#endif /* SROCE_NF_HOOKS_H */
