@@ -2,6 +2,7 @@
 """The provider for rdma-core's tree, for the private ABI of that tree."""
 
 import re
+import textwrap
 
 from kernel import ABI, abi, driver_id
 from resolve import Trouble, replaced, unifdef
@@ -17,13 +18,46 @@ Update kernel headers
 
 To the commit "RDMA/sroce: Add the user ABI".
 """
-MESSAGE = """\
-providers/sroce: Add the provider of the sroce software RoCEv2 driver
+# The provider's files (stems), and the message of the patch that adds them. The first patch has all other files, except man page and
+# lists of packages, which are in one at the end.
+SERIES = [
+    ("", """\
+providers/sroce: Add devices, protection domains and memory regions
 
-Queues and doorbells are memory that the provider shares with the
-kernel: it posts and polls by loads and stores, and makes a system call
-only when the kernel says there that it is not looking.
+Add the provider of the sroce software RoCEv2 driver. Queues and doorbells
+are memory that the provider shares with the kernel: it posts and polls by
+loads and stores, and makes a system call only when the kernel says there
+that it is not looking. sroce_ring.h has the shared words, and the proof of
+their barriers.
+
+Each feature of the ABI has a bit, so that the provider works with older and
+newer kernels.
+"""),
+    ("cq cqe poll poll_ex", """\
+providers/sroce: Add completion queues
+
+Add CQs, their resizing, and both interfaces for polling.
+"""),
+    ("ah qp recv send send_ex sqe", """\
+providers/sroce: Add queue pairs and address handles
+
+Add QPs, and both interfaces for posting.
+"""),
+    ("srq xrc", """\
+providers/sroce: Add shared receive queues and XRC
+"""),
+    ("dm mw", """\
+providers/sroce: Add memory windows and device memory
+"""),
+    ("comp_cntr", """\
+providers/sroce: Add completion counters
+"""),
+]
+LAST = """\
+providers/sroce: Add the manual page, and add sroce to the packages
 """
+# Lists of the tree that the provider's first patch does not need
+PACKAGES = ["README.md", "debian/", "redhat/", "suse/"]
 
 
 def private_abi(base):
@@ -92,9 +126,36 @@ def sources(top, pabi, port_speed):
     return result
 
 
+def stage(files, later):
+    """The provider without the files of later patches: without their functions in sroce.c, and with a CMakeLists.txt of its own."""
+    now = {name: text for name, text in files.items() if re.sub(r"\.[ch]$", "", name) not in later}
+    missing = {match for name, text in files.items() if name.endswith(".c") and name not in now
+               for match in re.findall(r"^(?!static)\w[\w *]*?\b(sroce_\w+)\(", text, re.M)}
+    table = [line for line in now["sroce.c"].split("\n") if not missing & set(re.findall(r"\t\.\w+ = (sroce_\w+),", line))]
+    now["sroce.c"] = "\n".join(table)
+    sources = textwrap.fill(" ".join(sorted(name for name in now if name.endswith(".c"))), 100, initial_indent="  ",
+                            subsequent_indent="  ")
+    now["CMakeLists.txt"] = f"rdma_provider(sroce\n{sources}\n)\n"
+    return now
+
+
 def patches(top, base, author):
-    """The patch with the kernel's headers and the patch that uses them: ({path: text}, message) each."""
+    """The patch with the kernel's headers and those that use them: ({path: text}, message) each."""
     files = lists(base, author) | sources(top, private_abi(base), has_port_speed(base))
+    # Without code for this version of the private ABI
+    files = {path: text for path, text in files.items() if not path.endswith(".c") or "{" in text}
     headers = {path: text for path, text in files.items() if path.startswith("kernel-headers/")}
-    rest = {path: text for path, text in files.items() if path not in headers}
-    return [(headers, sign(HEADERS, author)), (rest, sign(MESSAGE, author))]
+    last = {path: text for path, text in files.items() if path.startswith(f"{HOME}/man/") or path.startswith(tuple(PACKAGES))}
+    own = {path[len(HOME) + 1:]: text for path, text in files.items() if path.startswith(HOME) and path not in last}
+    rest = {path: text for path, text in files.items() if not path.startswith(HOME) and path not in headers | last}
+    last["CMakeLists.txt"] = rest["CMakeLists.txt"]
+    rest["CMakeLists.txt"] = replaced(rest["CMakeLists.txt"], (f"add_subdirectory({HOME}/man)\n", ""))
+    result, before = [(headers, sign(HEADERS, author))], {}
+    for number, (_, message) in enumerate(SERIES):
+        later = {stem for stems, _ in SERIES[number + 1:] for stem in stems.split()}
+        now = {f"{HOME}/{name}": text for name, text in stage(own, later).items()} | rest
+        changed = {path: text for path, text in now.items() if before.get(path) != text}
+        if changed:
+            result.append((changed, sign(message, author)))
+        before = now
+    return [*result, (last, sign(LAST, author))]

@@ -1,10 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-"""The series of patches for the kernel: the files and the message of each patch. Each patch builds: a file comes after the files that
-it uses, and main.c, device.c and the Makefile refer only to files that exist by then."""
+"""The series of patches for the kernel. First a driver with few capabilities, layer by layer: the files and the message of each patch.
+Then one capability a patch: the files of capabilities/, in the order of their names. Each patch builds: a file comes after the files
+that it uses, and the Makefile and the tables of functions refer only to what exists by then.
 
+A file of capabilities/ names the files of a capability (their stems), and has the message of its patch. Then it says how the rest of the
+driver differs without the capability: behind "--- FILE", lines that begin with - are not there yet, those with + are there instead,
+and those with a space are there in any case. Includes of the capability's headers, and lines of TABLES with its names, need not be
+listed."""
+
+import pathlib
 import re
 
 from resolve import Trouble
+
+CAPABILITIES = pathlib.Path(__file__).parent / "capabilities"
+# Files with one function of the driver per line
+TABLES = {"verbs/device.c", "verbs/ucontext.c"}
 
 # Folders, or stems of files, in the driver's folder, and the message of the patch. All other files are in the first patch (see kernel.py).
 SERIES = [
@@ -39,30 +50,12 @@ responses and requests, and decides when to retransmit. Its functions
 only decide: they do not sleep, take locks, allocate memory, access
 payload or read the clock.
 """),
-    ("base/ mem/odp_wq mem/odp mem/wmem mem/mr mem/sgl mem/skb_reader mem/last_word", """\
+    ("base/ mem/", """\
 RDMA/sroce: Add memory regions
 
-Add regions of processes and kernel users, the key table, and copies
-between packets and regions. An on-demand region has a table of the pages
-that are present. The memory that packets of a user hold is limited.
-"""),
-    ("mem/odp_fault", """\
-RDMA/sroce: Page in on-demand memory
-
-The data path cannot wait for pages. Add work items that page memory in,
-for QPs and for ibv_advise_mr().
-"""),
-    ("mem/mr_fast mem/mw", """\
-RDMA/sroce: Add fast registration and memory windows
-
-Add regions that work requests register and invalidate, and windows that
-work requests bind.
-"""),
-    ("mem/mmap mem/mr_dm mem/mr_dmabuf", """\
-RDMA/sroce: Add device memory, dma-bufs and mmap
-
-Add device memory, regions on dma-bufs, and mmap() of rings, doorbell
-pages and device memory.
+Add regions of processes and kernel users, the key table, copies between
+packets and regions, and mmap() of rings and doorbell pages. The memory
+that packets of a user hold is limited.
 """),
     ("queue/queue_mem queue/doorbell queue/cq", """\
 RDMA/sroce: Add doorbells and completion queues
@@ -71,29 +64,28 @@ Add doorbell pages and their slots, the memory of rings, and completion
 queues with their events.
 """),
     ("queue/", """\
-RDMA/sroce: Add queue pairs and shared receive queues
+RDMA/sroce: Add queue pairs
 
 Add the QP table, references to QPs, the scheduling of their deferred
 work, validated private copies of WQEs, and tracepoints.
 """),
-    ("net/ah net/route net/pkey net/mcast net/rx_headers net/rx_packet", """\
+    ("net/ah net/route net/pkey net/rx_headers net/rx_packet", """\
 RDMA/sroce: Add addresses and routes
 
-Add address handles, routes, P_Keys and multicast groups.
+Add address handles, routes and P_Keys.
 """),
     ("net/", """\
 RDMA/sroce: Add transmission and sockets
 
 A burst passes the stack as one GSO skb with packets of one size. Bursts
 from a device to itself bypass the stack. The ICRCs of a burst are
-computed together. Add GRO, so that packets that a NIC delivers are joined
-to bursts.
+computed together.
 """),
     ("send/", """\
 RDMA/sroce: Add the send queue
 
 Build bursts of packets in the context of the caller that posted the
-requests. Add retransmission, rate limits and send completions.
+requests. Add retransmission and send completions.
 """),
     ("recv/", """\
 RDMA/sroce: Add the receive queue
@@ -106,35 +98,25 @@ RDMA/sroce: Add the entry points of the data path
 Add the handlers of received packets, timers and work items, and the ioctl
 by which a process rings the doorbell.
 """),
-    ("verbs/device verbs/main verbs/listener verbs/port verbs/settings verbs/hw_stats verbs/qp_counter verbs/numbers", """\
+    ("verbs/device verbs/main verbs/listener verbs/port verbs/numbers", """\
 RDMA/sroce: Add devices
 
-Add "rdma link add", and devices on netdevs with ports, GIDs, sockets and
-counters, until the netdev goes away. The device offers the verbs of the
-layers below. The RDMA core does not let anybody use it until the next
-patches add the mandatory verbs.
+Add "rdma link add", and devices on netdevs with ports, GIDs and sockets,
+until the netdev goes away. The device offers the verbs of the layers
+below. The RDMA core does not let anybody use it until the next patches
+add the mandatory verbs.
 """),
     ("verbs/ucontext verbs/pd", """\
 RDMA/sroce: Add contexts and protection domains
 
 Let processes open devices.
 """),
-    ("verbs/qp_verbs verbs/qp_modify verbs/srq_verbs", """\
-RDMA/sroce: Create, modify and destroy queues
-
-Add the QP state machine, and SRQs.
-"""),
-    ("verbs/post", """\
-RDMA/sroce: Let kernel users post
-
-Add ib_post_send() and ib_post_recv(). With these, kernel users have all
-mandatory verbs.
-"""),
     ("verbs/", """\
-RDMA/sroce: Add statistics and completion counters
+RDMA/sroce: Create, modify and destroy QPs
 
-Add performance management MADs, details for "rdma resource show", and
-completion counters.
+Add the QP state machine. With this, the driver is one that processes can
+use: devices, contexts, PDs, regions, CQs, and RC and UC QPs. The following
+patches add one capability each.
 """),
 ]
 
@@ -176,20 +158,64 @@ def declared(files):
     return {a or b or c for a, b, c in re.findall(r"^struct (sroce_\w+) {|\b(sroce_\w+)\(|^extern [^;]*?(sroce_\w+)[\[;]", text, re.M)}
 
 
-def so_far(text, present, absent):
-    """The text without lines that use names of absent files. Both: {name: text}."""
-    missing = declared(absent) - declared(present)
-    kept = []
-    for line in text.split("\n"):
-        header = re.match(r'#include "(?:\.\./)?(.*)"', line)
-        if header and ("verbs/" + header.group(1) in absent or header.group(1) in absent):
-            continue
-        if missing & set(re.findall(r"\bsroce_\w+", line)):
-            if not re.fullmatch(r"\t+\S.*[,;]", line):
-                raise Trouble(f"this line is needed before the patch that declares its names: {line}")
-            continue
-        kept.append(line)
-    return re.sub(r"\n\n(?=\n|})", "\n", "\n".join(kept))
+def with_names(text, names):
+    """The lines of a table that use the names, which must be whole statements or entries."""
+    found = [line for line in text.split("\n") if names & set(re.findall(r"\bsroce_\w+", line))]
+    for line in found:
+        if not re.fullmatch(r"\t+\S.*[,;]", line):
+            raise Trouble(f"this line is needed before the patch that declares its names: {line}")
+    return found
+
+
+def so_far(files, absent):
+    """The files without includes of absent headers, and without lines of TABLES that use their names. Both: {name: text}."""
+    missing = declared(absent) - declared(files)
+    result = {}
+    for name, text in files.items():
+        folder = name.split("/")[0]
+        drop = {line for line in re.findall(r'^#include ".*"$', text, re.M)
+                if {header := line[10:-1].removeprefix("../"), f"{folder}/{header}"} & absent.keys()}
+        if name in TABLES:
+            drop |= set(with_names(text, missing))
+        if drop:
+            text = "\n".join(line for line in text.split("\n") if line not in drop)
+            text = re.sub(r"\n\n(?=\n|})", "\n", text)
+        result[name] = text
+    return result
+
+
+def read_capability(text):
+    """A file of capabilities/: stems of its files, the message, and (path of a file, text with it, text without it) of each change."""
+    head, *cuts = re.split(r"^--- (\S+)\n", text, flags=re.M)
+    names, message = head.split("\n\n", 1)
+    result = []
+    for path, lines in zip(cuts[::2], cuts[1::2]):
+        lines = [line or " " for line in lines.rstrip("\n").split("\n")]
+        if {line[0] for line in lines} - set(" -+"):
+            raise Trouble(f"a line for {path} begins with neither a space nor - nor +")
+        texts = ["".join(line[1:] + "\n" for line in lines if line[0] in which) for which in (" -", " +")]
+        result.append((path, *texts))
+    return set(names.removeprefix("files: ").split()), message.rstrip("\n") + "\n", result
+
+
+def without(files, capability):
+    """The driver's files as they are before the capability."""
+    stems, message, cuts = capability
+    absent = {name: text for name, text in files.items() if name[:-2] in stems}
+    if {name[:-2] for name in absent} != stems:
+        raise Trouble(f"{message.splitlines()[0]}: these files do not exist: {' '.join(stems)}")
+    kept = {name: text for name, text in files.items() if name not in absent}
+    for path, old, new in cuts:
+        kept[path], found = re.subn("^" + re.escape(old), lambda _, new=new: new, kept.get(path, ""), flags=re.M)
+        if found != 1:
+            raise Trouble(f"{message.splitlines()[0]}: {path} has {found} times:\n{old}")
+    kept = so_far(kept, absent)
+    missing = declared(absent) - declared(kept)
+    for name, text in kept.items():
+        used = missing & set(re.findall(r"\bsroce_\w+", re.sub(r"/\*.*?\*/|\"[^\"\n]*\"", "", text, flags=re.S)))
+        if used:
+            raise Trouble(f"{message.splitlines()[0]}: {name} uses {' '.join(sorted(used))}")
+    return kept
 
 
 def number_of(stem):
@@ -202,13 +228,22 @@ def number_of(stem):
 
 
 def grown(files, number):
-    """The driver's files as of the patch of that number."""
+    """The driver's files as of the patch of that number, of those that add layers."""
     there = {name: text for name, text in files.items() if number_of(re.sub(r"\.[ch]$", "", name)) <= number}
     others = {name: text for name, text in files.items() if name not in there}
     if "verbs/main.c" not in there:
         return {**there, "verbs/main.c": bare(files["verbs/main.c"])}
-    rest = {name: text for name, text in there.items() if name != "verbs/device.c"}
-    return {**there, "verbs/device.c": so_far(there["verbs/device.c"], rest, others)}
+    return so_far(there, others)
+
+
+def stages(files):
+    """The driver's files, and the message, of each patch."""
+    capabilities = [read_capability(path.read_text()) for path in sorted(CAPABILITIES.iterdir())]
+    result = []
+    for capability in reversed(capabilities):
+        result.insert(0, (files, capability[1]))
+        files = without(files, capability)
+    return [(grown(files, number), message) for number, (_, message) in enumerate(SERIES)] + result
 
 
 def patches(files, home, conditions, author):
@@ -216,8 +251,7 @@ def patches(files, home, conditions, author):
     own = {path[len(home) + 1:]: text for path, text in files.items() if re.match(rf"{home}/.*\.[ch]$", path)}
     result, before = [], {}
     first = {path: text for path, text in files.items() if path[len(home) + 1:] not in own or not path.startswith(home)}
-    for number, (_, message) in enumerate(SERIES):
-        now = grown(own, number)
+    for now, message in stages(own):
         tree = {f"{home}/{name}": text for name, text in now.items()}
         tree |= first | {f"{home}/Makefile": makefile(now, conditions)}
         changed = {path: text for path, text in tree.items() if before.get(path) != text}

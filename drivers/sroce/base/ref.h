@@ -3,7 +3,6 @@
 #define SROCE_REF_H
 
 #include <linux/completion.h>
-#include <linux/processor.h>
 #include <linux/refcount.h>
 
 /**
@@ -62,17 +61,6 @@ static inline void sroce_ref_drain(struct sroce_ref *ref)
 }
 
 /**
- * sroce_ref_drain_atomic() - the same without sleeping
- * @ref: references that are held for the length of a burst, at most
- *
- * Context: any but hard interrupt; the caller holds no lock that they want.
- */
-static inline void sroce_ref_drain_atomic(struct sroce_ref *ref)
-{
-	spin_until_cond(refcount_dec_if_one(&ref->users));
-}
-
-/**
  * sroce_ref_revive() - allow users again
  * @ref: drained
  *
@@ -84,11 +72,6 @@ static inline void sroce_ref_revive(struct sroce_ref *ref)
 	/* Store the object before @users; pairs with sroce_ref_get(). */
 	smp_wmb();
 	refcount_set(&ref->users, 1);
-}
-
-static inline bool sroce_ref_drained(const struct sroce_ref *ref)
-{
-	return !refcount_read(&ref->users);
 }
 
 #endif /* SROCE_REF_H */

@@ -15,7 +15,7 @@
 #include <rdma/ib_cache.h>
 #include "../net/ah.h"
 #include "../net/cnp.h"
-#include "../net/gro.h"
+#include "../net/gso.h"
 #include "../net/icrc.h"
 #include "../net/loopback.h"
 #include "../net/mcast.h"
@@ -622,7 +622,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 		return;
 	}
 	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
-	sroce_icrc_begin(&a.icrc, a.ip, sroce_gro_id_step(skb));
+	sroce_icrc_begin(&a.icrc, a.ip, sroce_gso_id_step(skb));
 	deliver_all(&a);
 }
 

@@ -69,27 +69,42 @@ static bool mr_allows(const struct sroce_mr *mr, struct ib_pd *pd, u32 qpn,
 	       addr - mr->iova <= mr->length - length;
 }
 
-struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key)
+struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key, int kind)
 {
 	u32 index = key >> 8;
+	struct sroce_mr *mr;
 
-	return rhashtable_lookup(&dev->mrs, &index, mr_params);
-}
-
-struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key)
-{
-	struct sroce_mr *mr = sroce_mr_lookup(dev, key);
-
-	return mr && mr->kind == SROCE_MR_SLOT ? mr : NULL;
+	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
+	return mr && mr->kind == kind ? mr : NULL;
 }
 
 /*
- * Look up a key and take a reference, without checking access rights.  An
- * invalidation spins until the last reference is dropped, possibly in a
- * softirq.  Therefore the holder of a reference must keep bottom halves off.
+ * Become a user, if the region is open.  The first look keeps new users from
+ * delaying sroce_mr_close(), because in a softirq a reader does not let a
+ * waiting writer go first.  The second look is the one that counts: what follows
+ * a writer's section sees the region closed.
+ */
+static __always_inline bool mr_hold(struct sroce_mr *mr)
+{
+	if (unlikely(!sroce_mr_is_open(mr)))
+		return false;
+	read_lock(&mr->users);
+	/* Pairs with sroce_mr_open(). */
+	if (unlikely(atomic_read_acquire(&mr->windows) < 0)) {
+		read_unlock(&mr->users);
+		return false;
+	}
+	/* Sparse does not follow a lock beyond a function. */
+	__release(&mr->users);
+	return true;
+}
+
+/*
+ * Look up a key and become a user, without checking access rights.  Bottom
+ * halves are off, because a softirq may wait for the end of the use.
  */
 static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
-						u32 key, bool windows)
+						u32 key)
 {
 	u32 index = key >> 8;
 	struct sroce_mr *mr;
@@ -97,11 +112,7 @@ static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
 	lockdep_assert_in_softirq();
 	rcu_read_lock();
 	mr = rhashtable_lookup(&dev->mrs, &index, mr_params);
-	if (mr && mr->kind == SROCE_MR_SLOT)
-		mr = windows ? rcu_dereference(mr->binding) : NULL;
-	/* Refuse new references while mr_pause() drains the old ones. */
-	if (mr && (atomic_read(&mr->windows) < 0 ||
-		   !sroce_ref_get(&mr->ref)))
+	if (mr && !mr_hold(mr))
 		mr = NULL;
 	rcu_read_unlock();
 	return mr;
@@ -110,7 +121,7 @@ static __always_inline struct sroce_mr *mr_find(struct sroce_device *dev,
 struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 			      u64 length, int access)
 {
-	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key, true);
+	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key);
 
 	if (!mr || mr_allows(mr, pd, qpn, key, addr, length, access))
 		return mr;
@@ -121,7 +132,7 @@ struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
 				    int access)
 {
-	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key, true);
+	struct sroce_mr *mr = mr_find(sroce_device(pd->device), key);
 
 	if (!mr || mr_allows(mr, pd, qpn, key, mr->iova, mr->length, access))
 		return mr;
@@ -131,9 +142,9 @@ struct sroce_mr *sroce_mr_get_whole(struct ib_pd *pd, u32 qpn, u32 key,
 
 struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 {
-	struct sroce_mr *mr = mr_find(dev, key, false);
+	struct sroce_mr *mr = mr_find(dev, key);
 
-	if (!mr || mr->key == key)
+	if (!mr || (mr->key == key && mr->kind != SROCE_MR_WINDOW))
 		return mr;
 	sroce_mr_put(mr);
 	return NULL;
@@ -141,7 +152,15 @@ struct sroce_mr *sroce_mr_find(struct sroce_device *dev, u32 key)
 
 void sroce_mr_put(struct sroce_mr *mr)
 {
-	sroce_ref_put(&mr->ref);
+	__acquire(&mr->users);
+	read_unlock(&mr->users);
+}
+
+void sroce_mr_close(struct sroce_mr *mr)
+{
+	atomic_set(&mr->windows, -1);
+	write_lock_bh(&mr->users);
+	write_unlock_bh(&mr->users);
 }
 
 struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
@@ -155,7 +174,7 @@ struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
 	mr->ib.pd = pd;
 	mr->kind = kind;
 	mr->access = access;
-	sroce_ref_init(&mr->ref);
+	rwlock_init(&mr->users);
 	return mr;
 }
 
@@ -427,22 +446,10 @@ int sroce_dealloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs)
 	return 0;
 }
 
-/* Wait until all references are dropped.  Lookups fail from here on. */
-static void mr_pause(struct sroce_mr *mr)
-{
-	sroce_ref_drain(&mr->ref);
-}
-
-static void mr_resume(struct sroce_mr *mr)
-{
-	atomic_set(&mr->windows, 0);
-	sroce_ref_revive(&mr->ref);
-}
-
 /* Take over the attributes of @draft.  The key stays. */
 static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
 {
-	mr_pause(mr);
+	sroce_mr_close(mr);
 	mr->access = draft->access;
 	mr->ib.pd = draft->ib.pd;
 	if (pinned) {
@@ -454,7 +461,7 @@ static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
 		mr->length = draft->length;
 		mr->skip = draft->skip;
 	}
-	mr_resume(mr);
+	sroce_mr_open(mr);
 }
 
 /* Pages that were pinned for reading cannot be written to. */
@@ -517,7 +524,7 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return -EBUSY;
 	sroce_mr_unpublish(mr);
-	mr_pause(mr);
+	sroce_mr_close(mr);
 	mr_release(mr);
 	kfree_rcu(mr, rcu);
 	return 0;

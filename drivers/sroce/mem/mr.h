@@ -3,9 +3,9 @@
 #define SROCE_MR_H
 
 #include <linux/rhashtable.h>
+#include <linux/spinlock.h>
 #include <rdma/ib_umem.h>
 #include <rdma/ib_verbs.h>
-#include "../base/ref.h"
 #include "../base/sroce.h"
 #include "odp.h"
 
@@ -27,8 +27,7 @@ enum sroce_mr_kind {
 	SROCE_MR_DM,		/* device memory (mem/mr_dm.c) */
 	SROCE_MR_DMABUF,	/* pages of a dma-buf exporter (mem/mr_dmabuf.c) */
 	SROCE_MR_FAST,		/* registered by REG_MR work requests (mem/mr_fast.c) */
-	SROCE_MR_SLOT,		/* table entry of a window's key; see @binding */
-	SROCE_MR_WINDOW,	/* bound state of a window; not in the table */
+	SROCE_MR_WINDOW,	/* a window, bound by work requests (mem/mw.c) */
 };
 
 /**
@@ -52,13 +51,11 @@ enum sroce_mr_kind {
  * @odp: the address space, if the region is on demand: nothing is pinned, and
  *	this finds the pages that are present.  A window has the @odp of its
  *	region
- * @windows: number of windows bound to the region; -1 while binding is refused
- * @binding: SROCE_MR_SLOT: the current SROCE_MR_WINDOW, or NULL; RCU
- * @parent: SROCE_MR_WINDOW: the region that it is bound to, referenced
+ * @windows: number of windows bound to the region; -1 while it is closed, so
+ *	that nobody finds its key
  * @qpn: bound type 2 window: the QP number, else 0
- * @ref: one for the registration, one per user on the data path.  All members
- *	above except @node, @index, @windows and @binding change only while it
- *	is 0
+ * @users: held for reading by each user on the data path.  All members above
+ *	except @node, @index and @windows change only while the region is closed
  * @rcu: delays freeing until lookups have ended
  */
 struct sroce_mr {
@@ -77,10 +74,8 @@ struct sroce_mr {
 	void (*release)(struct sroce_mr *mr);
 	struct sroce_odp *odp;
 	atomic_t windows;
-	struct sroce_mr __rcu *binding;
-	struct sroce_mr *parent;
 	u32 qpn;
-	struct sroce_ref ref;
+	rwlock_t users;	/* see above */
 	struct rcu_head rcu;
 };
 
@@ -96,7 +91,7 @@ int sroce_mr_table_init(struct sroce_device *dev);
 void sroce_mr_table_exit(struct sroce_device *dev);
 
 /**
- * sroce_mr_get() - check a key and take a reference
+ * sroce_mr_get() - check a key and become a user of the region
  * @pd: protection domain of the QP
  * @qpn: QP number, for remote access
  * @key: lkey or rkey
@@ -106,15 +101,16 @@ void sroce_mr_table_exit(struct sroce_device *dev);
  *
  * The only check of a key in the driver: low 8 bits of the key, PD, access
  * rights, bounds (without overflow) and, for windows, the QP.  Deregistration
- * waits for sroce_mr_put(), so hold the reference for one burst at most.
+ * and invalidation wait for sroce_mr_put(), so call it after one burst at most.
  *
- * Context: bottom halves off until sroce_mr_put(), because invalidation spins,
- * also in a softirq, until the last reference is dropped.
- * Return: the region, or NULL if access is refused.
+ * Context: bottom halves off until sroce_mr_put(), because softirqs invalidate,
+ * too.  A caller may use several regions, and one several times.
+ * Return: the region, with @users held for reading, or NULL if access is
+ * refused.
  */
 struct sroce_mr *sroce_mr_get(struct ib_pd *pd, u32 qpn, u32 key, u64 addr,
 			      u64 length, int access);
-/* Drop the reference of sroce_mr_get() and similar functions.  Context: any. */
+/* End what sroce_mr_get() and similar functions began. */
 void sroce_mr_put(struct sroce_mr *mr);
 
 /* Like sroce_mr_get() for the whole range of the key. */
@@ -161,15 +157,39 @@ struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 
 /* Assign a random key and insert the region into the table. */
 int sroce_mr_publish(struct sroce_mr *mr);
-/* Remove it from the table.  References that exist stay valid. */
+/* Remove it from the table.  Its users stay. */
 void sroce_mr_unpublish(struct sroce_mr *mr);
 /*
- * Find the table entry of the key's index, valid or not.  Context: RCU read
- * side.
+ * Find the table entry of the key's index, open or not, if it is of that kind.
+ * Context: RCU read side.
  */
-struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key);
-/* Find the slot of a window's key, or NULL.  Context: RCU read side. */
-struct sroce_mr *sroce_mr_find_slot(struct sroce_device *dev, u32 key);
+struct sroce_mr *sroce_mr_lookup(struct sroce_device *dev, u32 key, int kind);
+
+/* True if the data path can find the region. */
+static inline bool sroce_mr_is_open(const struct sroce_mr *mr)
+{
+	return atomic_read(&mr->windows) >= 0;
+}
+
+/**
+ * sroce_mr_close() - refuse new users, and wait for those that exist
+ * @mr: region; nobody else opens or closes it
+ *
+ * Context: any but hard interrupt.  The caller uses no region.
+ */
+void sroce_mr_close(struct sroce_mr *mr);
+
+/**
+ * sroce_mr_open() - allow users
+ * @mr: closed
+ *
+ * New users find everything that was stored before.
+ */
+static inline void sroce_mr_open(struct sroce_mr *mr)
+{
+	/* Pairs with mr_hold(). */
+	atomic_set_release(&mr->windows, 0);
+}
 
 /* True if the access changes memory. */
 static inline bool sroce_access_writes(int access)

@@ -4,7 +4,7 @@
  * send queue, invalidate it with another, and repeat that.
  *
  * The region stays in the table as long as it is allocated.  While it is
- * invalid its reference count is 0, and lookups do not return it.  A lookup sees
+ * invalid it is closed, and the data path does not find it.  A lookup sees
  * either a complete registration or none.
  */
 #include <linux/log2.h>
@@ -55,15 +55,16 @@ static struct sroce_fast *from_ib(struct ib_mr *ibmr)
 /* Context: RCU read side. */
 static struct sroce_fast *find_fast(struct ib_pd *pd, u32 key)
 {
-	struct sroce_mr *mr = sroce_mr_lookup(sroce_device(pd->device), key);
+	struct sroce_mr *mr;
 
-	return mr && mr->kind == SROCE_MR_FAST ? to_fast(mr) : NULL;
+	mr = sroce_mr_lookup(sroce_device(pd->device), key, SROCE_MR_FAST);
+	return mr ? to_fast(mr) : NULL;
 }
 
 static bool is_valid(const struct sroce_fast *fast)
 {
 	lockdep_assert_held(&fast->lock);
-	return !sroce_ref_drained(&fast->mr.ref);
+	return sroce_mr_is_open(&fast->mr);
 }
 
 static bool list_fits(const struct sroce_fast *fast, const struct sroce_wr *wr)
@@ -86,7 +87,7 @@ static bool may_register(const struct sroce_fast *fast, struct ib_pd *pd,
 	       list_fits(fast, wr);
 }
 
-/* There are no references, so nobody reads the members changed here. */
+/* It is closed, so nobody reads the members changed here. */
 static void make_valid(struct sroce_fast *fast, const struct sroce_wr *wr)
 {
 	struct sroce_mr *mr = &fast->mr;
@@ -98,16 +99,7 @@ static void make_valid(struct sroce_fast *fast, const struct sroce_wr *wr)
 	mr->block_shift = fast->shift;
 	mr->skip = wr->bind.addr & ((1ull << fast->shift) - 1);
 	memcpy(mr->blocks, fast->pages, fast->count * sizeof(*mr->blocks));
-	atomic_set(&mr->windows, 0);
-	sroce_ref_revive(&mr->ref);
-}
-
-/* Refuse new references and wait for the old ones to be dropped. */
-static void make_free(struct sroce_fast *fast)
-{
-	lockdep_assert_held(&fast->lock);
-	atomic_set(&fast->mr.windows, -1);
-	sroce_ref_drain_atomic(&fast->mr.ref);
+	sroce_mr_open(mr);
 }
 
 u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr)
@@ -143,7 +135,7 @@ static u8 fast_invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
 	if (!fast->gone && fast->mr.ib.pd == pd && fast->mr.key == key &&
 	    (!remote || (is_valid(fast) && sroce_access_remote(fast->mr.access)))) {
 		if (is_valid(fast))
-			make_free(fast);
+			sroce_mr_close(&fast->mr);
 		status = 0;
 	}
 	spin_unlock_bh(&fast->lock);
@@ -165,24 +157,24 @@ u8 sroce_invalidate(struct ib_pd *pd, u32 qpn, u32 key, bool remote)
 
 static struct sroce_fast *alloc_fast(struct ib_pd *pd, u32 max_pages)
 {
-	struct sroce_fast *fast = kzalloc_obj(*fast, GFP_KERNEL);
+	struct sroce_fast *fast;
+	struct sroce_mr *mr;
 
-	if (!fast)
+	mr = sroce_mr_alloc(sizeof(*fast), pd, SROCE_MR_FAST, 0);
+	if (!mr)
 		return NULL;
+	fast = to_fast(mr);
 	/*
 	 * Pages of the current registration, followed by those of the next one.
 	 */
-	fast->mr.blocks = kvcalloc(max_pages, 2 * sizeof(*fast->pages),
-				   GFP_KERNEL);
-	if (!fast->mr.blocks) {
+	mr->blocks = kvcalloc(max_pages, 2 * sizeof(*fast->pages), GFP_KERNEL);
+	if (!mr->blocks) {
 		kfree(fast);
 		return NULL;
 	}
-	fast->pages = fast->mr.blocks + max_pages;
+	fast->pages = mr->blocks + max_pages;
 	fast->most = max_pages;
-	fast->mr.kind = SROCE_MR_FAST;
-	fast->mr.ib.pd = pd;
-	atomic_set(&fast->mr.windows, -1);
+	atomic_set(&mr->windows, -1);
 	spin_lock_init(&fast->lock);
 	return fast;
 }
@@ -244,7 +236,7 @@ int sroce_dereg_any_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	spin_lock_bh(&fast->lock);
 	fast->gone = true;
 	if (is_valid(fast))
-		make_free(fast);
+		sroce_mr_close(&fast->mr);
 	spin_unlock_bh(&fast->lock);
 	kvfree(fast->mr.blocks);
 	kfree_rcu(fast, mr.rcu);

@@ -266,12 +266,12 @@ static int take_range(struct advice *a, const struct sroce_mr *mr,
 /* Errno for a key without a region; does not reveal windows of other PDs. */
 static int no_region(struct ib_pd *pd, u32 key)
 {
-	struct sroce_mr *slot;
+	struct sroce_mr *mr;
 	int err;
 
 	rcu_read_lock();
-	slot = sroce_mr_find_slot(sroce_device(pd->device), key);
-	err = slot && slot->ib.pd == pd ? -EINVAL : -ENOENT;
+	mr = sroce_mr_lookup(sroce_device(pd->device), key, SROCE_MR_WINDOW);
+	err = mr && mr->ib.pd == pd ? -EINVAL : -ENOENT;
 	rcu_read_unlock();
 	return err;
 }

@@ -8,7 +8,7 @@
 
 /**
  * struct sroce_mr_cache - MR cache: the memory that was used last
- * @mr: its region, referenced, or NULL
+ * @mr: its region, in use (sroce_mr_get()), or NULL
  * @access: access rights that were checked
  * @first: address of the cached piece, as the SGE names it
  * @bytes: bytes of the piece; 0 if none has been looked up
@@ -205,7 +205,7 @@ static inline void *sroce_mr_cache_peek(const struct sroce_mr_cache *cache, u32 
 	return cache->p + at;
 }
 
-/* Takes ownership of the caller's reference to @mr. */
+/* Takes over the caller's use of @mr. */
 static inline void sroce_mr_cache_set(struct sroce_mr_cache *cache, struct sroce_mr *mr)
 {
 	sroce_mr_cache_drop(cache);

@@ -16,27 +16,7 @@
 #include "../core/wire.h"
 #include "burst.h"
 #include "gro.h"
-
-void sroce_gso_start_checksum(struct sk_buff *skb, const u8 *ip,
-			      struct udphdr *udp)
-{
-	u32 len = ntohs(udp->len);
-
-	skb->ip_summed = CHECKSUM_PARTIAL;
-	skb->csum_start = (u8 *)udp - skb->head;
-	skb->csum_offset = offsetof(struct udphdr, check);
-	if (sroce_ip_is_v4(ip)) {
-		const struct iphdr *h = (const struct iphdr *)ip;
-
-		udp->check = ~csum_tcpudp_magic(h->saddr, h->daddr, len,
-						IPPROTO_UDP, 0);
-	} else {
-		const struct ipv6hdr *h = (const struct ipv6hdr *)ip;
-
-		udp->check = ~csum_ipv6_magic(&h->saddr, &h->daddr, len,
-					      IPPROTO_UDP, 0);
-	}
-}
+#include "gso.h"
 
 static u32 network_bytes(const u8 *ip)
 {

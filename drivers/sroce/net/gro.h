@@ -28,28 +28,4 @@ struct sk_buff *sroce_gro_receive(struct sock *sk, struct list_head *held,
  */
 int sroce_gro_complete(struct sock *sk, struct sk_buff *skb, int offset);
 
-/**
- * sroce_gro_id_step() - step of the IPv4 identification in a burst
- * @skb: skb received from the stack
- *
- * Return: 1, or 0 if all packets have the same.
- */
-static inline u16 sroce_gro_id_step(const struct sk_buff *skb)
-{
-	return !(skb_shinfo(skb)->gso_type & SKB_GSO_TCP_FIXEDID);
-}
-
-/**
- * sroce_gso_start_checksum() - start the checksum of a UDP packet that will be
- *   segmented
- * @skb: the packet
- * @ip: its IP header
- * @udp: its UDP header, in the head of @skb, with the total length
- *
- * Writes the checksum of the pseudo header; segmentation completes it.  The
- * ICRC does not cover the UDP checksum.
- */
-void sroce_gso_start_checksum(struct sk_buff *skb, const u8 *ip,
-			      struct udphdr *udp);
-
 #endif /* SROCE_GRO_H */

@@ -18,7 +18,7 @@
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "ah.h"
-#include "gro.h"
+#include "gso.h"
 #include "icrc.h"
 #include "loopback.h"
 #include "tx.h"

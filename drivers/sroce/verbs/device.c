@@ -23,6 +23,7 @@
 #include "../net/pkey.h"
 #include "../queue/comp_cntr.h"
 #include "../queue/cq.h"
+#include "../queue/qp.h"
 #include "../queue/srq.h"
 #include "../recv/xrc.h"
 #include "comp_cntr.h"

@@ -3,6 +3,7 @@
  * Memory windows, and keys that are invalidated.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/ib_user_verbs.h>
 #include <string.h>
 #include <unistd.h>
@@ -355,6 +356,89 @@ static void in_order(const void *arg)
 	pair_down(&pair);
 }
 
+/**
+ * struct writer - thread that writes through a window
+ * @pair: writes from its side a
+ * @key: key of the window, which is bound to all of side b's buffer
+ * @wc: the first completion that was no success
+ */
+struct writer {
+	struct pair *pair;
+	uint32_t key;
+	struct ibv_wc wc;
+};
+
+/* Each WRITE stores other bytes than the one before it. */
+static void *write_until_refused(void *arg)
+{
+	struct writer *writer = arg;
+	struct side *from = &writer->pair->a;
+	struct ibv_sge sge = piece(from, 0, from->size);
+	struct ibv_send_wr wr = rdma_wr(&writer->pair->b, IBV_WR_RDMA_WRITE, 1,
+					&sge, 1, 0);
+	uint64_t end = now_ms() + 10000;
+	int n;
+
+	wr.send_flags = IBV_SEND_SIGNALED;
+	wr.wr.rdma.rkey = writer->key;
+	do {
+		memset(from->buf, ++from->buf[0], from->size);
+		if (post_one(from, &wr))
+			return NULL;
+		while (!(n = ibv_poll_cq(from->scq, 1, &writer->wc)))
+			if (now_ms() > end)
+				return NULL;
+	} while (n == 1 && !writer->wc.status);
+	return NULL;
+}
+
+static void invalidate_under(struct pair *pair, struct ibv_mw *mw, uint32_t key,
+			     int round)
+{
+	struct writer writer = { .pair = pair, .key = key };
+	struct side *side = &pair->b;
+	static uint8_t then[65536];
+	pthread_t thread;
+
+	REQUIRE(CHECK(side->size == sizeof(then)));
+	bound2(side, mw, key, part(side, 0, side->size, REMOTE), IBV_WC_SUCCESS);
+	REQUIRE(CHECK(!pthread_create(&thread, NULL, write_until_refused,
+				      &writer)));
+	/* At another point of a WRITE each time */
+	usleep(500 + round * 37);
+	CHECK_CALL(invalidate(side, 6, key), 0);
+	EXPECT(side->scq, side->qp, .wr_id = 6, .opcode = IBV_WC_LOCAL_INV);
+	memcpy(then, side->buf, side->size);
+	pthread_join(thread, NULL);
+	CHECK(writer.wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(!memcmp(then, side->buf, side->size));
+	CHECK(pair_again(pair));
+	forget_events(hosts[0].context);
+	forget_events(hosts[1].context);
+}
+
+/* Nothing is stored through a window after the end of its invalidation. */
+static void under_writes(const void *arg)
+{
+	struct pair pair;
+	struct ibv_mw *mw;
+	uint32_t key;
+	int i;
+
+	(void)arg;
+	REQUIRE(up(&pair));
+	mw = ibv_alloc_mw(pair.b.pd, IBV_MW_TYPE_2);
+	REQUIRE(CHECK(mw));
+	key = mw->rkey;
+	for (i = 0; i < 50; i++) {
+		key = ibv_inc_rkey(key);
+		invalidate_under(&pair, mw, key, i);
+	}
+	CHECK(works(&pair));
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+	pair_down(&pair);
+}
+
 /* If each destruction waited for a grace period, a process could not exit. */
 static void thousands(const void *arg)
 {
@@ -481,6 +565,7 @@ GROUP(windows)
 		{ "MW: type 2 belongs to its QP", type2 },
 		{ "MW: SEND with invalidation revokes the key", send_inv },
 		{ "MW: binding and invalidating in order", in_order },
+		{ "MW: invalidation under WRITEs", under_writes },
 		{ "MW: thousands", thousands },
 		{ "MW: invalid binds fail", bad_use },
 		{ "MW: unknown window types are refused", no_type },

@@ -681,6 +681,52 @@ static void in_error(const void *arg)
 	CHECK(nth > 2 && !failed);
 }
 
+/* Binding changes an entry that exists, so it cannot fail for memory. */
+static bool bind_starved(struct pair *p, struct ibv_mw *mw, int nth, bool *failed)
+{
+	struct ibv_mw_bind request = {
+		.wr_id = 5,
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = {
+			.mr = p->a.mr,
+			.addr = (uintptr_t)p->a.buf,
+			.length = 1000,
+			.mw_access_flags = IBV_ACCESS_REMOTE_READ,
+		},
+	};
+	int err;
+
+	fail_nth(nth);
+	err = ibv_bind_mw(p->a.qp, mw, &request);
+	*failed = fail_stop();
+	return CHECK_CALL(err, 0) &&
+	       EXPECT(p->a.scq, p->a.qp, .wr_id = 5, .opcode = IBV_WC_BIND_MW);
+}
+
+static void bind_window(const void *arg)
+{
+	const struct options options = {
+		.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+			     IBV_ACCESS_MW_BIND,
+	};
+	struct ibv_mw *mw;
+	bool failed = true;
+	struct pair p;
+	int nth;
+
+	(void)arg;
+	REQUIRE(pair_up(&p, &options));
+	mw = ibv_alloc_mw(p.a.pd, IBV_MW_TYPE_1);
+	REQUIRE(CHECK(mw));
+	/* The first post allocates the QP's memory for requests. */
+	REQUIRE(bind_starved(&p, mw, 0, &failed));
+	for (nth = 1, failed = true; failed && nth < STARVATIONS; nth++)
+		REQUIRE(bind_starved(&p, mw, nth, &failed));
+	CHECK(!failed);
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+	pair_down(&p);
+}
+
 static bool chosen(const char *name, int argc, char **argv)
 {
 	int i;
@@ -722,6 +768,8 @@ COMMAND(exhaust)
 		run_test(in_error, NULL, "flush of receive requests");
 		run_test(in_error, "send", "flush of send requests");
 	}
+	if (chosen("bind", argc, argv))
+		run_test(bind_window, NULL, "binding a window");
 	pair_down(&pair);
 	return tests_done();
 }
