@@ -15,7 +15,7 @@ from resolve import Trouble
 
 CAPABILITIES = pathlib.Path(__file__).parent / "capabilities"
 # Files with one function of the driver per line
-TABLES = {"verbs/device.c", "verbs/ucontext.c"}
+TABLES = {"net/nf_hooks.c", "verbs/device.c", "verbs/ucontext.c"}
 
 # Folders, or stems of files, in the driver's folder, and the message of the patch. All other files are in the first patch (see kernel.py).
 SERIES = [
