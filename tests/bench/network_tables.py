@@ -20,6 +20,7 @@ AIMS = {
     "20 % lost": ("MiB/s", 10, 5),
     "1 % lost, in bursts": ("good", 80, 75),
     "5 % in the wrong order": ("good", 97, 95),
+    "1 ms away, 0.3 % lost": ("1 ms away", None, None),
     "10 ms away, 0.1 % lost": ("10 ms away", 70, 70),
     "100 ms away, after 10 s": ("TCP", 100, 100),
     TEN_PACKETS: ("the rate", 85, 85),
