@@ -35,5 +35,5 @@ u64 sroce_rtt_repair(const struct sroce_rtt *rtt)
 	u64 margin = max(rtt->smooth / 4, 2 * rtt->deviation);
 	u64 interval = min(rtt->smooth + margin, 2 * (u64)rtt->least);
 
-	return max(interval, (u64)SROCE_MIN_REPAIR_NS);
+	return max_t(u64, interval, SROCE_MIN_REPAIR_NS);
 }

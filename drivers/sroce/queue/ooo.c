@@ -94,7 +94,7 @@ static void remove_packet(struct sroce_ooo_queue *q, struct sroce_device *dev,
 }
 
 /* Is there memory beside the last packet for one with this opcode, PSN and length? */
-static bool has_room(const struct sroce_ooo_queue *q, u8 opcode, u32 psn, u32 len)
+static bool fits_beside(const struct sroce_ooo_queue *q, u8 opcode, u32 psn, u32 len)
 {
 	const struct sroce_ooo_packet *held = q->last;
 
@@ -120,7 +120,7 @@ static bool copy_beside(struct sroce_ooo_queue *q, struct sroce_reader *payload)
 /* All packets of one allocation have the headers of the first one. */
 static bool continues_last(const struct sroce_ooo_queue *q, const struct sroce_pkt *pkt)
 {
-	return has_room(q, pkt->opcode, pkt->psn, pkt->payload) && !pkt->ack_req &&
+	return fits_beside(q, pkt->opcode, pkt->psn, pkt->payload) && !pkt->ack_req &&
 	       pkt->pad == q->last->pkt.pad &&
 	       (!(pkt->op->headers & SROCE_XRCETH) || pkt->srqn == q->last->pkt.srqn);
 }
@@ -130,7 +130,7 @@ static bool bth_continues_last(const struct sroce_ooo_queue *q, const u8 *bth, u
 	const struct sroce_pkt *pkt = &q->last->pkt;
 	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
 
-	return has_room(q, bth[0], psn, len) && !(bth[8] & SROCE_BTH_ACKREQ) &&
+	return fits_beside(q, bth[0], psn, len) && !(bth[8] & SROCE_BTH_ACKREQ) &&
 	       !pkt->pad && sroce_bth_is(bth, pkt->opcode, psn) &&
 	       (!(pkt->op->headers & SROCE_XRCETH) ||
 		(get_unaligned_be32(bth + SROCE_BTH_BYTES) & SROCE_SRQN_MASK) == pkt->srqn);
