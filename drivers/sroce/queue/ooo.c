@@ -46,8 +46,8 @@ static u32 expected_packets(const struct sroce_ooo_queue *q, const struct sroce_
 	if (!follows_last(q, pkt) || pkt->op->pos & (SROCE_FIRST | SROCE_LAST) ||
 	    pkt->op->kind >= SROCE_KIND_RESPONSES || pkt->ack_req || !pkt->payload)
 		return 1;
-	return max((SROCE_OOO_RUN_BYTES - sizeof(struct sroce_ooo_packet)) / pkt->payload,
-		   1ul);
+	return max_t(u32, 1, (SROCE_OOO_RUN_BYTES - sizeof(struct sroce_ooo_packet)) /
+			     pkt->payload);
 }
 
 static void append_held(struct sroce_ooo_queue *q, struct sroce_ooo_packet *held)
@@ -142,27 +142,45 @@ bool sroce_ooo_append(struct sroce_ooo_queue *q, const u8 *bth,
 	return bth_continues_last(q, bth, len) && copy_beside(q, payload);
 }
 
+static struct sroce_ooo_packet *alloc_held(struct sroce_ooo_queue *q,
+					   struct sroce_device *dev, u32 payload, u32 most)
+{
+	struct sroce_ooo_packet *held;
+	u32 size = roundup_pow_of_two(struct_size(held, payload, most * payload));
+
+	if (!charge_packet(q, dev, size))
+		return NULL;
+	held = kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
+	if (!held) {
+		atomic_long_sub(size, &dev->ooo_bytes);
+		return NULL;
+	}
+	held->size = size;
+	held->count = 1;
+	held->most = most;
+	return held;
+}
+
 bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 		   const struct sroce_pkt *pkt,
 		   const struct sroce_reader *payload)
 {
 	struct sroce_reader reader = *payload;
 	struct sroce_ooo_packet *held;
-	u32 most, size;
+	u32 most;
 
+	if (!READ_ONCE(dev->settings.hold))
+		return false;
 	if (continues_last(q, pkt))
 		return copy_beside(q, &reader);
 	most = expected_packets(q, pkt);
-	size = roundup_pow_of_two(struct_size(held, payload, most * pkt->payload));
-	if (!READ_ONCE(dev->settings.hold) || !charge_packet(q, dev, size))
-		return false;
-	held = kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
+	held = alloc_held(q, dev, pkt->payload, most);
+	/* There may be memory for one of them. */
+	if (!held && most > 1)
+		held = alloc_held(q, dev, pkt->payload, 1);
 	if (!held)
-		goto err_charge;
+		return false;
 	held->pkt = *pkt;
-	held->size = size;
-	held->count = 1;
-	held->most = most;
 	if (!sroce_reader_copy(&reader, held->payload, pkt->payload))
 		goto err_packet;
 	if (likely(follows_last(q, pkt)))
@@ -170,13 +188,12 @@ bool sroce_ooo_add(struct sroce_ooo_queue *q, struct sroce_device *dev,
 	else if (!insert_held(q, held))
 		goto err_packet;
 	q->packets++;
-	q->bytes += size;
+	q->bytes += held->size;
 	return true;
 
 err_packet:
+	atomic_long_sub(held->size, &dev->ooo_bytes);
 	kfree(held);
-err_charge:
-	atomic_long_sub(size, &dev->ooo_bytes);
 	return false;
 }
 
