@@ -456,8 +456,6 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 	if (!p->recovering) {
 		p->recovering = true;
 		p->slowed = false;
-		if (!p->probed)
-			p->repeated = r->una;
 		p->recover = r->sent;
 		p->flight = r->flight;
 		p->losses = 0;
@@ -509,8 +507,12 @@ static void advance_repair(struct sroce_requester *r)
 		else
 			p->recovering = false;
 	}
-	if (!sroce_psn_before(r->una, p->repeated))
+	if (!sroce_psn_before(r->una, p->repeated)) {
 		p->waits = false;
+		/* An old PSN would be ahead once half of the PSNs have passed. */
+		if (!p->recovering)
+			p->repeated = r->una;
+	}
 	if (p->active && !sroce_psn_before(r->una, p->end))
 		continue_repair(r);
 	/* The response may be to packets sent before a rewind. */

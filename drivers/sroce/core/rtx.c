@@ -226,10 +226,8 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
 			u64 now)
 {
-	bool known = r->repair.recovering || r->repair.probed;
-
-	/* It may have been sent again before.  Outside of a recovery @repeated is stale. */
-	x->sampling_repair = !known || !sroce_psn_before(r->una, r->repair.repeated);
+	/* It may have been sent again before. */
+	x->sampling_repair = !sroce_psn_before(r->una, r->repair.repeated);
 	x->repair_at = now;
 	x->repair_psn = sroce_psn_add(r->una, 1);
 }
