@@ -111,6 +111,14 @@ def stream(number, mtu, tail=b"end"):
     return [(kind, bytes([65 + i % 26]) * mtu if kind != "LAST" else tail) for i, kind in enumerate(kinds)]
 
 
+def send_message(b, rc, verb, packets, order, asks, **first):
+    """Sends the packets of a message in @order; those in @asks request an ACK. @first: header fields of the first one."""
+    for i in order:
+        kind, data = packets[i]
+        b.send(rc, f"RC_{verb}_{kind}", data, psn=rc.psn + i, ack_req=i in asks, **(first if kind == "FIRST" else {}))
+    b.answers()
+
+
 @case("many middle packets of one WRITE behind a gap, and a second gap: all bytes are right")
 def long_write(b):
     rc, number = b.rc(), 60
@@ -119,11 +127,8 @@ def long_write(b):
     length = (number - 1) * MTU + 3
     late = (1, 25, 40)
     with b.counts("rx_held", number - 1 - len(late)), b.counts("rx_gaps_filled", len(late)):
-        for i in [i for i in range(number) if i not in late] + list(late):
-            kind, data = packets[i]
-            fields = {"dma_len": length, "va": memory.va, "rkey": memory.rkey} if kind == "FIRST" else {}
-            b.send(rc, f"RC_WRITE_{kind}", data, psn=rc.psn + i, ack_req=i in (7, 30, number - 1, *late), **fields)
-        b.answers()
+        order = [*(i for i in range(number) if i not in late), *late]
+        send_message(b, rc, "WRITE", packets, order, (7, 30, number - 1, *late), dma_len=length, va=memory.va, rkey=memory.rkey)
         b.advance(rc, number)
     expect("data", memory.read(length) == b"".join(data for _, data in packets), True)
     b.works(rc)
@@ -136,10 +141,7 @@ def long_send(b):
     rc.post_recv(sge=memory.sge(number * MTU))
     packets = stream(number, MTU)
     with b.counts("rx_held", number - 2), b.counts("rx_gaps_filled"):
-        for i in [0, *range(2, number), 1]:
-            kind, data = packets[i]
-            b.send(rc, f"RC_SEND_{kind}", data, psn=rc.psn + i, ack_req=i == 1)
-        b.answers()
+        send_message(b, rc, "SEND", packets, [0, *range(2, number), 1], [1])
         b.advance(rc, number)
     length = (number - 1) * MTU + 3
     expect("completion", [(wc.status, wc.byte_len) for wc in rc.completions()], [(0, length)])
@@ -151,27 +153,21 @@ def long_send(b):
 def long_write_refused(b):
     rc, number = b.rc(), 30
     memory = Memory(rc.pd, number * MTU)
-    for i in [0, *range(2, number), 1]:
-        fields = {"dma_len": 20 * MTU, "va": memory.va, "rkey": memory.rkey} if i == 0 else {}
-        b.send(rc, "RC_WRITE_MIDDLE" if i else "RC_WRITE_FIRST", bytes([65 + i]) * MTU, psn=rc.psn + i, ack_req=False,
-               **fields)
-    b.answers()
-    expect("data", memory.read(20 * MTU), b"".join(bytes([65 + i]) * MTU for i in range(19)) + bytes(MTU))
+    packets = stream(number, MTU)
+    order = [0, *range(2, number), 1]
+    send_message(b, rc, "WRITE", packets, order, (), dma_len=20 * MTU, va=memory.va, rkey=memory.rkey)
+    expect("data", memory.read(20 * MTU), b"".join(data for _, data in packets[:19]) + bytes(MTU))
     b.state(rc, "ERR")
 
 
 @case("packets of one message, in every order")
 def orders(b):
-    data = [bytes([65 + i]) * MTU for i in range(4)]
-    names = ("RC_WRITE_FIRST", "RC_WRITE_MIDDLE", "RC_WRITE_MIDDLE", "RC_WRITE_LAST")
+    packets = stream(4, MTU, tail=b"D" * MTU)
     for order in itertools.permutations(range(4)):
         rc = b.rc()
-        for i in order:
-            fields = {"dma_len": 4 * MTU} if i == 0 else {}
-            b.send(rc, names[i], data[i], psn=rc.psn + i, ack_req=i == order[-1], **fields)
-        b.answers()
+        send_message(b, rc, "WRITE", packets, order, order[-1:], dma_len=4 * MTU)
         b.advance(rc, 4)
-        expect(f"data in the order {order}", rc.memory.read(4 * MTU) == b"".join(data), True)
+        expect(f"data in the order {order}", rc.memory.read(4 * MTU) == b"".join(data for _, data in packets), True)
         b.works(rc)
 
 
