@@ -332,6 +332,22 @@ static void tune_near_stream(struct world *w)
 	w->by = 400000000;
 }
 
+/* The path holds a hundred packets, and the queue as many: it overflows again and again. */
+static void tune_drop_tail(struct world *w)
+{
+	u32 i;
+
+	tune_stream(w);
+	w->stream = 128;
+	for (i = 0; i < 2; i++) {
+		w->sides[i].link.delay = 1000000;
+		w->sides[i].link.serial = 21000;
+		w->sides[i].link.queue = 105;
+	}
+	/* Two thirds of the rate. */
+	w->by = 1610000000;
+}
+
 /* The path holds a thousand packets, and one of as many is lost. */
 static void go_far(struct world *w, struct side *side)
 {
@@ -422,6 +438,7 @@ const struct scenario scenarios[] = {
 	  tune_read_short_queue },
 	{ "read-stream-with-losses", SROCE_RC, 3, tune_read_lossy_stream },
 	{ "stream-with-losses-between-buildings", SROCE_RC, 3, tune_near_stream },
+	{ "stream-through-queue-of-one-bdp", SROCE_RC, 3, tune_drop_tail },
 	{ "distant-stream-with-losses", SROCE_RC, 3, tune_distant_stream },
 	{ "distant-read-stream-with-losses", SROCE_RC, 3,
 	  tune_distant_read_stream },

@@ -130,7 +130,9 @@ void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 	bool reduced = sroce_cc_reduced(cc);
 
 	cc->distant = most > SROCE_WINDOW;
-	cc->unloaded = rtt->smooth <= rtt->least + rtt->least / SROCE_UNLOADED;
+	/* While a packet is repeated alone, the queue drains. */
+	if (flight)
+		cc->unloaded = rtt->last <= rtt->least + rtt->least / SROCE_UNLOADED;
 	cc->queued = rtt->smooth > 2 * (u64)rtt->least + SROCE_QUEUED_NS;
 	/* A small flight does not show the bandwidth. */
 	if (flight > cc->window / 2)

@@ -20,7 +20,8 @@
  *	because of congestion
  * @lone: losses since @window became smaller because of congestion
  * @queued: the round trip has grown: a queue on the path is filled
- * @unloaded: the round trip is hardly longer than the shortest one: no queue is filled
+ * @unloaded: the last flight took hardly longer than the shortest round trip: no queue is
+ *	filled
  * @distant: the window depends on the distance
  */
 struct sroce_cc {

@@ -226,8 +226,15 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
 			u64 now)
 {
-	/* It may have been sent again before. */
-	x->sampling_repair = !sroce_psn_before(r->una, r->repair.repeated);
+	/*
+	 * The peer reports each gap in a run of repeated packets, though the next packet
+	 * of the run will fill it.
+	 */
+	if (sroce_psn_before(x->repaired_to, r->una) || sroce_psn_before(r->sent, x->repaired_to))
+		x->repaired_to = r->una;
+	if (sroce_psn_before(x->repaired_to, r->repair.repeated))
+		x->repaired_to = r->repair.repeated;
+	x->sampling_repair = x->repaired_to == r->una;
 	x->repair_at = now;
 	x->repair_psn = sroce_psn_add(r->una, 1);
 }

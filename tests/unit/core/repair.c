@@ -170,8 +170,11 @@ TEST(repair, loss_without_queue_leaves_window)
 	sroce_cc_acked(&cc, 200);
 	sroce_cc_acked(&cc, 160);
 	CHECK(cc.window > 110);
-	rtt.smooth = 1600000;
+	/* The queue counts that the last flight has met, not the one that a repair meets. */
+	rtt.last = 1600000;
 	sroce_cc_rtt(&cc, &rtt, 0);
+	CHECK(cc.unloaded);
+	sroce_cc_rtt(&cc, &rtt, 144);
 	CHECK(!cc.unloaded);
 	sroce_cc_lost(&cc, 100, false);
 	EQUAL(cc.window, 90);

@@ -242,6 +242,33 @@ TEST(rtx, nak_sent_before_repair_is_detected)
 	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
 }
 
+/*
+ * The peer reports gaps within a run of repeated packets, and each may be repeated once
+ * more.  The first copy fills it, so the time since the second one is no round trip.
+ */
+TEST(rtx, packet_repeated_twice_is_not_sampled)
+{
+	start(20, 67 * MS, 0);
+	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
+	acked(1, 2 * MS);
+	sroce_rtx_resent(&x, &s.r, 3 * MS);
+	sroce_rtx_repaired(&x, &s.r, 3 * MS);
+	CHECK(sroce_completer_repair(&s.r));
+	s.r.repair.end = 12;
+	send_all(&s);
+	for (u32 gap = 4; gap < 10; gap += 3) {
+		u64 now = 5 * MS + gap * 100 * US;
+
+		acked(gap, now);
+		sroce_rtx_resent(&x, &s.r, now);
+		sroce_rtx_repaired(&x, &s.r, now);
+		CHECK(sroce_completer_repair(&s.r));
+		send_all(&s);
+	}
+	acked(12, 6 * MS);
+	EQUAL(x.rtt.least, 2 * MS);
+}
+
 /* The packet at @r.una is reported missing at @now, and repeated. */
 static void repair(u64 now)
 {
