@@ -396,6 +396,21 @@ static void tune_distant_read_short_queue(struct world *w)
 	}
 }
 
+/* The queue is shorter than what the path holds, and overflows. */
+static void tune_distant_drop_tail(struct world *w)
+{
+	u32 i;
+
+	tune_drop_tail(w);
+	w->stream = 64;
+	for (i = 0; i < 2; i++) {
+		w->sides[i].link.delay = 5000000;
+		w->sides[i].link.queue = 300;
+	}
+	/* A fifth of the rate. */
+	w->by = 2700000000;
+}
+
 /* Most of a burst is lost, until the window is as small as the queue. */
 static void tune_distant_read_ten_packets(struct world *w)
 {
@@ -444,6 +459,7 @@ const struct scenario scenarios[] = {
 	  tune_distant_read_stream },
 	{ "distant-stream-through-short-queue", SROCE_RC, 3,
 	  tune_distant_short_queue },
+	{ "distant-stream-through-queue-of-half-a-bdp", SROCE_RC, 3, tune_distant_drop_tail },
 	{ "distant-read-stream-through-short-queue", SROCE_RC, 3,
 	  tune_distant_read_short_queue },
 	{ "distant-read-stream-through-queue-of-ten", SROCE_RC, 3,

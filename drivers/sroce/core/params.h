@@ -130,6 +130,17 @@
  * once.  Row "20 % lost".
  */
 #define SROCE_DENSE_LOSSES	8u
+/*
+ * With a distant peer, up to 1 / SROCE_DENSE_PART of the BDP: a round trip that the path
+ * is idle costs more than packets that are repeated in vain.  Unit tests of repair.
+ */
+#define SROCE_DENSE_PART	4
+/*
+ * The number of packets repeated at once grows by this factor from loss to loss; of a
+ * distant peer by the second one.  Row "20 % lost"; unit tests of repair.
+ */
+#define SROCE_REPAIR_GROWTH	2
+#define SROCE_DISTANT_GROWTH	4
 /* Maximum number of gaps that are recorded in the response to a READ. */
 #define SROCE_GAPS		16
 /*

@@ -597,8 +597,15 @@ static bool is_dense(const struct sroce_requester *r)
 	       sroce_psn_diff(r->una, p->repeated) < (s32)SROCE_DENSE_LOSSES;
 }
 
+static u32 dense_losses(const struct sroce_requester *r)
+{
+	return r->cc.distant ? max(r->cc.bdp / SROCE_DENSE_PART, SROCE_DENSE_LOSSES) :
+			       SROCE_DENSE_LOSSES;
+}
+
 void sroce_requester_repair(struct sroce_requester *r)
 {
+	u32 growth = r->cc.distant ? SROCE_DISTANT_GROWTH : SROCE_REPAIR_GROWTH;
 	struct sroce_repair *p = &r->repair;
 	bool follows = loss_follows(r);
 	u32 most = sroce_psn_diff(r->sent, r->una);
@@ -613,10 +620,10 @@ void sroce_requester_repair(struct sroce_requester *r)
 	if (follows) {
 		/* All packets between are lost. */
 		sroce_requester_lost(r, p->count);
-		p->count = min(2 * p->count,
+		p->count = min(growth * p->count,
 			       max_t(u32, r->cc.window, SROCE_BURST_PACKETS));
 	} else {
-		p->count = is_dense(r) ? min(2 * p->count, SROCE_DENSE_LOSSES) : 1;
+		p->count = is_dense(r) ? min(growth * p->count, dense_losses(r)) : 1;
 	}
 	p->count = min(p->count, most);
 	p->gaps.count = 0;

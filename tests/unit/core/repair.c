@@ -111,6 +111,25 @@ TEST(repair, repair_doubles_while_losses_are_dense)
 	EQUAL(s.r.repair.end, 21);
 }
 
+/* A queue that overflows loses every other packet, and each round trip is long. */
+TEST(repair, repair_grows_faster_if_peer_is_distant)
+{
+	send_message(200, SROCE_PEER_HOLDS);
+	s.r.cc.distant = true;
+	s.r.cc.bdp = 80;
+	handle_response(ack(5, NAK));
+	EQUAL(s.r.repair.end, 6);
+	send_all(&s);
+	handle_response(ack(7, NAK));
+	EQUAL(s.r.repair.end, 11);
+	send_all(&s);
+	handle_response(ack(12, NAK));
+	EQUAL(s.r.repair.end, 28);
+	send_all(&s);
+	handle_response(ack(29, NAK));
+	EQUAL(s.r.repair.end, 49);
+}
+
 TEST(repair, peer_that_starts_to_drop_is_detected)
 {
 	u32 psn = 5;
