@@ -180,9 +180,10 @@ check-selftests: setup
 	+@$(MAKE) --no-print-directory trixie-7-module
 	@tests/release/selftests/check
 
-## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels
+## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels, runs in a guest
 .PHONY: check-upstream
 check-upstream: setup
+	+@$(MAKE) --no-print-directory provider trixie-7-module
 	@tests/release/upstream/check
 
 ## check-deb      the packages: built, installed, used and purged on Debian 12 and 13; DISTRO=trixie on one of them

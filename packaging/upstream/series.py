@@ -4,9 +4,9 @@ Then one capability a patch: the files of capabilities/, in the order of their n
 that it uses, and the Makefile and the tables of functions refer only to what exists by then.
 
 A file of capabilities/ names the files of a capability (their stems), and has the message of its patch. Then it says how the rest of the
-driver differs without the capability: behind "--- FILE", lines that begin with - are not there yet, those with + are there instead,
-and those with a space are there in any case. Includes of the capability's headers, and lines of TABLES with its names, need not be
-listed."""
+driver differs without the capability. "--- FILE: NAMES" has functions, structures, enumerations and macros that are not there yet.
+Behind "--- FILE", lines that begin with - are not there yet, those with + are there instead, and those with a space are there in any
+case. Includes of the capability's headers, and lines of TABLES with its names, need not be listed."""
 
 import pathlib
 import re
@@ -35,14 +35,13 @@ The protocol is in core/, without kernel types, so that it can be tested
 natively. Add its lower half: opcodes, headers, parsing, building, ICRCs,
 and the table of errors.
 """),
-    ("core/inflight core/resp_res core/rtt core/cc core/gaps core/reorder", """\
+    ("core/inflight core/resp_res core/rtt", """\
 RDMA/sroce: Add protocol state
 
 Add the state that the protocol keeps: outstanding send requests by PSN,
-executed READs and atomics, gaps in READ responses, reordering, round
-trips, and the congestion window.
+executed READs and atomics, and round trips.
 """),
-    ("core/rtx core/uso core/requester core/completer core/responder", """\
+    ("core/rtx core/requester core/completer core/responder", """\
 RDMA/sroce: Add requester, completer and responder
 
 Add the upper half of core/. It selects the next packet to send, checks
@@ -115,8 +114,9 @@ Let processes open devices.
 RDMA/sroce: Create, modify and destroy QPs
 
 Add the QP state machine. With this, the driver is one that processes can
-use: devices, contexts, PDs, regions, CQs, and RC and UC QPs. The following
-patches add one capability each.
+use: devices, contexts, PDs, regions, CQs, and RC and UC QPs. Its window is
+fixed, and after a loss it repeats everything from the lost packet on. The
+following patches add one capability each.
 """),
 ]
 
@@ -184,37 +184,70 @@ def so_far(files, absent):
     return result
 
 
+COMMENT = r"(?:^/\*(?:[^*]|\*(?!/))*\*/\n)?"
+
+
+def without_name(text, name):
+    """Without a macro of one line, a function (definition or prototype), or a "struct NAME" or "enum NAME", and the comment directly
+    above. The comment of several macros goes with the last of them."""
+    if name.isupper():
+        define = rf"^#define {name}\b.*\n"
+        pattern = f"{COMMENT}{define}(?!#define)|{define}"
+    elif " " in name:
+        pattern = rf"{COMMENT}^{name} \{{\n(?:.*\n)*?}};\n\n?"
+    else:
+        pattern = rf"{COMMENT}(?:^\w[^\n;{{}}()=]*\n)?^\w[^\n;{{}}()=]*\b{name}\([^;{{}}]*(?:;\n|\n{{\n(?:.*\n)*?}}\n)\n?"
+    text, found = re.subn(pattern, "", text, flags=re.M)
+    return re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n", found
+
+
 def read_capability(text):
-    """A file of capabilities/: stems of its files, the message, and (path of a file, text with it, text without it) of each change."""
-    head, *cuts = re.split(r"^--- (\S+)\n", text, flags=re.M)
+    """A file of capabilities/: stems of its files, the message, (path of a file, names it does not have without it), and (path of a
+    file, text with it, text without it) of each change."""
+    head, *sections = re.split(r"^--- ([^\s:]+)(?:: (.*))?\n", text, flags=re.M)
     names, message = head.split("\n\n", 1)
-    result = []
-    for path, lines in zip(cuts[::2], cuts[1::2]):
+    gone, cuts = [], []
+    for path, gone_here, lines in zip(sections[::3], sections[1::3], sections[2::3]):
+        if gone_here:
+            gone.append((path, re.findall(r"(?:struct |enum )?\w+", gone_here)))
         lines = [line or " " for line in lines.rstrip("\n").split("\n")]
         if {line[0] for line in lines} - set(" -+"):
             raise Trouble(f"a line for {path} begins with neither a space nor - nor +")
-        texts = ["".join(line[1:] + "\n" for line in lines if line[0] in which) for which in (" -", " +")]
-        result.append((path, *texts))
-    return set(names.removeprefix("files: ").split()), message.rstrip("\n") + "\n", result
+        if lines != [" "]:
+            cuts.append((path, *("".join(line[1:] + "\n" for line in lines if line[0] in which) for which in (" -", " +"))))
+    return set(names.removeprefix("files: ").split()), message.rstrip("\n") + "\n", gone, cuts
+
+
+def cut(files, capability):
+    """The files that stay, without the names and texts that belong to the capability."""
+    stems, message, gone, cuts = capability
+    subject = message.splitlines()[0]
+    kept = {name: text for name, text in files.items() if name[:-2] not in stems}
+    for path, names in gone:
+        for name in names:
+            kept[path], found = without_name(kept.get(path, ""), name)
+            if found != 1:
+                raise Trouble(f"{subject}: {path} has {found} times {name}")
+    for path, old, new in cuts:
+        kept[path], found = re.subn("^" + re.escape(old), lambda _, new=new: new, kept.get(path, ""), flags=re.M)
+        if found != 1:
+            raise Trouble(f"{subject}: {path} has {found} times:\n{old}")
+    return kept
 
 
 def without(files, capability):
     """The driver's files as they are before the capability."""
-    stems, message, cuts = capability
+    stems, message, *_ = capability
+    subject = message.splitlines()[0]
     absent = {name: text for name, text in files.items() if name[:-2] in stems}
     if {name[:-2] for name in absent} != stems:
-        raise Trouble(f"{message.splitlines()[0]}: these files do not exist: {' '.join(stems)}")
-    kept = {name: text for name, text in files.items() if name not in absent}
-    for path, old, new in cuts:
-        kept[path], found = re.subn("^" + re.escape(old), lambda _, new=new: new, kept.get(path, ""), flags=re.M)
-        if found != 1:
-            raise Trouble(f"{message.splitlines()[0]}: {path} has {found} times:\n{old}")
-    kept = so_far(kept, absent)
+        raise Trouble(f"{subject}: these files do not exist: {' '.join(stems)}")
+    kept = so_far(cut(files, capability), absent)
     missing = declared(absent) - declared(kept)
     for name, text in kept.items():
         used = missing & set(re.findall(r"\bsroce_\w+", re.sub(r"/\*.*?\*/|\"[^\"\n]*\"", "", text, flags=re.S)))
         if used:
-            raise Trouble(f"{message.splitlines()[0]}: {name} uses {' '.join(sorted(used))}")
+            raise Trouble(f"{subject}: {name} uses {' '.join(sorted(used))}")
     return kept
 
 

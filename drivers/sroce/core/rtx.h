@@ -3,6 +3,7 @@
 #define SROCE_RTX_H
 
 #include "requester.h"
+#include "rtt.h"
 
 /**
  * struct sroce_rtx - when a requester sends again
