@@ -183,7 +183,7 @@ static void set_gso_len(struct sroce_burst *burst)
 
 static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
 {
-	struct udphdr *udp = skb_push(skb, sizeof(*udp));
+	struct udphdr *udp = __skb_push(skb, sizeof(*udp));
 
 	udp->source = htons(av->sport);
 	udp->dest = htons(SROCE_UDP_PORT);
@@ -217,7 +217,7 @@ static u8 ds_field(const struct sroce_burst *burst)
 static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u8 tos,
 		      u16 id)
 {
-	struct iphdr *ip = skb_push(skb, sizeof(*ip));
+	struct iphdr *ip = __skb_push(skb, sizeof(*ip));
 
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / 4;
@@ -237,7 +237,7 @@ static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u8 tos,
 static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av, u8 tclass)
 {
 	u16 payload = skb->len;
-	struct ipv6hdr *ip = skb_push(skb, sizeof(*ip));
+	struct ipv6hdr *ip = __skb_push(skb, sizeof(*ip));
 
 	ip6_flow_hdr(ip, tclass, cpu_to_be32(av->flow_label));
 	ip->payload_len = htons(payload);
