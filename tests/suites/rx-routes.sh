@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Routes of received packets are cached (net/rx_route.c). Changes at the receiving host apply to the next packet all the same:
-# firewall, policy rules, routes, rp_filter, addresses, tc and captures.
+# Received packets get the route of earlier ones, and the socket (net/rx_route.c). Changes at the receiving host apply to the
+# next packet all the same: firewall, policy rules, routes, rp_filter, addresses, tc and captures.
 # timeout: 300
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 
 TRACING=/sys/kernel/tracing
 LOOKUP=$TRACING/events/fib/fib_table_lookup
+OTHER=10.0.0.3
 
 ok "two hosts" hosts_up 1500 || exit 1
 at_exit stop_traffic
@@ -44,17 +45,33 @@ filter() {
 }
 unfilter="nft delete table ip f"
 
-# count_lookups: sets LOOKUPS and BURSTS to the number of route lookups and of received bursts in some time
+socket_lookups() { awk '$1 == "socket" { print $2 }' $TRACING/kprobe_profile; }
+# count_lookups: sets LOOKUPS, SOCKETS and BURSTS to the number of lookups of routes and of sockets, and of received bursts, in
+# some time
 count_lookups() {
-	local before
+	local before sockets
 	echo "hist:keys=common_type" >$LOOKUP/trigger
+	sockets=$(socket_lookups)
 	before=$(received)
 	wait_for 20 more_than $((before + 1000))
 	BURSTS=$(($(received) - before))
+	SOCKETS=$(($(socket_lookups) - sockets))
 	LOOKUPS=$(awk '/Hits:/ { print $2 }' $LOOKUP/hist)
 	echo "!hist:keys=common_type" >$LOOKUP/trigger
-	diag "$BURSTS bursts received, ${LOOKUPS:=0} lookups"
+	diag "$BURSTS bursts received, ${LOOKUPS:=0} lookups of routes, $SOCKETS of sockets"
 	[ "$BURSTS" -gt 1000 ]
+}
+probe_sockets() {
+	echo "p:sroce_test/socket __udp4_lib_lookup" >>$TRACING/kprobe_events &&
+		echo 1 >$TRACING/events/sroce_test/socket/enable
+}
+unprobe_sockets() {
+	echo 0 >$TRACING/events/sroce_test/socket/enable
+	echo -:sroce_test/socket >>$TRACING/kprobe_events
+}
+# datagram_elsewhere: to another address of host 2, whose route UDP would store in the socket instead
+datagram_elsewhere() {
+	on h2 ip address add "$OTHER/24" dev eth0 && on h1 bash -c "echo >/dev/udp/$OTHER/4791"
 }
 early_demux() { on h2 sysctl -qw "net.ipv4.ip_early_demux=$1"; }
 lookups() {
@@ -63,11 +80,19 @@ lookups() {
 		skip "lookups are few" "no histograms of tracepoints"
 		return
 	fi
+	ok "lookups of sockets are counted" probe_sockets
 	ok "packets arrive" count_lookups
-	ok "lookups are few" test "$LOOKUPS" -lt $((BURSTS / 4))
+	ok "lookups of routes are few" test "$LOOKUPS" -lt $((BURSTS / 4))
+	ok "lookups of sockets are few" test "$SOCKETS" -lt $((BURSTS / 4))
+	ok "a datagram to another address" datagram_elsewhere
+	ok "packets to the first one arrive" count_lookups
+	ok "lookups of sockets are still few" test "$SOCKETS" -lt $((BURSTS / 4))
+	on h2 ip address delete "$OTHER/24" dev eth0
 	ok "packets arrive without early demux" eval "early_demux 0 && count_lookups"
-	ok "without early demux there is one for each" test "$LOOKUPS" -ge "$BURSTS"
+	ok "without early demux there is a lookup of the route for each" test "$LOOKUPS" -ge "$BURSTS"
+	ok "without early demux there is a lookup of the socket for each" test "$SOCKETS" -ge "$BURSTS"
 	early_demux 1
+	unprobe_sockets
 }
 
 ok "traffic" traffic

@@ -26,8 +26,8 @@ struct sroce_counters {
  * @owner: the QP that the event belongs to, or the device
  * @counter: enum sroce_counter
  *
- * Context: bottom halves off if @owner is a QP, because its counters may be
- * replaced.
+ * Context: RCU read side or bottom halves off if @owner is a QP, because its
+ * counters may be replaced.
  */
 #define sroce_count(owner, counter) sroce_count_add(owner, counter, 1)
 #define sroce_count_add(owner, counter, n) \

@@ -9,12 +9,12 @@
 #include "requester.h"
 #include "resp_res.h"
 
-/* Number of response packets received for the oldest request, a READ. */
+/* Number of response packets received for the oldest request, if it is a READ. */
 static s32 set_response_psns(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
-	if (!r->reads || !wr->started || !sroce_wr_reads(wr))
+	if (!wr->started || !sroce_wr_reads(wr))
 		return 0;
 	return sroce_psn_diff(r->una, wr->psn);
 }
@@ -30,8 +30,9 @@ static s32 count_outstanding(const struct sroce_requester *r,
 {
 	s32 flight = sroce_psn_diff(r->psn, r->una);
 
-	return sroce_cc_reduced(&r->cc) || wr->opcode == SROCE_OP_READ ?
-	       flight : flight + set_response_psns(r) - (s32)r->read_packets;
+	if (!r->reads || sroce_cc_reduced(&r->cc) || wr->opcode == SROCE_OP_READ)
+		return flight;
+	return flight + set_response_psns(r) - (s32)r->read_packets;
 }
 
 /* After an RNR NAK one packet is enough to find out if the peer is ready. */
@@ -534,14 +535,6 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn)
 	r->rnr_wait = false;
 	r->rewound = false;
 	advance_repair(r);
-}
-
-bool sroce_requester_finished(const struct sroce_requester *r)
-{
-	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
-
-	return r->in.head != r->in.next &&
-	       sroce_psn_diff(r->una, wr->psn) >= (s32)wr->packets;
 }
 
 void sroce_requester_retire(struct sroce_requester *r)

@@ -214,7 +214,13 @@ void sroce_requester_acknowledge(struct sroce_requester *r, u32 psn);
  * Return: true if all its packets were sent and acknowledged.  The driver then
  * writes the completion and calls sroce_requester_retire().
  */
-bool sroce_requester_finished(const struct sroce_requester *r);
+static inline bool sroce_requester_finished(const struct sroce_requester *r)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+
+	return r->in.head != r->in.next &&
+	       sroce_psn_diff(r->una, wr->psn) >= (s32)wr->packets;
+}
 
 /**
  * sroce_requester_retire() - remove the oldest request

@@ -50,16 +50,16 @@ static struct kick_file *kick_file(struct ib_uobject *uobj)
 
 static struct sroce_qp *kick_target(struct kick_file *kick, unsigned long slot)
 {
+	struct sroce_qp *qp = ERR_PTR(-EIO);
 	struct sroce_qp_by_slot *by_slot;
-	struct sroce_qp *qp;
 
 	rcu_read_lock();
 	by_slot = rcu_dereference(kick->by_slot);
-	if (!by_slot) {
-		qp = ERR_PTR(-EIO);
-	} else {
+	if (by_slot) {
 		qp = xa_load(&by_slot->qps, slot);
-		if (!qp || !sroce_qp_get(qp))
+		if (qp && sroce_qp_get(qp))
+			sroce_count(qp, SROCE_KICKS);
+		else
 			qp = ERR_PTR(-ENOENT);
 	}
 	rcu_read_unlock();
@@ -75,9 +75,6 @@ static long kick_ioctl(struct file *file, unsigned int cmd, unsigned long slot)
 	qp = kick_target(kick_file(file->private_data), slot);
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
-	local_bh_disable();
-	sroce_count(qp, SROCE_KICKS);
-	local_bh_enable();
 	sroce_qp_kick(qp);
 	sroce_qp_put(qp);
 	return 0;

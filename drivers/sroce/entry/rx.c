@@ -177,14 +177,15 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 	return NULL;
 }
 
-/* True if @to is an address of the device in the namespace of the packet. */
-static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx,
-		    const struct in6_addr *to)
+/* Is the packet sent to an address of the device in its namespace? */
+static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx)
 {
 	const struct ib_gid_attr *attr;
+	struct in6_addr from, to;
 
+	packet_addresses(rx, &from, &to);
 	rcu_read_lock();
-	attr = find_gid(dev, rx, to);
+	attr = find_gid(dev, rx, &to);
 	if (attr)
 		rdma_put_gid_attr(attr);
 	rcu_read_unlock();
@@ -219,32 +220,41 @@ static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 {
 	struct net_device *ndev;
 
-	if (rx->looped || rx->ipv4 || !is_link_local(&av->saddr))
+	if (rx->looped || !is_link_local(&av->saddr))
 		return true;
 	ndev = rx_ndev(rx);
 	return ndev && sroce_av_ndev(av) == ndev;
 }
 
-/* A connected QP's av does not change from RTR on, under either lock. */
-static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx,
-		      const struct in6_addr *from, const struct in6_addr *to)
+static bool has_addresses_of(const struct sroce_av *av, const struct sroce_rx *rx)
 {
-	return qp->av && qp->av->net_cookie == rx->net->net_cookie &&
-	       qp->av->loopback == rx->looped &&
-	       ipv6_addr_equal(&qp->av->saddr, to) &&
-	       ipv6_addr_equal(&qp->av->daddr, from) && on_link(qp->av, rx);
+	const struct ipv6hdr *ipv6 = (const struct ipv6hdr *)rx->ip;
+	const struct iphdr *ipv4 = (const struct iphdr *)rx->ip;
+
+	if (av->ipv4 != rx->ipv4)
+		return false;
+	if (rx->ipv4)
+		return av->saddr.s6_addr32[3] == ipv4->daddr &&
+		       av->daddr.s6_addr32[3] == ipv4->saddr;
+	return ipv6_addr_equal(&av->saddr, &ipv6->daddr) &&
+	       ipv6_addr_equal(&av->daddr, &ipv6->saddr) && on_link(av, rx);
+}
+
+/* A connected QP's av does not change from RTR on, under either lock. */
+static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	const struct sroce_av *av = qp->av;
+
+	return av && av->net_cookie == rx->net->net_cookie &&
+	       av->loopback == rx->looped && has_addresses_of(av, rx);
 }
 
 static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
-	struct in6_addr from, to;
-
 	/* The QP was found by its group address. */
 	if (rx->pkt.qpn == SROCE_QPN_MULTICAST)
 		return true;
-	packet_addresses(rx, &from, &to);
-	return sroce_qp_connected(qp) ? from_peer(qp, rx, &from, &to) :
-					is_ours(qp->dev, rx, &to);
+	return sroce_qp_connected(qp) ? from_peer(qp, rx) : is_ours(qp->dev, rx);
 }
 
 static void run_lock(struct run *run, const struct sroce_rx *rx)
@@ -308,11 +318,7 @@ static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 static bool gsi_matches(struct sroce_qp *qp, void *arg)
 {
-	const struct sroce_rx *rx = arg;
-	struct in6_addr from, to;
-
-	packet_addresses(rx, &from, &to);
-	return is_ours(qp->dev, rx, &to);
+	return is_ours(qp->dev, arg);
 }
 
 /* Find the QP of a packet and start a run for it. */
@@ -391,6 +397,7 @@ struct arrival {
 	u32 size;
 	u32 left;
 	u32 index;
+	u16 id_step;
 	bool looped;
 	struct sroce_icrc icrc;
 	struct run run;
@@ -418,8 +425,8 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	rx->skb = a->skb;
 	rx->looped = a->looped;
 	rx->ip = a->ip;
-	rx->ipv4 = a->icrc.ipv4;
-	rx->ip_id = a->icrc.id + a->index * a->icrc.id_step;
+	rx->ipv4 = sroce_ip_is_v4(a->ip);
+	rx->id_ahead = a->index * a->id_step;
 	rx->len = len;
 	*why = SROCE_RX_MALFORMED;
 	if (!sroce_headers_read(reader, &rx->pkt, len))
@@ -622,7 +629,9 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 		return;
 	}
 	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
-	sroce_icrc_begin(&a.icrc, a.ip, sroce_gso_id_step(skb));
+	a.id_step = sroce_gso_id_step(skb);
+	if (!looped)
+		sroce_icrc_begin(&a.icrc, a.ip, a.id_step);
 	deliver_all(&a);
 }
 

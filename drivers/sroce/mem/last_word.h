@@ -63,10 +63,11 @@ static inline void sroce_copy_ordered(void *to, const void *from, u32 len)
 {
 	u32 last, before;
 
-	/*
-	 * Fast path with the result that sroce_last_word() gives for most
-	 * packets.
-	 */
+	/* Fast paths with the results that sroce_last_word() gives for most packets. */
+	if (len <= 8 && !((len | (unsigned long)to) & (len - 1))) {
+		sroce_store_last(to, from, len);
+		return;
+	}
 	if (len > 8 && !(((unsigned long)to + len) & 7)) {
 		memcpy(to, from, len - 8);
 		sroce_store_last(to + len - 8, from + len - 8, 8);

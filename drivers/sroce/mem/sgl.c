@@ -183,16 +183,12 @@ static __always_inline void *find_piece(struct sroce_mr_cache *cache,
 	return p && len <= cache->bytes ? p : NULL;
 }
 
-int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
-			   u32 at, struct sroce_reader *from, u32 len)
+/* Not part of its caller, whose fast path then saves fewer registers. */
+static noinline int store_pieces(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
+				 u32 at, struct sroce_reader *from, u32 len)
 {
-	void *near = find_piece(cache, to, at, len);
 	struct sroce_sgl_iter w __uninitialized;
 
-	if (IS_ERR(near))
-		return PTR_ERR(near);
-	if (near)
-		return sroce_reader_store(from, near, len) ? 0 : -ENODATA;
 	if (!sroce_sgl_iter_init(&w, cache, to, at, len))
 		return -EMSGSIZE;
 	while (len) {
@@ -209,6 +205,18 @@ int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl 
 	return 0;
 }
 
+int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
+			   u32 at, struct sroce_reader *from, u32 len)
+{
+	void *near = find_piece(cache, to, at, len);
+
+	if (IS_ERR(near))
+		return PTR_ERR(near);
+	if (!near)
+		return store_pieces(cache, to, at, from, len);
+	return sroce_reader_store(from, near, len) ? 0 : -ENODATA;
+}
+
 int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 		    u32 at, const void *from, u32 len)
 {
@@ -217,18 +225,12 @@ int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 	return sroce_sgl_store_packet(cache, to, at, &r, len);
 }
 
-int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
-		   u32 at, void *to, u32 len)
+/* As store_pieces(). */
+static noinline int load_pieces(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
+				u32 at, void *to, u32 len)
 {
-	const void *near = find_piece(cache, from, at, len);
 	struct sroce_sgl_iter w __uninitialized;
 
-	if (IS_ERR(near))
-		return PTR_ERR(near);
-	if (near) {
-		memcpy(to, near, len);
-		return 0;
-	}
 	if (!sroce_sgl_iter_init(&w, cache, from, at, len))
 		return -EMSGSIZE;
 	while (len) {
@@ -241,6 +243,19 @@ int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 		to += n;
 		len -= n;
 	}
+	return 0;
+}
+
+int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
+		   u32 at, void *to, u32 len)
+{
+	const void *near = find_piece(cache, from, at, len);
+
+	if (IS_ERR(near))
+		return PTR_ERR(near);
+	if (!near)
+		return load_pieces(cache, from, at, to, len);
+	memcpy(to, near, len);
 	return 0;
 }
 

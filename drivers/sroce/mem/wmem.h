@@ -62,7 +62,7 @@ struct sroce_wmem {
 
 /* Context: loading the module.  Return: 0 or ENOMEM. */
 int sroce_wmem_init(void);
-/* After sroce_tx_drain(). */
+/* After sroce_qp_drain(). */
 void sroce_wmem_exit(void);
 
 /*

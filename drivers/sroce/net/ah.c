@@ -103,11 +103,16 @@ static struct net_device *find_readded_ndev(const struct sroce_av *av)
 	return ndev;
 }
 
+/*
+ * The RDMA core clears the pointer when it deletes the GID.  This is
+ * rdma_read_gid_attr_ndev_rcu() without the lock of the GID table, which would be
+ * taken for each looped packet.
+ */
 struct net_device *sroce_av_ndev(const struct sroce_av *av)
 {
-	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(av->sgid_attr);
+	struct net_device *ndev = rcu_dereference(av->sgid_attr->ndev);
 
-	return IS_ERR(ndev) ? find_readded_ndev(av) : ndev;
+	return ndev ?: find_readded_ndev(av);
 }
 
 struct sroce_av *sroce_av_create(const struct rdma_ah_attr *attr, u32 qpn,

@@ -140,7 +140,7 @@ static inline void sroce_burst_request_ack(struct sroce_burst *burst)
 /* Drop packets that have not been sent. */
 void sroce_burst_drop(struct sroce_burst *burst);
 
-/* After sroce_tx_drain(). */
+/* After sroce_qp_drain(). */
 void sroce_burst_exit(void);
 
 #endif /* SROCE_BURST_H */

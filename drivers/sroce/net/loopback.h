@@ -34,7 +34,7 @@ DECLARE_PER_CPU(struct sroce_loopback, sroce_loopback);
  * Return: 0 or ENOMEM.
  */
 int sroce_loopback_init(void (*deliver)(struct sk_buff *skb));
-/* After sroce_tx_drain(): the queues are empty. */
+/* After sroce_qp_drain(): the queues are empty. */
 void sroce_loopback_exit(void);
 
 /**

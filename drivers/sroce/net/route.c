@@ -14,14 +14,9 @@
 
 unsigned int sroce_route_net_id;
 
-static struct sroce_route_net *route_net(const struct net *net)
-{
-	return net_generic(net, sroce_route_net_id);
-}
-
 bool sroce_route_asked(const struct net *net)
 {
-	return READ_ONCE(route_net(net)->asked);
+	return READ_ONCE(sroce_route_net(net)->asked);
 }
 
 static struct dst_entry *lookup_ipv4(const struct sroce_av *av,
@@ -95,7 +90,7 @@ static struct dst_entry *lookup_route(const struct sroce_av *av, struct net **ne
 		 * Set under RCU while the netdev exists; see
 		 * sroce_route_asked().
 		 */
-		WRITE_ONCE(route_net(*net)->asked, true);
+		WRITE_ONCE(sroce_route_net(*net)->asked, true);
 		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
 	}
 	rcu_read_unlock();

@@ -8,13 +8,21 @@
 /**
  * struct sroce_route_net - per network namespace data
  * @asked: a QP has looked up a route in the namespace; never cleared
+ * @socket: IPv4 UDP socket that is not bound to a VRF, or NULL; written by
+ *	net/udp_sock.c, read under RCU
  */
 struct sroce_route_net {
 	bool asked;
+	struct sock __rcu *socket;
 };
 
 /* For the pernet_operations in net/udp_sock.c. */
 extern unsigned int sroce_route_net_id;
+
+static inline struct sroce_route_net *sroce_route_net(const struct net *net)
+{
+	return net_generic(net, sroce_route_net_id);
+}
 
 /*
  * True if QPs may have routes of the namespace.  Context: its netdevs are gone

@@ -21,7 +21,8 @@ struct sk_buff;
  * @looped: delivered by net/loopback.c
  * @ip: IP header of the burst
  * @ipv4: IPv4, else IPv6
- * @ip_id: IPv4 identification of this packet; @ip has that of the first packet
+ * @id_ahead: IPv4 identification of this packet, minus that of the first, which is
+ *	in @ip
  * @vlan_id: for the GSI QP: VLAN of the destination GID, or SROCE_NO_VLAN
  * @len: length from the BTH to the end of the ICRC, bytes
  */
@@ -33,7 +34,7 @@ struct sroce_rx {
 	const u8 *ip;
 	bool looped;
 	bool ipv4;
-	u16 ip_id;
+	u16 id_ahead;
 	u16 vlan_id;
 	u32 len;
 };

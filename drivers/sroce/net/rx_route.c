@@ -6,9 +6,11 @@
  * the end of PRE_ROUTING gives a packet the route of an earlier packet.  The fields
  * that determine the route must be equal, and the route must still be valid.  So
  * firewalls, policy rules, routes and addresses apply to each packet as before.
+ * The packet also gets the socket, as from early demux, so UDP looks up none.
  *
  * Without netfilter (CONFIG_NETFILTER), each packet looks up its route.
  */
+#include <linux/filter.h>
 #include <linux/hash.h>
 #include <linux/inetdevice.h>
 #include <linux/ip.h>
@@ -20,8 +22,10 @@
 #include <net/inet_ecn.h>
 #include <net/ip.h>
 #include <net/route.h>
+#include <net/sock.h>
 #include "../core/params.h"
 #include "../core/wire.h"
+#include "route.h"
 #include "rx_route.h"
 
 /**
@@ -113,6 +117,28 @@ static bool is_allowed(const struct net *net)
 	       !rules_dissect(net);
 }
 
+/*
+ * Outside a VRF nobody else can bind the port while this socket has it, so UDP would
+ * find the same one, unless a BPF program chooses.  UDP stores the route of such a
+ * packet in the socket.  On a host with several addresses the routes would replace
+ * each other, so only the packets of one of them get the socket.  It is freed under
+ * RCU, so the packet needs no reference.
+ */
+static void set_socket(struct sk_buff *skb, const struct net *net,
+		       const struct dst_entry *dst)
+{
+	struct sock *sk = rcu_dereference(sroce_route_net(net)->socket);
+	struct dst_entry *last;
+
+	if (!sk || static_branch_unlikely(&bpf_sk_lookup_enabled))
+		return;
+	last = rcu_dereference(sk->sk_rx_dst);
+	if (last && last != dst && dst_check(last, 0))
+		return;
+	skb->sk = sk;
+	skb->destructor = sock_pfree;
+}
+
 unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
 				const struct nf_hook_state *state)
 {
@@ -127,10 +153,12 @@ unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
 	get_route_key(&key, skb, in);
 	r = slot_of(&key);
 	dst = READ_ONCE(r->dst);
-	if (likely(dst && same_route_key(r, &key) && dst_check(dst, 0)))
+	if (likely(dst && same_route_key(r, &key) && dst_check(dst, 0))) {
 		skb_dst_set_noref(skb, dst);
-	else
+		set_socket(skb, state->net, dst);
+	} else {
 		__this_cpu_write(sroce_rx_route_missed, r);
+	}
 	return NF_ACCEPT;
 }
 

@@ -2,11 +2,9 @@
 /*
  * Transmission of bursts: network headers, ICRC, back-pressure, and completion.
  */
-#include <linux/completion.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netdevice.h>
-#include <linux/percpu-refcount.h>
 #include <linux/rcupdate.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
@@ -23,10 +21,6 @@
 #include "loopback.h"
 #include "tx.h"
 #include "udp_sock.h"
-
-/* A reference for each skb with our destructor. */
-static struct percpu_ref under_way;
-static DECLARE_COMPLETION(drained);
 
 /* Back-pressure */
 
@@ -46,7 +40,6 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 				      BIT(SROCE_TODO_RESPOND));
 	sroce_wmem_uncharge(qp->wmem, units);
 	kref_put(&qp->mem, sroce_qp_free);
-	percpu_ref_put(&under_way);
 }
 
 /* Drop the reference of force_mtu_sock(). */
@@ -171,30 +164,6 @@ bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo)
 	return false;
 }
 
-static void all_done(struct percpu_ref *ref)
-{
-	complete(&drained);
-}
-
-int __init sroce_tx_init(void)
-{
-	return percpu_ref_init(&under_way, all_done, 0, GFP_KERNEL);
-}
-
-void sroce_tx_exit(void)
-{
-	percpu_ref_exit(&under_way);
-}
-
-void sroce_tx_drain(void)
-{
-	/* There are no QPs left, so no skb gets a reference. */
-	percpu_ref_kill(&under_way);
-	wait_for_completion(&drained);
-	/* The last destructor may have been preempted before it returned. */
-	synchronize_rcu_tasks();
-}
-
 /* Headers */
 
 /* Set the lengths in the head of the complete burst. */
@@ -214,7 +183,7 @@ static void set_gso_len(struct sroce_burst *burst)
 
 static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
 {
-	struct udphdr *udp = skb_push(skb, sizeof(*udp));
+	struct udphdr *udp = __skb_push(skb, sizeof(*udp));
 
 	udp->source = htons(av->sport);
 	udp->dest = htons(SROCE_UDP_PORT);
@@ -248,7 +217,7 @@ static u8 ds_field(const struct sroce_burst *burst)
 static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u8 tos,
 		      u16 id)
 {
-	struct iphdr *ip = skb_push(skb, sizeof(*ip));
+	struct iphdr *ip = __skb_push(skb, sizeof(*ip));
 
 	ip->version = 4;
 	ip->ihl = sizeof(*ip) / 4;
@@ -268,7 +237,7 @@ static void push_ipv4(struct sk_buff *skb, const struct sroce_av *av, u8 tos,
 static void push_ipv6(struct sk_buff *skb, const struct sroce_av *av, u8 tclass)
 {
 	u16 payload = skb->len;
-	struct ipv6hdr *ip = skb_push(skb, sizeof(*ip));
+	struct ipv6hdr *ip = __skb_push(skb, sizeof(*ip));
 
 	ip6_flow_hdr(ip, tclass, cpu_to_be32(av->flow_label));
 	ip->payload_len = htons(payload);
@@ -409,7 +378,6 @@ static int transmit_skb(struct sroce_burst *burst, struct sk_buff *skb)
 							       responses_done;
 	kref_get(&burst->qp->mem);
 	atomic_inc(&burst->path->bursts);
-	percpu_ref_get(&under_way);
 	return burst->av->loopback ? transmit_loopback(burst, skb) :
 				     transmit_ip(burst, skb);
 }

@@ -65,12 +65,4 @@ bool sroce_tx_wait(struct sroce_qp *qp);
  */
 bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo);
 
-int sroce_tx_init(void);
-/*
- * Wait until this host has freed all packets of the driver.  A grace period of
- * RCU has passed, too.  Before sroce_tx_exit(), unless loading fails.
- */
-void sroce_tx_drain(void);
-void sroce_tx_exit(void);
-
 #endif /* SROCE_TX_H */

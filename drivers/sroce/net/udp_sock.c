@@ -163,6 +163,14 @@ struct sock *sroce_udp_sock_find(const struct net *net, bool ipv4)
 	return NULL;
 }
 
+/* For net/rx_route.c. */
+static void set_unbound(const struct sroce_udp_sock_id *id, struct sock *sk)
+{
+	lockdep_assert_held(&sockets_lock);
+	if (id->ipv4 && !id->l3mdev)
+		rcu_assign_pointer(sroce_route_net(id->net)->socket, sk);
+}
+
 static int add_socket(const struct sroce_udp_sock_id *id)
 {
 	struct udp_socket *s = kzalloc_obj(*s, GFP_KERNEL);
@@ -173,16 +181,19 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 	s->id = *id;
 	s->users = 1;
 	err = open_as_kernel(s);
-	if (err)
+	if (err) {
 		kfree(s);
-	else
-		list_add_rcu(&s->list, &sockets);
-	return err;
+		return err;
+	}
+	list_add_rcu(&s->list, &sockets);
+	set_unbound(&s->id, s->sk);
+	return 0;
 }
 
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
+	set_unbound(&s->id, NULL);
 	sroce_nf_hooks_remove(s->id.net, s->id.ipv4);
 	/* Includes an RCU grace period. */
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));

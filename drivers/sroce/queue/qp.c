@@ -2,9 +2,12 @@
 /*
  * Queue pairs: the table that packet lookups use, and references.
  */
+#include <linux/percpu-refcount.h>
 #include <linux/random.h>
 #include <linux/rculist.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
+#include <linux/slab.h>
 #include "qp.h"
 
 /* The number is random, so it serves as its own hash. */
@@ -33,13 +36,39 @@ static struct rhashtable table;
 static LIST_HEAD(gsis);
 static DEFINE_SPINLOCK(gsis_lock);
 
+/* A reference for each structure of a QP, which each skb in flight holds. */
+static struct percpu_ref structures;
+static DECLARE_COMPLETION(drained);
+
+static void all_freed(struct percpu_ref *ref)
+{
+	complete(&drained);
+}
+
 int sroce_qp_table_init(void)
 {
-	return rhashtable_init(&table, &table_params);
+	int err = percpu_ref_init(&structures, all_freed, 0, GFP_KERNEL);
+
+	if (err)
+		return err;
+	err = rhashtable_init(&table, &table_params);
+	if (err)
+		percpu_ref_exit(&structures);
+	return err;
+}
+
+void sroce_qp_drain(void)
+{
+	/* There are no QPs, so there will be no new structure. */
+	percpu_ref_kill(&structures);
+	wait_for_completion(&drained);
+	/* The last destructor may have been preempted before it returned. */
+	synchronize_rcu_tasks();
 }
 
 void sroce_qp_table_exit(void)
 {
+	percpu_ref_exit(&structures);
 	rhashtable_destroy(&table);
 }
 
@@ -178,10 +207,22 @@ void sroce_qp_unpublish(struct sroce_qp *qp)
 	spin_unlock(&gsis_lock);
 }
 
+struct sroce_qp *sroce_qp_alloc(void)
+{
+	struct sroce_qp *qp = kzalloc_obj(*qp, GFP_KERNEL_ACCOUNT);
+
+	if (!qp)
+		return NULL;
+	kref_init(&qp->mem);
+	percpu_ref_get(&structures);
+	return qp;
+}
+
 void sroce_qp_free(struct kref *mem)
 {
 	struct sroce_qp *qp = container_of(mem, struct sroce_qp, mem);
 
 	sroce_wmem_put(qp->wmem);
 	kfree_rcu(qp, rcu);
+	percpu_ref_put(&structures);
 }

@@ -442,7 +442,13 @@ static inline u32 sroce_qp_qkey(const struct sroce_qp *qp)
 }
 
 int sroce_qp_table_init(void);
-/* After sroce_tx_drain(), which waits for the last lookups. */
+/*
+ * Wait until the structures of all QPs are released, and so all packets of the driver
+ * that this host has.  A grace period of RCU has passed, too.  Context: unloading the
+ * module; there are no QPs.
+ */
+void sroce_qp_drain(void);
+/* After sroce_qp_drain(), which waits for the last lookups. */
 void sroce_qp_table_exit(void);
 
 /**
@@ -491,6 +497,11 @@ static inline void sroce_qp_put(struct sroce_qp *qp)
 	sroce_ref_put(&qp->ref);
 }
 
+/*
+ * Allocate a structure of zeros, with one reference in @mem.  Context: process.
+ * Return: the structure, or NULL.
+ */
+struct sroce_qp *sroce_qp_alloc(void);
 /* Release function of @mem: frees the structure and drops its account. */
 void sroce_qp_free(struct kref *mem);
 

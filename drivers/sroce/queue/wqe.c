@@ -169,15 +169,18 @@ static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
 static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
 		    const struct sroce_sqe *entry, struct sroce_sge *list)
 {
+	const struct sroce_sge *from = (const struct sroce_sge *)(entry + 1);
 	u64 length = 0;
 	u32 i;
 
 	if (wr->num_sge > qp->sq.ring.max_sge || (sroce_wr_local(wr) && wr->num_sge))
 		return SROCE_LOC_QP_OP_ERR;
-	memcpy(list, entry + 1, wr->num_sge * sizeof(*list));
-	barrier_data(list);
-	for (i = 0; i < wr->num_sge; i++)
+	/* Most lists have one entry, for which a call of memcpy() costs more. */
+	for (i = 0; i < wr->num_sge; i++) {
+		list[i] = from[i];
+		barrier_data(&list[i]);
 		length += list[i].length;
+	}
 	if (length > SROCE_MAX_MSG || (is_word(wr) && length != sizeof(u64)))
 		return SROCE_LOC_LEN_ERR;
 	wr->length = length;

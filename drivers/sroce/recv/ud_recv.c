@@ -22,7 +22,7 @@ static void make_grh(u8 *grh, const struct sroce_rx *rx)
 		memset(grh, 0, 20);
 		memcpy(ip, rx->ip, sizeof(*ip));
 		ip->tot_len = htons(sizeof(*ip) + udp);
-		ip->id = htons(rx->ip_id);
+		ip->id = htons(ntohs(ip->id) + rx->id_ahead);
 		ip->check = 0;
 		ip->check = ip_fast_csum(ip, ip->ihl);
 	} else {

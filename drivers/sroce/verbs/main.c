@@ -12,7 +12,6 @@
 #include "../net/burst.h"
 #include "../net/loopback.h"
 #include "../net/mcast.h"
-#include "../net/tx.h"
 #include "../net/udp_sock.h"
 #include "../net/uso.h"
 #include "../queue/qp.h"
@@ -105,12 +104,9 @@ static int __init sroce_init(void)
 	err = sroce_wmem_init();
 	if (err)
 		return err;
-	err = sroce_tx_init();
-	if (err)
-		goto err_wmem;
 	err = sroce_rx_init();
 	if (err)
-		goto err_tx;
+		goto err_wmem;
 	err = init_tables();
 	if (err)
 		goto err_loop;
@@ -149,8 +145,6 @@ err_tables:
 	exit_tables();
 err_loop:
 	sroce_loopback_exit();
-err_tx:
-	sroce_tx_exit();
 err_wmem:
 	sroce_wmem_exit();
 	return err;
@@ -170,12 +164,11 @@ static void __exit sroce_exit(void)
 	sroce_dmabuf_exit();
 	sroce_odp_wq_exit();
 	sroce_qp_run_exit();
-	sroce_tx_drain();
+	sroce_qp_drain();
 	exit_tables();
 	sroce_wmem_exit();
 	sroce_loopback_exit();
 	sroce_burst_exit();
-	sroce_tx_exit();
 	/* The last callback of verbs/qp_counter.c */
 	rcu_barrier();
 }

@@ -199,7 +199,7 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 
 	if (!atomic_add_unless(&dev->num_qps, 1, SROCE_MAX_QP))
 		return NULL;
-	qp = kzalloc_obj(*qp, GFP_KERNEL_ACCOUNT);
+	qp = sroce_qp_alloc();
 	if (!qp) {
 		atomic_dec(&dev->num_qps);
 		return NULL;
@@ -230,7 +230,6 @@ static struct sroce_qp *alloc_qp(struct ib_qp *ibqp,
 	sroce_fault_setup(&qp->rq.fault, &qp->mem, sroce_qp_free,
 			  resume_responder);
 	sroce_ref_init(&qp->ref);
-	kref_init(&qp->mem);
 	sroce_wmem_waiter_init(&qp->wmem_wait, packets_may_be_sent);
 	init_queues(qp, init);
 	return qp;
