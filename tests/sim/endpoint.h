@@ -68,7 +68,7 @@ struct completions {
  * @held_responses: likewise, of a READ
  * @refuse: chance that the transmit queue refuses a packet, permille
  * @resp: responder
- * @reads: its log
+ * @reads: its responder resources
  * @receives: receive requests, free running
  * @receive_head: the next to take
  * @receive_tail: one past the newest
