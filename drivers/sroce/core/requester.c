@@ -10,7 +10,7 @@
 #include "resp_res.h"
 
 /* Number of response packets received for the oldest request, a READ. */
-static s32 set_response_psns(const struct sroce_requester *r)
+static s32 responses_received(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
@@ -31,7 +31,7 @@ static s32 count_outstanding(const struct sroce_requester *r,
 	s32 flight = sroce_psn_diff(r->psn, r->una);
 
 	return sroce_cc_reduced(&r->cc) || wr->opcode == SROCE_OP_READ ?
-	       flight : flight + set_response_psns(r) - (s32)r->read_packets;
+	       flight : flight + responses_received(r) - (s32)r->read_packets;
 }
 
 /* After an RNR NAK one packet is enough to find out if the peer is ready. */
