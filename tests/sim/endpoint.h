@@ -23,7 +23,7 @@ struct receive {
 	u32 length;
 };
 
-/* Of a receive completion @opcode is SROCE_OP_SEND, _IMM, _INV, WRITE_IMM. */
+/* @opcode of a receive: SROCE_OP_SEND, _SEND_IMM, _SEND_INV or _WRITE_IMM. */
 struct completion {
 	u32 id;
 	u32 length;
