@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * All tunable constants, with their unit, the reason for the value, and the test
- * suite, unit tests or benchmark row that needs it.  tests/static/reasons checks that
- * these exist.
+ * suite, unit tests or benchmark row that needs it.
  * Structural sizes (of tables, bitmaps and ABI) are where they are used.
  */
 #ifndef SROCE_PARAMS_H
