@@ -39,7 +39,7 @@ def run_there(address, words):
 
 
 def serve_program(connection, words):
-    """Runs it until it ends or who asked for it is gone."""
+    """Runs the program until it ends, or the other end of the connection is gone."""
     with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
         while True:
             ready, _, _ = select.select([process.stdout, connection], [], [])

@@ -85,7 +85,7 @@ def in_vain(verb, counts):
 COUNTERS = ("duplicate_request", "out_of_sequence", "rx_held", "rx_packets", "rx_acks", "rx_bad_qpn", "rx_bad_state")
 
 
-# Of the end that asks for the transfer: how it went on after losses. Only noted.
+# Counters of the end that posts the requests: how it continued after losses. They are only recorded.
 RECOVERY = ("local_ack_timeout_err", "packet_seq_err", "implied_nak_seq_err", "tx_retransmits", "tx_repairs", "tx_probes")
 
 

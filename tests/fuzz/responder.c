@@ -34,10 +34,10 @@ static void setup(struct fuzz *f, struct input *in)
 			     (byte & 7) == 7 ? SROCE_XRC : SROCE_RC,
 		.permissions = (~(byte >> 4) & 7) << 1 | SROCE_MAY_FLUSH |
 			       SROCE_MAY_PERSIST,
-		.log = { .reads = f->reads, .mtu = mtu },
+		.res = { .reads = f->reads, .mtu = mtu },
 	};
-	f->r.log.transport = f->r.transport;
-	f->r.log.size = sroce_responder_reliable(&f->r) ?
+	f->r.res.transport = f->r.transport;
+	f->r.res.size = sroce_responder_reliable(&f->r) ?
 		        input_u8(in) % (READS + 1) : 0;
 	f->r.epsn = input_psn(in, 0);
 }
@@ -126,37 +126,37 @@ static void execute(struct fuzz *f, const struct sroce_pkt *pkt,
  * A peer may have READs unanswered for more PSNs than can be ordered.  It gets
  * answers that it cannot tell apart.
  */
-static bool disordered(const struct sroce_resp_res *log)
+static bool disordered(const struct sroce_resp_res *res)
 {
 	u64 packets = 0;
 	u32 i;
 
-	for (i = 0; i < log->count; i++)
-		packets += log->reads[(log->first + i) % log->size].packets;
+	for (i = 0; i < res->count; i++)
+		packets += res->reads[(res->first + i) % res->size].packets;
 	/* An input has less than a thousand requests of one PSN. */
 	return packets > SROCE_PSN_WINDOW - 1000;
 }
 
 static void answer(struct fuzz *f, u32 most)
 {
-	struct sroce_resp_res *log = &f->r.log;
+	struct sroce_resp_res *res = &f->r.res;
 	struct sroce_resource *read;
 	struct sroce_pkt pkt = {};
 
-	while (most-- && (read = sroce_resp_res_pending(log))) {
-		u32 offset = sroce_resp_res_next(log, read, &pkt);
+	while (most-- && (read = sroce_resp_res_pending(res))) {
+		u32 offset = sroce_resp_res_next(res, read, &pkt);
 		const struct sroce_opcode *op = &sroce_opcodes[pkt.opcode];
 
 		assert(op->kind >= SROCE_KIND_RESPONSES);
-		assert(pkt.payload <= log->mtu);
+		assert(pkt.payload <= res->mtu);
 		assert((u64)offset + pkt.payload <= read->length);
 		assert(op->pos & SROCE_LAST ||
-		       pkt.payload == log->mtu);
+		       pkt.payload == res->mtu);
 		/* Only what lies before the expected PSN was executed. */
-		assert(disordered(log) ||
+		assert(disordered(res) ||
 		       sroce_psn_before(pkt.psn, f->r.epsn));
 		assert(read->next < read->packets);
-		sroce_resp_res_sent(log, read, 1);
+		sroce_resp_res_sent(res, read, 1);
 	}
 }
 
@@ -211,7 +211,7 @@ static void step(struct fuzz *f, struct input *in)
 		assert(sroce_responder_gap(&f->r, 0, 1 << 30) == !nak_sent);
 		break;
 	case SROCE_RESEND_RESPONSE:
-		assert(sroce_resp_res_pending(&f->r.log));
+		assert(sroce_resp_res_pending(&f->r.res));
 		assert(sroce_psn_before(pkt.psn, epsn) && sroce_responder_reliable(&f->r));
 		break;
 	case SROCE_RESEND_ACK:

@@ -384,7 +384,7 @@ static void dereg_mr_revokes_key(void)
 	EQUAL(connect_sides(), 0);
 }
 
-/* Of the process that loads this module; there is no udata then. */
+/* Memory of the process that loads this module.  Such a call has no udata. */
 static void region_of_user_memory(void)
 {
 	unsigned long at = vm_mmap(NULL, 0, 2 * PAGE_SIZE,

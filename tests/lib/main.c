@@ -9,7 +9,7 @@
 
 #include "tap.h"
 
-/* Of the program, if it has something to do before and after. */
+/* A program may define these, to do something before and after its tests. */
 void tap_begin(void) __attribute__((weak));
 void tap_end(void) __attribute__((weak));
 

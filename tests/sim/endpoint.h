@@ -23,7 +23,7 @@ struct receive {
 	u32 length;
 };
 
-/* Of a receive completion @opcode is SROCE_OP_SEND, _IMM, _INV, WRITE_IMM. */
+/* @opcode of a receive: SROCE_OP_SEND, _SEND_IMM, _SEND_INV or _WRITE_IMM. */
 struct completion {
 	u32 id;
 	u32 length;
@@ -68,7 +68,7 @@ struct completions {
  * @held_responses: likewise, of a READ
  * @refuse: chance that the transmit queue refuses a packet, permille
  * @resp: responder
- * @reads: its log
+ * @reads: its responder resources
  * @receives: receive requests, free running
  * @receive_head: the next to take
  * @receive_tail: one past the newest

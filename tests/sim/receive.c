@@ -223,7 +223,7 @@ void receive_take_request(struct endpoint *ep, u64 now,
 static void answer_read(struct endpoint *ep, u64 now, struct sroce_resource *read)
 {
 	struct sroce_pkt pkt = { .pkey = SROCE_PKEY_DEFAULT, .qpn = 17 };
-	u32 offset = sroce_resp_res_next(&ep->resp.log, read, &pkt);
+	u32 offset = sroce_resp_res_next(&ep->resp.res, read, &pkt);
 
 	assert(!sroce_resp_res_more(read) ||
 	       (pkt.opcode == (ep->resp.transport |
@@ -231,7 +231,7 @@ static void answer_read(struct endpoint *ep, u64 now, struct sroce_resource *rea
 		read->next + 1 + sroce_resp_res_more(read) < read->end));
 	endpoint_transmit(ep, now, &pkt,
 			  pkt.payload ? ep->memory + read->va + offset : NULL);
-	sroce_resp_res_sent(&ep->resp.log, read, 1);
+	sroce_resp_res_sent(&ep->resp.res, read, 1);
 }
 
 static void acknowledge(struct endpoint *ep, u64 now, u32 psn, u8 syndrome)
@@ -264,12 +264,12 @@ void receive_answer(struct endpoint *ep, u64 now)
 	if (!sroce_responder_reliable(r) || ep->failed)
 		return;
 	for (n = 0; n < ep->answers; n++) {
-		read = sroce_resp_res_pending(&r->log);
+		read = sroce_resp_res_pending(&r->res);
 		if (!read)
 			break;
 		answer_read(ep, now, read);
 	}
-	if (sroce_resp_res_pending(&r->log)) {
+	if (sroce_resp_res_pending(&r->res)) {
 		ep->work_timer = now + 100;
 		return;
 	}

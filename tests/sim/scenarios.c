@@ -254,7 +254,7 @@ static void flow(struct world *w, struct side *side)
 {
 	side->ep.req.mtu = w->mtu;
 	side->ep.resp.mtu = w->mtu;
-	side->ep.resp.log.mtu = w->mtu;
+	side->ep.resp.res.mtu = w->mtu;
 	side->ep.burst = 64;
 	side->ep.answers = 64;
 	side->ep.ack_every = -1;

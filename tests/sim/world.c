@@ -63,7 +63,7 @@ static void init_endpoint(struct world *w, struct endpoint *ep)
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
 			       SROCE_MAY_ATOMIC | SROCE_MAY_FLUSH,
 		.transport = w->transport,
-		.log = { .reads = ep->reads, .mtu = w->mtu,
+		.res = { .reads = ep->reads, .mtu = w->mtu,
 			 .transport = w->transport },
 	};
 }
@@ -92,7 +92,7 @@ static void connect_sides(struct world *w, struct side *side, struct side *peer)
 	req->retry_left = req->retry_count;
 	req->rnr_left = req->rnr_retry;
 	sroce_responder_expect(&peer->ep.resp, req->psn);
-	peer->ep.resp.log.size = req->max_reads;
+	peer->ep.resp.res.size = req->max_reads;
 }
 
 static u32 round_up(u32 n)

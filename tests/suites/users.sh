@@ -42,7 +42,7 @@ disconnect() {
 	wait "$pid"
 }
 
-# Who injects: the second user, also with all capabilities in a user namespace, or somebody with CAP_NET_RAW
+# The users that inject: the second user, also with all capabilities in a user namespace, or somebody with CAP_NET_RAW
 user() { as 1002 "$@"; }
 user_of_namespace() { as 1002 unshare -Ur "$@"; }
 privileged() { on h1 "$@"; }

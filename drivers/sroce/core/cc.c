@@ -5,7 +5,7 @@
 #include "cc.h"
 #include "params.h"
 
-static void take_part(struct sroce_cc *cc, u32 flight, u32 part)
+static void reduce_window(struct sroce_cc *cc, u32 flight, u32 part)
 {
 	u32 least = min(SROCE_MIN_WINDOW, cc->max_window);
 
@@ -18,7 +18,7 @@ static void take_part(struct sroce_cc *cc, u32 flight, u32 part)
 
 void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
 {
-	take_part(cc, flight, 4);
+	reduce_window(cc, flight, 4);
 }
 
 static bool is_calm(const struct sroce_cc *cc)
@@ -63,7 +63,7 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
 	/* No network loses every other packet by itself. */
 	if (!cc->distant || cc->queued ||
 	    losses * SROCE_MOST_OF_FLIGHT > flight)
-		take_part(cc, flight, 2);
+		reduce_window(cc, flight, 2);
 	else if (cc->window > least)
 		cc->window = max(cc->window - cc->window / 4, least);
 	return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * All tunable constants, with their unit, the reason for the value, and the test
- * suite or benchmark row that needs the constant.
+ * suite, unit tests or benchmark row that needs it.
  * Structural sizes (of tables, bitmaps and ABI) are where they are used.
  */
 #ifndef SROCE_PARAMS_H
@@ -30,7 +30,7 @@
 #define SROCE_LONE_LOSSES	16
 /*
  * ns: a round trip that is longer than twice the shortest one plus this has met a
- * queue.  Row "sroce and TCP".
+ * queue.  Rows "drop tail" and "RED".
  */
 #define SROCE_QUEUED_NS		1000000u
 /*
@@ -45,7 +45,10 @@
  */
 #define SROCE_MANY_LOSSES	8
 #define SROCE_MANY_OF_FLIGHT	3
-/* The same for a distant peer, where fewer losses do not reduce the window. */
+/*
+ * The same for a distant peer, where fewer losses do not reduce the window.
+ * Unit tests of repair.
+ */
 #define SROCE_MANY_OF_DISTANT	32
 /*
  * If more than 1 / SROCE_MOST_OF_FLIGHT of the flight is lost, a distant peer is as a
@@ -56,7 +59,7 @@
 #define SROCE_MIN_WINDOW	2u
 /*
  * ACKed packets per packet that the window grows; a window smaller than this grows by
- * one per round trip.  Rows "0.1 % lost" and "eight flows".
+ * one per round trip.  Rows "0.1 % lost" and "drop tail".
  */
 #define SROCE_WINDOW_ACKS	16u
 /* The same for a distant peer, unless a queue is filled.  Row "10 ms away, 0.1 % lost". */
@@ -83,7 +86,7 @@
  */
 #define SROCE_RATE_QUEUED	4
 #define SROCE_RATE_DECAY	4
-/* Distant peers: a packet for each 10 us of round trip.  Rows "networks". */
+/* Distant peers: a packet for each 10 us of round trip.  Row "100 ms away". */
 #define SROCE_WINDOW_PACKET_NS	10000
 /*
  * The pace of packets to a distant peer, as a multiple of a window per round trip; the
@@ -93,7 +96,10 @@
  */
 #define SROCE_PACE_FACTOR	2
 #define SROCE_PACE_SLACK_NS	1000000
-/* Packets, of distant peers: 8 MiB at a path MTU of 1024.  Rows "networks". */
+/*
+ * Packets, of distant peers: 8 MiB at a path MTU of 1024.
+ * Row "100 ms away, after 10 s".
+ */
 #define SROCE_MAX_WINDOW	8192u
 /* Minimum ns between two CNPs of a QP; NICs use the same.  Suite wire. */
 #define SROCE_CNP_INTERVAL_NS	50000
@@ -123,7 +129,7 @@
  */
 #define SROCE_VAIN_REPORTS	8
 #define SROCE_VAIN_PROBES	4
-/* Each gap reduces the tolerance by 1 / SROCE_REORDER_DECAY.  Unit tests. */
+/* Each gap reduces the tolerance by 1 / SROCE_REORDER_DECAY.  Unit tests of reorder. */
 #define SROCE_REORDER_DECAY	32
 /*
  * Packets: if two losses are nearer than this, up to this many packets are repeated at
@@ -141,17 +147,20 @@
  */
 #define SROCE_REPAIR_GROWTH	2
 #define SROCE_DISTANT_GROWTH	4
-/* Maximum number of gaps that are recorded in the response to a READ. */
+/* Maximum number of gaps that are recorded in the response to a READ.  Unit tests of gaps. */
 #define SROCE_GAPS		16
 /*
  * A peer that drops packets behind a gap is tested again after this many NAKs; the
  * number grows by this factor.  Row "a queue of ten packets".
  */
 #define SROCE_PEER_RETEST	16u
-/* If this many packets were repeated at once, the peer may drop packets.  Unit tests. */
+/*
+ * If this many packets were repeated at once, the peer may drop packets.
+ * Unit tests of repair.
+ */
 #define SROCE_DOUBTFUL_REPAIR	16
 
-/* ns; longer samples are cut to this.  Unit tests. */
+/* ns; longer samples are cut to this.  Unit tests of rtt. */
 #define SROCE_RTT_MAX_NS	1000000000
 /*
  * Minimum ns without a response before a probe: a busy processor delays responses, too,
@@ -161,13 +170,13 @@
 #define SROCE_MIN_PROBE_NS	500000
 /* The same after a packet was repeated.  Row "20 % lost". */
 #define SROCE_MIN_REPAIR_NS	200000
-/* ns before the first sample: more than most networks need.  Unit tests. */
+/* ns before the first sample: more than most networks need.  Unit tests of rtt. */
 #define SROCE_FIRST_PROBE_NS	20000000
-/* Probes until the timeout; the interval doubles every second time.  Unit tests. */
+/* Probes until the timeout; the interval doubles every second time.  Unit tests of rtx. */
 #define SROCE_MAX_PROBES	16
 /*
  * Maximum ns that probes wait because responses were late.  Each sample reduces the
- * wait by 1 / SROCE_PROBE_FLOOR_DECAY.  Unit tests.
+ * wait by 1 / SROCE_PROBE_FLOOR_DECAY.  Unit tests of rtx.
  */
 #define SROCE_MAX_PROBE_FLOOR_NS	8000000
 #define SROCE_PROBE_FLOOR_DECAY	256
@@ -203,11 +212,14 @@
 #define SROCE_ACK_REQ_PACKETS	128
 /* Times that a request waits for the memory of its response.  Suite paging. */
 #define SROCE_MAX_PAGE_WAITS	2
-/* Packets of a burst: bits of the mask that sroce_icrc_check() returns. */
+/*
+ * Packets of a burst: bits of the mask that sroce_icrc_check() returns.
+ * Row "WRITE 64 KiB".
+ */
 #define SROCE_BURST_PACKETS	64
 /*
  * Bursts of which only the first packet arrived, until the netdev is found to spoil
- * bursts.  Losses sometimes look the same.  Suite uso.
+ * bursts.  Losses sometimes look the same.  Suite segmentation.
  */
 #define SROCE_USO_SPOILED	64
 /* Bytes of payload that are cheaper to copy than to attach.  Row "SEND 2 B". */
@@ -333,7 +345,10 @@
 
 /* --- Memory on demand: mem/odp*.c --- */
 
-/* Bytes of a message to page in at once, and if its length is not known yet. */
+/*
+ * Bytes of a message to page in at once, and if its length is not known yet.
+ * Suite paging.
+ */
 #define SROCE_FAULT_BYTES	0x400000u
 #define SROCE_FAULT_AHEAD	0x10000u
 /* Attempts until a temporary failure becomes an error.  Suite paging. */
@@ -343,9 +358,12 @@
 #define SROCE_ADVICE_THREADS	4
 /* s that a user's workqueues outlive their last region.  Suite paging. */
 #define SROCE_ODP_WQ_LINGER_S	10
-/* Chunks of a region; limits the memory for tables if accesses are scattered. */
+/*
+ * Chunks of a region; limits the memory for tables if accesses are scattered.
+ * Suite paging.
+ */
 #define SROCE_ODP_MAX_CHUNKS	16384
-/* Pages per call of hmm_range_fault(), and per lookup for a burst. */
+/* Pages per call of hmm_range_fault(), and per lookup for a burst.  Suite paging. */
 #define SROCE_ODP_BATCH		64
 #define SROCE_ODP_RUN_PAGES	32
 

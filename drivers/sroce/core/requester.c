@@ -10,7 +10,7 @@
 #include "resp_res.h"
 
 /* Number of response packets received for the oldest request, if it is a READ. */
-static s32 set_response_psns(const struct sroce_requester *r)
+static s32 responses_received(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
@@ -32,7 +32,7 @@ static s32 count_outstanding(const struct sroce_requester *r,
 
 	if (!r->reads || sroce_cc_reduced(&r->cc) || wr->opcode == SROCE_OP_READ)
 		return flight;
-	return flight + set_response_psns(r) - (s32)r->read_packets;
+	return flight + responses_received(r) - (s32)r->read_packets;
 }
 
 /* After an RNR NAK one packet is enough to find out if the peer is ready. */

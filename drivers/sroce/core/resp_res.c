@@ -7,11 +7,11 @@
 #include "params.h"
 #include "resp_res.h"
 
-static struct sroce_resource *log_entry(const struct sroce_resp_res *log, u32 i)
+static struct sroce_resource *res_entry(const struct sroce_resp_res *res, u32 i)
 {
-	u32 place = log->first + i;
+	u32 place = res->first + i;
 
-	return &log->reads[place < log->size ? place : place - log->size];
+	return &res->reads[place < res->size ? place : place - res->size];
 }
 
 static bool is_answered(const struct sroce_resource *read)
@@ -19,65 +19,65 @@ static bool is_answered(const struct sroce_resource *read)
 	return read->next == read->end;
 }
 
-bool sroce_resp_res_room(const struct sroce_resp_res *log)
+bool sroce_resp_res_room(const struct sroce_resp_res *res)
 {
-	if (log->count < log->size)
+	if (res->count < res->size)
 		return true;
 	/*
 	 * A peer that sends a new request has received the response to the
 	 * oldest one.  A late duplicate of the oldest must not block it.
 	 */
-	return log->size && (is_answered(log_entry(log, 0)) || log_entry(log, 0)->again);
+	return res->size && (is_answered(res_entry(res, 0)) || res_entry(res, 0)->again);
 }
 
-static void forget_oldest(struct sroce_resp_res *log)
+static void forget_oldest(struct sroce_resp_res *res)
 {
-	const struct sroce_resource *oldest = log_entry(log, 0);
+	const struct sroce_resource *oldest = res_entry(res, 0);
 
 	if (!is_answered(oldest))
-		log->waiting--;
+		res->waiting--;
 	/* The peer has received the whole response at once. */
 	if (oldest->burst && !oldest->again)
-		log->spoiled = 0;
-	if (log->first_pending)
-		log->first_pending--;
-	log->first = log->first + 1 < log->size ? log->first + 1 : 0;
-	log->count--;
+		res->spoiled = 0;
+	if (res->first_pending)
+		res->first_pending--;
+	res->first = res->first + 1 < res->size ? res->first + 1 : 0;
+	res->count--;
 }
 
-struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *log,
+struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *res,
 					   struct sroce_resource *reads, u32 size)
 {
-	struct sroce_resource *old = log->reads;
+	struct sroce_resource *old = res->reads;
 	u32 i;
 
-	while (log->count > size)
-		forget_oldest(log);
-	for (i = 0; i < log->count; i++)
-		reads[i] = *log_entry(log, i);
-	log->reads = reads;
-	log->size = size;
-	log->first = 0;
+	while (res->count > size)
+		forget_oldest(res);
+	for (i = 0; i < res->count; i++)
+		reads[i] = *res_entry(res, i);
+	res->reads = reads;
+	res->size = size;
+	res->first = 0;
 	return old;
 }
 
-void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
+void sroce_resp_res_add(struct sroce_resp_res *res, const struct sroce_pkt *pkt,
 			u64 original, u32 msn)
 {
 	bool data = pkt->op->kind == SROCE_KIND_READ;
 	struct sroce_resource *read;
 
-	if (log->count == log->size)
-		forget_oldest(log);
-	read = log_entry(log, log->count++);
+	if (res->count == res->size)
+		forget_oldest(res);
+	read = res_entry(res, res->count++);
 	read->va = pkt->va;
 	read->original = original;
 	read->rkey = pkt->rkey;
 	read->length = data ? pkt->dma_len : 0;
 	read->psn = pkt->psn;
-	read->packets = sroce_packets(read->length, log->mtu);
+	read->packets = sroce_packets(read->length, res->mtu);
 	read->msn = msn;
-	read->srqn = log->transport == SROCE_XRC ? pkt->srqn : 0;
+	read->srqn = res->transport == SROCE_XRC ? pkt->srqn : 0;
 	read->from = 0;
 	read->next = 0;
 	read->end = read->packets;
@@ -87,7 +87,7 @@ void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
 	read->burst = false;
 	read->resp_done = false;
 	read->ignored = 0;
-	log->waiting++;
+	res->waiting++;
 }
 
 static bool entry_covers(const struct sroce_resource *read, u32 psn)
@@ -97,12 +97,12 @@ static bool entry_covers(const struct sroce_resource *read, u32 psn)
 	return at >= 0 && at < (s32)read->packets;
 }
 
-bool sroce_resp_res_covers(const struct sroce_resp_res *log, u32 psn)
+bool sroce_resp_res_covers(const struct sroce_resp_res *res, u32 psn)
 {
 	u32 i;
 
-	for (i = 0; i < log->count; i++)
-		if (entry_covers(log_entry(log, i), psn))
+	for (i = 0; i < res->count; i++)
+		if (entry_covers(res_entry(res, i), psn))
 			return true;
 	return false;
 }
@@ -116,35 +116,35 @@ static bool same_read(const struct sroce_resource *read,
 }
 
 /* The packets before @at have arrived, or the peer would request them, too. */
-static void judge_burst(struct sroce_resp_res *log, const struct sroce_resource *read,
+static void judge_burst(struct sroce_resp_res *res, const struct sroce_resource *read,
 			u32 at)
 {
 	if (!read->burst || at <= read->from)
 		return;
 	if (at > read->from + 1)
-		log->spoiled = 0;
-	else if (log->spoiled < SROCE_USO_SPOILED)
-		log->spoiled++;
+		res->spoiled = 0;
+	else if (res->spoiled < SROCE_USO_SPOILED)
+		res->spoiled++;
 }
 
-static bool repeat_entry(struct sroce_resp_res *log, struct sroce_resource *read,
+static bool repeat_entry(struct sroce_resp_res *res, struct sroce_resource *read,
 			 const struct sroce_pkt *pkt)
 {
 	u32 at = sroce_psn_diff(pkt->psn, read->psn);
-	u64 skipped = (u64)at * log->mtu;
+	u64 skipped = (u64)at * res->mtu;
 
 	if (read->kind != pkt->op->kind ||
-	    (log->transport == SROCE_XRC && pkt->srqn != read->srqn))
+	    (res->transport == SROCE_XRC && pkt->srqn != read->srqn))
 		return false;
 	if (read->kind == SROCE_KIND_READ) {
 		if (!same_read(read, pkt, skipped))
 			return false;
 		read->stop = skipped + pkt->dma_len;
-		read->end = at + sroce_packets(pkt->dma_len, log->mtu);
+		read->end = at + sroce_packets(pkt->dma_len, res->mtu);
 	} else {
 		read->end = 1;
 	}
-	judge_burst(log, read, at);
+	judge_burst(res, read, at);
 	read->from = at;
 	read->next = at;
 	read->again = true;
@@ -158,42 +158,42 @@ static bool entry_follows(const struct sroce_resource *read, const struct sroce_
 	return read->end == read->packets && later->next == later->from;
 }
 
-bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *pkt)
+bool sroce_resp_res_repeat(struct sroce_resp_res *res, const struct sroce_pkt *pkt)
 {
 	u32 i, j;
 
 	/* Newest first: PSNs wrap, so a very old entry may match as well. */
-	for (i = log->count; i > 0; i--)
-		if (entry_covers(log_entry(log, i - 1), pkt->psn))
+	for (i = res->count; i > 0; i--)
+		if (entry_covers(res_entry(res, i - 1), pkt->psn))
 			break;
-	if (!i || !repeat_entry(log, log_entry(log, --i), pkt))
+	if (!i || !repeat_entry(res, res_entry(res, --i), pkt))
 		return false;
-	log->waiting = 0;
-	log->first_pending = 0;
-	for (j = 0; j < log->count; j++) {
-		if (j > i && !entry_follows(log_entry(log, i), log_entry(log, j)))
-			log_entry(log, j)->next = log_entry(log, j)->end;
-		if (!is_answered(log_entry(log, j)))
-			log->waiting++;
+	res->waiting = 0;
+	res->first_pending = 0;
+	for (j = 0; j < res->count; j++) {
+		if (j > i && !entry_follows(res_entry(res, i), res_entry(res, j)))
+			res_entry(res, j)->next = res_entry(res, j)->end;
+		if (!is_answered(res_entry(res, j)))
+			res->waiting++;
 	}
 	return true;
 }
 
-bool sroce_resp_res_spoiled(struct sroce_resp_res *log)
+bool sroce_resp_res_spoiled(struct sroce_resp_res *res)
 {
-	if (log->spoiled < SROCE_USO_SPOILED)
+	if (res->spoiled < SROCE_USO_SPOILED)
 		return false;
-	log->spoiled = 0;
+	res->spoiled = 0;
 	return true;
 }
 
-struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *log)
+struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *res)
 {
-	if (!log->waiting)
+	if (!res->waiting)
 		return NULL;
-	while (is_answered(log_entry(log, log->first_pending)))
-		log->first_pending++;
-	return log_entry(log, log->first_pending);
+	while (is_answered(res_entry(res, res->first_pending)))
+		res->first_pending++;
+	return res_entry(res, res->first_pending);
 }
 
 u32 sroce_resp_res_more(const struct sroce_resource *read)
@@ -203,12 +203,12 @@ u32 sroce_resp_res_more(const struct sroce_resource *read)
 	return read->end - read->next - 2;
 }
 
-void sroce_resp_res_sent(struct sroce_resp_res *log, struct sroce_resource *read,
+void sroce_resp_res_sent(struct sroce_resp_res *res, struct sroce_resource *read,
 			 u32 count)
 {
 	read->next += count;
 	if (read->next == read->end)
-		log->waiting--;
+		res->waiting--;
 }
 
 static u8 response_opcode(const struct sroce_resource *read)
@@ -222,22 +222,22 @@ static u8 response_opcode(const struct sroce_resource *read)
 	return last ? SROCE_READ_RESPONSE_LAST : SROCE_READ_RESPONSE_MIDDLE;
 }
 
-u32 sroce_resp_res_next(const struct sroce_resp_res *log,
+u32 sroce_resp_res_next(const struct sroce_resp_res *res,
 			const struct sroce_resource *read, struct sroce_pkt *pkt)
 {
-	u32 offset = read->next * log->mtu;
+	u32 offset = read->next * res->mtu;
 
 	pkt->psn = sroce_psn_add(read->psn, read->next);
 	pkt->syndrome = SROCE_ACK_CREDITS_INVALID;
 	pkt->msn = read->msn;
 	/* Response to atomic WRITE and FLUSH: a READ response of 0 bytes. */
 	if (read->kind == SROCE_KIND_ATOMIC) {
-		pkt->opcode = log->transport | SROCE_ATOMIC_ACKNOWLEDGE;
+		pkt->opcode = res->transport | SROCE_ATOMIC_ACKNOWLEDGE;
 		pkt->original = read->original;
 		pkt->payload = 0;
 	} else {
-		pkt->opcode = log->transport | response_opcode(read);
-		pkt->payload = min(log->mtu, read->stop - offset);
+		pkt->opcode = res->transport | response_opcode(read);
+		pkt->payload = min(res->mtu, read->stop - offset);
 	}
 	pkt->pad = -pkt->payload & 3;
 	return offset;

@@ -62,7 +62,7 @@ struct sroce_resource {
 };
 
 /**
- * struct sroce_resp_res - log of the latest requests, oldest first
+ * struct sroce_resp_res - responder resources of a QP, oldest request first
  * @reads: ring of @size entries
  * @size: max_dest_rd_atomic
  * @first: index of the oldest entry
@@ -91,16 +91,16 @@ struct sroce_resp_res {
 
 /**
  * sroce_resp_res_room() - is there room for one more request?
- * @log: the log
+ * @res: resources
  *
  * Return: false if the peer has more requests outstanding than the QP's
  * max_dest_rd_atomic.
  */
-bool sroce_resp_res_room(const struct sroce_resp_res *log);
+bool sroce_resp_res_room(const struct sroce_resp_res *res);
 
 /**
- * sroce_resp_res_move() - resize the log
- * @log: the log
+ * sroce_resp_res_move() - change the number of resources
+ * @res: resources
  * @reads: the new ring
  * @size: entries of @reads; keeps the newest @size entries
  *
@@ -108,22 +108,22 @@ bool sroce_resp_res_room(const struct sroce_resp_res *log);
  *
  * Return: the old ring, which the caller frees.
  */
-struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *log,
+struct sroce_resource *sroce_resp_res_move(struct sroce_resp_res *res,
 					   struct sroce_resource *reads, u32 size);
 
 /**
  * sroce_resp_res_add() - record an executed request
- * @log: the log; sroce_resp_res_room() is true
+ * @res: resources; sroce_resp_res_room() is true
  * @pkt: request with its own response
  * @original: atomics: the value before the operation
  * @msn: message sequence number after the request
  */
-void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
+void sroce_resp_res_add(struct sroce_resp_res *res, const struct sroce_pkt *pkt,
 			u64 original, u32 msn);
 
 /**
  * sroce_resp_res_repeat() - schedule the response to a duplicate request
- * @log: the log
+ * @res: resources
  * @pkt: request with a PSN before the expected one
  *
  * A partly sent response to a later request is dropped: the peer starts over
@@ -133,40 +133,40 @@ void sroce_resp_res_add(struct sroce_resp_res *log, const struct sroce_pkt *pkt,
  * begun stay, because the network may have duplicated the packet.  In that case
  * the peer does not request them again.
  *
- * Return: false if the log does not contain the request: ignore the duplicate.
+ * Return: false if no resource has the request: ignore the duplicate.
  */
-bool sroce_resp_res_repeat(struct sroce_resp_res *log, const struct sroce_pkt *pkt);
+bool sroce_resp_res_repeat(struct sroce_resp_res *res, const struct sroce_pkt *pkt);
 
 /**
  * sroce_resp_res_spoiled() - does the device spoil bursts?
- * @log: the log
+ * @res: resources
  *
- * As core/uso.h tells of requests.  Nothing acknowledges responses, but the peer
- * requests again what is missing.  If only the first packet of a burst arrived, that
- * begins with the second one.
+ * The same as core/uso.h, for responses.  No packet acknowledges them, but the peer
+ * requests missing ones again.  If only the first packet of a burst arrived, this
+ * request begins with the second packet.
  *
  * Return: true, once, if SROCE_USO_SPOILED bursts were spoiled, and none was good.
  */
-bool sroce_resp_res_spoiled(struct sroce_resp_res *log);
+bool sroce_resp_res_spoiled(struct sroce_resp_res *res);
 
 /**
  * sroce_resp_res_pending() - the request whose response is sent next
- * @log: the log
+ * @res: resources
  *
  * Return: NULL if all responses have been sent.
  */
-struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *log);
+struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *res);
 
 /**
- * sroce_resp_res_covers() - does @psn belong to a request in the log?
- * @log: the log
+ * sroce_resp_res_covers() - does @psn belong to a recorded request?
+ * @res: resources
  * @psn: the PSN
  */
-bool sroce_resp_res_covers(const struct sroce_resp_res *log, u32 psn);
+bool sroce_resp_res_covers(const struct sroce_resp_res *res, u32 psn);
 
 /**
  * sroce_resp_res_next() - fill in the next packet of a response
- * @log: the log
+ * @res: resources
  * @read: from sroce_resp_res_pending()
  * @pkt: result: opcode, PSN, pad, AETH, payload and atomic value, but not the
  *	destination
@@ -175,7 +175,7 @@ bool sroce_resp_res_covers(const struct sroce_resp_res *log, u32 psn);
  *
  * Return: offset of the payload in the memory of the request, bytes.
  */
-u32 sroce_resp_res_next(const struct sroce_resp_res *log,
+u32 sroce_resp_res_next(const struct sroce_resp_res *res,
 			const struct sroce_resource *read, struct sroce_pkt *pkt);
 
 /**
@@ -189,11 +189,11 @@ u32 sroce_resp_res_more(const struct sroce_resource *read);
 
 /**
  * sroce_resp_res_sent() - advance past packets of sroce_resp_res_next()
- * @log: the log
+ * @res: resources
  * @read: from sroce_resp_res_pending()
  * @count: packets; or all that are left, if the response is dropped
  */
-void sroce_resp_res_sent(struct sroce_resp_res *log, struct sroce_resource *read,
+void sroce_resp_res_sent(struct sroce_resp_res *res, struct sroce_resource *read,
 			 u32 count);
 
 #endif /* SROCE_RESP_RES_H */

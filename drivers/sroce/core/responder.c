@@ -99,7 +99,7 @@ static u8 check_answered(const struct sroce_responder *r,
 {
 	req->rkey = pkt->rkey;
 	req->va = pkt->va;
-	if (!sroce_resp_res_room(&r->log))
+	if (!sroce_resp_res_room(&r->res))
 		return SROCE_TOO_MANY_READS;
 	if (sroce_pkt_row(pkt)->traits & SROCE_TRAIT_WORD)
 		return check_word(pkt);
@@ -149,7 +149,7 @@ static enum sroce_request_verdict check_duplicate(struct sroce_responder *r,
 						  const struct sroce_pkt *pkt)
 {
 	if (sroce_pkt_row(pkt)->response)
-		return sroce_resp_res_repeat(&r->log, pkt) ? SROCE_RESEND_RESPONSE :
+		return sroce_resp_res_repeat(&r->res, pkt) ? SROCE_RESEND_RESPONSE :
 							  SROCE_IGNORE;
 	return SROCE_RESEND_ACK;
 }
@@ -263,7 +263,7 @@ void sroce_responder_done(struct sroce_responder *r,
 	if (req->completes)
 		r->msn = (r->msn + 1) & SROCE_MSN_MASK;
 	if (sroce_pkt_row(pkt)->response) {
-		sroce_resp_res_add(&r->log, pkt, original, r->msn);
+		sroce_resp_res_add(&r->res, pkt, original, r->msn);
 		r->epsn = sroce_psn_add(r->epsn,
 					pkt->op->kind == SROCE_KIND_READ ?
 					sroce_packets(pkt->dma_len, r->mtu) : 1);

@@ -25,7 +25,7 @@
  * @left: bytes of the WRITE in progress that have not arrived
  * @srqn: XRC: SRQ number of the message in progress
  * @done: bytes of the message in progress that have arrived
- * @log: READ, atomic, atomic WRITE and FLUSH requests (RC, XRC)
+ * @res: responder resources (RC, XRC)
  */
 struct sroce_responder {
 	u32 epsn;
@@ -45,7 +45,7 @@ struct sroce_responder {
 	u32 left;
 	u32 srqn;
 	u32 done;
-	struct sroce_resp_res log;
+	struct sroce_resp_res res;
 };
 
 /* RC and XRC: does the peer expect ACKs, and retransmit? */
@@ -57,7 +57,7 @@ static inline bool sroce_responder_reliable(const struct sroce_responder *r)
 enum sroce_request_verdict {
 	SROCE_EXECUTE,		/* execute it, then sroce_responder_done() */
 	SROCE_RESEND_ACK,	/* duplicate SEND or WRITE */
-	SROCE_RESEND_RESPONSE,	/* duplicate of a request in @log */
+	SROCE_RESEND_RESPONSE,	/* duplicate of a request in @res */
 	SROCE_IGNORE,
 	SROCE_AHEAD,		/* an earlier packet is missing: hold it or drop it */
 	SROCE_REFUSE,		/* invalid, see @reason */
@@ -89,7 +89,7 @@ struct sroce_request {
 
 /**
  * sroce_responder_check() - check one request packet
- * @r: state; changes @nak_sent, @rnr_sent and @log, for UC @kind and @epsn
+ * @r: state; changes @nak_sent, @rnr_sent and @res, for UC @kind and @epsn
  * @pkt: packet that sroce_parse() accepted, of the QP's transport; its kind is
  *	below SROCE_KIND_RESPONSES
  * @req: result

@@ -447,7 +447,7 @@ int sroce_dealloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs)
 }
 
 /* Take over the attributes of @draft.  The key stays. */
-static void mr_become(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
+static void mr_take_over(struct sroce_mr *mr, struct sroce_mr *draft, bool pinned)
 {
 	sroce_mr_close(mr);
 	mr->access = draft->access;
@@ -508,7 +508,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 	if (!err && atomic_cmpxchg(&mr->windows, 0, -1))
 		err = -EBUSY;
 	if (!err)
-		mr_become(mr, draft, pin);
+		mr_take_over(mr, draft, pin);
 	mr_release(draft);
 	kfree(draft);
 	return ERR_PTR(err);

@@ -377,7 +377,7 @@ void sroce_odp_release_later(struct sroce_odp *odp)
 
 /* Lookup on the data path */
 
-static bool vma_usable(const struct sroce_odp_chunk *chunk, u32 i, bool write)
+static bool page_usable(const struct sroce_odp_chunk *chunk, u32 i, bool write)
 {
 	return READ_ONCE(chunk->pages[i]) &&
 	       (!write || test_bit(i, chunk->writable));
@@ -389,7 +389,7 @@ static u32 count_pages_in_row(const struct sroce_odp_chunk *chunk, u32 first, u3
 {
 	u32 i = first;
 
-	while (i < end && vma_usable(chunk, i, write))
+	while (i < end && page_usable(chunk, i, write))
 		i++;
 	return i - first;
 }

@@ -79,7 +79,7 @@ bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe)
 }
 
 /* Delay the event until there are more completions, or the period ends. */
-static void cq_wait(struct sroce_cq *cq)
+static void cq_delay_event(struct sroce_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
 	if (cq->waiting)
@@ -89,7 +89,7 @@ static void cq_wait(struct sroce_cq *cq)
 		      HRTIMER_MODE_REL_SOFT);
 }
 
-static void cq_tell(struct sroce_cq *cq, u32 arm)
+static void cq_mark_notified(struct sroce_cq *cq, u32 arm)
 {
 	lockdep_assert_held(&cq->lock);
 	cq->served_arm = arm;
@@ -132,10 +132,10 @@ static bool cq_event_due(struct sroce_cq *cq)
 		return false;
 	if (cq->tail - cq->notified < cq->batch && !cq->overflowed) {
 		cq->unnotified_solicited |= solicited;
-		cq_wait(cq);
+		cq_delay_event(cq);
 		return false;
 	}
-	cq_tell(cq, arm);
+	cq_mark_notified(cq, arm);
 	return true;
 }
 
@@ -148,7 +148,7 @@ static bool cq_batch_due(struct sroce_cq *cq)
 	if (arm == cq->served_arm || cq->tail == cq->notified ||
 	    (arm & SROCE_ARM_SOLICITED && !cq->unnotified_solicited))
 		return false;
-	cq_tell(cq, arm);
+	cq_mark_notified(cq, arm);
 	return true;
 }
 
@@ -214,7 +214,7 @@ static void cq_raise(struct sroce_cq *cq, unsigned long calls)
 	sroce_bh_work_queue(&cq->caller);
 }
 
-static enum hrtimer_restart cq_waited(struct hrtimer *timer)
+static enum hrtimer_restart cq_delay_ended(struct hrtimer *timer)
 {
 	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
 	unsigned long flags;
@@ -260,8 +260,8 @@ static int cq_check(const struct ib_cq *ibcq,
 	return 0;
 }
 
-static int cq_respond(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
-		      u32 entries, struct ib_udata *udata)
+static int cq_create_resp(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
+			  u32 entries, struct ib_udata *udata)
 {
 	struct sroce_create_cq_resp resp = {
 		.map.ring_offset = sroce_queue_mem_offset(ring),
@@ -285,7 +285,7 @@ static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 	if (err)
 		return err;
 	cq->slot = cq->doorbell.mem;
-	err = cq_respond(cq, cq->ring, cq->entries, udata);
+	err = cq_create_resp(cq, cq->ring, cq->entries, udata);
 	if (err)
 		sroce_doorbell_free(ctx, &cq->doorbell);
 	return err;
@@ -306,7 +306,7 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize);
-	hrtimer_setup(&cq->timer, cq_waited, CLOCK_MONOTONIC,
+	hrtimer_setup(&cq->timer, cq_delay_ended, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
 	sroce_bh_work_init(&cq->caller, cq_call_kernel);
 	cq->timestamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
@@ -403,14 +403,14 @@ int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 }
 
 /**
- * struct move - copying of completions to a new ring
+ * struct cq_copy - state of copying completions to a new ring
  * @ring: new ring
  * @cqes: entries of @ring
  * @entries: number of entries in @ring
  * @base: old index of the completion that gets index 0 in the new ring
  * @done: old index of the next completion to copy
  */
-struct move {
+struct cq_copy {
 	struct sroce_queue_mem *ring;
 	struct sroce_cqe *cqes;
 	u32 entries;
@@ -423,7 +423,7 @@ struct move {
  * have changed entries of its old ring.  The kernel does not use them, so this
  * is harmless.
  */
-static void copy_until(const struct sroce_cq *cq, struct move *m, u32 end)
+static void copy_until(const struct sroce_cq *cq, struct cq_copy *m, u32 end)
 {
 	for (; m->done != end; m->done++) {
 		u32 index = m->done - m->base;
@@ -438,13 +438,13 @@ static void copy_until(const struct sroce_cq *cq, struct move *m, u32 end)
  * Index of the first completion that is not polled.  A process does not poll
  * during a resize.
  */
-static u32 copy_head(const struct sroce_cq *cq, const struct move *m)
+static u32 copy_head(const struct sroce_cq *cq, const struct cq_copy *m)
 {
 	return cq_of_kernel(cq) ? cq->head : m->base;
 }
 
 /* Copy the rest, and replace the old ring. */
-static void copy_finish(struct sroce_cq *cq, struct move *m)
+static void copy_finish(struct sroce_cq *cq, struct cq_copy *m)
 {
 	u32 head = copy_head(cq, m) - m->base;
 
@@ -466,7 +466,7 @@ static void copy_finish(struct sroce_cq *cq, struct move *m)
  * Returns 0 when done, and EAGAIN if completions up to @tail are still to be
  * copied.  EINVAL: the new ring is too small, or the CQ has overflowed.
  */
-static int copy_step(struct sroce_cq *cq, struct move *m, u32 *tail)
+static int copy_step(struct sroce_cq *cq, struct cq_copy *m, u32 *tail)
 {
 	u32 used;
 
@@ -485,7 +485,7 @@ static int copy_step(struct sroce_cq *cq, struct move *m, u32 *tail)
  * Most completions are copied without the lock.  Meanwhile new ones may be
  * pushed, and a kernel user may poll.
  */
-static int copy_cqes(struct sroce_cq *cq, struct move *m)
+static int copy_cqes(struct sroce_cq *cq, struct cq_copy *m)
 {
 	unsigned long flags;
 	u32 tail;
@@ -506,7 +506,7 @@ static int copy_cqes(struct sroce_cq *cq, struct move *m)
 
 static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 {
-	struct move m = { .entries = entries };
+	struct cq_copy m = { .entries = entries };
 	int err = 0;
 
 	m.ring = sroce_queue_mem_alloc(cq->ring->ucontext,
@@ -515,7 +515,7 @@ static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 		return PTR_ERR(m.ring);
 	m.cqes = m.ring->mem;
 	if (udata)
-		err = cq_respond(cq, m.ring, entries, udata);
+		err = cq_create_resp(cq, m.ring, entries, udata);
 	if (!err)
 		err = copy_cqes(cq, &m);
 	/* The old ring, or after a failure the new one. */

@@ -427,7 +427,7 @@ static void reject_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 			qp->rq.ack = true;
 		break;
 	case SROCE_RESEND_RESPONSE:
-		if (unlikely(sroce_resp_res_spoiled(&r->log)))
+		if (unlikely(sroce_resp_res_spoiled(&r->res)))
 			sroce_uso_found(&qp->rq.path);
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		break;

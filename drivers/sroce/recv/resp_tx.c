@@ -51,12 +51,12 @@ static int add_data(struct sroce_qp *qp, struct sroce_burst *burst,
 static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
 			 struct sroce_resource *read)
 {
-	struct sroce_resp_res *log = &qp->rq.resp.log;
+	struct sroce_resp_res *res = &qp->rq.resp.res;
 	struct sroce_pkt pkt = response_header(qp);
 	int err;
 
 	while (read->next != read->end) {
-		u32 offset = sroce_resp_res_next(log, read, &pkt);
+		u32 offset = sroce_resp_res_next(res, read, &pkt);
 		u32 count = 1;
 
 		if (!sroce_burst_fits(burst, &pkt))
@@ -73,7 +73,7 @@ static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
 			count = read->end - read->next;
 		else if (err)
 			return err;
-		sroce_resp_res_sent(log, read, count);
+		sroce_resp_res_sent(res, read, count);
 	}
 	return 0;
 }
@@ -104,15 +104,15 @@ static int page_in_response(struct sroce_qp *qp, const struct sroce_resource *re
  */
 static void refuse_resource(struct sroce_qp *qp, struct sroce_resource *read, u32 first)
 {
-	struct sroce_resp_res *log = &qp->rq.resp.log;
+	struct sroce_resp_res *res = &qp->rq.resp.res;
 
 	if (read->resp_done && read->ignored < SROCE_IGNORED_READS) {
 		read->ignored++;
-		sroce_resp_res_sent(log, read, read->end - read->next);
+		sroce_resp_res_sent(res, read, read->end - read->next);
 		sroce_count(qp, SROCE_RX_IGNORED);
 		return;
 	}
-	log->waiting = 0;
+	res->waiting = 0;
 	sroce_rq_refuse_response(qp, sroce_psn_add(read->psn, first));
 	/* note_resp_done() has counted a READ that was answered once. */
 	if (!read->resp_done)
@@ -146,10 +146,10 @@ static void note_burst(struct sroce_resource *read, u32 first,
  */
 static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 {
-	struct sroce_resp_res *log = &qp->rq.resp.log;
+	struct sroce_resp_res *res = &qp->rq.resp.res;
 	struct sroce_burst burst __uninitialized;
 	u32 first = read->next;
-	u32 waiting = log->waiting;
+	u32 waiting = res->waiting;
 	int err;
 
 	if (!sroce_tx_room(qp, SROCE_TODO_RESPOND))
@@ -182,7 +182,7 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
 		qp->rq.pauses++;
 		read->next = first;
-		log->waiting = waiting;
+		res->waiting = waiting;
 		pause_responses(qp);
 		return false;
 	}
@@ -254,7 +254,7 @@ static void acknowledge_before(struct sroce_qp *qp,
 	if (qp->rq.syndrome || !qp->av || read->next != read->from ||
 	    !(qp->rq.ack_again || (qp->rq.ack && all)))
 		return;
-	if (!sroce_resp_res_covers(&r->log, psn) &&
+	if (!sroce_resp_res_covers(&r->res, psn) &&
 	    !send_ack(qp, 0, psn, read->msn - 1))
 		return;
 	qp->rq.ack_again = false;
@@ -284,11 +284,11 @@ void sroce_resp_send(struct sroce_qp *qp)
 		return;
 	if (unlikely(qp->rq.resp.reorder.open) && sroce_rq_active(qp))
 		watch_gap(qp);
-	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.log.waiting)
+	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.res.waiting)
 		return;
 	if (sroce_tx_in_order(qp, &qp->rq.path) != SROCE_ORDER_KEPT)
 		return;
-	while ((read = sroce_resp_res_pending(&qp->rq.resp.log))) {
+	while ((read = sroce_resp_res_pending(&qp->rq.resp.res))) {
 		if (!qp->rq.budget) {
 			sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 			return;

@@ -132,11 +132,11 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	r->reorder = (struct sroce_reorder) {};
 	r->msn = 0;
 	r->done = 0;
-	r->log.first = 0;
-	r->log.count = 0;
-	r->log.waiting = 0;
-	r->log.first_pending = 0;
-	r->log.spoiled = 0;
+	r->res.first = 0;
+	r->res.count = 0;
+	r->res.waiting = 0;
+	r->res.first_pending = 0;
+	r->res.spoiled = 0;
 	sroce_fault_reset(&qp->rq.fault);
 	sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 	sroce_store(&qp->slot->rq_head, 0);

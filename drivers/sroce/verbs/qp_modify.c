@@ -173,10 +173,10 @@ static void apply_receive(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		qp->rq.qkey = attr->qkey;
 	if (mask & IB_QP_PATH_MTU) {
 		r->mtu = ib_mtu_enum_to_int(attr->path_mtu);
-		r->log.mtu = r->mtu;
+		r->res.mtu = r->mtu;
 	}
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC) {
-		change->reads = sroce_resp_res_move(&r->log, change->reads,
+		change->reads = sroce_resp_res_move(&r->res, change->reads,
 						    change->num_reads);
 	}
 }
@@ -240,14 +240,14 @@ static void enter_rtr(struct sroce_qp *qp)
 	req->transport = sroce_qp_transport(qp);
 	sroce_cc_init(&req->cc, SROCE_WINDOW);
 	qp->rq.resp.transport = req->transport;
-	qp->rq.resp.log.transport = req->transport;
+	qp->rq.resp.res.transport = req->transport;
 	if (!sroce_qp_connected(qp)) {
 		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
 	} else if (qp->av->loopback) {
 		/* No network is involved; the peer chooses the same MTU. */
 		req->mtu = SROCE_LOOPBACK_MTU;
 		qp->rq.resp.mtu = SROCE_LOOPBACK_MTU;
-		qp->rq.resp.log.mtu = SROCE_LOOPBACK_MTU;
+		qp->rq.resp.res.mtu = SROCE_LOOPBACK_MTU;
 	}
 }
 

@@ -133,7 +133,7 @@ static void free_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 	sroce_queue_mem_free(qp->ring);
 	sroce_wqe_free(qp);
 	kfree(qp->rq.wqe);
-	kfree(qp->rq.resp.log.reads);
+	kfree(qp->rq.resp.res.reads);
 }
 
 static int write_qp_resp(struct sroce_qp *qp, struct ib_udata *udata)

@@ -71,7 +71,7 @@ static int put_receive(struct sk_buff *msg, struct sroce_qp *qp)
 	details[n++] = (struct detail) { "rq_next_psn", r->epsn };
 	details[n++] = (struct detail) { "rq_msn", r->msn };
 	details[n++] = (struct detail) { "rq_held", qp->rq.ooo.packets };
-	details[n++] = (struct detail) { "rq_answers_waiting", r->log.waiting };
+	details[n++] = (struct detail) { "rq_answers_waiting", r->res.waiting };
 	details[n++] = (struct detail) { "tx_bursts", sroce_tx_bursts(qp) };
 	sroce_rq_end(qp);
 	return put_details(msg, details, n);

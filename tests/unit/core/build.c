@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Building of headers: what sroce_build() writes, sroce_parse() reads back. */
 #include <stdlib.h>
 #include "packet.h"
 #include "tap.h"

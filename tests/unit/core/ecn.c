@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/* Congestion notification: the reaction of a requester to CNPs and marked responses. */
 #include "params.h"
 #include "sender.h"
 

@@ -97,15 +97,15 @@ static inline void check_requester(const struct sroce_requester *r)
 	check_gaps(r);
 }
 
-static inline void check_log(const struct sroce_resp_res *log)
+static inline void check_resources(const struct sroce_resp_res *res)
 {
-	struct sroce_resp_res copy = *log;
+	struct sroce_resp_res copy = *res;
 	u32 i, waiting = 0;
 
-	assert(log->count <= log->size && log->first <= log->size);
-	for (i = 0; i < log->count; i++) {
+	assert(res->count <= res->size && res->first <= res->size);
+	for (i = 0; i < res->count; i++) {
 		const struct sroce_resource *read =
-			&log->reads[(log->first + i) % log->size];
+			&res->reads[(res->first + i) % res->size];
 
 		assert(read->packets && read->packets <= SROCE_MAX_PACKETS);
 		assert(read->from <= read->next && read->next <= read->end);
@@ -113,7 +113,7 @@ static inline void check_log(const struct sroce_resp_res *log)
 		assert(read->stop <= read->length);
 		waiting += read->next != read->end;
 	}
-	assert(waiting == log->waiting);
+	assert(waiting == res->waiting);
 	assert(!waiting == !sroce_resp_res_pending(&copy));
 }
 
@@ -127,7 +127,7 @@ static inline void check_responder(const struct sroce_responder *r)
 	if (r->kind == SROCE_KIND_WRITE)
 		assert(r->left && r->done + r->left <= SROCE_MAX_MSG);
 	assert(r->done <= SROCE_MAX_MSG);
-	check_log(&r->log);
+	check_resources(&r->res);
 }
 
 /* Header prediction: the slow path must accept every packet that it accepts. */

@@ -5,54 +5,54 @@
 #include "tap.h"
 
 static struct sroce_resource reads[4];
-static struct sroce_resp_res log;
+static struct sroce_resp_res res;
 
 static void setup(u32 size)
 {
 	memset(reads, 0, sizeof(reads));
-	log = (struct sroce_resp_res){ .reads = reads, .size = size, .mtu = MTU };
+	res = (struct sroce_resp_res){ .reads = reads, .size = size, .mtu = MTU };
 }
 
 static void add(struct sroce_pkt pkt, u64 original, u32 msn)
 {
-	CHECK(sroce_resp_res_room(&log));
-	sroce_resp_res_add(&log, &pkt, original, msn);
+	CHECK(sroce_resp_res_room(&res));
+	sroce_resp_res_add(&res, &pkt, original, msn);
 }
 
 static bool repeat(struct sroce_pkt pkt)
 {
-	return sroce_resp_res_repeat(&log, &pkt);
+	return sroce_resp_res_repeat(&res, &pkt);
 }
 
 /* Send the next response packet.  It must have these values. */
 static void expect_response(u8 opcode, u32 psn, u32 payload, u32 offset)
 {
-	struct sroce_resource *read = sroce_resp_res_pending(&log);
+	struct sroce_resource *read = sroce_resp_res_pending(&res);
 	struct sroce_pkt pkt = {};
 
 	CHECK(read);
-	EQUAL(sroce_resp_res_next(&log, read, &pkt), offset);
+	EQUAL(sroce_resp_res_next(&res, read, &pkt), offset);
 	EQUAL(pkt.opcode, opcode);
 	EQUAL(pkt.psn, psn);
 	EQUAL(pkt.payload, payload);
 	EQUAL(pkt.pad, -payload & 3);
 	EQUAL(sroce_aeth_class(pkt.syndrome), SROCE_AETH_ACK);
-	sroce_resp_res_sent(&log, read, 1);
+	sroce_resp_res_sent(&res, read, 1);
 }
 
 static void drain(void)
 {
 	struct sroce_resource *read;
 
-	while ((read = sroce_resp_res_pending(&log)))
-		sroce_resp_res_sent(&log, read, 1);
+	while ((read = sroce_resp_res_pending(&res)))
+		sroce_resp_res_sent(&res, read, 1);
 }
 
-TEST(resp_res, log_of_size_zero_has_no_room)
+TEST(resp_res, size_zero_has_no_room)
 {
 	setup(0);
-	CHECK(!sroce_resp_res_room(&log));
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_room(&res));
+	CHECK(!sroce_resp_res_pending(&res));
 	CHECK(!repeat(read_request(5, 0, 5)));
 }
 
@@ -61,7 +61,7 @@ TEST(resp_res, response_is_split_at_mtu)
 	setup(1);
 	add(read_request(7, 0, 0), 0, 1);
 	expect_response(SROCE_READ_RESPONSE_ONLY, 7, 0, 0);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 	add(read_request(8, 0, MTU), 0, 2);
 	expect_response(SROCE_READ_RESPONSE_ONLY, 8, MTU, 0);
 	add(read_request(9, 0, MTU + 1), 0, 3);
@@ -71,7 +71,7 @@ TEST(resp_res, response_is_split_at_mtu)
 	expect_response(SROCE_READ_RESPONSE_FIRST, 11, MTU, 0);
 	expect_response(SROCE_READ_RESPONSE_MIDDLE, 12, MTU, MTU);
 	expect_response(SROCE_READ_RESPONSE_LAST, 13, MTU - 2, 2 * MTU);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, response_psn_wraps)
@@ -94,11 +94,11 @@ TEST(resp_res, duplicate_atomic_returns_recorded_value)
 	add(atomic(3, 64), 1234, 9);
 	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
 	CHECK(repeat(atomic(3, 64)));
-	sroce_resp_res_next(&log, sroce_resp_res_pending(&log), &pkt);
+	sroce_resp_res_next(&res, sroce_resp_res_pending(&res), &pkt);
 	EQUAL(pkt.original, 1234);
 	EQUAL(pkt.msn, 9);
 	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 3, 0, 0);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, atomic_write_and_flush_get_empty_response)
@@ -108,7 +108,7 @@ TEST(resp_res, atomic_write_and_flush_get_empty_response)
 	add(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE), 0, 2);
 	expect_response(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
 	expect_response(SROCE_READ_RESPONSE_ONLY, 6, 0, 0);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 	CHECK(repeat(atomic_write(5, 8)));
 	expect_response(SROCE_READ_RESPONSE_ONLY, 5, 0, 0);
 	CHECK(repeat(flush(6, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
@@ -118,7 +118,7 @@ TEST(resp_res, atomic_write_and_flush_get_empty_response)
 	CHECK(!repeat(atomic_write(6, 8)));
 	CHECK(!repeat(flush(5, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
 	CHECK(!repeat(flush(7, SROCE_FLUSH_GLOBAL, SROCE_FLUSH_RANGE)));
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, duplicate_of_other_kind_is_ignored)
@@ -129,7 +129,7 @@ TEST(resp_res, duplicate_of_other_kind_is_ignored)
 	drain();
 	CHECK(!repeat(atomic(3, 0)));
 	CHECK(!repeat(read_request(4, 64, 8)));
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, duplicate_read_beyond_original_is_ignored)
@@ -149,7 +149,7 @@ TEST(resp_res, duplicate_read_beyond_original_is_ignored)
 	other.va = 0x4000;
 	other.rkey++;
 	CHECK(!repeat(other));
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, duplicate_read_may_be_shorter)
@@ -160,10 +160,10 @@ TEST(resp_res, duplicate_read_may_be_shorter)
 	CHECK(repeat(read_request(11, 0x4000 + MTU, MTU + 5)));
 	expect_response(SROCE_READ_RESPONSE_FIRST, 11, MTU, MTU);
 	expect_response(SROCE_READ_RESPONSE_LAST, 12, 5, 2 * MTU);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 	CHECK(repeat(read_request(13, 0x4000 + 3 * MTU, MTU)));
 	expect_response(SROCE_READ_RESPONSE_ONLY, 13, MTU, 3 * MTU);
-	/* The log still has the whole request. */
+	/* The responder still has the whole request. */
 	CHECK(repeat(read_request(10, 0x4000, 4 * MTU)));
 	expect_response(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
 	expect_response(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
@@ -178,7 +178,7 @@ TEST(resp_res, duplicate_restarts_response)
 	expect_response(SROCE_READ_RESPONSE_FIRST, 10, MTU, 0);
 	expect_response(SROCE_READ_RESPONSE_MIDDLE, 11, MTU, MTU);
 	expect_response(SROCE_READ_RESPONSE_LAST, 12, MTU, 2 * MTU);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 /* The network may have made the duplicate; the peer does not repeat the other requests. */
@@ -194,7 +194,7 @@ TEST(resp_res, duplicate_keeps_responses_not_started)
 	expect_response(SROCE_READ_RESPONSE_LAST, 11, MTU, MTU);
 	expect_response(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
 	expect_response(SROCE_READ_RESPONSE_LAST, 13, MTU, MTU);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, partial_duplicate_drops_later_responses)
@@ -204,10 +204,10 @@ TEST(resp_res, partial_duplicate_drops_later_responses)
 	add(atomic(12, 0), 7, 2);
 	CHECK(repeat(read_request(10, 0, MTU)));
 	expect_response(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 	CHECK(repeat(atomic(12, 0)));
 	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 12, 0, 0);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, duplicate_drops_rest_of_later_response)
@@ -221,7 +221,7 @@ TEST(resp_res, duplicate_drops_rest_of_later_response)
 	CHECK(repeat(read_request(10, 0, MTU)));
 	expect_response(SROCE_READ_RESPONSE_ONLY, 10, MTU, 0);
 	expect_response(SROCE_ATOMIC_ACKNOWLEDGE, 13, 0, 0);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, max_dest_rd_atomic_limits_requests)
@@ -229,9 +229,9 @@ TEST(resp_res, max_dest_rd_atomic_limits_requests)
 	setup(2);
 	add(read_request(1, 0, 1), 0, 1);
 	add(read_request(2, 0, 1), 0, 2);
-	CHECK(!sroce_resp_res_room(&log));
+	CHECK(!sroce_resp_res_room(&res));
 	expect_response(SROCE_READ_RESPONSE_ONLY, 1, 1, 0);
-	CHECK(sroce_resp_res_room(&log));
+	CHECK(sroce_resp_res_room(&res));
 }
 
 /*
@@ -246,10 +246,10 @@ TEST(resp_res, new_request_replaces_response_to_duplicate)
 	CHECK(repeat(read_request(1, 0, 2 * MTU)));
 	expect_response(SROCE_READ_RESPONSE_FIRST, 1, MTU, 0);
 	add(read_request(3, 0, 1), 0, 2);
-	EQUAL(log.waiting, 1);
+	EQUAL(res.waiting, 1);
 	expect_response(SROCE_READ_RESPONSE_ONLY, 3, 1, 0);
-	CHECK(!sroce_resp_res_pending(&log));
-	EQUAL(log.count, 1);
+	CHECK(!sroce_resp_res_pending(&res));
+	EQUAL(res.count, 1);
 }
 
 TEST(resp_res, oldest_entry_is_replaced)
@@ -264,8 +264,8 @@ TEST(resp_res, oldest_entry_is_replaced)
 		drain();
 		CHECK(i < 3 || !repeat(atomic(i - 3, 0)));
 	}
-	EQUAL(log.count, 3);
-	EQUAL(log.waiting, 0);
+	EQUAL(res.count, 3);
+	EQUAL(res.waiting, 0);
 }
 
 /* After 2^24 packets a new request has the PSNs of a recorded one. */
@@ -282,14 +282,14 @@ TEST(resp_res, newest_entry_with_psn_is_used)
 TEST(resp_res, part_of_largest_read_is_repeated)
 {
 	setup(1);
-	log.mtu = 256;
+	res.mtu = 256;
 	add(read_request(0xfffff0, 0, 1u << 30), 0, 1);
 	EQUAL(reads[0].packets, SROCE_MAX_PACKETS);
 	drain();
 	CHECK(repeat(read_request(sroce_psn_add(0xfffff0, (1 << 22) - 1),
 				  (1u << 30) - 256, 256)));
 	expect_response(SROCE_READ_RESPONSE_ONLY, 0x3fffef, 256, (1u << 30) - 256);
-	CHECK(!sroce_resp_res_pending(&log));
+	CHECK(!sroce_resp_res_pending(&res));
 }
 
 TEST(resp_res, resize_keeps_newest_entries)
@@ -302,19 +302,19 @@ TEST(resp_res, resize_keeps_newest_entries)
 	add(read_request(12, 0x1000, 3 * MTU), 0, 2);
 	add(read_request(15, 0x2000, MTU), 0, 3);
 	expect_response(SROCE_READ_RESPONSE_FIRST, 12, MTU, 0);
-	CHECK(sroce_resp_res_move(&log, more, 8) == reads);
-	EQUAL(log.size, 8);
+	CHECK(sroce_resp_res_move(&res, more, 8) == reads);
+	EQUAL(res.size, 8);
 	expect_response(SROCE_READ_RESPONSE_MIDDLE, 13, MTU, MTU);
 	CHECK(repeat(read_request(10, 0, 2 * MTU)));
 	drain();
-	CHECK(sroce_resp_res_move(&log, fewer, 2) == more);
+	CHECK(sroce_resp_res_move(&res, fewer, 2) == more);
 	CHECK(!repeat(read_request(10, 0, 2 * MTU)));
 	CHECK(repeat(read_request(12, 0x1000, 3 * MTU)));
 	drain();
 	CHECK(repeat(read_request(15, 0x2000, MTU)));
 	expect_response(SROCE_READ_RESPONSE_ONLY, 15, MTU, 0);
-	CHECK(!sroce_resp_res_pending(&log));
-	CHECK(sroce_resp_res_room(&log));
+	CHECK(!sroce_resp_res_pending(&res));
+	CHECK(sroce_resp_res_room(&res));
 }
 
 /* Send all responses.  A device segments their first two packets. */
@@ -322,9 +322,9 @@ static void drain_in_bursts(void)
 {
 	struct sroce_resource *read;
 
-	while ((read = sroce_resp_res_pending(&log))) {
+	while ((read = sroce_resp_res_pending(&res))) {
 		read->burst = read->end - read->next > 1;
-		sroce_resp_res_sent(&log, read, read->end - read->next);
+		sroce_resp_res_sent(&res, read, read->end - read->next);
 	}
 }
 
@@ -348,12 +348,12 @@ TEST(resp_res, spoiled_bursts_are_detected)
 	add(read_request(0, 0x4000, psn * MTU), 0, 1);
 	drain_in_bursts();
 	for (i = 1; i <= SROCE_USO_SPOILED; i++) {
-		CHECK(!sroce_resp_res_spoiled(&log));
+		CHECK(!sroce_resp_res_spoiled(&res));
 		CHECK(repeat(read_request(i, 0x4000 + i * MTU, (psn - i) * MTU)));
 		drain_in_bursts();
 	}
-	CHECK(sroce_resp_res_spoiled(&log));
-	CHECK(!sroce_resp_res_spoiled(&log));
+	CHECK(sroce_resp_res_spoiled(&res));
+	CHECK(!sroce_resp_res_spoiled(&res));
 }
 
 TEST(resp_res, spoiled_bursts_of_short_reads_are_detected)
@@ -362,10 +362,10 @@ TEST(resp_res, spoiled_bursts_of_short_reads_are_detected)
 
 	setup(2);
 	for (i = 0; i < SROCE_USO_SPOILED; i++) {
-		CHECK(!sroce_resp_res_spoiled(&log));
+		CHECK(!sroce_resp_res_spoiled(&res));
 		lose_from(2 * i, 2, 1);
 	}
-	CHECK(sroce_resp_res_spoiled(&log));
+	CHECK(sroce_resp_res_spoiled(&res));
 }
 
 /* Anything but the second packet is lost: sometimes, or each time. */
@@ -376,11 +376,11 @@ TEST(resp_res, losses_are_no_spoiled_bursts)
 	setup(2);
 	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
 		lose_from(8 * i, 8, i % SROCE_USO_SPOILED ? 1 : 2);
-		CHECK(!sroce_resp_res_spoiled(&log));
+		CHECK(!sroce_resp_res_spoiled(&res));
 	}
 	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
 		lose_from(8 * i, 8, 0);
-		CHECK(!sroce_resp_res_spoiled(&log));
+		CHECK(!sroce_resp_res_spoiled(&res));
 	}
 }
 
@@ -392,7 +392,7 @@ TEST(resp_res, good_burst_resets_count)
 	setup(1);
 	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
 		lose_from(16 * i, 8, 1);
-		CHECK(!sroce_resp_res_spoiled(&log));
+		CHECK(!sroce_resp_res_spoiled(&res));
 		add(read_request(16 * i + 8, 0x4000, 2 * MTU), 0, 1);
 		drain_in_bursts();
 	}
@@ -409,6 +409,6 @@ TEST(resp_res, single_packets_are_no_bursts)
 		drain();
 		CHECK(repeat(read_request(8 * i + 1, 0x4000 + MTU, 7 * MTU)));
 		drain();
-		CHECK(!sroce_resp_res_spoiled(&log));
+		CHECK(!sroce_resp_res_spoiled(&res));
 	}
 }

@@ -16,7 +16,7 @@ static void setup(bool reliable, u32 epsn)
 		.permissions = SROCE_MAY_WRITE | SROCE_MAY_READ |
 			       SROCE_MAY_ATOMIC | SROCE_MAY_FLUSH,
 		.transport = reliable ? SROCE_RC : SROCE_UC,
-		.log = { .reads = reads, .size = ARRAY_SIZE(reads), .mtu = MTU },
+		.res = { .reads = reads, .size = ARRAY_SIZE(reads), .mtu = MTU },
 	};
 }
 
@@ -297,7 +297,7 @@ TEST(responder, atomic_write_must_be_one_aligned_word)
 	execute(atomic_write(0, 0x100));
 	EQUAL(r.epsn, 1);
 	EQUAL(r.msn, 1);
-	EQUAL(r.log.waiting, 1);
+	EQUAL(r.res.waiting, 1);
 	EQUAL(r.kind, SROCE_KIND_NONE);
 }
 
@@ -317,7 +317,7 @@ TEST(responder, flush_needs_permission_for_its_placement)
 			r.permissions = type << 8;
 			execute(flush(0, type, level));
 			EQUAL(r.epsn, 1);
-			EQUAL(r.log.waiting, 1);
+			EQUAL(r.res.waiting, 1);
 			setup(true, 0);
 			r.permissions = SROCE_MAY_ALL & ~(type << 8);
 			expect_refusal(flush(0, type, level), SROCE_NOT_ENABLED);
@@ -374,7 +374,7 @@ TEST(responder, read_length_is_limited)
 {
 	setup(true, 0);
 	r.mtu = 256;
-	r.log.mtu = 256;
+	r.res.mtu = 256;
 	expect_refusal(read_request(0, 0, SROCE_MAX_MSG + 1), SROCE_BAD_LENGTH);
 	/* 2^22 packets */
 	expect_refusal(read_request(0, 0, (1 << 30) + 1), SROCE_BAD_LENGTH);
@@ -391,10 +391,10 @@ TEST(responder, reads_beyond_max_dest_rd_atomic_are_refused)
 		execute(read_request(i, 0, 8));
 	expect_refusal(read_request(i, 0, 8), SROCE_TOO_MANY_READS);
 	expect_refusal(atomic(i, 0), SROCE_TOO_MANY_READS);
-	sroce_resp_res_sent(&r.log, sroce_resp_res_pending(&r.log), 1);
+	sroce_resp_res_sent(&r.res, sroce_resp_res_pending(&r.res), 1);
 	execute(atomic(i, 0));
-	r.log.size = 0;
-	r.log.count = 0;
+	r.res.size = 0;
+	r.res.count = 0;
 	expect_refusal(read_request(i + 1, 0, 8), SROCE_TOO_MANY_READS);
 }
 
@@ -475,12 +475,12 @@ TEST(responder, duplicate_gets_its_response_again)
 	EQUAL(check(packet(SROCE_WRITE_ONLY, 10, 4)), SROCE_RESEND_ACK);
 	EQUAL(check(packet(SROCE_SEND_LAST, 9, 4)), SROCE_RESEND_ACK);
 	EQUAL(check(add), SROCE_RESEND_RESPONSE);
-	EQUAL(sroce_resp_res_pending(&r.log)->original, 99);
+	EQUAL(sroce_resp_res_pending(&r.res)->original, 99);
 	EQUAL(check(read_request(13, 0x100 + MTU, MTU)), SROCE_RESEND_RESPONSE);
 	/* A duplicate atomic with the PSN of a READ, and the reverse. */
 	EQUAL(check(atomic(12, 0x100)), SROCE_IGNORE);
 	EQUAL(check(read_request(11, 0x100, 8)), SROCE_IGNORE);
-	/* This request is not in the log. */
+	/* This request is not recorded. */
 	EQUAL(check(atomic(9, 0x100)), SROCE_IGNORE);
 	EQUAL(r.epsn, 14);
 	EQUAL(r.msn, 3);
@@ -594,7 +594,7 @@ static void setup_xrc(void)
 {
 	setup(true, 0);
 	r.transport = SROCE_XRC;
-	r.log.transport = SROCE_XRC;
+	r.res.transport = SROCE_XRC;
 }
 
 TEST(responder, xrc_message_must_keep_its_srq)
@@ -731,7 +731,7 @@ TEST(responder, xrc_response_has_xrc_opcode)
 	pkt.dma_len = 3 * MTU;
 	execute(pkt);
 	EQUAL(reads[0].srqn, 5);
-	sroce_resp_res_next(&r.log, sroce_resp_res_pending(&r.log), &out);
+	sroce_resp_res_next(&r.res, sroce_resp_res_pending(&r.res), &out);
 	EQUAL(out.opcode, SROCE_XRC | SROCE_READ_RESPONSE_FIRST);
 
 	again = pkt;
@@ -741,8 +741,8 @@ TEST(responder, xrc_response_has_xrc_opcode)
 
 	execute(xrc(SROCE_FETCH_ADD, 3, 0, 7));
 	EQUAL(reads[1].srqn, 7);
-	sroce_resp_res_sent(&r.log, &reads[0], 3);
-	sroce_resp_res_next(&r.log, sroce_resp_res_pending(&r.log), &out);
+	sroce_resp_res_sent(&r.res, &reads[0], 3);
+	sroce_resp_res_next(&r.res, sroce_resp_res_pending(&r.res), &out);
 	EQUAL(out.opcode, SROCE_XRC | SROCE_ATOMIC_ACKNOWLEDGE);
 }
 

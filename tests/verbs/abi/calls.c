@@ -136,8 +136,8 @@ static uint64_t pointer(struct chance *c)
 }
 
 /*
- * Of our own memory, as libibverbs has passed it: its stack, its objects, which
- * lie below 2^47 on x86-64, below 2^48 on arm64.
+ * Is it an address of this process that libibverbs has passed, of its stack or its
+ * objects?  They lie below 2^47 on x86-64, and below 2^48 on arm64.
  */
 static bool is_address(uint64_t value)
 {

@@ -145,7 +145,7 @@ static const struct test in_turn_tests[] = {
 	{ "64 READs and 64 WRITEs of 64 KiB, in turn", in_turn, NULL },
 };
 
-/* For tests/suites/uso.sh */
+/* For tests/suites/segmentation.sh */
 COMMAND(in_turn)
 {
 	fabric_open();

@@ -10,7 +10,7 @@
 #define KBPS		8000u		/* 1,000 bytes in a millisecond */
 #define PIECE		32768
 #define PIECES		20
-/* Of all pieces. */
+/* Time that all pieces take. */
 #define MS		(PIECE * PIECES / (KBPS / 8))
 
 static int limit(struct ibv_qp *qp, uint32_t kbps)

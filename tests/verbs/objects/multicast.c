@@ -22,7 +22,7 @@ static union ibv_gid group_of(const char *text)
 	return gid;
 }
 
-/* Of the family that the hosts' addresses have. */
+/* A group in the address family of the hosts. */
 static union ibv_gid group(int number)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };

@@ -5,8 +5,6 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,24 +13,6 @@
 
 #define PAGES	64
 #define FLUSH	IBV_ADVISE_MR_FLAG_FLUSH
-
-/* The sum of a counter over all regions. */
-static long statistic(const char *name)
-{
-	FILE *file = popen("rdma statistic show mr", "r");
-	char line[1000];
-	long sum = 0;
-
-	while (file && fgets(line, sizeof(line), file)) {
-		const char *at = strstr(line, name);
-
-		if (at)
-			sum += atol(at + strlen(name));
-	}
-	if (file)
-		pclose(file);
-	return sum;
-}
 
 static struct ibv_sge whole(const struct side *side)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory on demand.
- *
- *	paging [GROUP...]
+ * Memory on demand: what the tests of this folder share.
  */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "paging.h"
@@ -52,4 +53,21 @@ enum ibv_wc_status try_rdma(struct pair *pair, enum ibv_wr_opcode opcode,
 bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length)
 {
 	return CHECK_CALL(try_rdma(pair, opcode, length), IBV_WC_SUCCESS);
+}
+
+long statistic(const char *name)
+{
+	FILE *file = popen("rdma statistic show mr", "r");
+	char line[1000];
+	long sum = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		const char *at = strstr(line, name);
+
+		if (at)
+			sum += atol(at + strlen(name));
+	}
+	if (file)
+		pclose(file);
+	return sum;
 }

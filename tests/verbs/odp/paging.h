@@ -23,4 +23,7 @@ enum ibv_wc_status try_rdma(struct pair *pair, enum ibv_wr_opcode opcode,
 /* The same; must succeed. */
 bool transferred(struct pair *pair, enum ibv_wr_opcode opcode, uint32_t length);
 
+/* The sum of a counter of "rdma statistic" over all regions. */
+long statistic(const char *name);
+
 #endif /* PAGING_H */

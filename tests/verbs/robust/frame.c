@@ -37,7 +37,7 @@ static const uint16_t operations[0x20] = {
 	[ATOMIC_WRITE] = KNOWN | PAYLOAD | RETH,
 };
 
-/* Of an opcode that does not exist: those it would have. */
+/* An opcode that does not exist has the headers that it would have. */
 static uint16_t headers_of(uint8_t opcode)
 {
 	uint8_t operation = opcode & 0x1f;

@@ -585,7 +585,7 @@ static bool all_ask(struct crowd *c, const struct options *o)
 	return true;
 }
 
-/* Of each QP the first request fails, and then the second is flushed. */
+/* The first request of each QP fails, then the second is flushed. */
 static bool gave_up(const struct crowd *c, const struct ibv_wc *wc,
 		    uint8_t *ends)
 {

@@ -11,7 +11,10 @@
 
 #define NUM_TARGETS	16
 
-/* Of a target's buffer: pages of their own would not show a byte too many. */
+/*
+ * Parts of a target's buffer.  They adjoin, so that an access of a byte too many shows;
+ * it would not if each had pages of its own.
+ */
 #define OPEN_AT		4196	/* all access */
 #define OPEN_BYTES	20001
 #define READ_AT		28000	/* nobody may write */

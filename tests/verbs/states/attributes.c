@@ -46,7 +46,7 @@ struct rule {
 #define RTS_TAKES	(ANY | RIGHTS | IBV_QP_RATE_LIMIT)
 #define RNR		IBV_QP_MIN_RNR_TIMER
 #define NOTIFY		IBV_QP_EN_SQD_ASYNC_NOTIFY
-/* Of a send queue that stands still. */
+/* Attributes that may change in SQD, while nothing is sent. */
 #define SQD_PATH	(IBV_QP_PKEY_INDEX | IBV_QP_AV | RIGHTS |	\
 			 IBV_QP_RATE_LIMIT)
 #define SQD_ASKING	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | \

@@ -271,7 +271,7 @@ def bounded(b):
 
 
 def taught(b):
-    """A connection whose network reorders: its device has learned this from NAKs in vain."""
+    """A connection whose network reorders: its device has learned this from NAKs that were not needed."""
     rc = b.rc()
     for _ in range(12):
         b.send(rc, "RC_WRITE_ONLY", b"b", psn=rc.psn + 1)

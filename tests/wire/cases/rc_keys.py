@@ -5,7 +5,7 @@ import os
 
 import pyverbs.enums as e
 import roce
-from testbed import PATIENCE, TX_LIMIT, case, expect
+from testbed import PATIENCE, TX_LIMIT, Failure, case, expect
 from pyverbs.pd import PD
 from target import Memory
 
@@ -151,10 +151,9 @@ def misaligned(b):
             expect("memory", rc.memory.read(32), bytes(32))
 
 
-@case("a NAK that a full transmit queue drops is sent later")
-def refused_by_queue(b):
+def refused_behind_reads(b):
+    """A refused request behind READs, while the queue has room for one packet of a kilobyte."""
     rc, other = b.rc(), b.rc()
-    drops = b.counter("tx_local_drops")
     reads = []
     for _ in range(6):
         reads.append(b.body(other, "RC_READ_REQUEST", dma_len=1000))
@@ -166,5 +165,14 @@ def refused_by_queue(b):
         while nak.name != "RC_ACKNOWLEDGE":
             nak = b.wait_outgoing(None)
     expect("syndrome and PSN", (f"{nak.syndrome:#x}", nak.psn), (f"{roce.NAK_ACCESS:#x}", rc.psn))
-    expect("the queue refused something", b.counter("tx_local_drops") > drops, True)
     b.state(rc, "ERR")
+
+
+@case("a NAK that a full transmit queue drops is sent later")
+def refused_by_queue(b):
+    drops = b.counter("tx_local_drops")
+    for _ in range(20):
+        refused_behind_reads(b)
+        if b.counter("tx_local_drops") > drops:
+            return
+    raise Failure("the queue refused nothing: this machine is too busy to fill it")
