@@ -14,6 +14,7 @@ static void reduce_window(struct sroce_cc *cc, u32 flight, u32 part)
 	cc->acked = 0;
 	cc->since_loss = 0;
 	cc->lone = 0;
+	cc->since_cut = 0;
 }
 
 void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
@@ -70,6 +71,15 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
 }
 
 /*
+ * If flows start together, none meets an empty queue: to each the full one looks like
+ * distance.  Then only marks and losses show it.
+ */
+static bool was_cut_lately(const struct sroce_cc *cc)
+{
+	return cc->since_cut < SROCE_CALM_WINDOWS * cc->window;
+}
+
+/*
  * Near the capacity of the path, growing by more than one packet per round trip would
  * overflow its queue.  The estimated capacity is too small if the window is: then no
  * queue is filled, and nothing is lost.  With a distant peer, growing by one would take
@@ -78,7 +88,7 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
 static u32 acks_to_grow(const struct sroce_cc *cc)
 {
 	if (cc->distant)
-		return cc->queued ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
+		return cc->queued || was_cut_lately(cc) ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
 	return cc->window < 2 * cc->bdp && !(cc->unloaded && is_calm(cc)) ?
 	       SROCE_SLOW_ACKS : SROCE_WINDOW_ACKS;
 }
@@ -99,6 +109,7 @@ void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 	u32 more;
 
 	cc->since_loss += packets;
+	cc->since_cut += packets;
 	if (!sroce_cc_reduced(cc) && cc->overlap >= cc->max_window)
 		return;
 	cc->acked += packets;

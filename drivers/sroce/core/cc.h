@@ -18,6 +18,7 @@
  * @acked: packets acknowledged since @window and @overlap grew
  * @since_loss: packets acknowledged since the latest loss, or since @window became smaller
  *	because of congestion
+ * @since_cut: packets acknowledged since @window became smaller because of congestion
  * @lone: losses since @window became smaller because of congestion
  * @queued: the round trip has grown: a queue on the path is filled
  * @unloaded: the last flight took hardly longer than the shortest round trip: no queue is
@@ -32,6 +33,7 @@ struct sroce_cc {
 	u32 rate;
 	u32 acked;
 	u32 since_loss;
+	u32 since_cut;
 	u32 lone;
 	bool queued;
 	bool unloaded;

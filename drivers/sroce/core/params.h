@@ -62,7 +62,10 @@
  * one per round trip.  Rows "0.1 % lost" and "drop tail".
  */
 #define SROCE_WINDOW_ACKS	16u
-/* The same for a distant peer, unless a queue is filled.  Row "10 ms away, 0.1 % lost". */
+/*
+ * The same for a distant peer, unless a queue is filled, or congestion has reduced the
+ * window in the last SROCE_CALM_WINDOWS windows.  Rows "10 ms away, 0.1 % lost" and "RED".
+ */
 #define SROCE_DISTANT_ACKS	4u
 /* The same if the path is nearly full.  Rows "drop tail". */
 #define SROCE_SLOW_ACKS		512u

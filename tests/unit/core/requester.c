@@ -302,12 +302,19 @@ TEST(requester, window_grows_slowly_on_full_path)
 	s.r.cc.bdp = 100;
 	sroce_cc_acked(&s.r.cc, 170);
 	EQUAL(s.r.cc.window, 171);
-	/* The window of a distant peer grows faster. */
+	/* The window of a distant peer grows faster, if congestion has not just reduced it. */
 	s.r.cc.acked = 0;
 	s.r.cc.max_window = 8192;
 	s.r.cc.distant = true;
+	sroce_cc_congested(&s.r.cc, 200);
+	EQUAL(s.r.cc.window, 128);
 	sroce_cc_acked(&s.r.cc, 160);
-	EQUAL(s.r.cc.window, 211);
+	EQUAL(s.r.cc.window, 138);
+	sroce_cc_acked(&s.r.cc, 240);
+	s.r.cc.acked = 0;
+	s.r.cc.window = 128;
+	sroce_cc_acked(&s.r.cc, 160);
+	EQUAL(s.r.cc.window, 168);
 }
 
 TEST(requester, window_is_sent_in_several_bursts)
