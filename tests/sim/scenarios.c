@@ -332,18 +332,24 @@ static void tune_near_stream(struct world *w)
 	w->by = 400000000;
 }
 
-/* The path holds a hundred packets, and the queue as many: it overflows again and again. */
-static void tune_drop_tail(struct world *w)
+/* A queue of @queue packets overflows again and again. */
+static void drop_tail(struct world *w, u32 messages, u64 delay, u32 queue)
 {
 	u32 i;
 
 	tune_stream(w);
-	w->stream = 128;
+	w->stream = messages;
 	for (i = 0; i < 2; i++) {
-		w->sides[i].link.delay = 1000000;
+		w->sides[i].link.delay = delay;
 		w->sides[i].link.serial = 21000;
-		w->sides[i].link.queue = 105;
+		w->sides[i].link.queue = queue;
 	}
+}
+
+/* The path holds a hundred packets, and the queue as many. */
+static void tune_drop_tail(struct world *w)
+{
+	drop_tail(w, 128, 1000000, 105);
 	/* Two thirds of the rate. */
 	w->by = 1610000000;
 }
@@ -396,17 +402,10 @@ static void tune_distant_read_short_queue(struct world *w)
 	}
 }
 
-/* The queue is shorter than what the path holds, and overflows. */
+/* The queue is shorter than what the path holds. */
 static void tune_distant_drop_tail(struct world *w)
 {
-	u32 i;
-
-	tune_drop_tail(w);
-	w->stream = 64;
-	for (i = 0; i < 2; i++) {
-		w->sides[i].link.delay = 5000000;
-		w->sides[i].link.queue = 300;
-	}
+	drop_tail(w, 64, 5000000, 300);
 	/* A fifth of the rate. */
 	w->by = 2700000000;
 }

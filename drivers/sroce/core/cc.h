@@ -18,7 +18,8 @@
  * @acked: packets acknowledged since @window and @overlap grew
  * @since_loss: packets acknowledged since the latest loss, or since @window became smaller
  *	because of congestion
- * @since_cut: packets acknowledged since @window became smaller because of congestion
+ * @since_cut: packets acknowledged since @window became smaller because of congestion,
+ *	or since the connection began
  * @lone: losses since @window became smaller because of congestion
  * @queued: the round trip has grown: a queue on the path is filled
  * @unloaded: the last flight took hardly longer than the shortest round trip: no queue is

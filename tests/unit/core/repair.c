@@ -94,21 +94,22 @@ TEST(repair, peer_that_drops_gets_later_packets_again)
 	SEND(&s, SROCE_WRITE_MIDDLE, 9);
 }
 
+/* A NAK of @psn makes the requester repeat the packets before @end. */
+static void expect_repair(u32 psn, u32 end)
+{
+	handle_response(ack(psn, NAK));
+	EQUAL(s.r.repair.end, end);
+	send_all(&s);
+}
+
 TEST(repair, repair_doubles_while_losses_are_dense)
 {
 	send_message(40, SROCE_PEER_HOLDS);
-	handle_response(ack(5, NAK));
-	EQUAL(s.r.repair.end, 6);
-	send_all(&s);
-	handle_response(ack(6, NAK));
-	EQUAL(s.r.repair.end, 8);
-	send_all(&s);
-	handle_response(ack(8, NAK));
-	EQUAL(s.r.repair.end, 12);
-	send_all(&s);
+	expect_repair(5, 6);
+	expect_repair(6, 8);
+	expect_repair(8, 12);
 	/* A loss that is not part of the run is repaired with one packet. */
-	handle_response(ack(20, NAK));
-	EQUAL(s.r.repair.end, 21);
+	expect_repair(20, 21);
 }
 
 /* A queue that overflows loses every other packet, and each round trip is long. */
@@ -117,17 +118,11 @@ TEST(repair, repair_grows_faster_if_peer_is_distant)
 	send_message(200, SROCE_PEER_HOLDS);
 	s.r.cc.distant = true;
 	s.r.cc.bdp = 80;
-	handle_response(ack(5, NAK));
-	EQUAL(s.r.repair.end, 6);
-	send_all(&s);
-	handle_response(ack(7, NAK));
-	EQUAL(s.r.repair.end, 11);
-	send_all(&s);
-	handle_response(ack(12, NAK));
-	EQUAL(s.r.repair.end, 28);
-	send_all(&s);
-	handle_response(ack(29, NAK));
-	EQUAL(s.r.repair.end, 49);
+	expect_repair(5, 6);
+	expect_repair(7, 11);
+	expect_repair(12, 28);
+	/* A quarter of the BDP */
+	expect_repair(29, 49);
 }
 
 TEST(repair, peer_that_starts_to_drop_is_detected)

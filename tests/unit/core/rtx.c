@@ -242,33 +242,6 @@ TEST(rtx, nak_sent_before_repair_is_detected)
 	CHECK(!sroce_rtx_repair_underway(&x, &s.r, 4 * MS));
 }
 
-/*
- * The peer reports gaps within a run of repeated packets, and each may be repeated once
- * more.  The first copy fills it, so the time since the second one is no round trip.
- */
-TEST(rtx, packet_repeated_twice_is_not_sampled)
-{
-	start(20, 67 * MS, 0);
-	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
-	acked(1, 2 * MS);
-	sroce_rtx_resent(&x, &s.r, 3 * MS);
-	sroce_rtx_repaired(&x, &s.r, 3 * MS);
-	CHECK(sroce_completer_repair(&s.r));
-	s.r.repair.end = 12;
-	send_all(&s);
-	for (u32 gap = 4; gap < 10; gap += 3) {
-		u64 now = 5 * MS + gap * 100 * US;
-
-		acked(gap, now);
-		sroce_rtx_resent(&x, &s.r, now);
-		sroce_rtx_repaired(&x, &s.r, now);
-		CHECK(sroce_completer_repair(&s.r));
-		send_all(&s);
-	}
-	acked(12, 6 * MS);
-	EQUAL(x.rtt.least, 2 * MS);
-}
-
 /* The packet at @r.una is reported missing at @now, and repeated. */
 static void repair(u64 now)
 {
@@ -278,6 +251,28 @@ static void repair(u64 now)
 	CHECK(sroce_completer_repair(&s.r));
 	send_all(&s);
 	sroce_rtx_progress(&x, &s.r, s.r.psn, now);
+}
+
+/*
+ * The peer reports gaps within a run of repeated packets, and each may be repeated once
+ * more.  The first copy fills it, so the time since the second one is no round trip.
+ */
+TEST(rtx, packet_repeated_twice_is_not_sampled)
+{
+	u32 gap;
+
+	start(20, 67 * MS, 0);
+	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
+	acked(1, 2 * MS);
+	repair(3 * MS);
+	/* The run ends there. */
+	s.r.repair.repeated = 12;
+	for (gap = 4; gap < 10; gap += 3) {
+		acked(gap, 5 * MS + gap * 100 * US);
+		repair(5 * MS + gap * 100 * US);
+	}
+	acked(12, 6 * MS);
+	EQUAL(x.rtt.least, 2 * MS);
 }
 
 /* Losses may begin with the first packet, and the first sample must not wait for their end. */
