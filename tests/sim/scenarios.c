@@ -402,6 +402,21 @@ static void tune_distant_read_short_queue(struct world *w)
 	}
 }
 
+/* All that is requested again after a loss would overflow the queue. */
+static void tune_distant_read_again(struct world *w)
+{
+	u32 i;
+
+	tune_read_stream(w);
+	for (i = 0; i < 2; i++) {
+		w->sides[i].ep.rtx.timeout = 268000000;
+		w->sides[i].link.delay = 40000000;
+		w->sides[i].link.queue = 200;
+		w->sides[i].post_pace = 100000;
+	}
+	w->by = 5000000000;
+}
+
 /* The queue is shorter than what the path holds. */
 static void tune_distant_drop_tail(struct world *w)
 {
@@ -461,6 +476,8 @@ const struct scenario scenarios[] = {
 	{ "distant-stream-through-queue-of-half-a-bdp", SROCE_RC, 3, tune_distant_drop_tail },
 	{ "distant-read-stream-through-short-queue", SROCE_RC, 3,
 	  tune_distant_read_short_queue },
+	{ "distant-read-stream-repeated-at-its-pace", SROCE_RC, 3,
+	  tune_distant_read_again },
 	{ "distant-read-stream-through-queue-of-ten", SROCE_RC, 3,
 	  tune_distant_read_ten_packets },
 	{}

@@ -316,6 +316,19 @@ static bool may_transmit(struct sroce_qp *qp)
 }
 
 /*
+ * The responses to READs from a distant peer are paced, too: there a READ request counts
+ * as the packets that it asks for.
+ */
+static bool burst_is_full(const struct sroce_qp *qp, const struct sroce_burst *burst)
+{
+	const struct sroce_cc *cc = &qp->sq.req.cc;
+	u32 most = sroce_cc_burst(cc);
+
+	return burst->packets >= most ||
+	       (unlikely(cc->distant) && burst->packets && qp->sq.rate.psns >= most);
+}
+
+/*
  * Make room for @pkt: send the burst if it is full.  Each burst uses one unit of
  * the budget, and so does each packet that is lost before it is in a burst.
  */
@@ -323,8 +336,7 @@ static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
 			    const struct sroce_pkt *pkt, u32 *first,
 			    u32 *budget)
 {
-	if (!sroce_burst_fits(burst, pkt) ||
-	    burst->packets >= sroce_cc_burst(&qp->sq.req.cc)) {
+	if (!sroce_burst_fits(burst, pkt) || burst_is_full(qp, burst)) {
 		if (!flush_burst(qp, burst, *first, *budget > 1))
 			return false;
 		--*budget;
