@@ -20,7 +20,7 @@ import time
 import agent
 
 STACKS = ("sroce", "rxe")
-PATIENCE = 20
+PATIENCE = 60
 
 
 class Trouble(Exception):
