@@ -20,7 +20,7 @@ import time
 import agent
 
 STACKS = ("sroce", "rxe")
-PATIENCE = 20
+PATIENCE = 60
 
 
 class Trouble(Exception):
@@ -302,6 +302,12 @@ class Ports:
         return cls.last
 
 
+def excerpt(output):
+    """The first and last lines: errors come first, because only the standard output of a program is buffered."""
+    text = output.strip()
+    return text if len(text) <= 600 else f"{text[:300]} ... {text[-300:]}"
+
+
 def output_of(process, seconds, what):
     try:
         output, _ = process.communicate(timeout=seconds)
@@ -310,7 +316,7 @@ def output_of(process, seconds, what):
         process.communicate()
         raise Trouble(f"{what}: no end after {seconds} s") from error
     if process.returncode:
-        raise Trouble(f"{what}: status {process.returncode}: {output.strip()[-300:]}")
+        raise Trouble(f"{what}: status {process.returncode}: {excerpt(output)}")
     return output
 
 

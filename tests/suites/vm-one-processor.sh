@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# Two virtual machines with one processor each. Programs that poll share it with the softirqs that deliver their completions.
+# They have to give it up from time to time, at both ends, and their messages arrive. Programs that wait for events need not.
+# guests: 2
+# guest: --taps --cpus 1
+# timeout: 240
+# lanes: vm
+. "$(dirname "$0")/lib.sh"
+
+PEER=$((3 - ROLE)) IP1=10.99.0.1 IP2=10.99.0.2
+DEVICE=sroce$ROLE
+HOST1=init HOST2=init
+TRACE=/sys/kernel/tracing
+
+ethtool -K eth0 tx-udp-segmentation on 2>/dev/null
+is "one processor" "$(nproc)" 1
+ok "the other guest answers" wait_for 30 ping -c 1 -W 1 10.99.0.$PEER
+ok "add" rdma link add $DEVICE type sroce netdev eth0
+at_exit rdma link delete $DEVICE
+G=$(gid $DEVICE 10.99.0.$ROLE)
+like "a GID" "$G" '^[0-9]+$'
+
+await() {
+	limited 60 python3 -c 'import socket, sys
+with socket.create_server(("", int(sys.argv[1]))) as s: s.accept()' "$1"
+}
+tell() { (exec 3<>"/dev/tcp/$IP1/$1") 2>/dev/null; }
+
+# between PROGRAM OPTION...: the client is guest 1.  The timeout is long, because the host may stop a guest.
+PORT=22000
+between() {
+	local server program=$1
+	shift
+	PORT=$((PORT + 1))
+	set -- "$program" -F -u 18 -d $DEVICE -x "$G" -p $PORT "$@"
+	if [ "$ROLE" = 1 ]; then
+		await $((PORT + 1000)) && limited 60 "$@" $IP2
+		return
+	fi
+	limited 60 "$@" &
+	server=$!
+	wait_server $server $PORT && wait_for 60 tell $((PORT + 1000))
+	wait $server
+}
+
+# Calls of sched_yield() by all processes, since yields_begin
+[ -d $TRACE/events ] || mount -t tracefs tracefs $TRACE
+yields_begin() {
+	echo 1 >$TRACE/events/syscalls/sys_enter_sched_yield/enable
+	echo >$TRACE/trace
+}
+yields() { awk '/^(entries|overrun):/ { sum += $2 } END { print sum }' $TRACE/per_cpu/cpu0/stats; }
+at_exit sh -c "echo 0 >$TRACE/events/syscalls/sys_enter_sched_yield/enable"
+
+# polls WHAT PROGRAM OPTION...: both ends poll
+polls() {
+	local before
+	before=$(counter $DEVICE local_ack_timeout_err)
+	yields_begin
+	ok "$1: $2" between "${@:2}"
+	diag "$(yields) calls of sched_yield(), $(($(counter $DEVICE local_ack_timeout_err) - before)) timeouts"
+	ok "$1: the processor was given up" test "$(yields)" -gt 0
+}
+if [ -e $TRACE/events/syscalls/sys_enter_sched_yield ]; then
+	polls "latency" ib_send_lat -s 2 -n 300
+	polls "bandwidth" ib_send_bw -s 65536 -n 100
+else
+	skip "programs that poll" "this kernel does not trace system calls"
+fi
+ok "READ latency" between ib_read_lat -s 2 -n 300
+ok "latency, events" between ib_send_lat -e -s 2 -n 300
+ok "bandwidth, events" between ib_send_bw -e -s 65536 -n 100
+is "no errors counted" "$(error_counters $DEVICE)" ""
