@@ -71,7 +71,7 @@ work, validated private copies of WQEs, and tracepoints.
     ("net/ah net/route net/pkey net/rx_headers net/rx_packet", """\
 RDMA/sroce: Add addresses and routes
 
-Add address handles, routes and P_Keys.
+Add address vectors, routes and P_Keys.
 """),
     ("net/", """\
 RDMA/sroce: Add transmission and sockets
@@ -130,7 +130,7 @@ TRACE = """\
 CFLAGS_queue/trace.o := -I$(src)/queue
 
 """
-LAYERS = ["core", "mem", "queue", "net", "send", "recv", "entry", "verbs"]
+LAYERS = ["base", "core", "mem", "queue", "net", "send", "recv", "entry", "verbs"]
 
 
 def sign(message, author):

@@ -24,6 +24,7 @@
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
+#include "../base/deferred.h"
 #include "../base/ref.h"
 #include "../core/params.h"
 #include "odp.h"
@@ -372,7 +373,7 @@ void sroce_odp_release_later(struct sroce_odp *odp)
 	if (!refcount_dec_and_test(&odp->ref))
 		return;
 	INIT_WORK(&odp->work, free_later);
-	sroce_odp_wq_later(&odp->work);
+	sroce_defer(&odp->work);
 }
 
 /* Lookup on the data path */

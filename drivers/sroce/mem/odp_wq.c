@@ -2,15 +2,15 @@
 /*
  * Per-user workqueues for paging in, because a user can delay page-ins at will.
  */
-#include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/uidgid.h>
-#include <linux/user_namespace.h>
 #include <linux/wait.h>
+#include "../base/deferred.h"
 #include "../core/params.h"
 #include "odp_wq.h"
+#include "wmem.h"
 
 /**
  * struct user_wq - workqueues of a user
@@ -35,13 +35,6 @@ static bool leaving;
 
 static DECLARE_WAIT_QUEUE_HEAD(gone);
 static u32 num_user_wqs;
-static struct workqueue_struct *cleanup_wq;
-
-int sroce_odp_wq_init(void)
-{
-	cleanup_wq = alloc_workqueue("sroce_odp_cleanup", WQ_UNBOUND, 0);
-	return cleanup_wq ? 0 : -ENOMEM;
-}
 
 void sroce_odp_wq_exit(void)
 {
@@ -51,29 +44,9 @@ void sroce_odp_wq_exit(void)
 	mutex_lock(&user_wqs_lock);
 	leaving = true;
 	hash_for_each(user_wqs, i, user_wq, node)
-		mod_delayed_work(cleanup_wq, &user_wq->close, 0);
+		sroce_defer_for(&user_wq->close, 0);
 	mutex_unlock(&user_wqs_lock);
 	wait_event(gone, !READ_ONCE(num_user_wqs));
-	destroy_workqueue(cleanup_wq);
-}
-
-void sroce_odp_wq_later(struct work_struct *work)
-{
-	queue_work(cleanup_wq, work);
-}
-
-/*
- * Account to the owner of the outermost user namespace: inside a namespace,
- * uids are unlimited.
- */
-kuid_t sroce_owner_uid(void)
-{
-	const struct user_namespace *ns = current_user_ns();
-	kuid_t uid = current_uid();
-
-	for (; ns != &init_user_ns; ns = ns->parent)
-		uid = ns->owner;
-	return uid;
 }
 
 static void free_user_wq(struct user_wq *user_wq)
@@ -170,7 +143,7 @@ void sroce_odp_wq_put(struct sroce_odp_wq *queues)
 	mutex_lock(&user_wqs_lock);
 	/* Not freed here: the caller may be a work item of this workqueue. */
 	if (!--user_wq->users)
-		mod_delayed_work(cleanup_wq, &user_wq->close,
-				 leaving ? 0 : (SROCE_ODP_WQ_LINGER_S * HZ));
+		sroce_defer_for(&user_wq->close,
+				leaving ? 0 : (SROCE_ODP_WQ_LINGER_S * HZ));
 	mutex_unlock(&user_wqs_lock);
 }

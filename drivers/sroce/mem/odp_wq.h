@@ -2,7 +2,6 @@
 #ifndef SROCE_ODP_WQ_H
 #define SROCE_ODP_WQ_H
 
-#include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
 /**
@@ -19,9 +18,7 @@ struct sroce_odp_wq {
 	struct workqueue_struct *advice;
 };
 
-/* Context: loading the module.  Return: 0 or ENOMEM. */
-int sroce_odp_wq_init(void);
-/* Waits for all work items.  All devices are gone. */
+/* Waits for all work items.  Context: unloading the module; all devices are gone. */
 void sroce_odp_wq_exit(void);
 
 /**
@@ -35,11 +32,5 @@ struct sroce_odp_wq *sroce_odp_wq_get(void);
  * of these workqueues.
  */
 void sroce_odp_wq_put(struct sroce_odp_wq *queues);
-
-/* User to which resources of the calling process are accounted. */
-kuid_t sroce_owner_uid(void);
-
-/* Run @work in process context, not accounted to a user.  Context: any. */
-void sroce_odp_wq_later(struct work_struct *work);
 
 #endif /* SROCE_ODP_WQ_H */

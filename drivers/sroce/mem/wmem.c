@@ -7,14 +7,15 @@
  * processes that were killed.
  */
 #include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/percpu.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/user_namespace.h>
 #include "../base/ref.h"
 #include "../core/params.h"
-#include "odp_wq.h"
 #include "wmem.h"
 
 /* Protects the users table and all waiting lists. */
@@ -40,6 +41,20 @@ void sroce_wmem_exit(void)
 	/* Work items may still be running, even if they have nothing to do. */
 	sroce_ref_drain(&alive);
 	destroy_workqueue(queue);
+}
+
+/*
+ * Account to the owner of the outermost user namespace: inside a namespace,
+ * uids are unlimited.
+ */
+kuid_t sroce_owner_uid(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+	kuid_t uid = current_uid();
+
+	for (; ns != &init_user_ns; ns = ns->parent)
+		uid = ns->owner;
+	return uid;
 }
 
 static struct sroce_wmem *alloc_wmem(long limit)

@@ -65,6 +65,9 @@ int sroce_wmem_init(void);
 /* After sroce_qp_drain(). */
 void sroce_wmem_exit(void);
 
+/* User to which resources of the calling process are accounted. */
+kuid_t sroce_owner_uid(void);
+
 /*
  * Get the calling user's object.  Context: process.  Return: a reference, or
  * NULL.

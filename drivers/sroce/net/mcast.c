@@ -14,7 +14,7 @@
 #include <net/addrconf.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
-#include "../mem/odp_wq.h"
+#include "../base/deferred.h"
 #include "../queue/doorbell.h"
 #include "mcast.h"
 
@@ -258,7 +258,7 @@ int sroce_mcast_netdev_new(struct sroce_device *dev, struct net_device *ndev)
 	new->net_cookie = dev_net(ndev)->net_cookie;
 	rcu_read_unlock();
 	INIT_WORK(&new->work, join_new_netdev);
-	sroce_odp_wq_later(&new->work);
+	sroce_defer(&new->work);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <rdma/sroce-abi.h>
+#include "../base/deferred.h"
 #include "../entry/rx.h"
 #include "../mem/mr_dmabuf.h"
 #include "../mem/odp_wq.h"
@@ -113,12 +114,12 @@ static int __init sroce_init(void)
 	err = sroce_qp_run_init();
 	if (err)
 		goto err_tables;
-	err = sroce_odp_wq_init();
+	err = sroce_deferred_init();
 	if (err)
 		goto err_run;
 	err = sroce_dmabuf_init();
 	if (err)
-		goto err_odp_wq;
+		goto err_deferred;
 	err = sroce_udp_sock_init(sroce_rx_receive);
 	if (err)
 		goto err_dmabuf;
@@ -137,8 +138,8 @@ err_socket:
 	sroce_udp_sock_exit();
 err_dmabuf:
 	sroce_dmabuf_exit();
-err_odp_wq:
-	sroce_odp_wq_exit();
+err_deferred:
+	sroce_deferred_exit();
 err_run:
 	sroce_qp_run_exit();
 err_tables:
@@ -163,6 +164,7 @@ static void __exit sroce_exit(void)
 	sroce_udp_sock_exit();
 	sroce_dmabuf_exit();
 	sroce_odp_wq_exit();
+	sroce_deferred_exit();
 	sroce_qp_run_exit();
 	sroce_qp_drain();
 	exit_tables();
