@@ -23,6 +23,7 @@
 #include "../net/rx_headers.h"
 #include "../net/rx_packet.h"
 #include "../net/rx_route.h"
+#include "../net/tx.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../recv/resp.h"
@@ -139,7 +140,7 @@ static struct net_device *rx_ndev(const struct sroce_rx *rx)
 
 	if (!rx->looped)
 		slave = rx->ipv4 ? inet_sdif(rx->skb) : inet6_sdif(rx->skb);
-	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->skb->dev;
+	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->ndev;
 }
 
 static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
@@ -422,6 +423,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 {
 	rx->payload = reader;
 	rx->net = a->net;
+	rx->ndev = a->skb->dev;
 	rx->skb = a->skb;
 	rx->looped = a->looped;
 	rx->ip = a->ip;
@@ -662,7 +664,29 @@ int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 	return 0;
 }
 
-/* Called by sroce_loopback_run(). */
+/* sroce_loopback_run() calls these two. */
+
+static void receive_looped_packet(struct sroce_looped *looped)
+{
+	struct sroce_rx *rx = &looped->rx;
+	bool mine = sroce_softirq_begin();
+	struct run run = {
+		.packets = 1,
+		.bytes = rx->len,
+	};
+
+	if (lookup_qp(&run, rx)) {
+		trace_sroce_packet_in(run.qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
+		accept_packet(&run, rx, true);
+		run_end(&run);
+	} else {
+		sroce_qp_count_stray(rx->net, SROCE_RX_BAD_QPN, rx->len);
+	}
+	sroce_looped_done(looped);
+	if (mine)
+		sroce_softirq_end();
+}
+
 static void receive_looped(struct sk_buff *skb)
 {
 	struct net_device *ndev = skb->dev;
@@ -678,5 +702,10 @@ static void receive_looped(struct sk_buff *skb)
 
 int sroce_rx_init(void)
 {
-	return sroce_loopback_init(receive_looped);
+	static const struct sroce_loopback_ops ops = {
+		.skb = receive_looped,
+		.packet = receive_looped_packet,
+	};
+
+	return sroce_loopback_init(&ops);
 }
