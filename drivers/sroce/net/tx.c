@@ -277,12 +277,21 @@ static void make_gso(struct sroce_burst *burst)
 static void write_icrcs(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
+	const u8 *ip = skb_network_header(skb);
 	struct sroce_icrc icrc __uninitialized;
 	struct sroce_reader reader;
+	__le32 trailer;
 
+	if (burst->packets == 1 && burst->av->ipv4 && !skb_is_nonlinear(skb) &&
+	    sroce_icrc_is_short(burst->bytes)) {
+		trailer = sroce_icrc_alone(ip, burst->bytes);
+		memcpy(skb_tail_pointer(skb) - sizeof(trailer), &trailer,
+		       sizeof(trailer));
+		return;
+	}
 	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
 					 sizeof(struct udphdr));
-	sroce_icrc_begin(&icrc, skb_network_header(skb), 1);
+	sroce_icrc_begin(&icrc, ip, 1);
 	/* burst_put() made the trailers contiguous. */
 	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes);
 }

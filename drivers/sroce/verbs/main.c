@@ -10,6 +10,7 @@
 #include "../mem/odp_wq.h"
 #include "../mem/wmem.h"
 #include "../net/burst.h"
+#include "../net/icrc.h"
 #include "../net/loopback.h"
 #include "../net/mcast.h"
 #include "../net/udp_sock.h"
@@ -21,9 +22,6 @@
 #include "listener.h"
 #include "port.h"
 #include "settings.h"
-#ifdef SROCE_OUT_OF_TREE
-#include "../net/fast_crc/fast_crc.h"
-#endif
 
 static struct rdma_link_ops link_ops = {
 	.type = "sroce",
@@ -98,9 +96,7 @@ static int __init sroce_init(void)
 {
 	int err;
 
-#ifdef SROCE_OUT_OF_TREE
-	sroce_fast_crc_init();
-#endif
+	sroce_icrc_init();
 	err = sroce_wmem_init();
 	if (err)
 		return err;
