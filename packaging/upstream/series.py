@@ -28,7 +28,7 @@ operations on shared words, with the proof of their barriers. abi.c
 asserts all offsets and sizes. The module is empty. The following patches
 add its layers; each layer uses only earlier ones.
 """),
-    ("core/params core/wire core/optable core/opcode core/packet core/icrc core/aeth core/psn core/errors", """\
+    ("core/params core/wire core/optable core/opcode core/packet core/icrc core/icrc_known core/aeth core/psn core/errors", """\
 RDMA/sroce: Add packets and their checksums
 
 The protocol is in core/, without kernel types, so that it can be tested

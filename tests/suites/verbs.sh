@@ -10,7 +10,11 @@ export D1 D2 G1 G2
 
 run_program "" 400 "$PROGRAMS/data"
 G1=$G1_6 G2=$G2_6 run_program "IPv6: " 200 "$PROGRAMS/data" datagram sizes
+overtaken() { echo $(($(counter $D1 out_of_sequence) + $(counter $D1 implied_nak_seq_err))); }
+before=$(overtaken)
 D2=$D1 G2=$G1 run_program "one device: " 200 "$PROGRAMS/data" ops order datagram atomic_write many
+G1=$G1_6 D2=$D1 G2=$G1_6 run_program "one device, IPv6: " 100 "$PROGRAMS/data" order
+is "one device: no packet has overtaken another" "$(overtaken)" "$before"
 # Packets that are copied (UC) and longer than a page, when there are no larger pages
 echo 1 >/proc/sys/net/core/high_order_alloc_disable
 run_program "small pages: " 100 "$PROGRAMS/data" sizes

@@ -314,6 +314,16 @@
 #define SROCE_LOOPBACK_LIMIT	256
 /* Loopback: bursts before the rest is left to the workqueue.  Suite resources. */
 #define SROCE_LOOPBACK_BUDGET	8
+/*
+ * Loopback: short packets that a CPU can hold without an skb, a power of two.  More
+ * than a delivery causes.  Row "READ 2 B latency" on one device.
+ */
+#define SROCE_LOOPBACK_SHORT	8
+/*
+ * Bytes of a packet, from the BTH on, that are not many compared with its headers.
+ * Row "READ 2 B latency".
+ */
+#define SROCE_ICRC_SHORT	128
 /* Default device memory of a device, MiB.  Suite pyverbs (test_device.DMTest). */
 #define SROCE_DM_MIB	64
 #ifdef SROCE_OUT_OF_TREE

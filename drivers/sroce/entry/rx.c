@@ -23,6 +23,7 @@
 #include "../net/rx_headers.h"
 #include "../net/rx_packet.h"
 #include "../net/rx_route.h"
+#include "../net/tx.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../recv/resp.h"
@@ -139,7 +140,7 @@ static struct net_device *rx_ndev(const struct sroce_rx *rx)
 
 	if (!rx->looped)
 		slave = rx->ipv4 ? inet_sdif(rx->skb) : inet6_sdif(rx->skb);
-	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->skb->dev;
+	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->ndev;
 }
 
 static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
@@ -412,24 +413,30 @@ static u64 check_icrcs(struct arrival *a)
 				min(a->left, BATCH * a->size));
 }
 
-/*
- * Parse the packet at @reader and find its QP.  Returns false with the reason
- * in @why.  @intact: the ICRC is right, or has not been checked.
- */
-static bool open_packet(struct arrival *a, struct sroce_rx *rx,
-			struct sroce_reader *reader, u32 len, bool intact,
-			enum sroce_counter *why)
+/* The next packet of @a, at @reader; the headers are not parsed yet. */
+static void set_rx(struct sroce_rx *rx, const struct arrival *a,
+		   struct sroce_reader *reader, u32 len)
 {
 	rx->payload = reader;
 	rx->net = a->net;
+	rx->ndev = a->skb->dev;
 	rx->skb = a->skb;
 	rx->looped = a->looped;
 	rx->ip = a->ip;
 	rx->ipv4 = sroce_ip_is_v4(a->ip);
 	rx->id_ahead = a->index * a->id_step;
 	rx->len = len;
+}
+
+/*
+ * Parse the packet and find its QP.  Returns false with the reason in @why.
+ * @intact: the ICRC is right, or has not been checked.
+ */
+static bool open_packet(struct run *run, struct sroce_rx *rx, bool intact,
+			enum sroce_counter *why)
+{
 	*why = SROCE_RX_MALFORMED;
-	if (!sroce_headers_read(reader, &rx->pkt, len))
+	if (!sroce_headers_read(rx->payload, &rx->pkt, rx->len))
 		return false;
 	/*
 	 * Finding the GSI QP scans all devices; skip it if the ICRC is wrong.
@@ -438,7 +445,7 @@ static bool open_packet(struct arrival *a, struct sroce_rx *rx,
 	if (rx->pkt.qpn == SROCE_QPN_GSI && !intact)
 		return false;
 	*why = SROCE_RX_BAD_QPN;
-	return lookup_qp(&a->run, rx);
+	return lookup_qp(run, rx);
 }
 
 /* Each member needs its own copy of the reader. */
@@ -472,27 +479,25 @@ static bool deliver_to_group(struct sroce_rx *rx)
 	return found;
 }
 
-static void deliver_packet(struct arrival *a, struct sroce_reader reader, u32 len,
-			   bool intact)
+static void deliver_packet(struct run *run, struct sroce_rx *rx, bool intact)
 {
-	struct sroce_rx rx __uninitialized;
 	enum sroce_counter why;
 
-	if (!open_packet(a, &rx, &reader, len, intact, &why)) {
+	if (!open_packet(run, rx, intact, &why)) {
 		if (why == SROCE_RX_BAD_QPN && intact &&
-		    rx.pkt.qpn == SROCE_QPN_MULTICAST &&
-		    deliver_to_group(&rx))
+		    rx->pkt.qpn == SROCE_QPN_MULTICAST &&
+		    deliver_to_group(rx))
 			return;
 		/* Count the same whether the QP exists or not; see accept_packet(). */
 		if (why == SROCE_RX_BAD_QPN && !intact)
 			why = SROCE_RX_ICRC_ENCAPSULATED;
-		sroce_qp_count_stray(a->net, why, len);
+		sroce_qp_count_stray(rx->net, why, rx->len);
 		return;
 	}
-	trace_sroce_packet_in(a->run.qp, rx.pkt.opcode, rx.pkt.psn, len);
-	a->run.packets++;
-	a->run.bytes += len;
-	accept_packet(&a->run, &rx, intact);
+	trace_sroce_packet_in(run->qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
+	run->packets++;
+	run->bytes += rx->len;
+	accept_packet(run, rx, intact);
 }
 
 /*
@@ -507,7 +512,8 @@ static void check_order(struct arrival *a)
 
 	if (a->looped || a->left <= a->size)
 		return;
-	if (open_packet(a, &rx, &reader, a->size, false, &why) &&
+	set_rx(&rx, a, &reader, a->size);
+	if (open_packet(&a->run, &rx, false, &why) &&
 	    transport_matches(a->run.qp, &rx))
 		run_lock(&a->run, &rx);
 }
@@ -544,6 +550,7 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 
 static void deliver_all(struct arrival *a)
 {
+	struct sroce_rx rx __uninitialized;
 	u64 good = 0;
 
 	for (; a->left; a->index++, good >>= 1) {
@@ -561,7 +568,9 @@ static void deliver_all(struct arrival *a)
 			a->reader = reader;
 			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
 		} else {
-			deliver_packet(a, a->reader, len, intact);
+			reader = a->reader;
+			set_rx(&rx, a, &reader, len);
+			deliver_packet(&a->run, &rx, intact);
 			sroce_reader_copy(&a->reader, NULL, len);
 		}
 		a->left -= len;
@@ -602,6 +611,43 @@ static bool is_marked(const u8 *ip)
 	return INET_ECN_is_ce(sroce_ip_is_v4(ip) ?
 			      ipv4_get_dsfield((const struct iphdr *)ip) :
 			      ipv6_get_dsfield((const struct ipv6hdr *)ip));
+}
+
+/*
+ * True for a short packet in one piece, as from a QP that sends one message at a
+ * time.
+ */
+static bool is_short(const struct sk_buff *skb)
+{
+	const u8 *ip = skb_network_header(skb);
+
+	return !skb_is_nonlinear(skb) && !skb_is_gso(skb) && sroce_ip_is_v4(ip) &&
+	       skb->data - ip == sizeof(struct iphdr) &&
+	       sroce_icrc_is_short(skb->len - sizeof(struct udphdr));
+}
+
+/* Does what receive_skb() does, for such a packet. */
+static void receive_short(struct net *net, struct sk_buff *skb)
+{
+	const u8 *ip = skb_network_header(skb), *bth = skb->data + sizeof(struct udphdr);
+	u32 len = skb->len - sizeof(struct udphdr);
+	struct sroce_reader reader = sroce_reader_of(bth, len);
+	struct run run = { .ce = is_marked(ip) };
+	__le32 right = sroce_icrc_alone(ip, len);
+	struct sroce_rx rx __uninitialized;
+
+	rx.payload = &reader;
+	rx.net = net;
+	rx.ndev = skb->dev;
+	rx.skb = skb;
+	rx.looped = false;
+	rx.ip = ip;
+	rx.ipv4 = true;
+	rx.id_ahead = 0;
+	rx.len = len;
+	deliver_packet(&run, &rx, !memcmp(bth + len - sizeof(right), &right,
+					  sizeof(right)));
+	run_end(&run);
 }
 
 /* Handle an skb that begins with the UDP header. */
@@ -654,15 +700,41 @@ int sroce_rx_receive(struct sock *sk, struct sk_buff *skb)
 	bool mine = sroce_softirq_begin();
 
 	sroce_rx_route_note(skb);
-	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb))
-		receive_skb(sock_net(sk), skb, false);
+	if (skb->len >= sizeof(struct udphdr) && !for_other_socket(sk, skb)) {
+		if (is_short(skb))
+			receive_short(sock_net(sk), skb);
+		else
+			receive_skb(sock_net(sk), skb, false);
+	}
 	napi_consume_skb(skb, 1);
 	if (mine)
 		sroce_softirq_end();
 	return 0;
 }
 
-/* Called by sroce_loopback_run(). */
+/* sroce_loopback_run() calls these two. */
+
+static void receive_looped_packet(struct sroce_looped *looped)
+{
+	struct sroce_rx *rx = &looped->rx;
+	bool mine = sroce_softirq_begin();
+	struct run run = {
+		.packets = 1,
+		.bytes = rx->len,
+	};
+
+	if (lookup_qp(&run, rx)) {
+		trace_sroce_packet_in(run.qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
+		accept_packet(&run, rx, true);
+		run_end(&run);
+	} else {
+		sroce_qp_count_stray(rx->net, SROCE_RX_BAD_QPN, rx->len);
+	}
+	sroce_looped_done(looped);
+	if (mine)
+		sroce_softirq_end();
+}
+
 static void receive_looped(struct sk_buff *skb)
 {
 	struct net_device *ndev = skb->dev;
@@ -678,5 +750,10 @@ static void receive_looped(struct sk_buff *skb)
 
 int sroce_rx_init(void)
 {
-	return sroce_loopback_init(receive_looped);
+	static const struct sroce_loopback_ops ops = {
+		.skb = receive_looped,
+		.packet = receive_looped_packet,
+	};
+
+	return sroce_loopback_init(&ops);
 }

@@ -73,7 +73,7 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 {
 	u32 bytes = sroce_pkt_bytes(pkt);
 
-	if (!burst->head)
+	if (sroce_burst_empty(burst))
 		return true;
 	return burst->bytes == burst->packets * burst->size &&
 	       bytes <= burst->size && bytes >= SHORTEST &&
@@ -167,6 +167,14 @@ static struct sk_buff *alloc_skb_in_frag(u32 bytes)
 	return skb;
 }
 
+static void limit_looped(struct sroce_burst *burst)
+{
+	burst->chains = true;
+	burst->uso = false;
+	burst->most_packets = SROCE_BURST_PACKETS;
+	burst->most_bytes = SROCE_LOOPBACK_BYTES;
+}
+
 /* The tailroom holds short packets, which then need one allocation only. */
 static int open_burst(struct sroce_burst *burst)
 {
@@ -175,10 +183,7 @@ static int open_burst(struct sroce_burst *burst)
 
 	lockdep_assert_in_softirq();
 	if (burst->av->loopback) {
-		burst->chains = true;
-		burst->uso = false;
-		burst->most_packets = SROCE_BURST_PACKETS;
-		burst->most_bytes = SROCE_LOOPBACK_BYTES;
+		limit_looped(burst);
 	} else {
 		dst = sroce_path_dst(burst->path, burst->av);
 		if (IS_ERR(dst))
@@ -435,12 +440,69 @@ static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return true;
 }
 
+/*
+ * A short message from a device to itself, alone so far, needs no skb.  A datagram
+ * does, because its receiver gets the IP header.
+ */
+static bool loop_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+			const struct sroce_sgl *from, u32 at, const void *data)
+{
+	const struct sroce_opcode *op = &sroce_opcodes[pkt->opcode];
+	struct sroce_looped *looped;
+
+	if (op->pos != SROCE_ONLY || op->headers & SROCE_DETH ||
+	    pkt->payload > sizeof(looped->data))
+		return false;
+	looped = sroce_loopback_slot();
+	if (!looped)
+		return false;
+	if (from && pkt->payload &&
+	    sroce_sgl_load(&burst->cache, from, at, looped->data, pkt->payload))
+		return false;
+	if (!from && pkt->payload)
+		memcpy(looped->data, data, pkt->payload);
+	looped->rx.pkt = *pkt;
+	looped->rx.pkt.op = op;
+	limit_looped(burst);
+	burst->looped = looped;
+	burst->packets = 1;
+	burst->size = sroce_pkt_bytes(pkt);
+	burst->bytes = burst->size;
+	burst->attached = false;
+	burst->repeats = false;
+	return true;
+}
+
+/* Another packet follows, so the first one needs an skb, too. */
+static int end_loop_packet(struct sroce_burst *burst)
+{
+	struct sroce_looped *looped = burst->looped;
+	int err;
+
+	sroce_burst_reset(burst);
+	err = add_packet(burst, &looped->rx.pkt, NULL, 0, looped->data, true);
+	if (err) {
+		burst->looped = looped;
+		burst->packets = 1;
+		burst->bytes = burst->size;
+	}
+	return err;
+}
+
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_sgl *from, u32 at, const void *data,
 		    bool copy)
 {
 	int err;
 
+	if (burst->av->loopback) {
+		if (sroce_burst_empty(burst) &&
+		    loop_packet(burst, pkt, from, at, data))
+			return 0;
+		err = burst->looped ? end_loop_packet(burst) : 0;
+		if (err)
+			return err;
+	}
 	if (!from || pkt->payload <= SROCE_COPY_BREAK)
 		copy = true;
 	if (copy && add_behind(burst, pkt, from, at, data))

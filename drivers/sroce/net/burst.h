@@ -10,6 +10,7 @@
 #include "../mem/sgl.h"
 #include "../queue/qp.h"
 #include "ah.h"
+#include "loopback.h"
 
 /* UDP payload of a burst, limited by the 16-bit length field of IP. */
 #define SROCE_BURST_BYTES	(65535 - 40 - 8)
@@ -21,7 +22,8 @@
  * @qp: the sender
  * @av: destination
  * @path: route; protected by the lock of its side of the QP
- * @head: skb with the common headers; NULL if the burst is empty
+ * @looped: the only packet, if it has no skb; else NULL
+ * @head: skb with the common headers; NULL if the burst is empty or @looped
  * @tail: skb that is being filled: @head, or the last one of its frag_list
  * @bth: BTH of the last packet
  * @packets: number of packets
@@ -45,6 +47,7 @@ struct sroce_burst {
 	struct sroce_qp *qp;
 	const struct sroce_av *av;
 	struct sroce_path *path;
+	struct sroce_looped *looped;
 	struct sk_buff *head;
 	struct sk_buff *tail;
 	u8 *bth;
@@ -62,6 +65,11 @@ struct sroce_burst {
 	struct sroce_mr_cache cache;
 };
 
+static inline bool sroce_burst_empty(const struct sroce_burst *burst)
+{
+	return !burst->packets;
+}
+
 static inline u32 sroce_network_bytes(const struct sroce_av *av)
 {
 	return av->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
@@ -70,6 +78,7 @@ static inline u32 sroce_network_bytes(const struct sroce_av *av)
 /* Make the burst empty. */
 static inline void sroce_burst_reset(struct sroce_burst *burst)
 {
+	burst->looped = NULL;
 	burst->head = NULL;
 	burst->packets = 0;
 	burst->bytes = 0;
@@ -133,7 +142,9 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 /* Request an acknowledgment with the last packet. */
 static inline void sroce_burst_request_ack(struct sroce_burst *burst)
 {
-	if (burst->head)
+	if (burst->looped)
+		burst->looped->rx.pkt.ack_req = true;
+	else if (burst->head)
 		burst->bth[8] |= SROCE_BTH_ACKREQ;
 }
 

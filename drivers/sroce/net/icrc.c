@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* ICRC of the packets of a burst. */
+#include <linux/percpu.h>
 #include <linux/udp.h>
+#include "../core/icrc_known.h"
 #include "icrc.h"
 #ifdef SROCE_OUT_OF_TREE
 #include "fast_crc/fast_crc.h"
@@ -98,6 +100,26 @@ crc_packet(struct sroce_icrc *icrc, u32 index, struct sroce_reader *r, u32 len,
 	}
 	*trailer = sroce_icrc_final(state);
 	return to;
+}
+
+static DEFINE_PER_CPU(struct sroce_icrc_known [SROCE_ICRC_KNOWN], known_headers);
+
+void __init sroce_icrc_init(void)
+{
+	sroce_icrc_known_init();
+#ifdef SROCE_OUT_OF_TREE
+	sroce_fast_crc_init();
+#endif
+}
+
+__le32 sroce_icrc_alone(const u8 *ip, u32 len)
+{
+	u32 state = sroce_icrc_known(this_cpu_ptr(known_headers), ip);
+
+	lockdep_assert_in_softirq();
+	return sroce_icrc_final(sroce_crc32(state, ip + SROCE_ICRC_KNOWN_BYTES,
+					    len - SROCE_BTH_BYTES -
+					    SROCE_ICRC_BYTES));
 }
 
 void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,

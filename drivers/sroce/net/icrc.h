@@ -4,7 +4,26 @@
 
 #include <linux/types.h>
 #include "../core/icrc.h"
+#include "../core/params.h"
 #include "../mem/skb_reader.h"
+
+/* Context: loading the module. */
+void sroce_icrc_init(void);
+
+/* True if sroce_icrc_alone() can be used for @len bytes from the BTH on. */
+static inline bool sroce_icrc_is_short(u32 len)
+{
+	return len >= SROCE_BTH_BYTES + SROCE_ICRC_BYTES && len <= SROCE_ICRC_SHORT;
+}
+
+/**
+ * sroce_icrc_alone() - ICRC of a short IPv4 packet that is not in a burst
+ * @ip: IP header without options, and behind it the rest of the packet
+ * @len: bytes from the BTH to the end of the trailer
+ *
+ * Context: bottom halves off.
+ */
+__le32 sroce_icrc_alone(const u8 *ip, u32 len);
 
 /**
  * sroce_icrc_write() - write the ICRC of each packet

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Loopback: delivers bursts to QPs of the same device without the network
- * stack.
+ * Loopback: delivers bursts, and short packets one by one, to QPs of the same
+ * device without the network stack.
  */
+#include <linux/slab.h>
 #include "../core/params.h"
 #include "loopback.h"
 
@@ -30,26 +31,44 @@ static void count_looped(const struct sroce_loopback *loop, struct sk_buff *skb,
 	WRITE_ONCE(*looped, *looped + more);
 }
 
-static void (*deliver)(struct sk_buff *skb);
+static const struct sroce_loopback_ops *receiver;
 
-/*
- * Take the oldest burst.  An empty queue or a used-up budget ends the delivery.
- */
-static struct sk_buff *loop_next(struct sroce_loopback *loop, u32 *budget)
+static struct sroce_looped *next_packet(struct sroce_loopback *loop)
+{
+	/* Pairs with sroce_loopback_push_packet(). */
+	if (loop->head == smp_load_acquire(&loop->tail))
+		return NULL;
+	return &loop->packets[loop->head % SROCE_LOOPBACK_SHORT];
+}
+
+/* Take the oldest burst, unless a packet has been queued before it. */
+static struct sk_buff *next_burst(struct sroce_loopback *loop)
 {
 	struct sk_buff *skb = NULL;
 
 	spin_lock(&loop->queue.lock);
-	if (*budget)
+	if (!next_packet(loop))
 		skb = __skb_dequeue(&loop->queue);
-	if (skb) {
-		--*budget;
+	if (skb)
 		count_looped(loop, skb, -1);
-	} else {
-		loop->running = false;
-	}
 	spin_unlock(&loop->queue.lock);
 	return skb;
+}
+
+static void deliver_oldest(struct sroce_loopback *loop)
+{
+	struct sroce_looped *packet = next_packet(loop);
+	struct sk_buff *skb;
+
+	if (packet) {
+		receiver->packet(packet);
+		/* Pairs with sroce_loopback_slot(): the slot is free. */
+		smp_store_release(&loop->head, loop->head + 1);
+		return;
+	}
+	skb = next_burst(loop);
+	if (skb)
+		receiver->skb(skb);
 }
 
 static bool loop_begin(struct sroce_loopback *loop)
@@ -57,25 +76,40 @@ static bool loop_begin(struct sroce_loopback *loop)
 	bool mine;
 
 	spin_lock(&loop->queue.lock);
-	mine = !skb_queue_empty(&loop->queue) && !loop->running;
+	mine = !sroce_loopback_empty(loop) && !loop->running;
 	if (mine)
 		loop->running = true;
 	spin_unlock(&loop->queue.lock);
 	return mine;
 }
 
+/*
+ * What another CPU queues is seen here, or that CPU sees in loop_begin() that the
+ * delivery has ended.
+ */
+static bool loop_end(struct sroce_loopback *loop, u32 budget)
+{
+	if (budget && !sroce_loopback_empty(loop))
+		return false;
+	spin_lock(&loop->queue.lock);
+	loop->running = budget && !sroce_loopback_empty(loop);
+	budget = loop->running;
+	spin_unlock(&loop->queue.lock);
+	return !budget;
+}
+
 /* Responses that a delivery causes go to the end of the queue. */
 void sroce_loopback_deliver(struct sroce_loopback *loop)
 {
 	u32 budget = SROCE_LOOPBACK_BUDGET;
-	struct sk_buff *skb;
 
 	lockdep_assert_in_softirq();
 	if (!loop_begin(loop))
 		return;
-	while ((skb = loop_next(loop, &budget)))
-		deliver(skb);
-	if (!skb_queue_empty_lockless(&loop->queue))
+	do
+		deliver_oldest(loop);
+	while (!loop_end(loop, --budget));
+	if (!sroce_loopback_empty(loop))
 		queue_work_on(smp_processor_id(), queue, &loop->work);
 }
 
@@ -109,25 +143,45 @@ bool sroce_loopback_push(struct sk_buff *skb, struct sroce_wmem *w)
 	return room;
 }
 
-int sroce_loopback_init(void (*function)(struct sk_buff *skb))
+static void free_packets(void)
 {
 	int cpu;
 
-	queue = alloc_workqueue("sroce_loopback", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
-	if (!queue)
-		return -ENOMEM;
-	deliver = function;
-	for_each_possible_cpu(cpu) {
-		struct sroce_loopback *loop = per_cpu_ptr(&sroce_loopback, cpu);
+	for_each_possible_cpu(cpu)
+		kfree(per_cpu_ptr(&sroce_loopback, cpu)->packets);
+}
 
-		skb_queue_head_init(&loop->queue);
-		loop->cpu = cpu;
-		INIT_WORK(&loop->work, run_rest);
-	}
-	return 0;
+static int init_cpu(int cpu)
+{
+	struct sroce_loopback *loop = per_cpu_ptr(&sroce_loopback, cpu);
+
+	skb_queue_head_init(&loop->queue);
+	loop->cpu = cpu;
+	INIT_WORK(&loop->work, run_rest);
+	loop->packets = kcalloc_node(SROCE_LOOPBACK_SHORT, sizeof(*loop->packets),
+				     GFP_KERNEL, cpu_to_node(cpu));
+	return loop->packets ? 0 : -ENOMEM;
+}
+
+int sroce_loopback_init(const struct sroce_loopback_ops *ops)
+{
+	int err = 0;
+	int cpu;
+
+	receiver = ops;
+	for_each_possible_cpu(cpu)
+		err = err ?: init_cpu(cpu);
+	queue = alloc_workqueue("sroce_loopback", WQ_PERCPU | WQ_MEM_RECLAIM, 0);
+	if (!err && queue)
+		return 0;
+	if (queue)
+		destroy_workqueue(queue);
+	free_packets();
+	return -ENOMEM;
 }
 
 void sroce_loopback_exit(void)
 {
 	destroy_workqueue(queue);
+	free_packets();
 }

@@ -2,11 +2,42 @@
 #ifndef SROCE_LOOPBACK_H
 #define SROCE_LOOPBACK_H
 
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/percpu.h>
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 #include "../core/params.h"
 #include "../mem/wmem.h"
+#include "rx_packet.h"
+
+struct sroce_path;
+struct sroce_qp;
+
+/**
+ * struct sroce_looped - short packet of a connection from a device to itself
+ * @rx: the packet as its receiver sees it; references the netdev
+ * @payload: what @rx reads: @data
+ * @ipv4: what @rx has as its IP header, or
+ * @ipv6: the same
+ * @qp: the sender; references its memory
+ * @path: the side of @qp that has sent it
+ * @data: payload
+ *
+ * Building an skb, parsing it again and freeing it costs more than all else that
+ * happens to a short packet.
+ */
+struct sroce_looped {
+	struct sroce_rx rx;
+	struct sroce_reader payload;
+	union {
+		struct iphdr ipv4;
+		struct ipv6hdr ipv6;
+	};
+	struct sroce_qp *qp;
+	struct sroce_path *path;
+	u8 data[SROCE_COPY_BREAK];
+};
 
 /**
  * struct sroce_loopback - per-CPU queue of bursts from a device to itself
@@ -15,25 +46,38 @@
  * @cpu: the CPU that the queue belongs to
  * @running: the queue is being delivered; protected by the queue's lock
  * @work: delivers bursts that exceed the budget
+ * @packets: ring of SROCE_LOOPBACK_SHORT short packets, which are older than all
+ *	bursts in @queue
+ * @head: index of the next packet to deliver; written by who has set @running
+ * @tail: index of the next packet to queue; written by the CPU
  */
 struct sroce_loopback {
 	struct sk_buff_head queue;
 	int cpu;
 	bool running;
 	struct work_struct work;
+	struct sroce_looped *packets;
+	u32 head;
+	u32 tail;
 };
 
 DECLARE_PER_CPU(struct sroce_loopback, sroce_loopback);
 
 /**
- * sroce_loopback_init() - start
- * @deliver: called for each burst, which begins with the IP header, without
- *	locks, with bottom halves off and a reference to the device; consumes
- *	the burst
+ * struct sroce_loopback_ops - receiver of looped packets
+ * @skb: called for each burst, which begins with the IP header, with a reference
+ *	to the device; consumes the burst
+ * @packet: called for each short packet; consumes its references
  *
- * Return: 0 or ENOMEM.
+ * Called without locks, with bottom halves off.
  */
-int sroce_loopback_init(void (*deliver)(struct sk_buff *skb));
+struct sroce_loopback_ops {
+	void (*skb)(struct sk_buff *skb);
+	void (*packet)(struct sroce_looped *packet);
+};
+
+/* Start.  Return: 0 or ENOMEM. */
+int sroce_loopback_init(const struct sroce_loopback_ops *ops);
 /* After sroce_qp_drain(): the queues are empty. */
 void sroce_loopback_exit(void);
 
@@ -48,6 +92,35 @@ void sroce_loopback_exit(void);
  * Return: false if the queue is full.
  */
 bool sroce_loopback_push(struct sk_buff *skb, struct sroce_wmem *w);
+
+/**
+ * sroce_loopback_slot() - room for a short packet
+ *
+ * Context: bottom halves off until sroce_loopback_push_packet(), or until the room
+ * is not used any more.
+ *
+ * Return: room, or NULL if the packet has to become a burst.
+ */
+static inline struct sroce_looped *sroce_loopback_slot(void)
+{
+	struct sroce_loopback *loop = this_cpu_ptr(&sroce_loopback);
+	/* Pairs with deliver_oldest(). */
+	u32 queued = loop->tail - smp_load_acquire(&loop->head);
+
+	/* With a burst in the queue the packet would be delivered too early. */
+	if (queued >= SROCE_LOOPBACK_SHORT || !skb_queue_empty_lockless(&loop->queue))
+		return NULL;
+	return &loop->packets[loop->tail % SROCE_LOOPBACK_SHORT];
+}
+
+/* Queue the packet in that room.  sroce_loopback_run() must follow. */
+static inline void sroce_loopback_push_packet(void)
+{
+	struct sroce_loopback *loop = this_cpu_ptr(&sroce_loopback);
+
+	/* Pairs with next_packet(). */
+	smp_store_release(&loop->tail, loop->tail + 1);
+}
 
 /*
  * True if the queue holds @limit bursts, or the user has a share of them.
@@ -73,6 +146,12 @@ static inline bool sroce_loopback_full(struct sroce_wmem *w)
 				      SROCE_LOOPBACK_LIMIT);
 }
 
+static inline bool sroce_loopback_empty(const struct sroce_loopback *loop)
+{
+	return READ_ONCE(loop->head) == READ_ONCE(loop->tail) &&
+	       skb_queue_empty_lockless(&loop->queue);
+}
+
 /* Slow path of sroce_loopback_run(); same context. */
 void sroce_loopback_deliver(struct sroce_loopback *loop);
 
@@ -88,7 +167,7 @@ static inline void sroce_loopback_run(void)
 {
 	struct sroce_loopback *loop = this_cpu_ptr(&sroce_loopback);
 
-	if (!skb_queue_empty_lockless(&loop->queue))
+	if (!sroce_loopback_empty(loop))
 		sroce_loopback_deliver(loop);
 }
 

@@ -7,6 +7,7 @@
 #include "../mem/skb_reader.h"
 
 struct net;
+struct net_device;
 struct sk_buff;
 
 /* No VLAN, with the value of rdma_read_gid_l2_fields(). */
@@ -17,9 +18,10 @@ struct sk_buff;
  * @pkt: parsed headers
  * @payload: reader, at the first byte of the payload
  * @net: namespace of the socket, or of the device if @looped
- * @skb: skb that contains the packet
+ * @ndev: netdev that it arrived on: that of the address if @looped
+ * @skb: skb that contains the packet; unused if @looped
  * @looped: delivered by net/loopback.c
- * @ip: IP header of the burst
+ * @ip: IP header of the burst; of a short looped packet only version and addresses
  * @ipv4: IPv4, else IPv6
  * @id_ahead: IPv4 identification of this packet, minus that of the first, which is
  *	in @ip
@@ -30,6 +32,7 @@ struct sroce_rx {
 	struct sroce_pkt pkt;
 	struct sroce_reader *payload;
 	struct net *net;
+	struct net_device *ndev;
 	const struct sk_buff *skb;
 	const u8 *ip;
 	bool looped;

@@ -25,7 +25,7 @@
 /* Back-pressure */
 
 static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
-		    const struct sroce_path *other, u32 units)
+		    const struct sroce_path *other)
 {
 	u32 left;
 
@@ -38,7 +38,23 @@ static void tx_done(struct sroce_qp *qp, struct sroce_path *path,
 	    READ_ONCE(qp->tx_full) && cmpxchg(&qp->tx_full, true, false))
 		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND) |
 				      BIT(SROCE_TODO_RESPOND));
+}
+
+static void skb_done(struct sroce_qp *qp, struct sroce_path *path,
+		     const struct sroce_path *other, u32 units)
+{
+	tx_done(qp, path, other);
 	sroce_wmem_uncharge(qp->wmem, units);
+	kref_put(&qp->mem, sroce_qp_free);
+}
+
+void sroce_looped_done(struct sroce_looped *looped)
+{
+	struct sroce_qp *qp = looped->qp;
+	bool requests = looped->path == &qp->sq.path;
+
+	dev_put(looped->rx.ndev);
+	tx_done(qp, looped->path, requests ? &qp->rq.path : &qp->sq.path);
 	kref_put(&qp->mem, sroce_qp_free);
 }
 
@@ -87,7 +103,7 @@ static void requests_done(struct sk_buff *skb)
 	struct sroce_qp *qp = charged_qp(skb, &units);
 
 	put_sock(skb);
-	tx_done(qp, &qp->sq.path, &qp->rq.path, units);
+	skb_done(qp, &qp->sq.path, &qp->rq.path, units);
 }
 
 static void responses_done(struct sk_buff *skb)
@@ -96,7 +112,7 @@ static void responses_done(struct sk_buff *skb)
 	struct sroce_qp *qp = charged_qp(skb, &units);
 
 	put_sock(skb);
-	tx_done(qp, &qp->rq.path, &qp->sq.path, units);
+	skb_done(qp, &qp->rq.path, &qp->sq.path, units);
 }
 
 /*
@@ -261,12 +277,21 @@ static void make_gso(struct sroce_burst *burst)
 static void write_icrcs(struct sroce_burst *burst)
 {
 	struct sk_buff *skb = burst->head;
+	const u8 *ip = skb_network_header(skb);
 	struct sroce_icrc icrc __uninitialized;
 	struct sroce_reader reader;
+	__le32 trailer;
 
+	if (burst->packets == 1 && burst->av->ipv4 && !skb_is_nonlinear(skb) &&
+	    sroce_icrc_is_short(burst->bytes)) {
+		trailer = sroce_icrc_alone(ip, burst->bytes);
+		memcpy(skb_tail_pointer(skb) - sizeof(trailer), &trailer,
+		       sizeof(trailer));
+		return;
+	}
 	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
 					 sizeof(struct udphdr));
-	sroce_icrc_begin(&icrc, skb_network_header(skb), 1);
+	sroce_icrc_begin(&icrc, ip, 1);
 	/* burst_put() made the trailers contiguous. */
 	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes);
 }
@@ -349,6 +374,50 @@ static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 	return err;
 }
 
+/* The addresses; nobody reads the rest of the IP header. */
+static void set_looped_ip(struct sroce_looped *looped, const struct sroce_av *av)
+{
+	looped->rx.ip = (const u8 *)&looped->ipv6;
+	looped->rx.ipv4 = av->ipv4;
+	if (av->ipv4) {
+		looped->ipv4.version = 4;
+		looped->ipv4.saddr = av->saddr.s6_addr32[3];
+		looped->ipv4.daddr = av->daddr.s6_addr32[3];
+	} else {
+		looped->ipv6.version = 6;
+		looped->ipv6.saddr = av->saddr;
+		looped->ipv6.daddr = av->daddr;
+	}
+}
+
+/* Not charged to the user: it does not hold memory of this host. */
+static int transmit_looped(struct sroce_burst *burst)
+{
+	struct sroce_looped *looped = burst->looped;
+	struct sroce_rx *rx = &looped->rx;
+
+	rcu_read_lock();
+	rx->ndev = sroce_av_ndev(burst->av);
+	dev_hold(rx->ndev);
+	rcu_read_unlock();
+	if (!rx->ndev)
+		return -ENODEV;
+	trace_sroce_packet_out(burst->qp, rx->pkt.opcode, rx->pkt.psn, burst->bytes);
+	rx->payload = &looped->payload;
+	rx->net = dev_net(rx->ndev);
+	rx->looped = true;
+	rx->id_ahead = 0;
+	rx->len = burst->bytes;
+	set_looped_ip(looped, burst->av);
+	looped->payload = sroce_reader_of(looped->data, rx->pkt.payload);
+	looped->qp = burst->qp;
+	looped->path = burst->path;
+	kref_get(&burst->qp->mem);
+	atomic_inc(&burst->path->bursts);
+	sroce_loopback_push_packet();
+	return 0;
+}
+
 static void trace_packets(const struct sroce_burst *burst)
 {
 	struct sroce_reader reader;
@@ -399,8 +468,14 @@ int sroce_burst_send(struct sroce_burst *burst)
 {
 	int err;
 
-	if (!burst->head) {
+	if (sroce_burst_empty(burst)) {
 		sroce_mr_cache_drop(&burst->cache);
+		return 0;
+	}
+	if (burst->looped) {
+		sroce_mr_cache_drop(&burst->cache);
+		count_burst(burst, transmit_looped(burst));
+		sroce_burst_reset(burst);
 		return 0;
 	}
 	/*

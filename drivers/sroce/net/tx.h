@@ -14,6 +14,9 @@
  */
 int sroce_burst_send(struct sroce_burst *burst);
 
+/* The receiver is done with the packet: drop what it references. */
+void sroce_looped_done(struct sroce_looped *looped);
+
 /* Bursts of both sides of the QP in this host's queues. */
 static inline u32 sroce_tx_bursts(const struct sroce_qp *qp)
 {

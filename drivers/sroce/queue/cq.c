@@ -43,25 +43,24 @@ static bool cq_has_room(struct sroce_cq *cq)
 	return true;
 }
 
-static void cq_write(struct sroce_cq *cq, const struct sroce_cqe *from)
+static void cq_write(struct sroce_cq *cq, struct sroce_cqe *cqe)
 {
 	struct sroce_cqe *to = &cq->cqes[cq->tail & (cq->entries - 1)];
-	struct sroce_cqe cqe = *from;
 
 	lockdep_assert_held(&cq->lock);
-	cqe.timestamp = cq->timestamped ? ktime_get_raw_ns() : 0;
+	cqe->timestamp = cq->timestamped ? ktime_get_raw_ns() : 0;
 	/* A kernel pointer: do not disclose it to a process. */
 	if (!cq_of_kernel(cq))
-		cqe.cookie = 0;
-	cqe.reserved2 = 0;
+		cqe->cookie = 0;
+	cqe->reserved2 = 0;
 	/* A process that writes here as well harms only its own CQ. */
-	data_race(memcpy(to, &cqe, offsetof(struct sroce_cqe, phase)));
+	data_race(memcpy(to, cqe, offsetof(struct sroce_cqe, phase)));
 	sroce_store_release(&to->phase,				/* (G) */
 			    sroce_cqe_phase(cq->tail, cq->entries));
 	cq->tail++;
 }
 
-bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe)
+bool sroce_cq_push(struct sroce_cq *cq, struct sroce_cqe *cqe)
 {
 	unsigned long flags;
 	bool room;

@@ -92,14 +92,14 @@ static inline struct sroce_cq *sroce_cq(struct ib_cq *ibcq)
 /**
  * sroce_cq_push() - write a completion
  * @cq: the queue
- * @cqe: completion; timestamp and phase are set here, and the cookie is removed
- *	for a process
+ * @cqe: completion; the timestamp is set here, and the cookie is removed for a
+ *	process
  *
  * Context: any.  The caller calls sroce_cq_notify() after it has released its
  * locks.
  * Return: false if the queue has overflowed.
  */
-bool sroce_cq_push(struct sroce_cq *cq, const struct sroce_cqe *cqe);
+bool sroce_cq_push(struct sroce_cq *cq, struct sroce_cqe *cqe);
 
 /**
  * sroce_cq_notify() - raise the events that are due after sroce_cq_push()

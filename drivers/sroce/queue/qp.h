@@ -336,7 +336,7 @@ struct sroce_gsi {
  *	written with both locks held, read under either lock
  * @cntrs: completion counters, by bit of @cntr_ops
  * @ref: one for the QP's existence, one per user of the data path
- * @mem: one for the QP's existence, one per skb in flight, one per page-in
+ * @mem: one for the QP's existence, one per skb or looped packet in flight, one per page-in
  * @rcu: RCU readers may still access the QP
  *
  * The ib_qp is a separate structure, because the RDMA core frees it as soon as

@@ -63,7 +63,7 @@ static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
 			break;
 		err = add_data(qp, burst, read, &pkt, offset, &count);
 		/* Send the packets built so far first. */
-		if (err == -EAGAIN && burst->head)
+		if (err == -EAGAIN && !sroce_burst_empty(burst))
 			break;
 		/*
 		 * Without a route the whole response counts as lost in the

@@ -341,13 +341,13 @@ static bool make_burst_room(struct sroce_qp *qp, struct sroce_burst *burst,
 			return false;
 		--*budget;
 		*first = qp->sq.req.psn;
-	} else if (!burst->head && qp->sq.req.psn != *first) {
+	} else if (sroce_burst_empty(burst) && qp->sq.req.psn != *first) {
 		--*budget;
 		*first = qp->sq.req.psn;
 	}
 	if (!*budget)
 		sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
-	return *budget && (burst->head || may_transmit(qp));
+	return *budget && (!sroce_burst_empty(burst) || may_transmit(qp));
 }
 
 /*
@@ -395,7 +395,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			first = req->psn;
 		}
 	}
-	if (burst.head || likely(!must_request_ack(qp, next))) {
+	if (!sroce_burst_empty(&burst) || likely(!must_request_ack(qp, next))) {
 		qp->sq.rtx.probe = false;
 	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
 		repeat_oldest(qp, &burst, next);

@@ -11,6 +11,7 @@
 #include "../mem/odp_wq.h"
 #include "../mem/wmem.h"
 #include "../net/burst.h"
+#include "../net/icrc.h"
 #include "../net/loopback.h"
 #include "../net/mcast.h"
 #include "../net/udp_sock.h"
@@ -22,9 +23,6 @@
 #include "listener.h"
 #include "port.h"
 #include "settings.h"
-#ifdef SROCE_OUT_OF_TREE
-#include "../net/fast_crc/fast_crc.h"
-#endif
 
 static struct rdma_link_ops link_ops = {
 	.type = "sroce",
@@ -99,9 +97,7 @@ static int __init sroce_init(void)
 {
 	int err;
 
-#ifdef SROCE_OUT_OF_TREE
-	sroce_fast_crc_init();
-#endif
+	sroce_icrc_init();
 	err = sroce_wmem_init();
 	if (err)
 		return err;
