@@ -354,6 +354,13 @@ static void tune_drop_tail(struct world *w)
 	w->by = 1610000000;
 }
 
+/* The same, with twice the distance. */
+static void tune_farther_drop_tail(struct world *w)
+{
+	drop_tail(w, 128, 2000000, 190);
+	w->by = 1610000000;
+}
+
 /* The path holds a thousand packets, and one of as many is lost. */
 static void go_far(struct world *w, struct side *side)
 {
@@ -468,6 +475,7 @@ const struct scenario scenarios[] = {
 	{ "read-stream-with-losses", SROCE_RC, 3, tune_read_lossy_stream },
 	{ "stream-with-losses-between-buildings", SROCE_RC, 3, tune_near_stream },
 	{ "stream-through-queue-of-one-bdp", SROCE_RC, 3, tune_drop_tail },
+	{ "stream-through-queue-of-one-bdp-and-4-ms", SROCE_RC, 3, tune_farther_drop_tail },
 	{ "distant-stream-with-losses", SROCE_RC, 3, tune_distant_stream },
 	{ "distant-read-stream-with-losses", SROCE_RC, 3,
 	  tune_distant_read_stream },

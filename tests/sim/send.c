@@ -101,7 +101,7 @@ static void repeat_packet(struct endpoint *ep, u64 now)
 	sroce_requester_resume(r, end);
 }
 
-/* Packets to a distant peer are paced, and so are the responses to its READs. */
+/* Packets to a peer that is not near are paced, and so are the responses to its READs. */
 static bool waits_for_pace(struct endpoint *ep, u64 now)
 {
 	if (ep->free_at <= now)
@@ -132,7 +132,7 @@ void send_requests(struct endpoint *ep, u64 now)
 
 	if (ep->failed || waits_for_pace(ep, now))
 		return;
-	while (n < ep->burst && !(r->cc.distant && psns >= sroce_cc_burst(&r->cc))) {
+	while (n < ep->burst && !(r->cc.paced && psns >= sroce_cc_burst(&r->cc))) {
 		next = sroce_requester_next(r, &out);
 		assert(!more || follows(&last, &out, next));
 		if (next != SROCE_NEXT_PACKET)

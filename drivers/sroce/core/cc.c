@@ -70,6 +70,13 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)
 	return true;
 }
 
+void sroce_cc_lost_packets(struct sroce_cc *cc, u32 packets)
+{
+	if (cc->distant || !sroce_cc_reduced(cc) || cc->window <= SROCE_LONE_LOSS_WINDOW)
+		return;
+	cc->window = max(cc->window - min(packets, cc->window), SROCE_LONE_LOSS_WINDOW);
+}
+
 /*
  * If flows start together, none meets an empty queue: to each the full one looks like
  * distance.  Then only marks and losses show it.
@@ -141,6 +148,7 @@ void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 	bool reduced = sroce_cc_reduced(cc);
 
 	cc->distant = most > SROCE_WINDOW;
+	cc->paced = rtt->least >= SROCE_PACE_LEAST_NS;
 	/* While a packet is repeated alone, the queue drains. */
 	if (flight)
 		cc->unloaded = rtt->last <= rtt->least + rtt->least / SROCE_UNLOADED;

@@ -25,6 +25,7 @@
  * @unloaded: the last flight took hardly longer than the shortest round trip: no queue is
  *	filled
  * @distant: the window depends on the distance
+ * @paced: packets are sent at a pace
  */
 struct sroce_cc {
 	u32 window;
@@ -39,6 +40,7 @@ struct sroce_cc {
 	bool queued;
 	bool unloaded;
 	bool distant;
+	bool paced;
 };
 
 /* Has a loss made the window smaller? */
@@ -113,18 +115,28 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
 bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight);
 
 /**
- * sroce_cc_pace() - time that a packet takes at the pace of a distant peer
+ * sroce_cc_lost_packets() - the path has lost part of a flight
+ * @cc: state
+ * @packets: packets lost
+ *
+ * A queue that overflows loses the end of a burst.  A window without these packets fits.
+ * The losses of a network are a small part of the window, and hardly reduce it.
+ */
+void sroce_cc_lost_packets(struct sroce_cc *cc, u32 packets);
+
+/**
+ * sroce_cc_pace() - time that a packet takes at the pace of a peer that is not near
  * @cc: state
  * @rtt: round trips
  *
  * A large window that is sent at once, as after a repair, would overflow the queues on
  * the way.
  *
- * Return: ns until the next packet may be sent; 0 if the peer is near.
+ * Return: ns until the next packet may be sent; 0 if packets are not paced.
  */
 static inline u32 sroce_cc_pace(const struct sroce_cc *cc, const struct sroce_rtt *rtt)
 {
-	return cc->distant ? rtt->smooth / (SROCE_PACE_FACTOR * cc->window) : 0;
+	return cc->paced ? rtt->smooth / (SROCE_PACE_FACTOR * cc->window) : 0;
 }
 
 /* @packets have been acknowledged. */

@@ -468,6 +468,8 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 		sroce_cc_congested(&r->cc, r->flight);
 	else if (!p->slowed)
 		p->slowed = sroce_cc_lost_many(&r->cc, p->losses, p->flight);
+	if (!p->slowed)
+		sroce_cc_lost_packets(&r->cc, packets);
 }
 
 /*

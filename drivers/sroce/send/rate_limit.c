@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Rate limit of a QP, and the pace of packets to a distant peer: each burst is
+ * Rate limit of a QP, and the pace of packets to a peer that is not near: each burst is
  * followed by a pause, as long as its packets take at that rate.
  */
 #include "../core/params.h"

@@ -5,10 +5,10 @@
 #include "../net/burst.h"
 #include "../queue/qp.h"
 
-/* Has the QP a limit, or are its packets paced because the peer is distant? */
+/* Has the QP a limit, or are its packets paced because the peer is not near? */
 static inline bool sroce_rate_limited(const struct sroce_qp *qp)
 {
-	return qp->sq.rate.kbps || qp->sq.req.cc.distant;
+	return qp->sq.rate.kbps || qp->sq.req.cc.paced;
 }
 
 /* Slow path of sroce_rate_held(): the QP has a limit. */

@@ -316,8 +316,8 @@ static bool may_transmit(struct sroce_qp *qp)
 }
 
 /*
- * The responses to READs from a distant peer are paced, too: there a READ request counts
- * as the packets that it asks for.
+ * The responses to READs are paced, too: then a READ request counts as the packets that
+ * it asks for.
  */
 static bool burst_is_full(const struct sroce_qp *qp, const struct sroce_burst *burst)
 {
@@ -325,7 +325,7 @@ static bool burst_is_full(const struct sroce_qp *qp, const struct sroce_burst *b
 	u32 most = sroce_cc_burst(cc);
 
 	return burst->packets >= most ||
-	       (unlikely(cc->distant) && burst->packets && qp->sq.rate.psns >= most);
+	       (unlikely(cc->paced) && burst->packets && qp->sq.rate.psns >= most);
 }
 
 /*

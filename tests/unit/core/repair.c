@@ -146,7 +146,7 @@ TEST(repair, nak_after_probe_is_one_loss)
 	sroce_requester_probed(&s.r);
 	handle_response(ack(1, NAK));
 	EQUAL(s.r.repair.losses, 1);
-	EQUAL(s.r.cc.window, 512 / 2);
+	EQUAL(s.r.cc.window, 512 / 2 - 1);
 	SEND(&s, SROCE_WRITE_MIDDLE, 1);
 	expect_stop(SROCE_NEXT_NOTHING);
 }
@@ -233,11 +233,27 @@ TEST(repair, single_loss_halves_large_window)
 {
 	send_stream(512);
 	handle_response(ack(5, NAK));
-	EQUAL(s.r.cc.window, 256);
-	/* Further losses in the same round trip do not reduce the window again. */
+	EQUAL(s.r.cc.window, 256 - 1);
+	/* Further losses in the same round trip do not halve the window again. */
 	send_all(&s);
 	handle_response(ack(50, NAK));
-	EQUAL(s.r.cc.window, 258);
+	EQUAL(s.r.cc.window, 258 - 2);
+}
+
+/* The path has carried the rest of the flight. */
+TEST(repair, window_shrinks_by_lost_packets)
+{
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 512);
+	cc.window = 190;
+	sroce_cc_lost_packets(&cc, 25);
+	EQUAL(cc.window, 165);
+	sroce_cc_lost_packets(&cc, 1000);
+	EQUAL(cc.window, 64);
+	cc.window = 32;
+	sroce_cc_lost_packets(&cc, 1);
+	EQUAL(cc.window, 32);
 }
 
 TEST(repair, many_losses_in_round_trip_are_congestion)
