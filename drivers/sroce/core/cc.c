@@ -87,6 +87,16 @@ static bool was_cut_lately(const struct sroce_cc *cc)
 }
 
 /*
+ * After a reduction other flows may have their share of the path, even if no queue is
+ * filled.
+ */
+static bool may_grow_fast(const struct sroce_cc *cc)
+{
+	return cc->unloaded && is_calm(cc) &&
+	       cc->since_cut >= SROCE_STEADY_WINDOWS * cc->window;
+}
+
+/*
  * Near the capacity of the path, growing by more than one packet per round trip would
  * overflow its queue.  The estimated capacity is too small if the window is: then no
  * queue is filled, and nothing is lost.  With a distant peer, growing by one would take
@@ -96,8 +106,8 @@ static u32 acks_to_grow(const struct sroce_cc *cc)
 {
 	if (cc->distant)
 		return cc->queued || was_cut_lately(cc) ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
-	return cc->window < 2 * cc->bdp && !(cc->unloaded && is_calm(cc)) ?
-	       SROCE_SLOW_ACKS : SROCE_WINDOW_ACKS;
+	return cc->window < 2 * cc->bdp && !may_grow_fast(cc) ? SROCE_SLOW_ACKS :
+								SROCE_WINDOW_ACKS;
 }
 
 /*

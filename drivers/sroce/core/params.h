@@ -29,6 +29,11 @@
 #define SROCE_CALM_WINDOWS	3
 #define SROCE_LONE_LOSSES	16
 /*
+ * With a near peer, the window grows slowly for this many windows after congestion has
+ * reduced it: beside TCP the path is shared then.  Row "RED", "WRITE and TCP".
+ */
+#define SROCE_STEADY_WINDOWS	16
+/*
  * ns: a round trip that is longer than twice the shortest one plus this has met a
  * queue.  Rows "drop tail" and "RED".
  */

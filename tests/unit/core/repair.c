@@ -173,6 +173,7 @@ TEST(repair, loss_without_queue_leaves_window)
 
 	sroce_cc_init(&cc, 512);
 	cc.window = 100;
+	cc.since_cut = 4000;
 	sroce_cc_rtt(&cc, &rtt, 90);
 	CHECK(cc.unloaded);
 	EQUAL(cc.bdp, 90);
@@ -238,6 +239,27 @@ TEST(repair, single_loss_halves_large_window)
 	send_all(&s);
 	handle_response(ack(50, NAK));
 	EQUAL(s.r.cc.window, 258 - 2);
+}
+
+/* Other flows may need the path, although no queue is filled. */
+TEST(repair, window_grows_slowly_after_congestion)
+{
+	struct sroce_rtt rtt = { .smooth = 1200000, .least = 1000000, .last = 1000000 };
+	struct sroce_cc cc;
+	u32 i;
+
+	sroce_cc_init(&cc, 512);
+	cc.window = 100;
+	sroce_cc_rtt(&cc, &rtt, 90);
+	sroce_cc_congested(&cc, 100);
+	EQUAL(cc.window, 75);
+	for (i = 0; i < 14; i++)
+		sroce_cc_acked(&cc, cc.window);
+	CHECK(cc.unloaded);
+	EQUAL(cc.window, 75 + 14);
+	for (i = 0; i < 14; i++)
+		sroce_cc_acked(&cc, cc.window);
+	CHECK(cc.window > 75 + 2 * 14);
 }
 
 /* The path has carried the rest of the flight. */
