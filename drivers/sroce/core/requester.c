@@ -464,9 +464,11 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 		sroce_cc_lost(&r->cc, r->flight, r->reads);
 	}
 	p->losses += packets;
-	if (p->peer == SROCE_PEER_DROPS)
+	if (p->peer == SROCE_PEER_DROPS) {
 		sroce_cc_congested(&r->cc, r->flight);
-	else if (!p->slowed)
+		return;
+	}
+	if (!p->slowed)
 		p->slowed = sroce_cc_lost_many(&r->cc, p->losses, p->flight);
 	if (!p->slowed)
 		sroce_cc_lost_packets(&r->cc, packets);

@@ -278,6 +278,15 @@ TEST(repair, window_shrinks_by_lost_packets)
 	EQUAL(cc.window, 32);
 }
 
+/* If the peer drops packets behind a gap, the number of losses does not matter. */
+TEST(repair, loss_of_peer_that_drops_takes_a_quarter)
+{
+	send_stream(512);
+	s.r.repair.peer = SROCE_PEER_DROPS;
+	sroce_requester_lost(&s.r, 1);
+	EQUAL(s.r.cc.window, 512 / 2 * 3 / 4);
+}
+
 TEST(repair, many_losses_in_round_trip_are_congestion)
 {
 	u32 psn;
