@@ -12,7 +12,6 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
-#include <rdma/ib_cache.h>
 #include "../net/ah.h"
 #include "../net/cnp.h"
 #include "../net/gso.h"
@@ -20,6 +19,7 @@
 #include "../net/loopback.h"
 #include "../net/mcast.h"
 #include "../net/pkey.h"
+#include "../net/rx_gid.h"
 #include "../net/rx_headers.h"
 #include "../net/rx_packet.h"
 #include "../net/rx_route.h"
@@ -106,124 +106,14 @@ static void run_end(struct run *run)
 	run->bytes = 0;
 }
 
-static void packet_addresses(const struct sroce_rx *rx, struct in6_addr *from,
-			     struct in6_addr *to)
-{
-	if (rx->ipv4) {
-		const struct iphdr *ip = (const struct iphdr *)rx->ip;
-
-		ipv6_addr_set_v4mapped(ip->saddr, from);
-		ipv6_addr_set_v4mapped(ip->daddr, to);
-	} else {
-		const struct ipv6hdr *ip = (const struct ipv6hdr *)rx->ip;
-
-		*from = ip->saddr;
-		*to = ip->daddr;
-	}
-}
-
-/*
- * Link-local addresses are unique per link only.  If a host has the same one on
- * several links, the netdev tells them apart.
- */
-static bool is_link_local(const struct in6_addr *addr)
-{
-	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
-}
-
-/*
- * Netdev that has the address, below a VRF; NULL if it is gone.  Context: RCU.
- */
-static struct net_device *rx_ndev(const struct sroce_rx *rx)
-{
-	int slave = 0;
-
-	if (!rx->looped)
-		slave = rx->ipv4 ? inet_sdif(rx->skb) : inet6_sdif(rx->skb);
-	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->ndev;
-}
-
-static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
-{
-	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
-
-	return !IS_ERR(ndev) && net_eq(dev_net(ndev), net);
-}
-
-/*
- * Find the device's GID with address @to in the namespace of the packet.
- * Returns a reference or NULL.  Context: RCU.
- */
-static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
-					  const struct sroce_rx *rx,
-					  const struct in6_addr *to)
-{
-	const struct ib_gid_attr *attr;
-	struct net_device *ndev = NULL;
-
-	if (is_link_local(to)) {
-		ndev = rx_ndev(rx);
-		/* With NULL any netdev would match. */
-		if (!ndev)
-			return NULL;
-	}
-	attr = rdma_find_gid_by_port(&dev->ib, (const union ib_gid *)to,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
-				     ndev);
-	if (IS_ERR(attr))
-		return NULL;
-	if (in_namespace(attr, rx->net))
-		return attr;
-	rdma_put_gid_attr(attr);
-	return NULL;
-}
-
-/* Is the packet sent to an address of the device in its namespace? */
-static bool is_ours(struct sroce_device *dev, const struct sroce_rx *rx)
-{
-	const struct ib_gid_attr *attr;
-	struct in6_addr from, to;
-
-	packet_addresses(rx, &from, &to);
-	rcu_read_lock();
-	attr = find_gid(dev, rx, &to);
-	if (attr)
-		rdma_put_gid_attr(attr);
-	rcu_read_unlock();
-	return attr;
-}
-
-/*
- * VLAN ID of the GID, with which the RDMA core looks up the GID for a response.
- * The tag of the packet is not suitable: a bridge or macvlan above the VLAN may
- * have the GID.
- */
-static u16 gid_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
-{
-	const struct ib_gid_attr *attr;
-	u16 vlan_id = SROCE_NO_VLAN;
-	struct in6_addr from, to;
-
-	packet_addresses(rx, &from, &to);
-	rcu_read_lock();
-	attr = find_gid(dev, rx, &to);
-	if (attr) {
-		if (rdma_read_gid_l2_fields(attr, &vlan_id, NULL))
-			vlan_id = SROCE_NO_VLAN;
-		rdma_put_gid_attr(attr);
-	}
-	rcu_read_unlock();
-	return vlan_id;
-}
-
 /* Bottom halves are off, which implies RCU. */
 static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
 {
 	struct net_device *ndev;
 
-	if (rx->looped || !is_link_local(&av->saddr))
+	if (rx->looped || !sroce_rx_link_local(&av->saddr))
 		return true;
-	ndev = rx_ndev(rx);
+	ndev = sroce_rx_ndev(rx);
 	return ndev && sroce_av_ndev(av) == ndev;
 }
 
@@ -255,7 +145,7 @@ static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 	/* The QP was found by its group address. */
 	if (rx->pkt.qpn == SROCE_QPN_MULTICAST)
 		return true;
-	return sroce_qp_connected(qp) ? from_peer(qp, rx) : is_ours(qp->dev, rx);
+	return sroce_qp_connected(qp) ? from_peer(qp, rx) : sroce_rx_is_ours(qp->dev, rx);
 }
 
 static void run_lock(struct run *run, const struct sroce_rx *rx)
@@ -319,7 +209,7 @@ static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 
 static bool gsi_matches(struct sroce_qp *qp, void *arg)
 {
-	return is_ours(qp->dev, arg);
+	return sroce_rx_is_ours(qp->dev, arg);
 }
 
 /* Find the QP of a packet and start a run for it. */
@@ -366,7 +256,7 @@ static void accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
 		return;
 	run_lock(run, rx);
 	if (qp->type == IB_QPT_GSI)
-		rx->vlan_id = gid_vlan(qp->dev, rx);
+		rx->vlan_id = sroce_rx_vlan(qp->dev, rx);
 	if (!run->accepted) {
 		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
 		return;
@@ -413,19 +303,28 @@ static u64 check_icrcs(struct arrival *a)
 				min(a->left, BATCH * a->size));
 }
 
-/* The next packet of @a, at @reader; the headers are not parsed yet. */
-static void set_rx(struct sroce_rx *rx, const struct arrival *a,
+/* A packet of @skb, at @reader; the headers are not parsed yet. */
+static void set_rx(struct sroce_rx *rx, struct net *net, const struct sk_buff *skb,
 		   struct sroce_reader *reader, u32 len)
 {
 	rx->payload = reader;
-	rx->net = a->net;
-	rx->ndev = a->skb->dev;
-	rx->skb = a->skb;
-	rx->looped = a->looped;
-	rx->ip = a->ip;
-	rx->ipv4 = sroce_ip_is_v4(a->ip);
-	rx->id_ahead = a->index * a->id_step;
+	rx->net = net;
+	rx->ndev = skb->dev;
+	rx->skb = skb;
+	rx->looped = false;
+	rx->ip = skb_network_header(skb);
+	rx->ipv4 = sroce_ip_is_v4(rx->ip);
+	rx->id_ahead = 0;
 	rx->len = len;
+}
+
+/* The next packet of @a. */
+static void set_next_rx(struct sroce_rx *rx, const struct arrival *a,
+			struct sroce_reader *reader, u32 len)
+{
+	set_rx(rx, a->net, a->skb, reader, len);
+	rx->looped = a->looped;
+	rx->id_ahead = a->index * a->id_step;
 }
 
 /*
@@ -471,10 +370,9 @@ static bool deliver_to_group(struct sroce_rx *rx)
 	struct in6_addr from, to;
 	u32 found;
 
-	packet_addresses(rx, &from, &to);
+	sroce_rx_addresses(rx, &from, &to);
 	rcu_read_lock();
-	found = sroce_mcast_for_each(rx_ndev(rx), &to, deliver_to_member,
-				     rx);
+	found = sroce_mcast_for_each(sroce_rx_ndev(rx), &to, deliver_to_member, rx);
 	rcu_read_unlock();
 	return found;
 }
@@ -512,7 +410,7 @@ static void check_order(struct arrival *a)
 
 	if (a->looped || a->left <= a->size)
 		return;
-	set_rx(&rx, a, &reader, a->size);
+	set_next_rx(&rx, a, &reader, a->size);
 	if (open_packet(&a->run, &rx, false, &why) &&
 	    transport_matches(a->run.qp, &rx))
 		run_lock(&a->run, &rx);
@@ -569,7 +467,7 @@ static void deliver_all(struct arrival *a)
 			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
 		} else {
 			reader = a->reader;
-			set_rx(&rx, a, &reader, len);
+			set_next_rx(&rx, a, &reader, len);
 			deliver_packet(&a->run, &rx, intact);
 			sroce_reader_copy(&a->reader, NULL, len);
 		}
@@ -636,15 +534,7 @@ static void receive_short(struct net *net, struct sk_buff *skb)
 	__le32 right = sroce_icrc_alone(ip, len);
 	struct sroce_rx rx __uninitialized;
 
-	rx.payload = &reader;
-	rx.net = net;
-	rx.ndev = skb->dev;
-	rx.skb = skb;
-	rx.looped = false;
-	rx.ip = ip;
-	rx.ipv4 = true;
-	rx.id_ahead = 0;
-	rx.len = len;
+	set_rx(&rx, net, skb, &reader, len);
 	deliver_packet(&run, &rx, !memcmp(bth + len - sizeof(right), &right,
 					  sizeof(right)));
 	run_end(&run);

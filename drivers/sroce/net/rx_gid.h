@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
+#ifndef SROCE_RX_GID_H
+#define SROCE_RX_GID_H
+
+#include <net/ipv6.h>
+#include "../base/sroce.h"
+#include "rx_packet.h"
+
+/*
+ * Link-local addresses are unique per link only.  If a host has the same one on
+ * several links, the netdev tells them apart.
+ */
+static inline bool sroce_rx_link_local(const struct in6_addr *addr)
+{
+	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
+}
+
+/* IPv4 addresses are mapped to IPv6.  Context: any. */
+void sroce_rx_addresses(const struct sroce_rx *rx, struct in6_addr *from,
+			struct in6_addr *to);
+
+/* Netdev that has the address, below a VRF; NULL if it is gone.  Context: RCU. */
+struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
+
+/* Is the packet sent to an address of the device in its namespace?  Context: any. */
+bool sroce_rx_is_ours(struct sroce_device *dev, const struct sroce_rx *rx);
+
+/**
+ * sroce_rx_vlan() - VLAN ID of the GID, with which the RDMA core finds it for a response
+ * @dev: the device
+ * @rx: the packet
+ *
+ * The tag of the packet is not suitable: a bridge or macvlan above the VLAN may have the
+ * GID.
+ *
+ * Context: any.
+ * Return: VLAN ID or SROCE_NO_VLAN.
+ */
+u16 sroce_rx_vlan(struct sroce_device *dev, const struct sroce_rx *rx);
+
+#endif /* SROCE_RX_GID_H */
