@@ -11,10 +11,10 @@
 /* Offset of the BTH in the headers. */
 #define BTH	(SROCE_ICRC_IPV4_BYTES + SROCE_ICRC_UDP_BYTES)
 
-/* The bytes that differ from packet to packet: identification, then PSN. */
+/* Offsets of the bytes that differ from packet to packet, ascending: identification, PSN. */
 static const u8 places[] = { 4, 5, BTH + 9, BTH + 10, BTH + 11 };
 
-/* What such a byte adds to the CRC of the headers. */
+/* By such a byte and its value: the change of the CRC of the headers, if the byte was 0. */
 static u32 adds[sizeof(places)][256];
 
 /* Ones where headers have to be equal. */
@@ -55,6 +55,7 @@ void sroce_icrc_known_init(void)
 
 	for (i = 0; i < sizeof(places); i++)
 		for (byte = 0; byte < 256; byte++) {
+			/* The CRC begins here, so earlier places do not matter. */
 			zeros[places[i]] = byte;
 			adds[i][byte] = sroce_crc32(0, zeros + places[i],
 						    sizeof(zeros) - places[i]);

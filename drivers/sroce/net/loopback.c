@@ -84,18 +84,20 @@ static bool loop_begin(struct sroce_loopback *loop)
 }
 
 /*
- * What another CPU queues is seen here, or that CPU sees in loop_begin() that the
- * delivery has ended.
+ * Returns true if the delivery ends.  The queue is checked under the lock: if a packet is
+ * queued later, loop_begin() finds @running false.
  */
 static bool loop_end(struct sroce_loopback *loop, u32 budget)
 {
+	bool more;
+
 	if (budget && !sroce_loopback_empty(loop))
 		return false;
 	spin_lock(&loop->queue.lock);
-	loop->running = budget && !sroce_loopback_empty(loop);
-	budget = loop->running;
+	more = budget && !sroce_loopback_empty(loop);
+	loop->running = more;
 	spin_unlock(&loop->queue.lock);
-	return !budget;
+	return !more;
 }
 
 /* Responses that a delivery causes go to the end of the queue. */

@@ -48,7 +48,7 @@ struct sroce_looped {
  * @work: delivers bursts that exceed the budget
  * @packets: ring of SROCE_LOOPBACK_SHORT short packets, which are older than all
  *	bursts in @queue
- * @head: index of the next packet to deliver; written by who has set @running
+ * @head: index of the next packet to deliver; written while @running is set
  * @tail: index of the next packet to queue; written by the CPU
  */
 struct sroce_loopback {

@@ -374,7 +374,7 @@ static int transmit_loopback(struct sroce_burst *burst, struct sk_buff *skb)
 	return err;
 }
 
-/* The addresses; nobody reads the rest of the IP header. */
+/* Only version and addresses are read. */
 static void set_looped_ip(struct sroce_looped *looped, const struct sroce_av *av)
 {
 	looped->rx.ip = (const u8 *)&looped->ipv6;
