@@ -167,6 +167,27 @@ TEST(rtx, repaired_packet_is_sampled)
 	EQUAL(x.rtt.smooth, 1800 * US);
 }
 
+/* A probe between the repairs of a run does not hide what was repeated before it. */
+TEST(rtx, packet_repeated_before_probe_is_not_sampled)
+{
+	start(8, 67 * MS, 0);
+	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
+	acked(1, 2 * MS);
+	sroce_rtx_resent(&x, &s.r, 3 * MS);
+	sroce_rtx_repaired(&x, &s.r, 3 * MS);
+	CHECK(sroce_completer_repair(&s.r));
+	s.r.repair.end = 5;
+	send_all(&s);
+	EQUAL(s.r.repair.repeated, 5);
+	sroce_rtx_probe(&x, &s.r, 6 * MS);
+	CHECK(sroce_psn_before(s.r.repair.repeated, 5));
+	/* The peer reports packet 3 when it fills the gap before: the first copy follows. */
+	acked(3, 7 * MS);
+	sroce_rtx_resent(&x, &s.r, 7 * MS);
+	sroce_rtx_repaired(&x, &s.r, 7 * MS);
+	CHECK(!x.sampling_repair);
+}
+
 TEST(rtx, probe_of_read_rewinds)
 {
 	sender_init(&s, 0);
