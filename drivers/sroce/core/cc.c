@@ -37,6 +37,15 @@ static bool is_congestion(struct sroce_cc *cc)
 	return is_calm(cc) || ++cc->lone > SROCE_LONE_LOSSES;
 }
 
+/*
+ * Several flows share a queue fairly only if all of them are reduced.  To a near peer
+ * without pacing, bursts of the flow itself make a queue.
+ */
+static bool meets_queue(const struct sroce_cc *cc)
+{
+	return cc->paced && !cc->distant && !cc->unloaded;
+}
+
 void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 {
 	u32 least = max(cc->bdp, SROCE_LONE_LOSS_WINDOW);
@@ -47,7 +56,7 @@ void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 	if (!cc->rate && !sroce_cc_reduced(cc))
 		cc->window = min(cc->window, SROCE_FIRST_LOSS_WINDOW);
 	else if (cc->queued ||
-		 (cc->window < SROCE_SMALL_WINDOW && is_congestion(cc)))
+		 ((cc->window < SROCE_SMALL_WINDOW || meets_queue(cc)) && is_congestion(cc)))
 		sroce_cc_congested(cc, flight);
 	else if (!cc->distant && !cc->unloaded && cc->window > least)
 		cc->window = max(cc->window / 2, least);

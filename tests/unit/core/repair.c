@@ -191,8 +191,26 @@ TEST(repair, loss_without_queue_leaves_window)
 	CHECK(cc.unloaded);
 	sroce_cc_rtt(&cc, &rtt, 144);
 	CHECK(!cc.unloaded);
+	/* With pacing it is the queue of all flows, and a loss reduces the window by a quarter. */
+	CHECK(cc.paced);
 	sroce_cc_lost(&cc, 100, false);
-	EQUAL(cc.window, 90);
+	EQUAL(cc.window, 75);
+}
+
+/* Bursts that are not paced make a queue themselves: the BDP is kept. */
+TEST(repair, loss_without_pacing_leaves_bdp)
+{
+	struct sroce_rtt rtt = { .smooth = 900000, .least = 500000, .last = 800000 };
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 512);
+	cc.window = 300;
+	sroce_cc_rtt(&cc, &rtt, 290);
+	CHECK(!cc.paced);
+	EQUAL(cc.bdp, 181);
+	cc.since_loss = 4000;
+	sroce_cc_lost(&cc, 290, false);
+	EQUAL(cc.window, 181);
 }
 
 /* Send a long message, limited by @window, to a peer that holds packets. */
