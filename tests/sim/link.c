@@ -52,11 +52,11 @@ static bool has_room(struct link *link, u64 *now)
 {
 	if (!link->serial)
 		return true;
-	link->busy = max(link->busy, *now);
-	if (link->busy - *now > (u64)link->queue * link->serial)
+	*link->sender = max(*link->sender, *now);
+	if (*link->sender - *now > (u64)link->queue * link->serial)
 		return false;
-	link->busy += link->serial;
-	*now = link->busy;
+	*link->sender += link->serial;
+	*now = *link->sender;
 	return true;
 }
 

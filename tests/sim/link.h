@@ -28,7 +28,8 @@ struct frame {
  * @batch: arrivals are a multiple of this, so that bursts form
  * @serial: time that it takes for each frame, one after another; or 0
  * @queue: frames that wait for this at most; more are lost
- * @busy: until then
+ * @busy: until then the sender of the frames is busy
+ * @sender: &link.busy of the link whose sender and queue this one uses
  * @dead: nothing comes through any more
  * @first: the frame that arrives next
  * @last: the latest
@@ -48,6 +49,7 @@ struct link {
 	u32 serial;
 	u32 queue;
 	u64 busy;
+	u64 *sender;
 	bool dead;
 	struct frame *first;
 	struct frame *last;

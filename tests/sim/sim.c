@@ -19,26 +19,35 @@ struct totals {
 	u64 time;
 };
 
+static void count(struct world *w, struct totals *totals)
+{
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		totals->frames += w->sides[i].link.frames;
+		totals->resent += w->sides[i].ep.resent;
+		totals->repairs += w->sides[i].ep.repairs;
+		totals->probes += w->sides[i].ep.probes;
+		totals->timeouts += w->sides[i].ep.timeouts;
+	}
+	world_free(w);
+}
+
 static bool one(const struct scenario *scenario, u64 seed,
 		struct totals *totals)
 {
-	static struct world w;
-	bool ok = world_run(&w, scenario, seed);
+	static struct world worlds[MOST_FLOWS];
+	bool ok = scenario->flows ? shares_run(worlds, scenario, seed) :
+				    world_run(worlds, scenario, seed);
 	u32 i;
 
 	if (!ok)
 		printf("# seed %llu: %s (make -C tests/sim run SCENARIO=%s SEED=%llu)\n",
-		       (unsigned long long)seed, w.wrong, scenario->name,
+		       (unsigned long long)seed, worlds->wrong, scenario->name,
 		       (unsigned long long)seed);
-	for (i = 0; i < 2; i++) {
-		totals->frames += w.sides[i].link.frames;
-		totals->resent += w.sides[i].ep.resent;
-		totals->repairs += w.sides[i].ep.repairs;
-		totals->probes += w.sides[i].ep.probes;
-		totals->timeouts += w.sides[i].ep.timeouts;
-	}
-	totals->time += w.now;
-	world_free(&w);
+	totals->time += worlds->now;
+	for (i = 0; i < max(scenario->flows, 1u); i++)
+		count(&worlds[i], totals);
 	return ok;
 }
 

@@ -30,6 +30,7 @@ static void init_link(struct world *w, struct link *link, const char *name)
 	static const u32 batches[] = { 1, 1000, 5000, 20000 };
 
 	link->name = name;
+	link->sender = &link->busy;
 	link->rng = &w->rng;
 	link->delay = rng_between(&w->rng, 1000, 20000);
 	link->jitter = rng_between(&w->rng, 0, 5000);
@@ -104,7 +105,7 @@ static u32 round_up(u32 n)
 	return power;
 }
 
-static void setup(struct world *w, const struct scenario *scenario, u64 seed)
+void world_setup(struct world *w, const struct scenario *scenario, u64 seed)
 {
 	u32 i, most;
 
@@ -195,7 +196,7 @@ static void hold(struct world *w, struct side *side, u64 now)
 	}
 }
 
-static u64 next_event(const struct world *w)
+u64 world_next(const struct world *w)
 {
 	u64 at = NEVER;
 	u32 i;
@@ -212,10 +213,11 @@ static u64 next_event(const struct world *w)
 	return at;
 }
 
-static void step(struct world *w, u64 now)
+void world_step(struct world *w, u64 now)
 {
 	u32 i;
 
+	w->now = now;
 	for (i = 0; i < 2; i++) {
 		struct side *side = &w->sides[i];
 
@@ -237,19 +239,23 @@ static bool finished(const struct side *side)
 				   side->ep.req.in.head == side->ep.req.in.tail);
 }
 
+bool world_finished(const struct world *w)
+{
+	return finished(&w->sides[0]) && finished(&w->sides[1]);
+}
+
 static bool run(struct world *w)
 {
 	u32 steps;
 	u64 now = 0;
 
 	for (steps = 0; steps < MOST_STEPS; steps++) {
-		now = next_event(w);
+		now = world_next(w);
 		if (now > LIMIT)
 			break;
-		w->now = now;
-		step(w, now);
+		world_step(w, now);
 	}
-	if (!finished(&w->sides[0]) || !finished(&w->sides[1]))
+	if (!world_finished(w))
 		return wrong(w, now == NEVER ? "deadlock" : "no progress");
 	if (w->now > w->by)
 		return wrong(w, "%llu virtual us", (unsigned long long)w->now / 1000);
@@ -260,7 +266,7 @@ static bool run(struct world *w)
 
 bool world_run(struct world *w, const struct scenario *scenario, u64 seed)
 {
-	setup(w, scenario, seed);
+	world_setup(w, scenario, seed);
 	return run(w) && verify(w);
 }
 

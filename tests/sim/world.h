@@ -8,6 +8,8 @@
 
 #include "endpoint.h"
 
+#define MOST_FLOWS	8
+
 #define CELLS	8	/* atomics work on these, at the start of memory */
 
 /* How a run must end. */
@@ -108,6 +110,8 @@ struct world {
  * @seeds: how many runs a check makes
  * @tune: changes the defaults before the programs are written
  * @spoil: changes the programs
+ * @flows: if not 0: as many connections share the link; at most MOST_FLOWS
+ * @within: percent by which the share of a flow may differ from the mean
  */
 struct scenario {
 	const char *name;
@@ -115,12 +119,18 @@ struct scenario {
 	u32 seeds;
 	void (*tune)(struct world *w);
 	void (*spoil)(struct world *w);
+	u32 flows;
+	u32 within;
 };
 
 extern const struct scenario scenarios[];
 
-/* world.c */
+/* world.c: a run, or its parts for a caller that runs several worlds together */
 bool world_run(struct world *w, const struct scenario *scenario, u64 seed);
+void world_setup(struct world *w, const struct scenario *scenario, u64 seed);
+u64 world_next(const struct world *w);
+void world_step(struct world *w, u64 now);
+bool world_finished(const struct world *w);
 void world_free(struct world *w);
 bool wrong(struct world *w, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -128,6 +138,9 @@ bool wrong(struct world *w, const char *format, ...)
 /* program.c */
 void program_write(struct world *w, u32 most);
 void program_model(struct world *w);
+
+/* shares.c: scenarios with flows; what is wrong is in the first world */
+bool shares_run(struct world *flows, const struct scenario *scenario, u64 seed);
 
 /* verify.c */
 bool verify(struct world *w);
