@@ -55,17 +55,17 @@ static int store_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 static void complete_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	bool imm = rx->pkt.op->headers & SROCE_IMMDT;
-	struct sroce_cqe cqe = {
-		.byte_len = SROCE_GRH_BYTES + rx->pkt.payload,
-		.imm_data = imm ? rx->pkt.imm : 0,
-		.src_qp = rx->pkt.src_qpn,
-		.flags = SROCE_CQE_GRH | (imm ? SROCE_CQE_WITH_IMM : 0) |
-			 (rx->ipv4 ? SROCE_CQE_IPV4 : SROCE_CQE_IPV6) |
-			 (rx->pkt.solicited ? SROCE_CQE_SOLICITED : 0),
-		.sl = rx->ipv4 ? 2 : 1,
-	};
+	struct sroce_cqe cqe __uninitialized;
 	u16 index;
 
+	sroce_cqe_begin(&cqe);
+	cqe.byte_len = SROCE_GRH_BYTES + rx->pkt.payload;
+	cqe.imm_data = imm ? rx->pkt.imm : 0;
+	cqe.src_qp = rx->pkt.src_qpn;
+	cqe.flags = SROCE_CQE_GRH | (imm ? SROCE_CQE_WITH_IMM : 0) |
+		    (rx->ipv4 ? SROCE_CQE_IPV4 : SROCE_CQE_IPV6) |
+		    (rx->pkt.solicited ? SROCE_CQE_SOLICITED : 0);
+	cqe.sl = rx->ipv4 ? 2 : 1;
 	if (qp->type == IB_QPT_GSI) {
 		index = sroce_pkey_find(qp->dev, rx->pkt.pkey);
 		/* The P_Key was in the table when the packet was checked. */
