@@ -292,6 +292,36 @@ static void listed(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * A receive buffer begins before its region, in the page that the datagram before it has
+ * used.
+ */
+static void before_region(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	struct ibv_sge sge = { .length = 600 };
+	struct ibv_mr *mr;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	memset(pair.b.buf, 0, 4096);
+	mr = ibv_reg_mr(pair.b.pd, pair.b.buf + 1024, 2048, IBV_ACCESS_LOCAL_WRITE);
+	REQUIRE(CHECK(mr));
+	sge.lkey = mr->lkey;
+	sge.addr = (uintptr_t)pair.b.buf + 1024 + 1000;
+	CHECK_CALL(post_recv_sge(&pair.b, ~0ull, &sge, 1), 0);
+	sge.addr = (uintptr_t)pair.b.buf + 1024 - 8;
+	CHECK_CALL(post_recv_sge(&pair.b, ~1ull, &sge, 1), 0);
+	post_list(&pair, &d);
+	arrives(&pair, 0, &d);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = ~1ull,
+	       .status = IBV_WC_LOC_PROT_ERR);
+	CHECK(!pair.b.buf[1024 - 8] && !pair.b.buf[1024 - 1] && !pair.b.buf[1024]);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
+}
+
 /* Many in a row, each with its own contents, none lost on one machine. */
 static void stream(const void *arg)
 {
@@ -319,6 +349,7 @@ GROUP(datagram)
 		{ "UD: all sizes, immediate data, inline", sizes },
 		{ "UD: GRH in front of the data", grh },
 		{ "UD: GRHs of datagrams that were posted as a list", listed },
+		{ "UD: a receive buffer begins before its region", before_region },
 		{ "UD: reply to the sender of a datagram", answer },
 		{ "UD: wrong Q_Key", wrong_qkey },
 		{ "UD: a Q_Key with the highest bit set means the sender's own",
