@@ -41,8 +41,9 @@ static int set_inline(const struct sroce_sq *sq, struct sroce_sqe *sqe,
 	return err;
 }
 
-static int set_payload(const struct sroce_sq *sq, struct sroce_sqe *sqe,
-		       const struct ibv_send_wr *wr)
+static inline int set_payload(const struct sroce_sq *sq,
+			      struct sroce_sqe *sqe,
+			      const struct ibv_send_wr *wr)
 {
 	if (wr->send_flags & IBV_SEND_INLINE)
 		return set_inline(sq, sqe, wr);
@@ -119,27 +120,51 @@ static bool is_local(enum ibv_wr_opcode opcode)
 	return opcode == IBV_WR_LOCAL_INV || opcode == IBV_WR_BIND_MW;
 }
 
-static int sqe_fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
-		    const struct ibv_send_wr *wr)
-{
-	unsigned int flags = wr->send_flags;
+/* Opcodes with immediate data, with a key to invalidate, or without payload. */
+#define OTHER_OPCODES						\
+	(1u << IBV_WR_RDMA_WRITE_WITH_IMM | 1u << IBV_WR_SEND_WITH_IMM |	\
+	 1u << IBV_WR_SEND_WITH_INV | 1u << IBV_WR_LOCAL_INV |	\
+	 1u << IBV_WR_BIND_MW)
 
-	if (unlikely(!sq_can_send(&qp->sq, wr->opcode)))
-		return unsupported_errno(wr->opcode);
-	if (unlikely(flags & ~SROCE_WR_ALL_FLAGS))
-		return EINVAL;
-	if (wr->opcode == IBV_WR_BIND_MW && !may_bind(wr))
-		return EINVAL;
-	if (unlikely(is_local(wr->opcode)))
-		flags &= ~IBV_SEND_INLINE;
-	sqe_begin(sqe, wr->wr_id, wr->opcode, flags | qp->sq.all_flags,
-		  imm_of(wr));
+static inline void set_operands(const struct sroce_qp *qp, struct sroce_sqe *sqe,
+				const struct ibv_send_wr *wr)
+{
 	set_target(qp, sqe, wr);
 	if (unlikely(qp->sq.xrc))
 		sqe_srqn(sqe, wr->qp_type.xrc.remote_srqn);
+}
+
+/* Of OTHER_OPCODES. */
+static int fill_other(const struct sroce_qp *qp, struct sroce_sqe *sqe,
+		      const struct ibv_send_wr *wr)
+{
+	unsigned int flags = wr->send_flags;
+
+	if (wr->opcode == IBV_WR_BIND_MW && !may_bind(wr))
+		return EINVAL;
+	if (is_local(wr->opcode))
+		flags &= ~IBV_SEND_INLINE;
+	sqe_begin(sqe, wr->wr_id, wr->opcode, flags | qp->sq.all_flags,
+		  imm_of(wr));
+	set_operands(qp, sqe, wr);
 	/* No payload, whatever the rest of the request contains. */
-	if (unlikely(is_local(wr->opcode)))
+	if (is_local(wr->opcode))
 		return 0;
+	return set_payload(&qp->sq, sqe, wr);
+}
+
+static int sqe_fill(const struct sroce_qp *qp, struct sroce_sqe *sqe,
+		    const struct ibv_send_wr *wr)
+{
+	if (unlikely(!sq_can_send(&qp->sq, wr->opcode)))
+		return unsupported_errno(wr->opcode);
+	if (unlikely(wr->send_flags & ~SROCE_WR_ALL_FLAGS))
+		return EINVAL;
+	if (unlikely(1u << wr->opcode & OTHER_OPCODES))
+		return fill_other(qp, sqe, wr);
+	sqe_begin(sqe, wr->wr_id, wr->opcode,
+		  wr->send_flags | qp->sq.all_flags, 0);
+	set_operands(qp, sqe, wr);
 	return set_payload(&qp->sq, sqe, wr);
 }
 

@@ -239,8 +239,9 @@ static void accept_cnp(struct sroce_qp *qp)
 
 /*
  * Check the packet against the QP, then hand it to the requester or responder.
+ * Returns false if it does not pass a check.
  */
-static void accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
+static bool accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
 {
 	struct sroce_qp *qp = run->qp;
 
@@ -250,16 +251,16 @@ static void accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
 	 */
 	if (!intact) {
 		sroce_count(qp, SROCE_RX_ICRC_ENCAPSULATED);
-		return;
+		return false;
 	}
 	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
-		return;
+		return false;
 	run_lock(run, rx);
 	if (qp->type == IB_QPT_GSI)
 		rx->vlan_id = sroce_rx_vlan(qp->dev, rx);
 	if (!run->accepted) {
 		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
-		return;
+		return false;
 	}
 	if (unlikely(run->ce) && sroce_qp_connected(qp) &&
 	    sroce_ecn_capable(rx->pkt.opcode))
@@ -270,15 +271,20 @@ static void accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
 		sroce_req_response(qp, rx);
 	else
 		sroce_resp_request(qp, rx);
+	return true;
 }
 
 /* Packets whose ICRCs are checked at once. */
 #define BATCH	64
 
+/* Headers of a datagram without immediate data. */
+#define DATAGRAM_BYTES	(SROCE_BTH_BYTES + SROCE_DETH_BYTES)
+
 /*
  * A received skb: packets that follow one another from @reader on, each @size
  * bytes except the last, which may be shorter.  Loopback packets (@looped) have
- * no ICRC.  @skb names the netdev.
+ * no ICRC.  @skb names the netdev.  @datagram: headers of the last packet, if it was an
+ * accepted datagram of @alike bytes; else @alike is 0.
  */
 struct arrival {
 	struct net *net;
@@ -290,6 +296,8 @@ struct arrival {
 	u32 index;
 	u16 id_step;
 	bool looped;
+	u32 alike;
+	u8 datagram[DATAGRAM_BYTES];
 	struct sroce_icrc icrc;
 	struct run run;
 };
@@ -377,7 +385,8 @@ static bool deliver_to_group(struct sroce_rx *rx)
 	return found;
 }
 
-static void deliver_packet(struct run *run, struct sroce_rx *rx, bool intact)
+/* Returns true if its QP has accepted it. */
+static bool deliver_packet(struct run *run, struct sroce_rx *rx, bool intact)
 {
 	enum sroce_counter why;
 
@@ -385,17 +394,17 @@ static void deliver_packet(struct run *run, struct sroce_rx *rx, bool intact)
 		if (why == SROCE_RX_BAD_QPN && intact &&
 		    rx->pkt.qpn == SROCE_QPN_MULTICAST &&
 		    deliver_to_group(rx))
-			return;
+			return false;
 		/* Count the same whether the QP exists or not; see accept_packet(). */
 		if (why == SROCE_RX_BAD_QPN && !intact)
 			why = SROCE_RX_ICRC_ENCAPSULATED;
 		sroce_qp_count_stray(rx->net, why, rx->len);
-		return;
+		return false;
 	}
 	trace_sroce_packet_in(run->qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
 	run->packets++;
 	run->bytes += rx->len;
-	accept_packet(run, rx, intact);
+	return accept_packet(run, rx, intact);
 }
 
 /*
@@ -446,6 +455,61 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	return true;
 }
 
+/*
+ * Remember the headers of a datagram that was accepted, if more packets follow.  They are
+ * built from the values that were checked, because the packet may have changed.
+ */
+static void note_datagram(struct arrival *a, const struct sroce_rx *rx)
+{
+	if (rx->pkt.op->length != DATAGRAM_BYTES || a->left <= rx->len ||
+	    a->run.qp->type != IB_QPT_UD)
+		return;
+	sroce_build(a->datagram, &rx->pkt);
+	a->alike = rx->len;
+}
+
+/* Do all bytes of the headers agree but those that differ from packet to packet? */
+static bool same_datagram(const u8 *one, const u8 *other)
+{
+	return !memcmp(one, other, 8) &&
+	       !memcmp(one + SROCE_BTH_BYTES, other + SROCE_BTH_BYTES, SROCE_DETH_BYTES);
+}
+
+/*
+ * Fast path for a datagram like the last one, whose values are in @rx: same QP, same
+ * sender, same length.  Its ICRC is right.
+ */
+static bool deliver_alike(struct arrival *a, struct sroce_rx *rx, u32 len)
+{
+	u8 headers[DATAGRAM_BYTES] __uninitialized;
+	struct sroce_reader reader = a->reader;
+
+	if (len != a->alike || !sroce_reader_copy(&reader, headers, sizeof(headers)))
+		return false;
+	barrier_data(headers);
+	if (!same_datagram(headers, a->datagram))
+		return false;
+	rx->payload = &reader;
+	rx->id_ahead = a->index * a->id_step;
+	trace_sroce_packet_in(a->run.qp, headers[0],
+			      get_unaligned_be32(headers + 8) & SROCE_PSN_MASK, len);
+	a->run.packets++;
+	a->run.bytes += len;
+	sroce_resp_request(a->run.qp, rx);
+	return true;
+}
+
+/* Deliver the packet at @a->reader, which stays there. */
+static void deliver_next(struct arrival *a, struct sroce_rx *rx, bool intact, u32 len)
+{
+	struct sroce_reader reader = a->reader;
+
+	a->alike = 0;
+	set_next_rx(rx, a, &reader, len);
+	if (deliver_packet(&a->run, rx, intact))
+		note_datagram(a, rx);
+}
+
 static void deliver_all(struct arrival *a)
 {
 	struct sroce_rx rx __uninitialized;
@@ -458,6 +522,8 @@ static void deliver_all(struct arrival *a)
 		bool intact;
 
 		if (!(a->index % BATCH)) {
+			/* check_order() may find another QP. */
+			a->alike = 0;
 			check_order(a);
 			good = check_icrcs(a);
 		}
@@ -466,9 +532,8 @@ static void deliver_all(struct arrival *a)
 			a->reader = reader;
 			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
 		} else {
-			reader = a->reader;
-			set_next_rx(&rx, a, &reader, len);
-			deliver_packet(&a->run, &rx, intact);
+			if (!intact || !deliver_alike(a, &rx, len))
+				deliver_next(a, &rx, intact, len);
 			sroce_reader_copy(&a->reader, NULL, len);
 		}
 		a->left -= len;

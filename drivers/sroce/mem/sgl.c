@@ -61,7 +61,26 @@ static int cache_present(struct sroce_mr_cache *cache, int access, u64 addr)
 }
 
 /*
- * Check the key for @len bytes of an SGE, and cache the first contiguous piece.
+ * Cache the part of a block that belongs to the region, also the bytes before @addr:
+ * receive buffers in one page are not used in the order of their addresses.
+ */
+static void cache_block(struct sroce_mr_cache *cache, u64 addr)
+{
+	const struct sroce_mr *mr = cache->mr;
+	u64 in_region = addr - mr->iova, size = 1ull << mr->block_shift;
+	u64 in_block = (in_region + mr->skip) & (size - 1);
+	u64 before = min(in_region, in_block);
+	u64 after = min(mr->length - in_region, size - in_block);
+
+	cache->block = sroce_mr_block(mr, addr);
+	cache->p = *cache->block + (in_block - before);
+	cache->first = addr - before;
+	cache->bytes = before + after;
+	cache->beyond = mr->length - in_region - after;
+}
+
+/*
+ * Check the key for @len bytes of an SGE, and cache the contiguous piece with @addr.
  */
 static noinline int cache_fill(struct sroce_mr_cache *cache,
 			       const struct sroce_sgl *memory, u32 key,
@@ -69,7 +88,6 @@ static noinline int cache_fill(struct sroce_mr_cache *cache,
 {
 	struct sroce_mr *mr = cache->mr;
 	u32 n = U32_MAX;
-	u64 most;
 
 	if (!mr || !cache_covers(mr, memory, key, addr, len)) {
 		mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len,
@@ -80,21 +98,18 @@ static noinline int cache_fill(struct sroce_mr_cache *cache,
 	}
 	if (unlikely(mr->odp))
 		return cache_present(cache, memory->access, addr);
-	cache->beyond = 0;
+	cache->access = memory->access;
 	if (!sroce_mr_unbounded(mr)) {
-		most = mr->length - (addr - mr->iova);
-		n = min_t(u64, n, most);
-		cache->p = sroce_mr_map(mr, addr, &n);
-		cache->block = sroce_mr_block(mr, addr);
-		cache->beyond = most - n;
-	} else if (mr->kind == SROCE_MR_NULL) {
-		cache->p = sroce_null_map(mr, addr, &n, memory->access);
-	} else {
-		cache->p = (void *)(uintptr_t)addr;
+		cache_block(cache, addr);
+		return 0;
 	}
+	if (mr->kind == SROCE_MR_NULL)
+		cache->p = sroce_null_map(mr, addr, &n, memory->access);
+	else
+		cache->p = (void *)(uintptr_t)addr;
 	cache->first = addr;
 	cache->bytes = n;
-	cache->access = memory->access;
+	cache->beyond = 0;
 	return 0;
 }
 
@@ -102,20 +117,45 @@ static noinline int cache_fill(struct sroce_mr_cache *cache,
  * The piece after the cached one, as the next packet of a message needs it.  It
  * may be shorter than @len.
  */
-static void *cache_next(struct sroce_mr_cache *cache, u32 key, int access, u64 addr,
-			u32 len)
+static bool cache_next(struct sroce_mr_cache *cache, u32 key, int access, u64 addr,
+		       u32 len)
 {
 	const struct sroce_mr *mr = cache->mr;
 
 	if (!mr || !cache->beyond || mr->key != key ||
 	    cache->access != access || addr - cache->first != cache->bytes ||
 	    len > cache->beyond)
-		return NULL;
+		return false;
 	cache->first = addr;
 	cache->bytes = min(1ull << mr->block_shift, cache->beyond);
 	cache->beyond -= cache->bytes;
 	cache->p = *++cache->block;
-	return cache->p;
+	return true;
+}
+
+/* Cache the piece with @addr. */
+static int cache_move(struct sroce_mr_cache *cache, const struct sroce_sgl *memory,
+		      u32 key, u64 addr, u32 len)
+{
+	if (cache_next(cache, key, memory->access, addr, len))
+		return 0;
+	return cache_fill(cache, memory, key, addr, len);
+}
+
+/*
+ * Bytes at @addr in the cached piece; @len: bytes wanted, out: bytes found.  NULL if there
+ * are none, or if the region does not have all that are wanted.
+ */
+static void *cache_part(const struct sroce_mr_cache *cache, u32 key, int access,
+			u64 addr, u32 *len)
+{
+	u64 at = addr - cache->first, left = cache->bytes - at;
+
+	if (!cache->mr || cache->mr->key != key || cache->access != access ||
+	    at >= cache->bytes || *len > left + cache->beyond)
+		return NULL;
+	*len = min_t(u64, *len, left);
+	return cache->p + at;
 }
 
 int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
@@ -135,14 +175,14 @@ int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
 		return -EMSGSIZE;
 	addr = sge->addr + w->at;
 	n = min(w->want, sge->length - w->at);
-	w->p = sroce_mr_cache_peek(cache, sge->lkey, memory->access, addr, n);
+	w->p = cache_part(cache, sge->lkey, memory->access, addr, &n);
 	if (!w->p) {
-		w->p = cache_next(cache, sge->lkey, memory->access, addr, n);
-		err = w->p ? 0 : cache_fill(cache, memory, sge->lkey, addr, n);
+		err = cache_move(cache, memory, sge->lkey, addr, n);
 		if (err)
 			return err;
-		w->p = cache->p;
-		n = min_t(u64, n, cache->bytes);
+		addr -= cache->first;
+		w->p = cache->p + addr;
+		n = min_t(u64, n, cache->bytes - addr);
 	}
 	w->left = n;
 	w->at += n;
@@ -151,36 +191,39 @@ int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
 }
 
 /*
- * Fast path without an iterator: the bytes lie in the first entry, and in the
- * cached piece or the next one, or nothing is cached yet.  NULL if they do not,
- * or an error of cache_fill().
+ * Fast path without an iterator: the bytes lie in the first entry and in one piece.
+ * NULL if they do not, or an error of cache_fill().
  */
 static __always_inline void *find_piece(struct sroce_mr_cache *cache,
 					const struct sroce_sgl *memory, u32 at,
 					u32 len)
 {
 	const struct sroce_sge *sge = memory->sge;
-	int err = 0;
+	u32 n = len;
 	u64 addr;
+	int err;
 	void *p;
 
 	if (!memory->num_sge || at > sge->length || len > sge->length - at)
 		return NULL;
 	addr = sge->addr + at;
 	p = sroce_mr_cache_peek(cache, sge->lkey, memory->access, addr, len);
-	if (p)
+	/* An access of 0 bytes needs no key. */
+	if (likely(p) || !len)
 		return p;
-	if (!cache->mr || !cache->bytes) {
-		/* An access of 0 bytes needs no key. */
-		if (len)
-			err = cache_fill(cache, memory, sge->lkey, addr, len);
-		if (unlikely(err))
-			return ERR_PTR(err);
-		p = len ? cache->p : NULL;
-	} else {
-		p = cache_next(cache, sge->lkey, memory->access, addr, len);
-	}
-	return p && len <= cache->bytes ? p : NULL;
+	if (cache_part(cache, sge->lkey, memory->access, addr, &n))
+		return NULL;
+	err = cache_move(cache, memory, sge->lkey, addr, len);
+	if (unlikely(err))
+		return ERR_PTR(err);
+	addr -= cache->first;
+	return len <= cache->bytes - addr ? cache->p + addr : NULL;
+}
+
+void *sroce_sgl_piece(struct sroce_mr_cache *cache, const struct sroce_sgl *memory,
+		      u32 len)
+{
+	return find_piece(cache, memory, 0, len);
 }
 
 /* Not part of its caller, whose fast path then saves fewer registers. */

@@ -10,7 +10,7 @@
  * struct sroce_mr_cache - MR cache: the memory that was used last
  * @mr: its region, in use (sroce_mr_get()), or NULL
  * @access: access rights that were checked
- * @first: address of the cached piece, as the SGE names it
+ * @first: address of the cached piece, as an SGE names it
  * @bytes: bytes of the piece; 0 if none has been looked up
  * @p: kernel address of the piece
  * @block: entry of the region's block table for the piece
@@ -214,6 +214,18 @@ static inline void sroce_mr_cache_set(struct sroce_mr_cache *cache, struct sroce
 	cache->beyond = 0;
 	cache->chunk = NULL;
 }
+
+/**
+ * sroce_sgl_piece() - find the start of an SGL in one piece of memory
+ * @cache: MR cache
+ * @memory: SGL
+ * @len: bytes
+ *
+ * Return: kernel address; NULL if the bytes are not contiguous or not all in the first
+ * entry; or an ERR_PTR() of sroce_sgl_store_packet()'s EFAULT or EAGAIN.
+ */
+void *sroce_sgl_piece(struct sroce_mr_cache *cache, const struct sroce_sgl *memory,
+		      u32 len);
 
 /**
  * sroce_sgl_store_packet() - copy payload of a packet to memory

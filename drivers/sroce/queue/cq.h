@@ -89,6 +89,27 @@ static inline struct sroce_cq *sroce_cq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct sroce_cq, ib);
 }
 
+/*
+ * Clear the members that the writer of a completion may leave out.  The others are set
+ * for each completion: clearing all of them would take longer.
+ */
+static inline void sroce_cqe_begin(struct sroce_cqe *cqe)
+{
+	cqe->byte_len = 0;
+	cqe->imm_data = 0;
+	cqe->src_qp = 0;
+	cqe->status = 0;
+	cqe->opcode = 0;
+	cqe->flags = 0;
+	cqe->vendor_err = 0;
+	cqe->pkey_index = 0;
+	cqe->sl = 0;
+	cqe->reserved = 0;
+	cqe->vlan_id = 0;
+	cqe->reserved3[0] = 0;
+	cqe->reserved3[1] = 0;
+}
+
 /**
  * sroce_cq_push() - write a completion
  * @cq: the queue

@@ -321,8 +321,9 @@ enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
 					struct sroce_recv_wqe *wqe)
 {
 	const struct sroce_rqe *entry;
+	const struct sroce_sge *from;
 	struct sroce_rqe head;
-	u32 n;
+	u32 i, n;
 
 	n = sroce_load_acquire(&ring->slot->rq_tail) - ring->head;
 	if (!n || !ring->entries)
@@ -340,7 +341,12 @@ enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
 	wqe->wr_id = head.wr_id;
 	if (head.num_sge <= ring->max_sge && !head.reserved) {
 		wqe->num_sge = head.num_sge;
-		memcpy(wqe->sge, entry + 1, head.num_sge * sizeof(*wqe->sge));
+		from = (const struct sroce_sge *)(entry + 1);
+		/* As in take_list(). */
+		for (i = 0; i < head.num_sge; i++) {
+			wqe->sge[i] = from[i];
+			barrier_data(&wqe->sge[i]);
+		}
 	}
 	ring->head++;
 	sroce_store_release(&ring->slot->rq_head, ring->head);

@@ -20,12 +20,12 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 			     const struct sroce_request *req)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
-	struct sroce_cqe cqe = {
-		.opcode = sroce_pkt_row(pkt)->recv_wc,
-		.byte_len = req->offset + pkt->payload,
-		.src_qp = qp->dest_qpn,
-	};
+	struct sroce_cqe cqe __uninitialized;
 
+	sroce_cqe_begin(&cqe);
+	cqe.opcode = sroce_pkt_row(pkt)->recv_wc;
+	cqe.byte_len = req->offset + pkt->payload;
+	cqe.src_qp = qp->dest_qpn;
 	if (pkt->op->headers & SROCE_IMMDT) {
 		cqe.imm_data = pkt->imm;
 		cqe.flags |= SROCE_CQE_WITH_IMM;

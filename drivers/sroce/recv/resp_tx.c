@@ -18,12 +18,18 @@ static u32 budget_units(const struct sroce_qp *qp, u32 packets)
 	return packets * max(qp->rq.resp.mtu / SZ_1K, 1u);
 }
 
-static struct sroce_pkt response_header(const struct sroce_qp *qp)
+/*
+ * Sets what responses have in common.  The other members belong to headers that no
+ * response has, or are set by the caller: clearing all of them would take longer.
+ */
+static void begin_response(const struct sroce_qp *qp, struct sroce_pkt *pkt)
 {
-	return (struct sroce_pkt) {
-		.qpn = qp->dest_qpn,
-		.pkey = READ_ONCE(*qp->pkey),
-	};
+	pkt->solicited = false;
+	pkt->ack_req = false;
+	pkt->pad = 0;
+	pkt->pkey = READ_ONCE(*qp->pkey);
+	pkt->qpn = qp->dest_qpn;
+	pkt->payload = 0;
 }
 
 /*
@@ -52,9 +58,10 @@ static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
 			 struct sroce_resource *read)
 {
 	struct sroce_resp_res *res = &qp->rq.resp.res;
-	struct sroce_pkt pkt = response_header(qp);
+	struct sroce_pkt pkt __uninitialized;
 	int err;
 
+	begin_response(qp, &pkt);
 	while (read->next != read->end) {
 		u32 offset = sroce_resp_res_next(res, read, &pkt);
 		u32 count = 1;
@@ -199,10 +206,11 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
  */
 static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
-	struct sroce_pkt pkt = response_header(qp);
 	struct sroce_burst burst __uninitialized;
+	struct sroce_pkt pkt __uninitialized;
 	int err;
 
+	begin_response(qp, &pkt);
 	pkt.opcode = qp->rq.resp.transport | SROCE_ACKNOWLEDGE;
 	pkt.syndrome = syndrome ?: SROCE_ACK_CREDITS_INVALID;
 	pkt.psn = psn;

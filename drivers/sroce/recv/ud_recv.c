@@ -33,21 +33,36 @@ static void make_grh(u8 *grh, const struct sroce_rx *rx)
 	}
 }
 
+/* In several pieces. */
+static int store_parts(struct sroce_qp *qp, const struct sroce_sgl *to,
+		       const struct sroce_rx *rx, const u8 *grh)
+{
+	struct sroce_mr_cache *cache = &qp->rq.cache;
+	int err = sroce_sgl_store(cache, to, 0, grh, SROCE_GRH_BYTES);
+
+	if (!err && rx->pkt.payload)
+		err = sroce_sgl_store_packet(cache, to, SROCE_GRH_BYTES, rx->payload,
+					     rx->pkt.payload);
+	return err;
+}
+
 static int store_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	const struct sroce_sgl to = sroce_rq_buffer(qp);
-	struct sroce_mr_cache *cache = &qp->rq.cache;
+	u32 bytes = SROCE_GRH_BYTES + rx->pkt.payload;
+	u8 *piece = sroce_sgl_piece(&qp->rq.cache, &to, bytes);
 	u8 grh[SROCE_GRH_BYTES] __uninitialized;
-	int err;
+	int err = PTR_ERR_OR_ZERO(piece);
 
 	make_grh(grh, rx);
-	err = sroce_sgl_store(cache, &to, 0, grh, sizeof(grh));
-	if (!err && rx->pkt.payload)
-		err = sroce_sgl_store_packet(cache, &to, sizeof(grh), rx->payload,
-					     rx->pkt.payload);
-	if (err == -EAGAIN &&
-	    sroce_fault_start(&qp->rq.fault, &to, 0,
-			      sizeof(grh) + rx->pkt.payload))
+	if (!IS_ERR_OR_NULL(piece) && rx->pkt.payload) {
+		memcpy(piece, grh, sizeof(grh));
+		if (!sroce_reader_store(rx->payload, piece + sizeof(grh), rx->pkt.payload))
+			err = -ENODATA;
+	} else if (!err) {
+		err = store_parts(qp, &to, rx, grh);
+	}
+	if (err == -EAGAIN && sroce_fault_start(&qp->rq.fault, &to, 0, bytes))
 		err = -EFAULT;
 	return err;
 }
@@ -55,17 +70,17 @@ static int store_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 static void complete_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	bool imm = rx->pkt.op->headers & SROCE_IMMDT;
-	struct sroce_cqe cqe = {
-		.byte_len = SROCE_GRH_BYTES + rx->pkt.payload,
-		.imm_data = imm ? rx->pkt.imm : 0,
-		.src_qp = rx->pkt.src_qpn,
-		.flags = SROCE_CQE_GRH | (imm ? SROCE_CQE_WITH_IMM : 0) |
-			 (rx->ipv4 ? SROCE_CQE_IPV4 : SROCE_CQE_IPV6) |
-			 (rx->pkt.solicited ? SROCE_CQE_SOLICITED : 0),
-		.sl = rx->ipv4 ? 2 : 1,
-	};
+	struct sroce_cqe cqe __uninitialized;
 	u16 index;
 
+	sroce_cqe_begin(&cqe);
+	cqe.byte_len = SROCE_GRH_BYTES + rx->pkt.payload;
+	cqe.imm_data = imm ? rx->pkt.imm : 0;
+	cqe.src_qp = rx->pkt.src_qpn;
+	cqe.flags = SROCE_CQE_GRH | (imm ? SROCE_CQE_WITH_IMM : 0) |
+		    (rx->ipv4 ? SROCE_CQE_IPV4 : SROCE_CQE_IPV6) |
+		    (rx->pkt.solicited ? SROCE_CQE_SOLICITED : 0);
+	cqe.sl = rx->ipv4 ? 2 : 1;
 	if (qp->type == IB_QPT_GSI) {
 		index = sroce_pkey_find(qp->dev, rx->pkt.pkey);
 		/* The P_Key was in the table when the packet was checked. */

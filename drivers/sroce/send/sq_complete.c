@@ -35,15 +35,15 @@ static u32 counted_op(const struct sroce_wr *wr)
 
 static void write_cqe(struct sroce_qp *qp, const struct sroce_wr *wr, u8 status)
 {
-	struct sroce_cqe cqe = {
-		.wr_id = wr->wr_id,
-		.byte_len = wr->length,
-		.qp_num = qp->qpn,
-		.status = status,
-		.opcode = sroce_wr_row(wr)->wc,
-		.cookie = qp->user ? 0 : (uintptr_t)qp->ib,
-	};
+	struct sroce_cqe cqe __uninitialized;
 
+	sroce_cqe_begin(&cqe);
+	cqe.wr_id = wr->wr_id;
+	cqe.byte_len = wr->length;
+	cqe.qp_num = qp->qpn;
+	cqe.status = status;
+	cqe.opcode = sroce_wr_row(wr)->wc;
+	cqe.cookie = qp->user ? 0 : (uintptr_t)qp->ib;
 	if (unlikely(status))
 		count_sq_error(qp, status);
 	trace_sroce_complete(qp, &cqe);

@@ -64,6 +64,23 @@ static bool too_many(const struct sroce_qp *qp)
 	       sroce_wmem_exhausted(qp->wmem);
 }
 
+/* Sets the members that sroce_build() needs for a datagram. */
+static void fill_datagram(const struct sroce_qp *qp, const struct sroce_wr *wr,
+			  struct sroce_pkt *pkt)
+{
+	pkt->opcode = SROCE_UD | sroce_wr_row(wr)->packets[SROCE_ONLY];
+	pkt->solicited = wr->flags & SROCE_SOLICITED;
+	pkt->ack_req = false;
+	pkt->pad = -wr->length & 3;
+	pkt->pkey = request_pkey(qp, wr);
+	pkt->qpn = wr->ud.remote_qpn;
+	pkt->psn = qp->sq.req.psn;
+	pkt->src_qpn = qp->qpn;
+	pkt->qkey = wr->ud.qkey & QKEY_OWN ? sroce_qp_qkey(qp) : wr->ud.qkey;
+	pkt->imm = wr->imm;
+	pkt->payload = wr->length;
+}
+
 static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		    struct sroce_wr *wr, u32 index)
 {
@@ -73,20 +90,10 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 		.sge = list,
 		.num_sge = wr->num_sge,
 	};
-	struct sroce_pkt pkt = {
-		.opcode = SROCE_UD | sroce_wr_row(wr)->packets[SROCE_ONLY],
-		.solicited = wr->flags & SROCE_SOLICITED,
-		.pad = -wr->length & 3,
-		.pkey = request_pkey(qp, wr),
-		.qpn = wr->ud.remote_qpn,
-		.psn = qp->sq.req.psn,
-		.src_qpn = qp->qpn,
-		.qkey = wr->ud.qkey & QKEY_OWN ? sroce_qp_qkey(qp) : wr->ud.qkey,
-		.imm = wr->imm,
-		.payload = wr->length,
-	};
+	struct sroce_pkt pkt __uninitialized;
 	int err;
 
+	fill_datagram(qp, wr, &pkt);
 	if (!sroce_burst_fits(burst, &pkt))
 		send_burst(qp, burst);
 	if (unlikely(too_many(qp)))

@@ -292,6 +292,111 @@ static void listed(const void *arg)
 	pair_down(&pair);
 }
 
+/* Datagrams of a burst, of which each differs from the one before it in at most one thing. */
+static const struct datagram mixed[] = {
+	{ .length = 500 },
+	{ .length = 500 },
+	{ .length = 500, .qkey = QKEY + 1 },
+	{ .length = 500 },
+	{ .length = 499 },
+	{ .length = 500 },
+	{ .length = 500, .flags = IBV_SEND_SOLICITED },
+	{ .length = 500 },
+	{ .length = 500, .with_imm = true, .imm = 7 },
+	{ .length = 500, .with_imm = true, .imm = 8 },
+	{ .length = 500 },
+	{ .length = 500 },
+	{ .length = 100 },
+};
+
+#define MIXED		((int)ARRAY_SIZE(mixed))
+
+static void post_mixed(struct pair *pair, uint32_t even, uint32_t odd)
+{
+	struct ibv_send_wr wrs[MIXED], *bad;
+	struct ibv_sge from[MIXED];
+	int i;
+
+	for (i = 0; i < MIXED; i++) {
+		from[i] = piece(&pair->a, 512 * i, mixed[i].length);
+		fill(pair->a.buf + 512 * i, mixed[i].length, i);
+		wrs[i] = request(i, &mixed[i], &from[i], pair->a.ah,
+				 i % 2 ? odd : even);
+		wrs[i].next = i + 1 < MIXED ? &wrs[i + 1] : NULL;
+	}
+	CHECK_CALL(ibv_post_send(pair->a.qp, wrs, &bad), 0);
+}
+
+/* Each has its own place.  Buffers are used from the last to the first. */
+static size_t mixed_at(int i)
+{
+	return 800 * (MIXED - i);
+}
+
+static void check_mixed(struct pair *pair, struct side *to, int i)
+{
+	EXPECT(pair->a.scq, pair->a.qp, .wr_id = i, .opcode = IBV_WC_SEND);
+	/* Another Q_Key: lost. */
+	if (mixed[i].qkey)
+		return;
+	EXPECT(to->rcq, to->qp, .wr_id = i, .opcode = IBV_WC_RECV,
+	       .length = GRH + mixed[i].length, .with_imm = mixed[i].with_imm,
+	       .imm = mixed[i].imm, .src_qp = pair->a.qp->qp_num);
+	CHECK(filled(to->buf + mixed_at(i) + GRH, mixed[i].length, i));
+	CHECK(!to->buf[mixed_at(i) + GRH + mixed[i].length]);
+}
+
+/* @arg: alternately to two QPs */
+static void listed_mixed(const void *arg)
+{
+	long long before = counter(&hosts[1], "rx_bad_qkey");
+	struct pair pair, other;
+	struct side *to[2] = { &pair.b, arg ? &other.b : &pair.b };
+	int i;
+
+	REQUIRE(pair_up(&pair, &ud) && pair_up(&other, &ud));
+	for (i = 0; i < MIXED; i++)
+		if (!mixed[i].qkey)
+			CHECK_CALL(post_recv(to[i % 2], i, mixed_at(i), 600), 0);
+	post_mixed(&pair, to[0]->qp->qp_num, to[1]->qp->qp_num);
+	for (i = 0; i < MIXED; i++)
+		check_mixed(&pair, to[i % 2], i);
+	CHECK(counter(&hosts[1], "rx_bad_qkey") == before + 1);
+	CHECK(quiet(pair.b.rcq) && quiet(other.b.rcq));
+	pair_down(&pair);
+	pair_down(&other);
+}
+
+/*
+ * A receive buffer begins before its region, in the page that the datagram before it has
+ * used.
+ */
+static void before_region(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	struct ibv_sge sge = { .length = 600 };
+	struct ibv_mr *mr;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	memset(pair.b.buf, 0, 4096);
+	mr = ibv_reg_mr(pair.b.pd, pair.b.buf + 1024, 2048, IBV_ACCESS_LOCAL_WRITE);
+	REQUIRE(CHECK(mr));
+	sge.lkey = mr->lkey;
+	sge.addr = (uintptr_t)pair.b.buf + 1024 + 1000;
+	CHECK_CALL(post_recv_sge(&pair.b, ~0ull, &sge, 1), 0);
+	sge.addr = (uintptr_t)pair.b.buf + 1024 - 8;
+	CHECK_CALL(post_recv_sge(&pair.b, ~1ull, &sge, 1), 0);
+	post_list(&pair, &d);
+	arrives(&pair, 0, &d);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = ~1ull,
+	       .status = IBV_WC_LOC_PROT_ERR);
+	CHECK(!pair.b.buf[1024 - 8] && !pair.b.buf[1024 - 1] && !pair.b.buf[1024]);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
+}
+
 /* Many in a row, each with its own contents, none lost on one machine. */
 static void stream(const void *arg)
 {
@@ -319,6 +424,9 @@ GROUP(datagram)
 		{ "UD: all sizes, immediate data, inline", sizes },
 		{ "UD: GRH in front of the data", grh },
 		{ "UD: GRHs of datagrams that were posted as a list", listed },
+		{ "UD: a list of datagrams of which some differ", listed_mixed },
+		{ "UD: the same, alternately to two QPs", listed_mixed, &ud },
+		{ "UD: a receive buffer begins before its region", before_region },
 		{ "UD: reply to the sender of a datagram", answer },
 		{ "UD: wrong Q_Key", wrong_qkey },
 		{ "UD: a Q_Key with the highest bit set means the sender's own",
