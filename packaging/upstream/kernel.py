@@ -10,6 +10,7 @@ HOME = "drivers/infiniband/sw/sroce"
 ABI = "include/uapi/rdma/sroce-abi.h"
 IDS = "include/uapi/rdma/ib_user_ioctl_verbs.h"
 TOUCHED = ["MAINTAINERS", "drivers/infiniband/Kconfig", "drivers/infiniband/sw/Makefile", IDS]
+FIRST_ABI_VERSION = 3
 DRIVER_ID = re.compile(r"/\* \"sroc\":.*?\*/\n#define SROCE_DRIVER_ID.*?\n\n", re.S)
 
 KCONFIG = """\
@@ -68,10 +69,13 @@ def source(text, options, macros):
 
 
 def abi(text, ring):
-    """The header of both sides: the driver's number is in the kernel's list."""
+    """The header of both sides: the driver's number is in the kernel's list, and the versions of the tree begin with the first free one."""
     text, found = DRIVER_ID.subn("", text)
     if not found:
         raise Trouble("sroce-abi.h has no SROCE_DRIVER_ID")
+    text, found = re.subn(r"^(#define SROCE_ABI_VERSION\t)\d+$", rf"\g<1>{FIRST_ABI_VERSION}", text, flags=re.M)
+    if not found:
+        raise Trouble("sroce-abi.h has no SROCE_ABI_VERSION")
     return replaced(text, ("include/sroce_ring.h", ring), ("drivers/sroce/", HOME + "/"))
 
 

@@ -6,17 +6,17 @@ import textwrap
 
 from kernel import ABI, abi, driver_id
 from resolve import Trouble, replaced, unifdef
-from series import sign
+from series import SERIES as KERNEL, sign
 
 HOME = "providers/sroce"
 IDS = "kernel-headers/rdma/ib_user_ioctl_verbs.h"
 TOUCHED = ["CMakeLists.txt", "kernel-headers/CMakeLists.txt", IDS, "libibverbs/verbs.h", "MAINTAINERS", "README.md",
            "debian/control", "debian/rdma-core.install", "debian/copyright", "redhat/rdma-core.spec", "suse/rdma-core.spec"]
 
-HEADERS = """\
+HEADERS = f"""\
 Update kernel headers
 
-To the commit "RDMA/sroce: Add the user ABI".
+To commit ?? ("{KERNEL[0][1].splitlines()[0]}").
 """
 # The provider's files (stems), and the message of the patch that adds them. The first patch has all other files, except man page and
 # lists of packages, which are in one at the end.

@@ -42,8 +42,6 @@
 #include "srq_verbs.h"
 #include "ucontext.h"
 
-#define DRIVER_ID	((enum rdma_driver_id)SROCE_DRIVER_ID)
-
 /* Upper bound for the delay of a softirq: 4.096 us << 12, which is 17 ms. */
 #define ACK_DELAY	12
 
@@ -189,8 +187,8 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 /*
  * The RDMA core assigns the GIDs of a VLAN to devices on the netdev below it.  A
  * device on a VLAN therefore reports the netdev below, and has the GIDs of its
- * other VLANs, too.  The core knows the netdev of all other devices, but SMC of
- * older kernels asks the driver.
+ * other VLANs, too.  The core knows the netdev of all other devices, but SMC may
+ * ask the driver for it.
  */
 static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
 {
@@ -249,7 +247,7 @@ static const struct attribute_group device_group = {
 
 static const struct ib_device_ops ops = {
 	.owner = THIS_MODULE,
-	.driver_id = DRIVER_ID,
+	.driver_id = (enum rdma_driver_id)SROCE_DRIVER_ID,
 	.uverbs_abi_ver = SROCE_ABI_VERSION,
 	SROCE_ROBUST_UDATA_OPS
 
@@ -497,7 +495,9 @@ int sroce_device_add(const char *name, struct net_device *ndev)
 
 struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev)
 {
-	struct ib_device *ibdev = ib_device_get_by_netdev(ndev, DRIVER_ID);
+	struct ib_device *ibdev;
 
+	ibdev = ib_device_get_by_netdev(ndev,
+					(enum rdma_driver_id)SROCE_DRIVER_ID);
 	return ibdev ? sroce_device(ibdev) : NULL;
 }

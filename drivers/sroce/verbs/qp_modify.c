@@ -371,9 +371,9 @@ static void resume_qp(struct sroce_qp *qp)
 
 /*
  * Keep the RDMA core from replacing qp->av_sgid_attr: _ib_modify_qp() does it
- * without a lock (6.1 to 7.3), so two threads can drop the same reference.  Our
- * address vectors have their own reference.  This changes the caller's attr; no
- * caller reads the flags afterwards.
+ * without a lock, so two threads can drop the same reference.  Our address
+ * vectors have their own reference.  This changes the caller's attr; no caller
+ * reads the flags afterwards.
  */
 static void hide_gid(struct ib_qp_attr *attr)
 {

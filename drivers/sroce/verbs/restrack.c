@@ -141,7 +141,7 @@ int sroce_fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	return table_end(msg, table, err);
 }
 
-/* Look it up by key: netlink can race with dereg_mr on older kernels. */
+/* Look it up by key: dereg_mr waits for users that do. */
 static bool read_stats(struct sroce_device *dev, u32 key,
 		       struct sroce_odp_stats *stats)
 {

@@ -74,7 +74,7 @@ static void device_removed(struct ib_device *ibdev, void *folder)
 	debugfs_remove(folder);
 }
 
-/* Newer kernels have no debugfs_rename(). */
+/* The folder has the name of the device. */
 static void device_renamed(struct ib_device *ibdev, void *folder)
 {
 	debugfs_remove(folder);

@@ -37,8 +37,8 @@
  *	declared to know; see struct sroce_alloc_ucontext_resp.
  *
  * Order
- *	include/sroce_ring.h has the operations on these words and the proof
- *	of their barriers.
+ *	include/sroce_ring.h has the operations on these
+ *	words and the proof of their barriers.
  */
 #ifndef SROCE_ABI_H
 #define SROCE_ABI_H
@@ -47,7 +47,10 @@
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-/* Reported in sysfs (abi_version) and checked by the provider. */
+/*
+ * Reported in sysfs (abi_version) and checked by the provider.  Neither 1 nor
+ * 2: librxe would take devices of these versions whose name is rxe*.
+ */
 #define SROCE_ABI_VERSION	24
 
 /* "sroc": far from the numbers of in-tree drivers. */
