@@ -486,7 +486,7 @@ const struct scenario scenarios[] = {
 	{ "stream-with-losses-between-buildings", SROCE_RC, 3, tune_near_stream },
 	{ "stream-through-queue-of-one-bdp", SROCE_RC, 3, tune_drop_tail },
 	{ "two-streams-share-queue-of-one-bdp", SROCE_RC, 3, share_two, .flows = 2, .within = 10 },
-	{ "eight-streams-share-queue-of-one-bdp", SROCE_RC, 3, share_eight, .flows = 8, .within = 50 },
+	{ "eight-streams-share-queue-of-one-bdp", SROCE_RC, 3, share_eight, .flows = 8, .within = 20 },
 	{ "stream-through-queue-of-one-bdp-and-4-ms", SROCE_RC, 3, tune_farther_drop_tail },
 	{ "distant-stream-with-losses", SROCE_RC, 3, tune_distant_stream },
 	{ "distant-read-stream-with-losses", SROCE_RC, 3,

@@ -46,21 +46,24 @@ static bool meets_queue(const struct sroce_cc *cc)
 	return cc->paced && !cc->distant && !cc->unloaded;
 }
 
-void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
+bool sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 {
 	u32 least = max(cc->bdp, SROCE_LONE_LOSS_WINDOW);
 
 	if (reads)
 		cc->overlap = max(min(cc->overlap, flight) / 4,
 				  max(cc->bdp, 1u));
-	if (!cc->rate && !sroce_cc_reduced(cc))
+	if (!cc->rate && !sroce_cc_reduced(cc)) {
 		cc->window = min(cc->window, SROCE_FIRST_LOSS_WINDOW);
-	else if (cc->queued ||
-		 ((cc->window < SROCE_SMALL_WINDOW || meets_queue(cc)) && is_congestion(cc)))
+	} else if (cc->queued ||
+		   ((cc->window < SROCE_SMALL_WINDOW || meets_queue(cc)) && is_congestion(cc))) {
 		sroce_cc_congested(cc, flight);
-	else if (!cc->distant && !cc->unloaded && cc->window > least)
+		return true;
+	} else if (!cc->distant && !cc->unloaded && cc->window > least) {
 		cc->window = max(cc->window / 2, least);
+	}
 	cc->since_loss = 0;
+	return false;
 }
 
 bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight)

@@ -99,8 +99,10 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  *
  * The responses to READs behind a lost response are dropped.  So the next READ
  * starts when few packets are missing, but not so few that the path is idle.
+ *
+ * Return: true if it was taken for congestion.
  */
-void sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
+bool sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads);
 
 /**
  * sroce_cc_lost_many() - do the losses of a round trip show congestion?

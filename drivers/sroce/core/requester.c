@@ -453,6 +453,7 @@ void sroce_requester_done(struct sroce_requester *r)
 void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 {
 	struct sroce_repair *p = &r->repair;
+	bool congested = false;
 
 	if (!p->recovering) {
 		p->recovering = true;
@@ -461,11 +462,12 @@ void sroce_requester_lost(struct sroce_requester *r, u32 packets)
 		p->flight = r->flight;
 		p->losses = 0;
 		p->count = 0;
-		sroce_cc_lost(&r->cc, r->flight, r->reads);
+		congested = sroce_cc_lost(&r->cc, r->flight, r->reads);
 	}
 	p->losses += packets;
 	if (p->peer == SROCE_PEER_DROPS) {
-		sroce_cc_congested(&r->cc, r->flight);
+		if (!congested)
+			sroce_cc_congested(&r->cc, r->flight);
 		return;
 	}
 	if (!p->slowed)
@@ -570,10 +572,15 @@ void sroce_requester_nak(struct sroce_requester *r)
 {
 	struct sroce_repair *p = &r->repair;
 
-	/* The peer has later packets, or all were lost: judge_peer() may be wrong. */
-	if (p->peer == SROCE_PEER_DROPS &&
-	    (loss_follows(r) || ++p->naks >= p->retest))
+	if (p->peer != SROCE_PEER_DROPS)
+		return;
+	if (loss_follows(r)) {
+		/* The peer has later packets, or all were lost: judge_peer() may be wrong. */
+		p->retest /= SROCE_PEER_RETEST;
 		p->peer = SROCE_PEER_UNKNOWN;
+	} else if (++p->naks >= p->retest) {
+		p->peer = SROCE_PEER_UNKNOWN;
+	}
 }
 
 void sroce_requester_rewind(struct sroce_requester *r)

@@ -305,6 +305,16 @@ TEST(repair, loss_of_peer_that_drops_takes_a_quarter)
 	EQUAL(s.r.cc.window, 512 / 2 * 3 / 4);
 }
 
+/* It takes no second quarter if the loss is congestion for other reasons, too. */
+TEST(repair, loss_of_peer_that_drops_is_congestion_once)
+{
+	send_stream(24);
+	s.r.repair.peer = SROCE_PEER_DROPS;
+	s.r.cc.since_loss = 1000;
+	sroce_requester_lost(&s.r, 1);
+	EQUAL(s.r.cc.window, 18);
+}
+
 TEST(repair, many_losses_in_round_trip_are_congestion)
 {
 	u32 psn;
@@ -390,6 +400,10 @@ TEST(repair, peer_that_drops_is_tested_again)
 	handle_response(ack(i, ACK));
 	EQUAL(s.r.repair.peer, SROCE_PEER_DROPS);
 	EQUAL(s.r.repair.retest, 32 * SROCE_PEER_RETEST);
+	/* It has a packet behind the next one: the last judgement was wrong. */
+	handle_response(ack(i + 1, NAK));
+	EQUAL(s.r.repair.peer, SROCE_PEER_UNKNOWN);
+	EQUAL(s.r.repair.retest, 2 * SROCE_PEER_RETEST);
 }
 
 static struct sroce_pkt read_response(u32 psn, u32 packets)
