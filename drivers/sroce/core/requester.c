@@ -402,6 +402,8 @@ static void note_repeated(struct sroce_requester *r)
 {
 	if (sroce_psn_before(r->repair.repeated, r->psn))
 		r->repair.repeated = r->psn;
+	if (sroce_psn_before(r->repair.repeated_ever, r->psn))
+		r->repair.repeated_ever = r->psn;
 	if (r->repair.active && !sroce_psn_before(r->psn, r->repair.end))
 		continue_repair(r);
 }
@@ -502,6 +504,8 @@ static void advance_repair(struct sroce_requester *r)
 {
 	struct sroce_repair *p = &r->repair;
 
+	if (sroce_psn_before(p->repeated_ever, r->una))
+		p->repeated_ever = r->una;
 	sroce_gaps_acknowledge(&p->gaps, r->una);
 	if (p->probed && p->repeated == r->una) {
 		sroce_requester_lost(r, sroce_psn_diff(r->sent, r->una));

@@ -25,7 +25,9 @@ enum sroce_peer {
  * @gaps: gaps in the response to the oldest outstanding READ
  * @end: valid if @active: one past the last packet to repeat
  * @resume: valid if @active: where to continue then
- * @repeated: one past the last packet that was repeated
+ * @repeated: one past the last packet that was repeated, since the latest NAK, probe or
+ *	rewind
+ * @repeated_ever: packets from @una up to this PSN may have been repeated
  * @count: packets repeated for the latest NAK; doubles while losses are dense
  * @recover: @sent of the requester when the recovery began; it ends with the
  *	acknowledgment of everything before this PSN
@@ -45,6 +47,7 @@ struct sroce_repair {
 	u32 end;
 	u32 resume;
 	u32 repeated;
+	u32 repeated_ever;
 	u32 count;
 	u32 recover;
 	u32 flight;
@@ -129,6 +132,7 @@ static inline void sroce_requester_begin(struct sroce_requester *r, u32 psn)
 	r->sent = psn;
 	r->reduced_psn = psn;
 	r->repair.repeated = psn;
+	r->repair.repeated_ever = psn;
 }
 
 enum sroce_next {
@@ -279,6 +283,8 @@ static inline void sroce_requester_probed(struct sroce_requester *r)
 {
 	r->repair.probed = true;
 	r->repair.repeated = sroce_psn_add(r->una, 1);
+	if (r->repair.repeated_ever == r->una)
+		r->repair.repeated_ever = r->repair.repeated;
 }
 
 /**

@@ -199,24 +199,11 @@ static bool quiet_for_rtt(const struct sroce_rtx *x, u64 now)
 	return now - x->quiet_since >= x->rtt.smooth;
 }
 
-/*
- * The response to a packet that is repeated again may belong to its first repair.  A
- * probe, a rewind or a repair is about to reset @r->repair.repeated.
- */
-static void note_repaired(struct sroce_rtx *x, const struct sroce_requester *r)
-{
-	if (sroce_psn_before(x->repaired_to, r->una) || sroce_psn_before(r->sent, x->repaired_to))
-		x->repaired_to = r->una;
-	if (sroce_psn_before(x->repaired_to, r->repair.repeated))
-		x->repaired_to = r->repair.repeated;
-}
-
 void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
 	/* A NAK also acknowledges the packets before it. */
 	sample_if_acked(x, r, now);
 	sample_repair(x, r, now);
-	note_repaired(x, r);
 	x->probed = false;
 	/* A later response could belong to either of two repeated packets. */
 	x->sampling_repair = false;
@@ -241,9 +228,9 @@ void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
 {
 	/*
 	 * The peer reports each gap in a run of repeated packets, though the next packet
-	 * of the run will fill it.
+	 * of the run will fill it: the response may be to an earlier copy.
 	 */
-	x->sampling_repair = x->repaired_to == r->una;
+	x->sampling_repair = r->repair.repeated_ever == r->una;
 	x->repair_at = now;
 	x->repair_psn = sroce_psn_add(r->una, 1);
 }

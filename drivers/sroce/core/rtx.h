@@ -15,7 +15,6 @@
  * @rtt: round trips
  * @repair_at: when packets were repeated after a NAK
  * @repair_psn: one past the PSN of the first of them
- * @repaired_to: packets before this PSN may have been repeated, unless @una is beyond it
  * @probed_since: begin of the wait that ended with a probe
  * @probed_psn: PSN that the probe has repeated
  * @late: delay of the response that the probe had waited for, ns; or 0
@@ -47,7 +46,6 @@ struct sroce_rtx {
 	struct sroce_rtt rtt;
 	u64 repair_at;
 	u32 repair_psn;
-	u32 repaired_to;
 	u64 probed_since;
 	u32 probed_psn;
 	u32 late;

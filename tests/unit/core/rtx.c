@@ -153,39 +153,70 @@ TEST(rtx, probes_without_response_between_count_once)
 	EQUAL(x.probe_floor, 6250 * US);
 }
 
-TEST(rtx, repaired_packet_is_sampled)
+/* Packet 1 of @n is reported missing, and is about to be repeated at 3 ms. */
+static void start_with_loss(u32 n)
 {
-	start(3, 67 * MS, 0);
+	start(n, 67 * MS, 0);
 	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
 	acked(1, 2 * MS);
 	sroce_rtx_resent(&x, &s.r, 3 * MS);
 	sroce_rtx_repaired(&x, &s.r, 3 * MS);
 	CHECK(sroce_completer_repair(&s.r));
+}
+
+TEST(rtx, repaired_packet_is_sampled)
+{
+	start_with_loss(3);
 	send_all(&s);
 	EQUAL(x.rtt.smooth, 2 * MS);
 	acked(3, 3 * MS + 400 * US);
 	EQUAL(x.rtt.smooth, 1800 * US);
 }
 
-/* A probe between the repairs of a run does not hide what was repeated before it. */
-TEST(rtx, packet_repeated_before_probe_is_not_sampled)
+/* Packets 1 to 4 are repeated, then @again() resets @s.r.repair.repeated. */
+static void repeat_run_and(void (*again)(void))
 {
-	start(8, 67 * MS, 0);
-	x.rtt = (struct sroce_rtt) { .smooth = 2 * MS, .least = 2 * MS };
-	acked(1, 2 * MS);
-	sroce_rtx_resent(&x, &s.r, 3 * MS);
-	sroce_rtx_repaired(&x, &s.r, 3 * MS);
-	CHECK(sroce_completer_repair(&s.r));
+	start_with_loss(8);
 	s.r.repair.end = 5;
 	send_all(&s);
 	EQUAL(s.r.repair.repeated, 5);
-	sroce_rtx_probe(&x, &s.r, 6 * MS);
+	again();
 	CHECK(sroce_psn_before(s.r.repair.repeated, 5));
 	/* The peer reports packet 3 when it fills the gap before: the first copy follows. */
 	acked(3, 7 * MS);
 	sroce_rtx_resent(&x, &s.r, 7 * MS);
 	sroce_rtx_repaired(&x, &s.r, 7 * MS);
 	CHECK(!x.sampling_repair);
+}
+
+static void probe(void)
+{
+	sroce_rtx_probe(&x, &s.r, 6 * MS);
+}
+
+static void rnr_nak(void)
+{
+	CHECK(sroce_completer_rnr(&s.r));
+	sroce_rtx_rnr(&x);
+}
+
+TEST(rtx, packet_repeated_before_probe_is_not_sampled)
+{
+	repeat_run_and(probe);
+}
+
+TEST(rtx, packet_repeated_before_rnr_nak_is_not_sampled)
+{
+	repeat_run_and(rnr_nak);
+}
+
+/* A PSN of long ago would be ahead. */
+TEST(rtx, acknowledged_packets_are_no_repeated_ones)
+{
+	start_with_loss(8);
+	send_all(&s);
+	acked(8, 4 * MS);
+	EQUAL(s.r.repair.repeated_ever, 8);
 }
 
 TEST(rtx, probe_of_read_rewinds)
@@ -288,6 +319,7 @@ TEST(rtx, packet_repeated_twice_is_not_sampled)
 	repair(3 * MS);
 	/* The run ends there. */
 	s.r.repair.repeated = 12;
+	s.r.repair.repeated_ever = 12;
 	for (gap = 4; gap < 10; gap += 3) {
 		acked(gap, 5 * MS + gap * 100 * US);
 		repair(5 * MS + gap * 100 * US);
