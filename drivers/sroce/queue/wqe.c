@@ -166,21 +166,32 @@ static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
 	return 0;
 }
 
-static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
-		    const struct sroce_sqe *entry, struct sroce_sge *list)
+/*
+ * Returns the sum of the lengths.  Most lists have one entry, for which a call of memcpy()
+ * costs more.  Each value is read once: a process can change the source.
+ */
+static __always_inline u64 copy_list(struct sroce_sge *list, const struct sroce_sge *from,
+				     u32 n)
 {
-	const struct sroce_sge *from = (const struct sroce_sge *)(entry + 1);
 	u64 length = 0;
 	u32 i;
 
-	if (wr->num_sge > qp->sq.ring.max_sge || (sroce_wr_local(wr) && wr->num_sge))
-		return SROCE_LOC_QP_OP_ERR;
-	/* Most lists have one entry, for which a call of memcpy() costs more. */
-	for (i = 0; i < wr->num_sge; i++) {
+	for (i = 0; i < n; i++) {
 		list[i] = from[i];
 		barrier_data(&list[i]);
 		length += list[i].length;
 	}
+	return length;
+}
+
+static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
+		    const struct sroce_sqe *entry, struct sroce_sge *list)
+{
+	u64 length;
+
+	if (wr->num_sge > qp->sq.ring.max_sge || (sroce_wr_local(wr) && wr->num_sge))
+		return SROCE_LOC_QP_OP_ERR;
+	length = copy_list(list, (const struct sroce_sge *)(entry + 1), wr->num_sge);
 	if (length > SROCE_MAX_MSG || (is_word(wr) && length != sizeof(u64)))
 		return SROCE_LOC_LEN_ERR;
 	wr->length = length;
@@ -321,9 +332,8 @@ enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
 					struct sroce_recv_wqe *wqe)
 {
 	const struct sroce_rqe *entry;
-	const struct sroce_sge *from;
 	struct sroce_rqe head;
-	u32 i, n;
+	u32 n;
 
 	n = sroce_load_acquire(&ring->slot->rq_tail) - ring->head;
 	if (!n || !ring->entries)
@@ -341,12 +351,7 @@ enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
 	wqe->wr_id = head.wr_id;
 	if (head.num_sge <= ring->max_sge && !head.reserved) {
 		wqe->num_sge = head.num_sge;
-		from = (const struct sroce_sge *)(entry + 1);
-		/* As in take_list(). */
-		for (i = 0; i < head.num_sge; i++) {
-			wqe->sge[i] = from[i];
-			barrier_data(&wqe->sge[i]);
-		}
+		copy_list(wqe->sge, (const struct sroce_sge *)(entry + 1), head.num_sge);
 	}
 	ring->head++;
 	sroce_store_release(&ring->slot->rq_head, ring->head);
