@@ -19,7 +19,7 @@ struct totals {
 	u64 time;
 };
 
-static void count(struct world *w, struct totals *totals)
+static void add_totals(const struct world *w, struct totals *totals)
 {
 	u32 i;
 
@@ -30,7 +30,6 @@ static void count(struct world *w, struct totals *totals)
 		totals->probes += w->sides[i].ep.probes;
 		totals->timeouts += w->sides[i].ep.timeouts;
 	}
-	world_free(w);
 }
 
 static bool one(const struct scenario *scenario, u64 seed,
@@ -46,8 +45,10 @@ static bool one(const struct scenario *scenario, u64 seed,
 		       (unsigned long long)seed, worlds->wrong, scenario->name,
 		       (unsigned long long)seed);
 	totals->time += worlds->now;
-	for (i = 0; i < max(scenario->flows, 1u); i++)
-		count(&worlds[i], totals);
+	for (i = 0; i < max(scenario->flows, 1u); i++) {
+		add_totals(&worlds[i], totals);
+		world_free(&worlds[i]);
+	}
 	return ok;
 }
 

@@ -5,8 +5,6 @@
 #include "world.h"
 
 #define MICROSECONDS	1000ull
-#define SECONDS		1000000000ull
-#define LIMIT		(600 * SECONDS)
 #define MOST_STEPS	2000000
 
 bool wrong(struct world *w, const char *format, ...)
@@ -244,30 +242,27 @@ bool world_finished(const struct world *w)
 	return finished(&w->sides[0]) && finished(&w->sides[1]);
 }
 
-static bool run(struct world *w)
+bool world_check(struct world *w)
 {
-	u32 steps;
-	u64 now = 0;
+	u64 next = world_next(w);
 
-	for (steps = 0; steps < MOST_STEPS; steps++) {
-		now = world_next(w);
-		if (now > LIMIT)
-			break;
-		world_step(w, now);
-	}
 	if (!world_finished(w))
-		return wrong(w, now == NEVER ? "deadlock" : "no progress");
+		return wrong(w, next == NEVER ? "deadlock" : "no progress");
 	if (w->now > w->by)
 		return wrong(w, "%llu virtual us", (unsigned long long)w->now / 1000);
-	if (now != NEVER)
+	if (next != NEVER)
 		return wrong(w, "does not come to rest");
-	return true;
+	return verify(w);
 }
 
 bool world_run(struct world *w, const struct scenario *scenario, u64 seed)
 {
+	u32 steps;
+
 	world_setup(w, scenario, seed);
-	return run(w) && verify(w);
+	for (steps = 0; steps < MOST_STEPS && world_next(w) <= LIMIT; steps++)
+		world_step(w, world_next(w));
+	return world_check(w);
 }
 
 void world_free(struct world *w)

@@ -8,7 +8,12 @@
 
 #include "endpoint.h"
 
+#define SECONDS		1000000000ull
+
 #define MOST_FLOWS	8
+
+/* Virtual time at which a run is ended. */
+#define LIMIT		(600 * SECONDS)
 
 #define CELLS	8	/* atomics work on these, at the start of memory */
 
@@ -125,12 +130,16 @@ struct scenario {
 
 extern const struct scenario scenarios[];
 
-/* world.c: a run, or its parts for a caller that runs several worlds together */
+/*
+ * world.c: a run, or its parts for a caller that runs several worlds together: after the
+ * last step world_check() judges each.
+ */
 bool world_run(struct world *w, const struct scenario *scenario, u64 seed);
 void world_setup(struct world *w, const struct scenario *scenario, u64 seed);
 u64 world_next(const struct world *w);
 void world_step(struct world *w, u64 now);
 bool world_finished(const struct world *w);
+bool world_check(struct world *w);
 void world_free(struct world *w);
 bool wrong(struct world *w, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
