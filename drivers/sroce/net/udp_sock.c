@@ -56,17 +56,19 @@ static void set_reuseport(struct sock *sk, bool allowed)
  * A socket that is bound to a VRF and one that is not can share a port only if
  * both allow it.  They allow it only during bind(), because it makes each
  * lookup slower.  SO_REUSEPORT is used because it excludes sockets of other
- * users.
+ * users.  The first socket does not allow it: bind() would allocate memory for
+ * it, and returns EADDRINUSE if there is none.
  */
 static void allow_shared_port(const struct udp_socket *new, bool allowed)
 {
 	struct udp_socket *s;
 
 	lockdep_assert_held(&sockets_lock);
-	set_reuseport(new->sk, allowed);
 	list_for_each_entry(s, &sockets, list)
-		if (s->id.net == new->id.net && s->id.ipv4 == new->id.ipv4)
+		if (s->id.net == new->id.net && s->id.ipv4 == new->id.ipv4) {
 			set_reuseport(s->sk, allowed);
+			set_reuseport(new->sk, allowed);
+		}
 }
 
 static int bind_ipv4(struct udp_socket *s)
