@@ -374,6 +374,18 @@ static void tune_eight_flows(struct world *w)
 	w->by = 5740000000;
 }
 
+static void tune_two_read_flows(struct world *w)
+{
+	tune_two_flows(w);
+	w->stream_op = SROCE_OP_READ;
+}
+
+static void tune_eight_read_flows(struct world *w)
+{
+	tune_eight_flows(w);
+	w->stream_op = SROCE_OP_READ;
+}
+
 /* The path holds a thousand packets, and one of as many is lost. */
 static void go_far(struct world *w, struct side *side)
 {
@@ -491,6 +503,10 @@ const struct scenario scenarios[] = {
 	{ "two-streams-share-queue-of-one-bdp", SROCE_RC, 3, tune_two_flows,
 	  .flows = 2, .within = 10 },
 	{ "eight-streams-share-queue-of-one-bdp", SROCE_RC, 3, tune_eight_flows,
+	  .flows = 8, .within = 20 },
+	{ "two-read-streams-share-queue-of-one-bdp", SROCE_RC, 3, tune_two_read_flows,
+	  .flows = 2, .within = 10 },
+	{ "eight-read-streams-share-queue-of-one-bdp", SROCE_RC, 3, tune_eight_read_flows,
 	  .flows = 8, .within = 20 },
 	{ "stream-through-queue-of-one-bdp-and-4-ms", SROCE_RC, 3, tune_farther_drop_tail },
 	{ "distant-stream-with-losses", SROCE_RC, 3, tune_distant_stream },

@@ -12,7 +12,7 @@
 
 /* The shares are measured from here to there. */
 #define MEASURE_FROM	(1 * SECONDS)
-#define MEASURE_TO	(2 * SECONDS)
+#define MEASURE_TO	(3 * SECONDS)
 
 static void setup(struct world *flows, const struct scenario *scenario, u64 seed)
 {

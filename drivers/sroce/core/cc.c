@@ -112,23 +112,27 @@ static bool may_grow_fast(const struct sroce_cc *cc)
  * Near the capacity of the path, growing by more than one packet per round trip would
  * overflow its queue.  The estimated capacity is too small if the window is: then no
  * queue is filled, and nothing is lost.  With a distant peer, growing by one would take
- * too long.
+ * too long.  Paced flows of a near peer grow by one in any case, because flows that grow
+ * by a part of their windows never become equal.
  */
 static u32 acks_to_grow(const struct sroce_cc *cc)
 {
 	if (cc->distant)
 		return cc->queued || was_cut_lately(cc) ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
-	return cc->window < 2 * cc->bdp && !may_grow_fast(cc) ? SROCE_SLOW_ACKS :
-								SROCE_WINDOW_ACKS;
+	if ((cc->paced || cc->window < 2 * cc->bdp) && !may_grow_fast(cc))
+		return SROCE_SLOW_ACKS;
+	return SROCE_WINDOW_ACKS;
 }
 
 /*
  * The responses to later READs are dropped with a lost one, so each loss costs as many
- * packets as overlap.  With a near peer, the BDP is enough to hide the round trip.
+ * packets as overlap.  With a near peer, the BDP is enough to hide the round trip.  It
+ * is estimated from the flow's own rate, so READs that share a queue would keep their
+ * shares if it limited the overlap of paced ones.
  */
 static bool may_overlap_more(const struct sroce_cc *cc)
 {
-	return cc->distant || cc->overlap < max(cc->bdp, SROCE_LEAST_OVERLAP) ||
+	return cc->paced || cc->overlap < max(cc->bdp, SROCE_LEAST_OVERLAP) ||
 	       cc->since_loss >= SROCE_RARE_LOSS;
 }
 

@@ -72,7 +72,7 @@
  * window in the last SROCE_CALM_WINDOWS windows.  Rows "10 ms away, 0.1 % lost" and "RED".
  */
 #define SROCE_DISTANT_ACKS	4u
-/* The same if the path is nearly full.  Rows "drop tail". */
+/* The same if the path is nearly full or packets are paced.  Rows "drop tail". */
 #define SROCE_SLOW_ACKS		512u
 /*
  * ACKed packets since the last loss after which READs overlap by more than the BDP.  A
@@ -195,7 +195,7 @@
 #define SROCE_PROBE_FLOOR_DECAY	256
 /* Shift of the probe interval with several READs outstanding.  Suite errors. */
 #define SROCE_READ_PROBE_SHIFT	3
-/* Near peers: flights that are skipped after a sampled one.  Row "WRITE 2 B rate". */
+/* Without pacing: flights that are skipped after a sampled one.  Row "WRITE 2 B rate". */
 #define SROCE_RTT_SAMPLE_SKIP	15
 /* us; RNR waits longer than this do not double.  Suite unready. */
 #define SROCE_RNR_BACKOFF_US	1000

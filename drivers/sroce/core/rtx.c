@@ -29,7 +29,7 @@ static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 		sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
 	x->sampling = false;
 	x->sampling_rexmit = false;
-	x->samples_skipped = bound || r->cc.distant ? 0 : SROCE_RTT_SAMPLE_SKIP;
+	x->samples_skipped = bound || r->cc.paced ? 0 : SROCE_RTT_SAMPLE_SKIP;
 }
 
 static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,

@@ -373,13 +373,30 @@ TEST(repair, reads_with_losses_overlap_by_bdp)
 	sroce_cc_acked(&cc, 160);
 	EQUAL(cc.overlap, 15);
 	/* Losses are rare, or a round trip takes long. */
-	cc.distant = true;
+	cc.paced = true;
 	sroce_cc_acked(&cc, 160);
 	CHECK(cc.overlap > 15);
-	cc.distant = false;
+	cc.paced = false;
 	cc.overlap = 15;
 	sroce_cc_acked(&cc, SROCE_RARE_LOSS);
 	CHECK(cc.overlap > 100);
+}
+
+/* Flows that share a queue become equal only if their windows grow by the same. */
+TEST(repair, paced_windows_grow_by_one_per_round_trip)
+{
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 512);
+	cc.paced = true;
+	cc.window = 100;
+	sroce_cc_acked(&cc, 99);
+	EQUAL(cc.window, 100);
+	sroce_cc_acked(&cc, 1);
+	EQUAL(cc.window, 101);
+	cc.paced = false;
+	sroce_cc_acked(&cc, 101);
+	EQUAL(cc.window, 107);
 }
 
 TEST(repair, peer_that_drops_is_tested_again)
