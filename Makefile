@@ -181,11 +181,12 @@ check-selftests: setup
 	+@$(MAKE) --no-print-directory trixie-7-module
 	@tests/release/selftests/check
 
-## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels, runs in a guest
+## check-upstream the kernel's part of upstream-patch: applies, checkpatch, builds without anything of older kernels, runs in a guest;
+##                QUICK=1 builds few files of most patches, PATCHES="bare 11-19" some patches
 .PHONY: check-upstream
 check-upstream: setup
 	+@$(MAKE) --no-print-directory provider trixie-7-module
-	@tests/release/upstream/check
+	@tests/release/upstream/check $(PATCHES)
 
 ## check-deb      the packages: built, installed, used and purged on Debian 12 and 13; DISTRO=trixie on one of them
 .PHONY: check-deb

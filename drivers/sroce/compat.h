@@ -194,6 +194,13 @@
 #define SROCE_COUNTER_OPS
 #endif
 
+/* Older kernels unregister the device of "rdma link delete" without dellink(). */
+#ifdef SROCE_HAVE_DELLINK
+#define SROCE_DELLINK_OPS .dellink = sroce_dellink,
+#else
+#define SROCE_DELLINK_OPS
+#endif
+
 /* On older kernels udev may rename every device. */
 #ifndef SROCE_HAVE_NAME_ASSIGNED
 #define ib_mark_name_assigned_by_user(ibdev) do { } while (0)

@@ -143,6 +143,11 @@ probe COUNTER_OBJ <<END
 struct ib_device_ops ops = { .size_rdma_counter = 1 };
 END
 
+probe DELLINK <<END
+#include <rdma/rdma_netlink.h>
+struct rdma_link_ops ops = { .dellink = NULL };
+END
+
 probe NAME_ASSIGNED <<END
 #include <rdma/ib_verbs.h>
 void f(struct ib_device *dev) { ib_mark_name_assigned_by_user(dev); }

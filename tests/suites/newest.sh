@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Tools show features of verbs that only new kernels and a new rdma-core have. Suite pyverbs has the tests that use these verbs.
+# "rdma link delete" goes by the driver where the kernel asks it.
 # timeout: 120
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../pyverbs/run.sh"
@@ -60,3 +61,38 @@ if [[ $attributes == *max_comp_cntr* ]]; then
 else
 	skip "completion counters" "the kernel or ibv_devinfo does not have them"
 fi
+
+# --- rdma link delete ---
+
+# Before 7.1 the driver is not asked.
+if printf '7.1\n%s\n' "$(uname -r)" | sort -VC; then
+	TRACING=/sys/kernel/tracing
+	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING
+	ok "a probe" eval 'echo "p:sroce_test/dellink sroce:sroce_dellink" >>$TRACING/kprobe_events'
+	echo 1 >$TRACING/events/sroce_test/dellink/enable
+	ok "the device is deleted" rdma link delete $D1
+	is "the driver was asked to close its ports" "$(awk '$1 == "dellink" { print $2 }' $TRACING/kprobe_profile)" 1
+	echo 0 >$TRACING/events/sroce_test/dellink/enable
+	echo -:sroce_test/dellink >>$TRACING/kprobe_events
+else
+	skip "the driver closes its ports" "the kernel does not ask for it"
+	rdma link delete $D1
+fi
+sockets() { on h1 grep -hci ':12B7 ' /proc/net/udp /proc/net/udp6 | tr '\n' ' '; }
+is "no socket is left" "$(sockets)" "0 0 "
+
+# at_once COMMAND...: two requests to delete the device, and a command that runs meanwhile
+at_once() {
+	local requests=()
+	on h1 rdma link add $D1 type sroce netdev eth0 || return
+	for _ in 1 2; do
+		rdma link delete $D1 2>/dev/null &
+		requests+=($!)
+	done
+	"$@"
+	wait "${requests[@]}"
+	wait_for 20 test ! -e /sys/class/infiniband/$D1
+}
+for i in 1 2 3; do ok "the device is deleted twice at once ($i)" at_once true; done
+ok "the device is deleted twice while its netdev is" at_once ip -n h1 link delete eth0
+is "no socket is left then" "$(sockets)" "0 0 "

@@ -384,6 +384,7 @@ static void describe_device(struct sroce_device *dev)
 	ib->num_comp_vectors = num_possible_cpus();
 	ib->dev.parent = dev->ndev->dev.parent;
 	ib->driver_def = sroce_uapi_defs;
+	ib->link_ops = &sroce_link_ops;
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);
 	/* The name was given by the user, so udev must not change it. */
 	ib_mark_name_assigned_by_user(ib);
@@ -474,7 +475,11 @@ static int add_device(const char *name, struct net_device *ndev,
 	       revalidate_device(ndev, net);
 }
 
-int sroce_device_add(const char *name, struct net_device *ndev)
+/*
+ * Returns EEXIST if @ndev has a sroce device, EADDRINUSE if UDP port 4791 is in use
+ * in its namespace (for instance by rxe).
+ */
+static int sroce_newlink(const char *name, struct net_device *ndev)
 {
 	/* Serializes requests, so that each netdev gets one device. */
 	static DEFINE_MUTEX(add_lock);
@@ -492,6 +497,18 @@ int sroce_device_add(const char *name, struct net_device *ndev)
 	put_net(net);
 	return err;
 }
+
+int sroce_dellink(struct ib_device *ibdev)
+{
+	sroce_listener_close_ports(sroce_device(ibdev));
+	return 0;
+}
+
+struct rdma_link_ops sroce_link_ops = {
+	.type = "sroce",
+	.newlink = sroce_newlink,
+	SROCE_DELLINK_OPS
+};
 
 struct sroce_device *sroce_device_get_by_netdev(struct net_device *ndev)
 {

@@ -2,18 +2,23 @@
 #ifndef SROCE_DEVICE_H
 #define SROCE_DEVICE_H
 
+#include <rdma/rdma_netlink.h>
 #include "../base/sroce.h"
 
+/* "rdma link add", whose calls may run in parallel, and "rdma link delete" */
+extern struct rdma_link_ops sroce_link_ops;
+
 /**
- * sroce_device_add() - create and register a device
- * @name: name of the ib_device
- * @ndev: netdev, in any network namespace
+ * sroce_dellink() - close the UDP ports that "rdma link add" has opened
+ * @ibdev: a device that is about to be unregistered
  *
- * Context: process, may sleep; calls may run in parallel.
- * Return: 0, EEXIST if @ndev has a sroce device, EADDRINUSE if UDP port 4791 is
- * in use in its namespace (for instance by rxe), or another errno.
+ * The sockets of its GIDs stay open until the RDMA core deletes the GIDs, so
+ * that clients can close their connections.
+ *
+ * Context: process, may sleep; the netdev may be unregistered in parallel.
+ * Return: 0: the RDMA core of 7.3 loses a reference after an error.
  */
-int sroce_device_add(const char *name, struct net_device *ndev);
+int sroce_dellink(struct ib_device *ibdev);
 
 /*
  * Find the device on @ndev; returns a reference for ib_device_put(), or NULL.

@@ -93,7 +93,7 @@ static void listener_remove(struct sroce_listener *l)
 {
 	mutex_lock(&listeners_lock);
 	listener_close(l);
-	list_del(&l->list);
+	list_del_init(&l->list);
 	mutex_unlock(&listeners_lock);
 }
 

@@ -20,7 +20,7 @@ int sroce_listener_open_ports(struct sroce_device *dev,
 
 /**
  * sroce_listener_close_ports() - undo sroce_listener_open_ports()
- * @dev: the device, unregistered
+ * @dev: the device, unregistered or about to be; the second call does nothing
  *
  * Context: process, may sleep.
  */

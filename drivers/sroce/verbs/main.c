@@ -24,11 +24,6 @@
 #include "port.h"
 #include "settings.h"
 
-static struct rdma_link_ops link_ops = {
-	.type = "sroce",
-	.newlink = sroce_device_add,
-};
-
 static void netdev_gone(struct net_device *ndev, struct sroce_device *dev)
 {
 	sroce_listener_netdev_gone(ndev);
@@ -125,7 +120,7 @@ static int __init sroce_init(void)
 	err = register_netdevice_notifier(&netdev_notifier);
 	if (err)
 		goto err_settings;
-	rdma_link_register(&link_ops);
+	rdma_link_register(&sroce_link_ops);
 	return 0;
 
 err_settings:
@@ -153,7 +148,7 @@ static void __exit sroce_exit(void)
 	 * First refuse new devices, then remove all; the notifier is needed
 	 * until then.
 	 */
-	rdma_link_unregister(&link_ops);
+	rdma_link_unregister(&sroce_link_ops);
 	ib_unregister_driver((enum rdma_driver_id)SROCE_DRIVER_ID);
 	unregister_netdevice_notifier(&netdev_notifier);
 	sroce_settings_exit();
