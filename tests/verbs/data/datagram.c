@@ -367,6 +367,63 @@ static void listed_mixed(const void *arg)
 	pair_down(&other);
 }
 
+/* Receive buffers begin shortly before a page ends: in the GRH, or in the payload. */
+static void crossing(const void *arg)
+{
+	static const int before[] = { 1, 8, 20, 39, 40, 41, 48, 100, 300, 539, 540, 541 };
+	const struct datagram d = { .length = 500 };
+	const int n = ARRAY_SIZE(before);
+	const struct iphdr *ip;
+	struct pair pair;
+	int i, at;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	memset(pair.b.buf, 0, pair.b.size);
+	fill(pair.a.buf, 500, 3);
+	for (i = 0; i < n; i++)
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 4096 * (i + 1) - before[i], 540), 0);
+	for (i = n; i < IN_A_ROW; i++)
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 4096 * (n + 1), 540), 0);
+	post_list(&pair, &d);
+	for (i = 0; i < IN_A_ROW; i++) {
+		arrives(&pair, i, &d);
+		at = i < n ? 4096 * (i + 1) - before[i] : 4096 * (n + 1);
+		ip = (const struct iphdr *)(pair.b.buf + at + 20);
+		CHECK(filled(pair.b.buf + at + GRH, 500, 3));
+		CHECK(!pair.b.buf[at - 1] && !pair.b.buf[at + 540]);
+		CHECK(!mapped(&hosts[0].gid) || sum_is_right(ip));
+	}
+	pair_down(&pair);
+}
+
+/* The region ends before the buffer does, behind a page that the datagram begins in. */
+static void beyond_region(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	struct ibv_sge sge = { .length = 540 };
+	struct ibv_mr *mr;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	memset(pair.b.buf, 0, 8192);
+	mr = ibv_reg_mr(pair.b.pd, pair.b.buf, 4096 + 200, IBV_ACCESS_LOCAL_WRITE);
+	REQUIRE(CHECK(mr));
+	sge.lkey = mr->lkey;
+	sge.addr = (uintptr_t)pair.b.buf + 4096 + 200 - 540;
+	CHECK_CALL(post_recv_sge(&pair.b, ~0ull, &sge, 1), 0);
+	sge.addr++;
+	CHECK_CALL(post_recv_sge(&pair.b, ~1ull, &sge, 1), 0);
+	post_list(&pair, &d);
+	arrives(&pair, 0, &d);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = ~1ull,
+	       .status = IBV_WC_LOC_PROT_ERR);
+	CHECK(!pair.b.buf[4096 + 200]);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
+}
+
 /*
  * A receive buffer begins before its region, in the page that the datagram before it has
  * used.
@@ -426,6 +483,8 @@ GROUP(datagram)
 		{ "UD: GRHs of datagrams that were posted as a list", listed },
 		{ "UD: a list of datagrams of which some differ", listed_mixed },
 		{ "UD: the same, alternately to two QPs", listed_mixed, &ud },
+		{ "UD: receive buffers cross a page", crossing },
+		{ "UD: a receive buffer crosses a page and its region ends", beyond_region },
 		{ "UD: a receive buffer begins before its region", before_region },
 		{ "UD: reply to the sender of a datagram", answer },
 		{ "UD: wrong Q_Key", wrong_qkey },
