@@ -158,6 +158,18 @@ static void *cache_part(const struct sroce_mr_cache *cache, u32 key, int access,
 	return cache->p + at;
 }
 
+void *sroce_mr_cache_seek(struct sroce_mr_cache *cache, u32 key, int access, u64 addr, u32 len)
+{
+	const struct sroce_mr *mr = cache->mr;
+
+	if (!mr || mr->key != key || cache->access != access || mr->odp ||
+	    sroce_mr_unbounded(mr) || len > mr->length || addr < mr->iova ||
+	    addr - mr->iova > mr->length - len)
+		return NULL;
+	cache_block(cache, addr);
+	return sroce_mr_cache_peek(cache, key, access, addr, len);
+}
+
 int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
 {
 	const struct sroce_sgl *memory = w->memory;

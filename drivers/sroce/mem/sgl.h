@@ -205,6 +205,13 @@ static inline void *sroce_mr_cache_peek(const struct sroce_mr_cache *cache, u32 
 	return cache->p + at;
 }
 
+/*
+ * The same, in another piece of the region that was used last, which stays in use: addresses
+ * found before remain valid.  Also NULL if the region is on-demand.
+ */
+void *sroce_mr_cache_seek(struct sroce_mr_cache *cache, u32 key, int access, u64 addr,
+			  u32 len);
+
 /* Takes over the caller's use of @mr. */
 static inline void sroce_mr_cache_set(struct sroce_mr_cache *cache, struct sroce_mr *mr)
 {

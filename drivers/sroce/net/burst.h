@@ -124,6 +124,17 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    bool copy);
 
 /**
+ * sroce_burst_add_alike() - append a datagram like the last one
+ * @burst: burst, for which sroce_burst_add() has copied the last packet: a datagram without
+ *	immediate data, with the same headers except for the PSN
+ * @from: memory with the payload, which has the same length
+ *
+ * Return: false, with the burst unchanged, if there is no room, or if the region is not the
+ * one that was used last.  sroce_burst_add() may succeed then.
+ */
+bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *from);
+
+/**
  * sroce_burst_repeat() - append packets like the last one
  * @burst: burst, not empty
  * @pkt: the last packet, a middle one of a message
