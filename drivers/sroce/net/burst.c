@@ -440,6 +440,24 @@ static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return true;
 }
 
+/* Before a packet that may change the MR cache is added. */
+static noinline void copy_now(struct sroce_burst *burst)
+{
+	struct sroce_uncopied *uncopied = &burst->uncopied;
+	struct sroce_reader reader;
+	u8 *bth;
+	u32 i;
+
+	sroce_reader_begin(&reader, burst->head, 0);
+	for (i = 0; i < burst->packets; i++) {
+		bth = (u8 *)sroce_reader_take(&reader, burst->size, NULL);
+		if (uncopied->packets >> i & 1)
+			memcpy(bth + SROCE_DATAGRAM_BYTES, uncopied->from[i],
+			       sroce_uncopied_bytes(bth, burst->size));
+	}
+	uncopied->packets = 0;
+}
+
 /* burst_put(), with a fast path for bytes behind the last packet, which is contiguous. */
 static __always_inline u8 *put_behind(struct sroce_burst *burst, u32 bytes)
 {
@@ -472,9 +490,14 @@ bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *fr
 		return false;
 	memcpy(bth, burst->bth, SROCE_DATAGRAM_BYTES);
 	put_unaligned_be32(sroce_psn_add(get_unaligned_be32(bth + 8), 1), bth + 8);
-	memcpy(bth + SROCE_DATAGRAM_BYTES, data, from->length);
 	/* Clears the pad; the remaining bytes belong to the ICRC. */
 	put_unaligned(0, (u32 *)(bth + SROCE_DATAGRAM_BYTES + from->length));
+	if (burst->av->loopback) {	/* no ICRC */
+		memcpy(bth + SROCE_DATAGRAM_BYTES, data, from->length);
+	} else {
+		burst->uncopied.packets |= BIT_ULL(index);
+		burst->uncopied.from[index] = data;
+	}
 	burst->bth = bth;
 	burst->packets++;
 	burst->bytes += bytes;
@@ -536,6 +559,8 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 {
 	int err;
 
+	if (unlikely(burst->uncopied.packets))
+		copy_now(burst);
 	if (burst->av->loopback) {
 		if (sroce_burst_empty(burst) &&
 		    loop_packet(burst, pkt, from, at, data))
