@@ -140,6 +140,18 @@ class Victim:
         wr.set_wr_ud(ah, qpn, QKEY)
         self.qp.post_send(wr)
 
+    def send_list(self, ah, qpn, lengths, solicited):
+        """Posts datagrams in one call; the payload of each begins where that of the one before it ends. Those whose indices are in
+        solicited have this flag."""
+        offset, wrs = sum(lengths), [None]  # pyverbs does not keep the objects of a list
+        for i, length in reversed(list(enumerate(lengths))):
+            offset -= length
+            wr = SendWR(wr_id=6, num_sge=1, sg=[self.memory.sge(length, offset)], opcode=e.IBV_WR_SEND,
+                        send_flags=e.IBV_SEND_SIGNALED | (e.IBV_SEND_SOLICITED if i in solicited else 0), next_wr=wrs[-1])
+            wr.set_wr_ud(ah, qpn, QKEY)
+            wrs.append(wr)
+        self.qp.post_send(wrs[-1])
+
     def read(self, length, offset=0, va=0x1000, rkey=0x77, wr_id=8):
         wr = self._post(e.IBV_WR_RDMA_READ, length, offset, wr_id)
         wr.set_wr_rdma(rkey, va)

@@ -53,6 +53,9 @@ enum sroce_header {
 #define SROCE_IETH_BYTES	4
 #define SROCE_CNPRSV_BYTES	16
 
+/* Headers of a datagram without immediate data. */
+#define SROCE_DATAGRAM_BYTES	(SROCE_BTH_BYTES + SROCE_DETH_BYTES)
+
 /* BTH, byte 1 */
 #define SROCE_BTH_SE		0x80
 #define SROCE_BTH_MIGREQ	0x40

@@ -277,9 +277,6 @@ static bool accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
 /* Packets whose ICRCs are checked at once. */
 #define BATCH	64
 
-/* Headers of a datagram without immediate data. */
-#define DATAGRAM_BYTES	(SROCE_BTH_BYTES + SROCE_DETH_BYTES)
-
 /*
  * A received skb: packets that follow one another from @reader on, each @size
  * bytes except the last, which may be shorter.  Loopback packets (@looped) have
@@ -297,7 +294,7 @@ struct arrival {
 	u16 id_step;
 	bool looped;
 	u32 alike;
-	u8 datagram[DATAGRAM_BYTES];
+	u8 datagram[SROCE_DATAGRAM_BYTES];
 	struct sroce_icrc icrc;
 	struct run run;
 };
@@ -461,7 +458,7 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
  */
 static void note_datagram(struct arrival *a, const struct sroce_rx *rx)
 {
-	if (rx->pkt.op->length != DATAGRAM_BYTES || a->left <= rx->len ||
+	if (rx->pkt.op->length != SROCE_DATAGRAM_BYTES || a->left <= rx->len ||
 	    a->run.qp->type != IB_QPT_UD)
 		return;
 	sroce_build(a->datagram, &rx->pkt);
@@ -481,7 +478,7 @@ static bool same_datagram(const u8 *one, const u8 *other)
  */
 static bool deliver_alike(struct arrival *a, struct sroce_rx *rx, u32 len)
 {
-	u8 headers[DATAGRAM_BYTES] __uninitialized;
+	u8 headers[SROCE_DATAGRAM_BYTES] __uninitialized;
 	struct sroce_reader reader = a->reader;
 
 	if (len != a->alike || !sroce_reader_copy(&reader, headers, sizeof(headers)))

@@ -158,6 +158,18 @@ static void *cache_part(const struct sroce_mr_cache *cache, u32 key, int access,
 	return cache->p + at;
 }
 
+void *sroce_mr_cache_seek(struct sroce_mr_cache *cache, u32 key, int access, u64 addr, u32 len)
+{
+	const struct sroce_mr *mr = cache->mr;
+
+	if (!mr || mr->key != key || cache->access != access || mr->odp ||
+	    sroce_mr_unbounded(mr) || len > mr->length || addr < mr->iova ||
+	    addr - mr->iova > mr->length - len)
+		return NULL;
+	cache_block(cache, addr);
+	return sroce_mr_cache_peek(cache, key, access, addr, len);
+}
+
 int sroce_sgl_iter_refill(struct sroce_sgl_iter *w)
 {
 	const struct sroce_sgl *memory = w->memory;
@@ -220,12 +232,6 @@ static __always_inline void *find_piece(struct sroce_mr_cache *cache,
 	return len <= cache->bytes - addr ? cache->p + addr : NULL;
 }
 
-void *sroce_sgl_piece(struct sroce_mr_cache *cache, const struct sroce_sgl *memory,
-		      u32 len)
-{
-	return find_piece(cache, memory, 0, len);
-}
-
 /* Not part of its caller, whose fast path then saves fewer registers. */
 static noinline int store_pieces(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 				 u32 at, struct sroce_reader *from, u32 len)
@@ -266,6 +272,47 @@ int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 	struct sroce_reader r = sroce_reader_of(from, len);
 
 	return sroce_sgl_store_packet(cache, to, at, &r, len);
+}
+
+/*
+ * Store @head and the packet's payload at the start of @to, whose @bytes begin in the cached
+ * piece and end there or in the next block.  Returns ENOENT if they do not, or if @head
+ * reaches into that block.
+ */
+static __always_inline int store_behind(const struct sroce_mr_cache *cache,
+					const struct sroce_sgl *to, const void *head, u32 len,
+					struct sroce_reader *from, u32 payload)
+{
+	u32 bytes = len + payload, first = bytes;
+	u8 *p = cache_part(cache, to->sge->lkey, to->access, to->sge->addr, &first);
+
+	if (!p || first < len || (first < bytes && bytes - first > 1ull << cache->mr->block_shift))
+		return -ENOENT;
+	memcpy(p, head, len);
+	if (first == bytes)
+		return sroce_reader_store(from, p + len, payload) ? 0 : -ENODATA;
+	return sroce_reader_copy(from, p + len, first - len) &&
+	       sroce_reader_store(from, cache->block[1], bytes - first) ? 0 : -ENODATA;
+}
+
+int sroce_sgl_store_behind(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
+			   const void *head, u32 len, struct sroce_reader *from, u32 payload)
+{
+	u32 bytes = len + payload;
+	int err;
+
+	if (likely(to->num_sge && bytes <= to->sge->length)) {
+		err = store_behind(cache, to, head, len, from, payload);
+		if (likely(err != -ENOENT))
+			return err;
+		err = cache_move(cache, to, to->sge->lkey, to->sge->addr, bytes);
+		if (!err)
+			err = store_behind(cache, to, head, len, from, payload);
+		if (err != -ENOENT)
+			return err;
+	}
+	return sroce_sgl_store(cache, to, 0, head, len) ?:
+	       sroce_sgl_store_packet(cache, to, len, from, payload);
 }
 
 /* As store_pieces(). */

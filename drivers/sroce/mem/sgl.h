@@ -205,6 +205,13 @@ static inline void *sroce_mr_cache_peek(const struct sroce_mr_cache *cache, u32 
 	return cache->p + at;
 }
 
+/*
+ * The same, in another piece of the region that was used last, which stays in use: addresses
+ * found before remain valid.  Also NULL if the region is on-demand.
+ */
+void *sroce_mr_cache_seek(struct sroce_mr_cache *cache, u32 key, int access, u64 addr,
+			  u32 len);
+
 /* Takes over the caller's use of @mr. */
 static inline void sroce_mr_cache_set(struct sroce_mr_cache *cache, struct sroce_mr *mr)
 {
@@ -214,18 +221,6 @@ static inline void sroce_mr_cache_set(struct sroce_mr_cache *cache, struct sroce
 	cache->beyond = 0;
 	cache->chunk = NULL;
 }
-
-/**
- * sroce_sgl_piece() - find the start of an SGL in one piece of memory
- * @cache: MR cache
- * @memory: SGL
- * @len: bytes
- *
- * Return: kernel address; NULL if the bytes are not contiguous or not all in the first
- * entry; or an ERR_PTR() of sroce_sgl_store_packet()'s EFAULT or EAGAIN.
- */
-void *sroce_sgl_piece(struct sroce_mr_cache *cache, const struct sroce_sgl *memory,
-		      u32 len);
 
 /**
  * sroce_sgl_store_packet() - copy payload of a packet to memory
@@ -247,6 +242,20 @@ int sroce_sgl_store_packet(struct sroce_mr_cache *cache, const struct sroce_sgl 
 /* sroce_sgl_store_packet() from a buffer. */
 int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 		    u32 at, const void *from, u32 len);
+
+/**
+ * sroce_sgl_store_behind() - store a header, and payload of a packet behind it
+ * @cache: MR cache
+ * @to: destination
+ * @head: header, stored at the start of @to
+ * @len: bytes of @head
+ * @from: source, moved past the bytes
+ * @payload: number of bytes
+ *
+ * Return: as sroce_sgl_store_packet().
+ */
+int sroce_sgl_store_behind(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
+			   const void *head, u32 len, struct sroce_reader *from, u32 payload);
 
 /* Copy memory to a buffer; same errors. */
 int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,

@@ -214,7 +214,7 @@ static int add_frag_list(struct sroce_burst *burst)
 }
 
 /* Append the next bytes of @hdr_frag to @skb, to which they are adjacent. */
-static void grow_last_frag(struct sk_buff *skb, u32 bytes)
+static __always_inline void grow_last_frag(struct sk_buff *skb, u32 bytes)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
 
@@ -440,6 +440,70 @@ static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return true;
 }
 
+/* Before a packet that may change the MR cache is added. */
+static noinline void copy_now(struct sroce_burst *burst)
+{
+	struct sroce_uncopied *uncopied = &burst->uncopied;
+	struct sroce_reader reader;
+	u8 *bth;
+	u32 i;
+
+	sroce_reader_begin(&reader, burst->head, 0);
+	for (i = 0; i < burst->packets; i++) {
+		bth = (u8 *)sroce_reader_take(&reader, burst->size, NULL);
+		if (uncopied->packets >> i & 1)
+			memcpy(bth + SROCE_DATAGRAM_BYTES, uncopied->from[i],
+			       sroce_uncopied_bytes(bth, burst->size));
+	}
+	uncopied->packets = 0;
+}
+
+/* burst_put(), with a fast path for bytes behind the last packet, which is contiguous. */
+static __always_inline u8 *put_behind(struct sroce_burst *burst, u32 bytes)
+{
+	const struct page_frag *frag = this_cpu_ptr(&hdr_frag);
+	u8 *p = burst->bth + burst->size;
+
+	if (unlikely(p != page_address(frag->page) + frag->offset ||
+		     frag->offset + bytes > frag->size))
+		return burst_put(burst->tail, bytes);
+	grow_last_frag(burst->tail, bytes);
+	return p;
+}
+
+bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *from)
+{
+	u32 bytes = burst->size, index = burst->packets;
+	const void *data;
+	u8 *bth;
+
+	if (!index || index >= burst->most_packets || burst->bytes != index * bytes ||
+	    burst->bytes + bytes > burst->most_bytes || bytes < SHORTEST ||
+	    bytes > SROCE_LINEAR_BYTES)
+		return false;
+	data = sroce_mr_cache_peek(&burst->cache, from->lkey, 0, from->addr, from->length) ?:
+	       sroce_mr_cache_seek(&burst->cache, from->lkey, 0, from->addr, from->length);
+	if (!data)
+		return false;
+	bth = put_behind(burst, bytes);
+	if (!bth)
+		return false;
+	memcpy(bth, burst->bth, SROCE_DATAGRAM_BYTES);
+	put_unaligned_be32(sroce_psn_add(get_unaligned_be32(bth + 8), 1), bth + 8);
+	/* Clears the pad; the remaining bytes belong to the ICRC. */
+	put_unaligned(0, (u32 *)(bth + SROCE_DATAGRAM_BYTES + from->length));
+	if (burst->av->loopback) {	/* no ICRC */
+		memcpy(bth + SROCE_DATAGRAM_BYTES, data, from->length);
+	} else {
+		burst->uncopied.packets |= BIT_ULL(index);
+		burst->uncopied.from[index] = data;
+	}
+	burst->bth = bth;
+	burst->packets++;
+	burst->bytes += bytes;
+	return true;
+}
+
 /*
  * A short message from a device to itself, alone so far, needs no skb.  A datagram
  * does, because its receiver gets the IP header.
@@ -495,6 +559,8 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 {
 	int err;
 
+	if (unlikely(burst->uncopied.packets))
+		copy_now(burst);
 	if (burst->av->loopback) {
 		if (sroce_burst_empty(burst) &&
 		    loop_packet(burst, pkt, from, at, data))

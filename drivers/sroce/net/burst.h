@@ -10,6 +10,7 @@
 #include "../mem/sgl.h"
 #include "../queue/qp.h"
 #include "ah.h"
+#include "icrc.h"
 #include "loopback.h"
 
 /* UDP payload of a burst, limited by the 16-bit length field of IP. */
@@ -38,6 +39,7 @@
  * @again: the first packet has been sent before; only of requests
  * @repeats: the caller of the last packet did not ask for a copy
  * @cache: MR cache
+ * @uncopied: packets whose payload sroce_burst_send() copies; it lies in the region of @cache
  *
  * The skb has the layout for generic segmentation offload: the packets follow
  * one another, each from its BTH to its ICRC.  Virtual devices pass it on
@@ -63,6 +65,7 @@ struct sroce_burst {
 	bool again;
 	bool repeats;
 	struct sroce_mr_cache cache;
+	struct sroce_uncopied uncopied;
 };
 
 static inline bool sroce_burst_empty(const struct sroce_burst *burst)
@@ -80,6 +83,7 @@ static inline void sroce_burst_reset(struct sroce_burst *burst)
 {
 	burst->looped = NULL;
 	burst->head = NULL;
+	burst->uncopied.packets = 0;
 	burst->packets = 0;
 	burst->bytes = 0;
 }
@@ -122,6 +126,17 @@ bool sroce_burst_fits(const struct sroce_burst *burst,
 int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    const struct sroce_sgl *from, u32 at, const void *data,
 		    bool copy);
+
+/**
+ * sroce_burst_add_alike() - append a datagram like the last one
+ * @burst: burst, for which sroce_burst_add() has copied the last packet: a datagram without
+ *	immediate data, with the same headers except for the PSN
+ * @from: memory with the payload, which has the same length
+ *
+ * Return: false, with the burst unchanged, if there is no room, or if the region is not the
+ * one that was used last.  sroce_burst_add() may succeed then.
+ */
+bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *from);
 
 /**
  * sroce_burst_repeat() - append packets like the last one

@@ -16,6 +16,14 @@ static u32 crc_head(const struct sroce_icrc *icrc, const u8 *p, u32 len)
 	return sroce_crc32(state, p, len);
 }
 
+/* The same, after copying @n bytes at @from to @p + @at. */
+static u32 crc_copy(const struct sroce_icrc *icrc, u8 *p, u32 len, u32 at, const u8 *from,
+		    u32 n)
+{
+	memcpy(p + at, from, n);
+	return crc_head(icrc, p, len);
+}
+
 /* Continue a CRC from @state with @len bytes at @p. */
 static u32 crc_more(const struct sroce_icrc *icrc, u32 state, const u8 *p,
 		    u32 len)
@@ -122,8 +130,22 @@ __le32 sroce_icrc_alone(const u8 *ip, u32 len)
 					    SROCE_ICRC_BYTES));
 }
 
+/* Copy the payload of a datagram of @len bytes at @r, and compute its ICRC; moves @r. */
+static const u8 *crc_uncopied(struct sroce_icrc *icrc, u32 index, struct sroce_reader *r,
+			      u32 len, const void *from, __le32 *trailer)
+{
+	u8 *bth = (u8 *)sroce_reader_take(r, len, NULL);
+	u32 state;
+
+	sroce_icrc_head(icrc, index, bth, len + sizeof(struct udphdr));
+	state = crc_copy(icrc, bth + SROCE_BTH_BYTES, len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES,
+			 SROCE_DETH_BYTES, from, sroce_uncopied_bytes(bth, len));
+	*trailer = sroce_icrc_final(state);
+	return bth + len - SROCE_ICRC_BYTES;
+}
+
 void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
-		      u32 left)
+		      u32 left, const struct sroce_uncopied *uncopied)
 {
 	u32 i, len;
 
@@ -133,7 +155,10 @@ void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 		__le32 trailer;
 
 		len = min(left, size);
-		to = crc_packet(icrc, i, &r, len, NULL, &trailer);
+		if (uncopied->packets >> i & 1)
+			to = crc_uncopied(icrc, i, &r, len, uncopied->from[i], &trailer);
+		else
+			to = crc_packet(icrc, i, &r, len, NULL, &trailer);
 		memcpy((u8 *)to, &trailer, sizeof(trailer));
 	}
 	crc_end(icrc);

@@ -26,17 +26,37 @@ static inline bool sroce_icrc_is_short(u32 len)
 __le32 sroce_icrc_alone(const u8 *ip, u32 len);
 
 /**
+ * struct sroce_uncopied - datagrams of a burst whose payload is not in the skb yet
+ * @packets: mask of these datagrams, which have no immediate data and are contiguous
+ * @from: their payloads
+ *
+ * Payload is copied when its CRC is computed, because one pass is faster than two.
+ */
+struct sroce_uncopied {
+	u64 packets;
+	const void *from[SROCE_BURST_PACKETS];
+};
+
+/* Payload bytes of a datagram without immediate data; @size: from BTH to trailer. */
+static inline u32 sroce_uncopied_bytes(const u8 *bth, u32 size)
+{
+	return size - SROCE_DATAGRAM_BYTES - SROCE_ICRC_BYTES -
+	       (bth[1] >> SROCE_BTH_PAD_SHIFT & SROCE_BTH_PAD_MASK);
+}
+
+/**
  * sroce_icrc_write() - write the ICRC of each packet
  * @icrc: from sroce_icrc_begin() for the burst
  * @r: at the BTH of the first packet; each trailer is contiguous and writable
  * @size: bytes of each packet except the last, from the BTH to the end of the
  *	trailer
  * @left: bytes of all packets
+ * @uncopied: packets whose payload is copied first
  *
  * Context: bottom halves off.
  */
 void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
-		      u32 left);
+		      u32 left, const struct sroce_uncopied *uncopied);
 
 /**
  * sroce_icrc_check() - check the ICRC of each packet

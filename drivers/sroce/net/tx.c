@@ -293,7 +293,7 @@ static void write_icrcs(struct sroce_burst *burst)
 					 sizeof(struct udphdr));
 	sroce_icrc_begin(&icrc, ip, 1);
 	/* burst_put() made the trailers contiguous. */
-	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes);
+	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes, &burst->uncopied);
 }
 
 static void finish_burst(struct sroce_burst *burst)

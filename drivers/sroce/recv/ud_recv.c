@@ -33,36 +33,17 @@ static void make_grh(u8 *grh, const struct sroce_rx *rx)
 	}
 }
 
-/* In several pieces. */
-static int store_parts(struct sroce_qp *qp, const struct sroce_sgl *to,
-		       const struct sroce_rx *rx, const u8 *grh)
-{
-	struct sroce_mr_cache *cache = &qp->rq.cache;
-	int err = sroce_sgl_store(cache, to, 0, grh, SROCE_GRH_BYTES);
-
-	if (!err && rx->pkt.payload)
-		err = sroce_sgl_store_packet(cache, to, SROCE_GRH_BYTES, rx->payload,
-					     rx->pkt.payload);
-	return err;
-}
-
 static int store_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	const struct sroce_sgl to = sroce_rq_buffer(qp);
-	u32 bytes = SROCE_GRH_BYTES + rx->pkt.payload;
-	u8 *piece = sroce_sgl_piece(&qp->rq.cache, &to, bytes);
 	u8 grh[SROCE_GRH_BYTES] __uninitialized;
-	int err = PTR_ERR_OR_ZERO(piece);
+	int err;
 
 	make_grh(grh, rx);
-	if (!IS_ERR_OR_NULL(piece) && rx->pkt.payload) {
-		memcpy(piece, grh, sizeof(grh));
-		if (!sroce_reader_store(rx->payload, piece + sizeof(grh), rx->pkt.payload))
-			err = -ENODATA;
-	} else if (!err) {
-		err = store_parts(qp, &to, rx, grh);
-	}
-	if (err == -EAGAIN && sroce_fault_start(&qp->rq.fault, &to, 0, bytes))
+	err = sroce_sgl_store_behind(&qp->rq.cache, &to, grh, sizeof(grh), rx->payload,
+				     rx->pkt.payload);
+	if (err == -EAGAIN &&
+	    sroce_fault_start(&qp->rq.fault, &to, 0, sizeof(grh) + rx->pkt.payload))
 		err = -EFAULT;
 	return err;
 }

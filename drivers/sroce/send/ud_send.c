@@ -148,9 +148,48 @@ static int send_request(struct sroce_qp *qp, struct sroce_burst *burst,
 		return err;
 	if (err == -EFAULT || err == -EMSGSIZE)
 		return SROCE_LOC_PROT_ERR;
-	if (err)		/* no memory, no route, no room: lost */
+	if (err) {		/* no memory, no route, no room: lost */
 		sroce_count(qp, SROCE_TX_LOCAL_DROPS);
+		/* The next datagram must not get the headers of an earlier one. */
+		send_burst(qp, burst);
+	}
 	return SROCE_SUCCESS;
+}
+
+/*
+ * May the next datagram use the headers of this one, which is the last of its burst?  With
+ * a rate limit each datagram is a burst.
+ */
+static bool has_successor(const struct sroce_qp *qp, const struct sroce_wr *wr)
+{
+	return qp->user && qp->type == IB_QPT_UD && wr->opcode == SROCE_OP_SEND &&
+	       wr->num_sge == 1 && !(wr->flags & SROCE_INLINE) &&
+	       !sroce_rate_limited(qp);
+}
+
+/* Do the headers of both differ in the PSN only?  As for find_dest(), numbers suffice. */
+static bool same_headers(const struct sroce_wr *wr, const struct sroce_wr *last)
+{
+	return !wr->status && wr->opcode == last->opcode && wr->num_sge == 1 &&
+	       !((wr->flags ^ last->flags) & ~SROCE_SIGNALED) &&
+	       wr->length == last->length && wr->ud.ah == last->ud.ah &&
+	       wr->ud.remote_qpn == last->ud.remote_qpn && wr->ud.qkey == last->ud.qkey;
+}
+
+/*
+ * Fast path for a datagram like @last, the last one of the burst; NULL if there is none.
+ * The room in the queues was checked when the burst began.
+ */
+static bool send_alike(struct sroce_qp *qp, struct sroce_burst *burst,
+		       const struct sroce_wr *last)
+{
+	u32 index = qp->sq.req.in.next;
+
+	if (!last || !same_headers(sroce_inflight_wr(&qp->sq.req.in, index), last) ||
+	    !sroce_burst_add_alike(burst, sroce_wqe_list(qp, index)))
+		return false;
+	qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);
+	return true;
 }
 
 static void complete_sent(struct sroce_qp *qp)
@@ -199,6 +238,7 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 	struct sroce_inflight *in = &qp->sq.req.in;
 	struct sroce_burst burst __uninitialized;
 	u32 budget = SROCE_SEND_BUDGET * SROCE_BURST_PACKETS;
+	const struct sroce_wr *last = NULL;
 	int status = 0;
 	u32 ah = 0;
 
@@ -206,7 +246,13 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 	if (qp->sq.req.drain)
 		return SROCE_NEXT_HOLD;
 	sroce_burst_begin(&burst, qp, qp->sq.ud.av, &qp->sq.path);
-	while (in->next != in->tail) {
+	for (; in->next != in->tail; in->next++) {
+		struct sroce_wr *wr;
+
+		if (likely(budget) && send_alike(qp, &burst, last)) {
+			budget--;
+			continue;
+		}
 		/* With a rate limit, each datagram is sent at its own time. */
 		if (unlikely(qp->sq.rate.kbps))
 			send_burst(qp, &burst);
@@ -216,12 +262,11 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 			sroce_qp_wake(qp, BIT(SROCE_TODO_SEND));
 			break;
 		}
-		status = send_request(qp, &burst,
-				      sroce_inflight_wr(in, in->next),
-				      in->next, &ah);
+		wr = sroce_inflight_wr(in, in->next);
+		status = send_request(qp, &burst, wr, in->next, &ah);
 		if (status)
 			break;
-		in->next++;
+		last = has_successor(qp, wr) ? wr : NULL;
 	}
 	send_burst(qp, &burst);
 	complete_sent(qp);

@@ -367,6 +367,183 @@ static void listed_mixed(const void *arg)
 	pair_down(&other);
 }
 
+#define LONG_LIST	60
+
+/* Posts a list; the payload of each datagram is its own. */
+static void post_own(struct pair *pair, struct ibv_send_wr *wrs, struct ibv_sge *from, int n)
+{
+	struct ibv_send_wr *bad;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		fill((void *)(uintptr_t)from[i].addr, from[i].length, i);
+		wrs[i].next = i + 1 < n ? &wrs[i + 1] : NULL;
+	}
+	CHECK_CALL(ibv_post_send(pair->a.qp, wrs, &bad), 0);
+}
+
+/*
+ * More than a page of fragments holds, from buffers in several pages and in two regions: the
+ * payload of datagrams is not copied at once.
+ */
+static void listed_long(const void *arg)
+{
+	const uint32_t mtu = 128u << hosts[0].mtu, length = mtu < 1024 ? mtu : 1024;
+	const struct datagram d = { .length = length };
+	struct ibv_send_wr wrs[LONG_LIST];
+	struct ibv_sge from[LONG_LIST];
+	struct ibv_mr *mr;
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	mr = ibv_reg_mr(pair.a.pd, pair.a.buf, pair.a.size, 0);
+	REQUIRE(CHECK(mr));
+	for (i = 0; i < LONG_LIST; i++) {
+		from[i] = piece(&pair.a, 1080 * i, length);
+		if (i >= 20 && i < 40 && i % 7)
+			from[i].lkey = mr->lkey;
+		wrs[i] = request(i, &d, &from[i], pair.a.ah, pair.b.qp->qp_num);
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 1088 * i, GRH + length), 0);
+	}
+	post_own(&pair, wrs, from, LONG_LIST);
+	for (i = 0; i < LONG_LIST; i++) {
+		arrives(&pair, i, &d);
+		CHECK(filled(pair.b.buf + 1088 * i + GRH, length, i));
+	}
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
+}
+
+static uint8_t traffic_class(const uint8_t *grh)
+{
+	return mapped(&hosts[0].gid) ? ((const struct iphdr *)(grh + 20))->tos :
+				       ntohl(((const struct ip6_hdr *)grh)->ip6_flow) >> 20;
+}
+
+/* Of equal datagrams some have another address handle, and some are inline. */
+static void listed_handles(const void *arg)
+{
+	const struct datagram plain = { .length = 64 };
+	const struct datagram at_once = { .length = 64, .flags = IBV_SEND_INLINE };
+	struct ibv_ah_attr attr = {
+		.is_global = 1, .port_num = 1,
+		.grh = { .dgid = hosts[1].gid, .sgid_index = hosts[0].gid_index,
+			 .traffic_class = 0x20, .hop_limit = 64 },
+	};
+	struct ibv_send_wr wrs[16];
+	struct ibv_sge from[16];
+	struct ibv_ah *ah;
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	ah = ibv_create_ah(pair.a.pd, &attr);
+	REQUIRE(CHECK(ah));
+	for (i = 0; i < 16; i++) {
+		from[i] = piece(&pair.a, 100 * i, 64);
+		wrs[i] = request(i, i & 4 ? &at_once : &plain, &from[i],
+				 i & 2 ? ah : pair.a.ah, pair.b.qp->qp_num);
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 200 * i, 200), 0);
+	}
+	post_own(&pair, wrs, from, 16);
+	for (i = 0; i < 16; i++) {
+		arrives(&pair, i, &plain);
+		CHECK(filled(pair.b.buf + 200 * i + GRH, 64, i));
+		CHECK(traffic_class(pair.b.buf + 200 * i) == (i & 2 ? 0x20 : 0));
+	}
+	CHECK_CALL(ibv_destroy_ah(ah), 0);
+	pair_down(&pair);
+}
+
+/* The last of equal datagrams reads beyond its region, or before it; @arg: before */
+static void listed_beyond(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	struct ibv_send_wr wrs[3];
+	struct ibv_sge from[3];
+	struct ibv_mr *mr;
+	struct pair pair;
+	int i;
+
+	REQUIRE(pair_up(&pair, &ud));
+	mr = ibv_reg_mr(pair.a.pd, pair.a.buf + 4096 + 1000, 8192, 0);
+	REQUIRE(CHECK(mr));
+	for (i = 0; i < 3; i++) {
+		from[i] = piece(&pair.a, 4096 + 1000, d.length);
+		from[i].lkey = mr->lkey;
+		wrs[i] = request(i, &d, &from[i], pair.a.ah, pair.b.qp->qp_num);
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 1024 * i, 1024), 0);
+	}
+	from[2].addr += arg ? -1 : 8192 - 499;
+	post_own(&pair, wrs, from, 3);
+	for (i = 0; i < 2; i++)
+		arrives(&pair, i, &d);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .status = IBV_WC_LOC_PROT_ERR);
+	CHECK(quiet(pair.b.rcq));
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
+}
+
+/* Receive buffers begin shortly before a page ends: in the GRH, or in the payload. */
+static void crossing(const void *arg)
+{
+	static const int before[] = { 1, 8, 20, 39, 40, 41, 48, 100, 300, 539, 540, 541 };
+	const struct datagram d = { .length = 500 };
+	const int n = ARRAY_SIZE(before);
+	const struct iphdr *ip;
+	struct pair pair;
+	int i, at;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	memset(pair.b.buf, 0, pair.b.size);
+	fill(pair.a.buf, 500, 3);
+	for (i = 0; i < n; i++)
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 4096 * (i + 1) - before[i], 540), 0);
+	for (i = n; i < IN_A_ROW; i++)
+		CHECK_CALL(post_recv(&pair.b, ~(uint64_t)i, 4096 * (n + 1), 540), 0);
+	post_list(&pair, &d);
+	for (i = 0; i < IN_A_ROW; i++) {
+		arrives(&pair, i, &d);
+		at = i < n ? 4096 * (i + 1) - before[i] : 4096 * (n + 1);
+		ip = (const struct iphdr *)(pair.b.buf + at + 20);
+		CHECK(filled(pair.b.buf + at + GRH, 500, 3));
+		CHECK(!pair.b.buf[at - 1] && !pair.b.buf[at + 540]);
+		CHECK(!mapped(&hosts[0].gid) || sum_is_right(ip));
+	}
+	pair_down(&pair);
+}
+
+/* The region ends before the buffer does, behind a page that the datagram begins in. */
+static void beyond_region(const void *arg)
+{
+	const struct datagram d = { .length = 500 };
+	struct ibv_sge sge = { .length = 540 };
+	struct ibv_mr *mr;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &ud));
+	memset(pair.b.buf, 0, 8192);
+	mr = ibv_reg_mr(pair.b.pd, pair.b.buf, 4096 + 200, IBV_ACCESS_LOCAL_WRITE);
+	REQUIRE(CHECK(mr));
+	sge.lkey = mr->lkey;
+	sge.addr = (uintptr_t)pair.b.buf + 4096 + 200 - 540;
+	CHECK_CALL(post_recv_sge(&pair.b, ~0ull, &sge, 1), 0);
+	sge.addr++;
+	CHECK_CALL(post_recv_sge(&pair.b, ~1ull, &sge, 1), 0);
+	post_list(&pair, &d);
+	arrives(&pair, 0, &d);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = ~1ull,
+	       .status = IBV_WC_LOC_PROT_ERR);
+	CHECK(!pair.b.buf[4096 + 200]);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
+}
+
 /*
  * A receive buffer begins before its region, in the page that the datagram before it has
  * used.
@@ -426,6 +603,12 @@ GROUP(datagram)
 		{ "UD: GRHs of datagrams that were posted as a list", listed },
 		{ "UD: a list of datagrams of which some differ", listed_mixed },
 		{ "UD: the same, alternately to two QPs", listed_mixed, &ud },
+		{ "UD: a list that is longer than a page, from two regions", listed_long },
+		{ "UD: a list with two address handles and inline data", listed_handles },
+		{ "UD: the last of a list ends beyond its region", listed_beyond },
+		{ "UD: the last of a list begins before its region", listed_beyond, &ud },
+		{ "UD: receive buffers cross a page", crossing },
+		{ "UD: a receive buffer crosses a page and its region ends", beyond_region },
 		{ "UD: a receive buffer begins before its region", before_region },
 		{ "UD: reply to the sender of a datagram", answer },
 		{ "UD: wrong Q_Key", wrong_qkey },

@@ -4,9 +4,11 @@ up its receive requests."""
 
 import os
 
+from pyverbs.addr import AH
+
 import roce
 from testbed import case, expect
-from target import QKEY
+from target import QKEY, address_vector
 
 GSI_QKEY = 0x80010000
 
@@ -92,6 +94,25 @@ def any_source(b):
     b.raw(b.body(ud, "UD_SEND_ONLY", b"hello", qkey=QKEY), source=b.stranger)
     b.silence()
     expect("status", ud.completion().status, 0)
+
+
+@case("UD: PSNs, headers and payload of datagrams that are posted as a list")
+def listed(b):
+    ud = b.qp("UD", sq_psn=0xFFFFFD)
+    lengths = [256] * 5 + [255, 254, 256, 100, 100, 64, 1024, 1024, 1024]
+    data = b.random.randbytes(sum(lengths))
+    ud.memory.write(data)
+    handle = AH(ud.pd, attr=address_vector(b.gid, b.ours))
+    ud.send_list(handle, b.peer.qpn, lengths, (2, 9))
+    found = b.outgoing(*["UD_SEND_ONLY"] * len(lengths))
+    expect("PSNs", [packet.psn for packet in found], [(0xFFFFFD + i) & 0xFFFFFF for i in range(len(lengths))])
+    expect("headers", {(packet.qkey, packet.src_qpn, packet.ack_req, packet.reserved) for packet in found},
+           {(QKEY, ud.qpn, 0, 0)})
+    expect("solicited", [i for i, packet in enumerate(found) if packet.solicited], [2, 9])
+    expect("lengths", [len(packet.payload) for packet in found], lengths)
+    expect("payload", b"".join(packet.payload for packet in found), data)
+    expect("padding", b"".join(packet.padding for packet in found).strip(b"\0"), b"")
+    handle.close()
 
 
 @case("opcodes that do not exist for UD")

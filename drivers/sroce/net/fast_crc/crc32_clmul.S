@@ -28,6 +28,7 @@
 #define P	%rsi
 #define LEN	%rdx
 #define N	%rcx
+#define TO	%r8
 
 /* Fold register \x and add it to \to, where its data belongs. */
 .macro fold x, to, k, t
@@ -50,21 +51,32 @@
 2:
 .endm
 
+/* Fold in the bytes at \at(P); if \copy, also copy them, through register \d. */
+.macro fold_in x, at, k, t, d, copy
+.if \copy
+	vmovdqu		\at(P), \d
+	vmovdqu		\d, \at(P, TO)
+	fold		\x, \d, \k, \t
+.else
+	fold		\x, \at(P), \k, \t
+.endif
+.endm
+
 /* Fold in the next 64 bytes, from \at on. */
-.macro fold_64 at
-	fold		%xmm0, \at(P), %xmm8, %xmm4
-	fold		%xmm1, (\at + 16)(P), %xmm8, %xmm5
-	fold		%xmm2, (\at + 32)(P), %xmm8, %xmm6
-	fold		%xmm3, (\at + 48)(P), %xmm8, %xmm7
+.macro fold_64 at, copy
+	fold_in		%xmm0, \at, %xmm8, %xmm4, %xmm9, \copy
+	fold_in		%xmm1, (\at + 16), %xmm8, %xmm5, %xmm10, \copy
+	fold_in		%xmm2, (\at + 32), %xmm8, %xmm6, %xmm11, \copy
+	fold_in		%xmm3, (\at + 48), %xmm8, %xmm7, %xmm12, \copy
 .endm
 
 /*
  * Fold in the rest in steps of 16 bytes, then reduce %xmm0 to 32 bits in %eax.
  */
-.macro finish
+.macro finish copy
 	vmovdqa		.Lfold_128(%rip), %xmm8
 	jmp		3f
-2:	fold		%xmm0, (P), %xmm8, %xmm4
+2:	fold_in		%xmm0, 0, %xmm8, %xmm4, %xmm9, \copy
 	add		$16, P
 3:	sub		$16, LEN
 	jae		2b
@@ -89,42 +101,39 @@
 	vpextrd		$1, %xmm0, %eax
 .endm
 
-.text
-
-/*
- * u32 sroce_crc32_clmul(const void *head, const void *p, size_t len, size_t n)
- *
- * CRC, starting from 0, of n bytes at head and len bytes at p, both multiples
- * of 16; n is at least 48.  AVX and PCLMULQDQ.
- */
-SYM_FUNC_START(sroce_crc32_clmul)
+/* Body of sroce_crc32_clmul() and sroce_copy_crc32_clmul(). */
+.macro clmul copy
 	shorten
 	vmovdqu		16(HEAD), %xmm1
 	vmovdqu		32(HEAD), %xmm2
 	sub		$16, LEN
-	jb		.Lshort
+	jb		7f
 
 	vmovdqu		(P), %xmm3
+.if \copy
+	sub		P, TO
+	vmovdqu		%xmm3, (P, TO)
+.endif
 	add		$16, P
 	vmovdqa		.Lfold_512(%rip), %xmm8
 	sub		$256, LEN
 	jb		4f
-3:	fold_64		0
-	fold_64		64
-	fold_64		128
-	fold_64		192
+3:	fold_64		0, \copy
+	fold_64		64, \copy
+	fold_64		128, \copy
+	fold_64		192, \copy
 	add		$256, P
 	sub		$256, LEN
 	jae		3b
 4:	add		$128, LEN
 	js		5f
-	fold_64		0
-	fold_64		64
+	fold_64		0, \copy
+	fold_64		64, \copy
 	sub		$-128, P
 	sub		$128, LEN
 5:	add		$64, LEN
 	js		6f
-	fold_64		0
+	fold_64		0, \copy
 	add		$64, P
 	sub		$64, LEN
 6:	add		$64, LEN
@@ -133,37 +142,38 @@ SYM_FUNC_START(sroce_crc32_clmul)
 	fold		%xmm0, %xmm1, %xmm8, %xmm4
 	fold		%xmm0, %xmm2, %xmm8, %xmm4
 	fold		%xmm0, %xmm3, %xmm8, %xmm4
-	finish
+	finish		\copy
 	RET
 
-.Lshort:
-	vmovdqa		.Lfold_128(%rip), %xmm8
+7:	vmovdqa		.Lfold_128(%rip), %xmm8
 	fold		%xmm0, %xmm1, %xmm8, %xmm4
 	fold		%xmm0, %xmm2, %xmm8, %xmm4
 	xor		%edx, %edx
-	finish
+	finish		0
 	RET
-SYM_FUNC_END(sroce_crc32_clmul)
+.endm
 
-/*
- * u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len, size_t n)
- *
- * Like sroce_crc32_clmul(), but len is at least 208.  AVX2 and VPCLMULQDQ.
- */
-SYM_FUNC_START(sroce_crc32_vclmul)
+/* Body of sroce_crc32_vclmul() and sroce_copy_crc32_vclmul(). */
+.macro vclmul copy
 	shorten
 	vinserti128	$1, 16(HEAD), %ymm0, %ymm0
 	vmovdqu		32(HEAD), %xmm1
 	vinserti128	$1, (P), %ymm1, %ymm1
 	vmovdqu		16(P), %ymm2
 	vmovdqu		48(P), %ymm3
+.if \copy
+	sub		P, TO
+	vextracti128	$1, %ymm1, (P, TO)
+	vmovdqu		%ymm2, 16(P, TO)
+	vmovdqu		%ymm3, 48(P, TO)
+.endif
 	add		$80, P
 	sub		$(80 + 128), LEN
 	vbroadcasti128	.Lfold_1024(%rip), %ymm8
-3:	fold		%ymm0, (P), %ymm8, %ymm4
-	fold		%ymm1, 32(P), %ymm8, %ymm5
-	fold		%ymm2, 64(P), %ymm8, %ymm6
-	fold		%ymm3, 96(P), %ymm8, %ymm7
+3:	fold_in		%ymm0, 0, %ymm8, %ymm4, %ymm9, \copy
+	fold_in		%ymm1, 32, %ymm8, %ymm5, %ymm10, \copy
+	fold_in		%ymm2, 64, %ymm8, %ymm6, %ymm11, \copy
+	fold_in		%ymm3, 96, %ymm8, %ymm7, %ymm12, \copy
 	sub		$-128, P
 	sub		$128, LEN
 	jae		3b
@@ -177,7 +187,43 @@ SYM_FUNC_START(sroce_crc32_vclmul)
 	vextracti128	$1, %ymm0, %xmm1
 	vmovdqa		.Lfold_128(%rip), %xmm8
 	fold		%xmm0, %xmm1, %xmm8, %xmm4
-	finish
+	finish		\copy
 	vzeroupper
 	RET
+.endm
+
+.text
+
+/*
+ * u32 sroce_crc32_clmul(const void *head, const void *p, size_t len, size_t n)
+ *
+ * CRC, starting from 0, of n bytes at head and len bytes at p, both multiples
+ * of 16; n is at least 48.  AVX and PCLMULQDQ.
+ */
+SYM_FUNC_START(sroce_crc32_clmul)
+	clmul		0
+SYM_FUNC_END(sroce_crc32_clmul)
+
+/*
+ * u32 sroce_copy_crc32_clmul(const void *head, const void *p, size_t len, size_t n,
+ *			      void *copy)
+ *
+ * Like sroce_crc32_clmul(); also copies the len bytes at p.
+ */
+SYM_FUNC_START(sroce_copy_crc32_clmul)
+	clmul		1
+SYM_FUNC_END(sroce_copy_crc32_clmul)
+
+/*
+ * u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len, size_t n)
+ *
+ * Like sroce_crc32_clmul(), but len is at least 208.  AVX2 and VPCLMULQDQ.
+ */
+SYM_FUNC_START(sroce_crc32_vclmul)
+	vclmul		0
 SYM_FUNC_END(sroce_crc32_vclmul)
+
+/* Like sroce_copy_crc32_clmul(), but len is at least 208.  AVX2 and VPCLMULQDQ. */
+SYM_FUNC_START(sroce_copy_crc32_vclmul)
+	vclmul		1
+SYM_FUNC_END(sroce_copy_crc32_vclmul)

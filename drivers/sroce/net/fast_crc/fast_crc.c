@@ -46,6 +46,10 @@ asmlinkage u32 sroce_crc32_clmul(const void *head, const void *p, size_t len,
 				 size_t n);
 asmlinkage u32 sroce_crc32_vclmul(const void *head, const void *p, size_t len,
 				  size_t n);
+asmlinkage u32 sroce_copy_crc32_clmul(const void *head, const void *p, size_t len,
+				      size_t n, void *to);
+asmlinkage u32 sroce_copy_crc32_vclmul(const void *head, const void *p, size_t len,
+				       size_t n, void *to);
 
 /* The kernel clears feature bits whose registers it does not save. */
 static bool __init clmul_init(void)
@@ -80,6 +84,13 @@ static __always_inline u32 clmul_crc(const void *head, const void *p, u32 len,
 	return sroce_crc32_clmul(head, p, len, n);
 }
 
+static u32 clmul_copy(const void *head, const void *p, u32 len, u32 n, void *to)
+{
+	if (static_branch_likely(&wide) && len >= WIDE_BYTES)
+		return sroce_copy_crc32_vclmul(head, p, len, n, to);
+	return sroce_copy_crc32_clmul(head, p, len, n, to);
+}
+
 #else /* other architectures have no implementation of ours */
 
 static bool __init clmul_init(void)
@@ -97,6 +108,11 @@ static void clmul_end(void)
 }
 
 static u32 clmul_crc(const void *head, const void *p, u32 len, u32 n)
+{
+	return 0;
+}
+
+static u32 clmul_copy(const void *head, const void *p, u32 len, u32 n, void *to)
 {
 	return 0;
 }
@@ -153,6 +169,22 @@ u32 sroce_fast_crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len)
 		memcpy(icrc->head + SROCE_ICRC_END, p, odd);
 	return crc_steps(way, icrc->head + start, p + odd, len - odd,
 			 SROCE_ICRC_END + odd - start);
+}
+
+/* In one pass if the copied bytes are whole steps. */
+u32 sroce_fast_crc_copy(struct sroce_icrc *icrc, u8 *p, u32 len, u32 at, const u8 *from,
+			u32 n)
+{
+	u32 start;
+
+	if (icrc->way != CRC_CLMUL || n % SROCE_ICRC_STEP || at + n != len ||
+	    at >= SROCE_ICRC_STEP) {
+		memcpy(p + at, from, n);
+		return sroce_fast_crc_head(icrc, p, len);
+	}
+	start = sroce_icrc_start(icrc, at);
+	memcpy(icrc->head + SROCE_ICRC_END, p, at);
+	return clmul_copy(icrc->head + start, from, n, SROCE_ICRC_END + at - start, p + at);
 }
 
 /* Zeros are put before the bytes, and @state is added to the first bytes. */

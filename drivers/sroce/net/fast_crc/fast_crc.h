@@ -22,6 +22,9 @@ void sroce_fast_crc_end(const struct sroce_icrc *icrc);
 
 /* CRC of the headers and @len bytes at @p. */
 u32 sroce_fast_crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len);
+/* The same, after copying @n bytes at @from to @p + @at. */
+u32 sroce_fast_crc_copy(struct sroce_icrc *icrc, u8 *p, u32 len, u32 at, const u8 *from,
+			u32 n);
 /* Continue a CRC from @state with @len bytes at @p. */
 u32 sroce_fast_crc_more(const struct sroce_icrc *icrc, u32 state, const u8 *p,
 			u32 len);
@@ -31,6 +34,12 @@ static __always_inline u32 crc_head(struct sroce_icrc *icrc, const u8 *p,
 				    u32 len)
 {
 	return sroce_fast_crc_head(icrc, p, len);
+}
+
+static __always_inline u32 crc_copy(struct sroce_icrc *icrc, u8 *p, u32 len, u32 at,
+				    const u8 *from, u32 n)
+{
+	return sroce_fast_crc_copy(icrc, p, len, at, from, n);
 }
 
 static __always_inline u32 crc_more(const struct sroce_icrc *icrc, u32 state,
