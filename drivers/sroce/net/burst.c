@@ -489,6 +489,7 @@ bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *fr
 	if (!bth)
 		return false;
 	memcpy(bth, burst->bth, SROCE_DATAGRAM_BYTES);
+	/* The last word of the BTH is the PSN, because datagrams have no AckReq. */
 	put_unaligned_be32(sroce_psn_add(get_unaligned_be32(bth + 8), 1), bth + 8);
 	/* Clears the pad; the remaining bytes belong to the ICRC. */
 	put_unaligned(0, (u32 *)(bth + SROCE_DATAGRAM_BYTES + from->length));

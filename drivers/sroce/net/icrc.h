@@ -37,6 +37,9 @@ struct sroce_uncopied {
 	const void *from[SROCE_BURST_PACKETS];
 };
 
+/* Bits of @packets. */
+static_assert(SROCE_BURST_PACKETS <= 64);
+
 /* Payload bytes of a datagram without immediate data; @size: from BTH to trailer. */
 static inline u32 sroce_uncopied_bytes(const u8 *bth, u32 size)
 {
