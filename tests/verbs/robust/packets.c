@@ -25,10 +25,11 @@ static struct pair victims[2];
 
 /* Traffic that must continue */
 
-static const char *const drops[] = {
+static const char *const counters_moved[] = {
 	"rx_icrc_encapsulated", "rx_malformed", "rx_bad_qpn", "rx_bad_address",
 	"rx_bad_pkey", "rx_bad_qkey", "rx_bad_transport", "rx_bad_state",
-	"duplicate_request", "out_of_sequence", "rx_ignored",
+	"duplicate_request", "out_of_sequence", "rx_held",
+	"rx_ignored",
 	"tx_nak_sequence", "tx_nak_invalid", "resp_remote_access_errors",
 };
 
@@ -216,12 +217,46 @@ static bool conversation(struct chance *c)
 static void conversations(const void *arg)
 {
 	struct chance c = { seed ^ 0xc0 };
-	unsigned long end = budget - budget * 3 / 20, round;
+	unsigned long end = budget - budget * 7 / 20, round;
 
 	(void)arg;
 	for (round = 0; sender.sent < end; round++) {
 		REQUIRE(conversation(&c));
 		if (round % 500 == 499)
+			REQUIRE(all_well(round));
+	}
+	all_well(round);
+}
+
+/* Packets behind gaps, which the receiver holds; some of the gaps are never filled. */
+
+static bool behind_gaps(struct chance *c)
+{
+	static const uint8_t evils[] = { 0, 0, 8, 60 };
+	uint32_t i, n = 2 + draw_below(c, BATCH - 2), evil = PICK(c, evils);
+	struct target *t = &targets[draw_below(c, 11)];
+
+	for (i = 0; i < n; i++)
+		one_frame(t, c, evil);
+	for (i = draw_below(c, 4); i; i--)
+		sender_delay(c);
+	if (one_in(c, 4))
+		sender_forget_first();
+	else
+		sender_delay_first();
+	sender_flush();
+	return target_refresh(t, c);
+}
+
+static void gaps(const void *arg)
+{
+	unsigned long end = budget - budget * 3 / 20, round;
+	struct chance c = { seed ^ 0x9a };
+
+	(void)arg;
+	for (round = 0; sender.sent < end; round++) {
+		REQUIRE(behind_gaps(&c));
+		if (round % 200 == 199)
 			REQUIRE(all_well(round));
 	}
 	all_well(round);
@@ -280,13 +315,13 @@ static void counted(const void *arg)
 	size_t i;
 
 	CHECK(sender.sent >= budget);
-	for (i = 0; i < ARRAY_SIZE(drops); i++) {
-		long long n = counter(&hosts[1], drops[i]) - before[i];
+	for (i = 0; i < ARRAY_SIZE(counters_moved); i++) {
+		long long n = counter(&hosts[1], counters_moved[i]) - before[i];
 
-		diag("%s: %lld", drops[i], n);
+		diag("%s: %lld", counters_moved[i], n);
 		/* With few packets not every kind of fault needs to occur. */
 		if (!CHECK(n > 0 || budget < 10000))
-			diag("%s did not move", drops[i]);
+			diag("%s did not move", counters_moved[i]);
 	}
 	for (i = 0; i < NUM_TARGETS; i++)
 		diag("%s: made anew %lu times", targets[i].name,
@@ -326,7 +361,7 @@ static bool set_up(void)
 
 COMMAND(packets)
 {
-	long long before[ARRAY_SIZE(drops)];
+	long long before[ARRAY_SIZE(counters_moved)];
 	const char *text = getenv("SEED"), *packets = getenv("PACKETS");
 	time_t started = time(NULL);
 	size_t i;
@@ -339,11 +374,13 @@ COMMAND(packets)
 		printf("Bail out! no targets\n");
 		return 1;
 	}
-	for (i = 0; i < ARRAY_SIZE(drops); i++)
-		before[i] = counter(&hosts[1], drops[i]);
+	for (i = 0; i < ARRAY_SIZE(counters_moved); i++)
+		before[i] = counter(&hosts[1], counters_moved[i]);
 	run_test(sweep, NULL, "opcodes, lengths, pads and flags");
 	run_test(conversations, NULL,
 		 "random packets of connections, some of them corrupted");
+	run_test(gaps, NULL,
+		 "packets behind gaps, some of them corrupted");
 	run_test(bursts, NULL,
 		 "random bursts, some of their packets corrupted");
 	run_test(counted, before, "dropped packets were counted");

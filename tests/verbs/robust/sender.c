@@ -138,6 +138,30 @@ void sender_shuffle(struct chance *c)
 	*other = keep;
 }
 
+static void move_to_end(unsigned int place)
+{
+	struct frame keep = frames[place];
+
+	memmove(&frames[place], &frames[place + 1], (sender.used - place - 1) * sizeof(keep));
+	frames[sender.used - 1] = keep;
+}
+
+void sender_delay(struct chance *c)
+{
+	move_to_end(draw_below(c, sender.used));
+}
+
+void sender_delay_first(void)
+{
+	move_to_end(0);
+}
+
+void sender_forget_first(void)
+{
+	move_to_end(0);
+	sender.used--;
+}
+
 static void remember(void)
 {
 	unsigned int i;

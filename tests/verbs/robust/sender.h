@@ -33,6 +33,11 @@ struct frame *sender_frame(void);
 const struct frame *sender_old(struct chance *c);
 /* Puts the last frame in the place of another one. */
 void sender_shuffle(struct chance *c);
+/* Moves one, or the first one, behind all others. */
+void sender_delay(struct chance *c);
+void sender_delay_first(void);
+/* The first one is not sent. */
+void sender_forget_first(void);
 /* Cuts the last frame into fragments; some may be missing. */
 void sender_fragment(struct chance *c);
 void sender_flush(void);
