@@ -315,6 +315,28 @@ refused_at_rtr() {
 	like "no answer to ARP: the change to RTR is refused" "$SERVER_OUTPUT" 'Failed to modify QP to RTR'
 }
 
+# --- one namespace with two VRFs ---
+
+# Devices of dummy1 in one VRF, dummy2 in another one, and dummy3 in none
+vrf_ports_up() {
+	HOST1=h1 HOST2=h1
+	ip netns add h1 && ip -n h1 link add red type vrf table 77 && ip -n h1 link add blue type vrf table 78 &&
+		ip -n h1 link set red up && ip -n h1 link set blue up && for i in 1 2 3; do ip -n h1 link add dummy$i up type dummy; done &&
+		ip -n h1 link set dummy1 master red && ip -n h1 link set dummy2 master blue
+}
+# ports DEVICES...: adds devices in this order, and prints how many sockets have the port
+ports() {
+	local i
+	for i; do on h1 rdma link add "sroce$i" type sroce netdev "dummy$i" || return; done
+	on h1 cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 '
+	for i; do rdma link delete "sroce$i"; done
+}
+check_vrf_ports() {
+	vrf_ports_up >"$OUTPUT" 2>&1 || { fail "netdevs of two VRFs"; show_output; }
+	is "a socket in each VRF, and one in none" "$(ports 1 2 3) $(ports 1 3 2) $(ports 3 1 2)" "6 6 6"
+	hosts_down
+}
+
 # --- an address of another network ---
 
 # block NAME: prints the literal block after the comment "tested: tests/suites/links.sh, block NAME"
@@ -463,6 +485,7 @@ check_changes() {
 
 if [ -z "${KINDS:-}" ]; then
 	check_one_host
+	check_vrf_ports
 	check_arrival
 	check_late_address
 	for family in $(vrf_families); do
