@@ -30,6 +30,14 @@ ok "memory is given back" test $grown -lt 8192
 run_program "" 60 "$PROGRAMS/cm" connections
 is "no resource is left of connections at once" "$(rdma resource show)" "$before"
 
+# rdma_cm tells the peer of a process that is killed.
+ok "rping runs" endless 'rping -s -a $IP2 -p $PORT -C 100000000' 'rping -c -a $IP2 -p $PORT -C 100000000'
+stop "$SERVER"
+ok "its server is killed: the client ends" wait_for 1 ended "$CLIENT"
+stop "$CLIENT"
+like "the client was told" "$(<"$OUTPUT.client")" 'DISCONNECT EVENT'
+ok "no resource is left of both" wait_for 10 as_before
+
 # cmtime of newer rdma-core is a different program, for many peers and with a controller.
 if cmtime -h 2>&1 | grep -q controller_address; then
 	skip "cmtime" "it is another program here"

@@ -13,7 +13,7 @@ export ATTACKER=$IP1 TARGET=$IP2
 on h1 "$PROGRAMS/robust" flip shared || skip_all "this kernel copies what is spliced into a UDP socket"
 
 before=$(counter $D2 rx_packets)
-run_program "" 60 ip netns exec h1 "$PROGRAMS/robust" flip "${FLIP_SECONDS:-8}"
+run_program "" 60 ip netns exec h1 "$PROGRAMS/robust" flip "${FLIP_SECONDS:-10}"
 sleep 0.1
 ok "packets arrived at QP 1" test $(($(counter $D2 rx_packets) - before)) -gt 100
 # The ICRC, and then the headers, of such a packet have been read at different moments.

@@ -3,7 +3,7 @@
 # Kinds of netdevs, each with programs that use addresses: rdma_cm, multicast, MADs, verbs. With LINKS=all, every kind runs every
 # program over IPv4, IPv6 and link-local addresses, and its netdev is deleted under traffic. By default some kinds run a sample
 # of the programs. KINDS="vlan vrf" selects kinds.
-# timeout: 480
+# timeout: 600
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 
@@ -221,7 +221,7 @@ runs() {
 	esac
 }
 
-# removal NAME: deletes the netdev that has the address, under traffic
+# removal NAME [HOW]: the netdev that has the address is deleted, or what REMOVE does, under traffic
 address_gone() { ! find_gid $D1 "$(gid_text $IP1)"; }
 removal() {
 	local program='ibv_rc_pingpong -e -g'
@@ -229,7 +229,7 @@ removal() {
 	[ "$ADDRESSED" = "$DEVICE_ON" ] || program='ib_write_bw -F -u 14 -s 4096 -x'
 	ok "$1: traffic" endless "\$RUN $program \$G2 -d \$D2 -n 100000000 -p \$PORT" \
 		"\$RUN $program \$G1 -d \$D1 -n 100000000 -p \$PORT \$IP2"
-	ok "$1: the netdev is deleted" limited 20 "${REMOVE[@]}"
+	ok "$1: the netdev is ${2:-deleted}" limited 20 "${REMOVE[@]}"
 	if [ "$ADDRESSED" = "$DEVICE_ON" ]; then
 		ok "$1: its device is removed" wait_for 20 test ! -e /sys/class/infiniband/$D1
 	else
@@ -250,7 +250,8 @@ check_kind() {
 		done
 		ok "$name: no errors are counted" counts_no_errors
 		[ "${LINKS:-}" != all ] || removal "$name"
-	elif grep -q 'Unknown device type\|Failed to load BPF prog\|instead of arguments "mode\|teamnl.*No such file\|no two cards' "$OUTPUT"; then
+	elif grep -q 'Unknown device type\|Failed to load BPF prog\|instead of arguments "mode\|teamnl.*No such file\|no two cards\|open netlink socket' \
+		"$OUTPUT"; then
 		skip "$name" "this kernel, the tools here, or this machine have none"
 	else
 		fail "$name: two hosts"
@@ -300,6 +301,39 @@ check_one_host() {
 	between "two devices of one host, IPv6" sroce1 fd00::1 sroce2 fd00::2
 	between "not joined, IPv4" sroce1 10.0.0.1 sroce3 10.0.0.4
 	between "not joined, IPv6" sroce3 fd00::3 sroce2 fd00::2
+	# Then the netdevs do not answer ARP requests of each other.
+	for netdev in va vb; do on h1 sysctl -qw net.ipv4.conf.$netdev.accept_local=0; done
+	on h1 ip neigh flush all
+	refused_at_rtr sroce1 10.0.0.1 sroce2 10.0.0.2
+	hosts_down
+}
+# refused_at_rtr DEVICE1 ADDRESS1 DEVICE2 ADDRESS2
+refused_at_rtr() {
+	D1=$1 X1=$(gid "$1" "$2") D2=$3 X2=$(gid "$3" "$4") IP2=localhost
+	export X1 X2 RUN
+	run_pair '$RUN ibv_rc_pingpong -d $D2 -g $X2 -n 2 -p $PORT' '$RUN ibv_rc_pingpong -d $D1 -g $X1 -n 2 -p $PORT $IP2'
+	like "no answer to ARP: the change to RTR is refused" "$SERVER_OUTPUT" 'Failed to modify QP to RTR'
+}
+
+# --- one namespace with two VRFs ---
+
+# Devices of dummy1 in one VRF, dummy2 in another one, and dummy3 in none
+vrf_ports_up() {
+	HOST1=h1 HOST2=h1
+	ip netns add h1 && ip -n h1 link add red type vrf table 77 && ip -n h1 link add blue type vrf table 78 &&
+		ip -n h1 link set red up && ip -n h1 link set blue up && for i in 1 2 3; do ip -n h1 link add dummy$i up type dummy; done &&
+		ip -n h1 link set dummy1 master red && ip -n h1 link set dummy2 master blue
+}
+# ports DEVICES...: adds devices in this order, and prints how many sockets have the port
+ports() {
+	local i
+	for i; do on h1 rdma link add "sroce$i" type sroce netdev "dummy$i" || return; done
+	on h1 cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 '
+	for i; do rdma link delete "sroce$i"; done
+}
+check_vrf_ports() {
+	vrf_ports_up >"$OUTPUT" 2>&1 || { fail "netdevs of two VRFs"; show_output; }
+	is "a socket in each VRF, and one in none" "$(ports 1 2 3) $(ports 1 3 2) $(ports 3 1 2)" "6 6 6"
 	hosts_down
 }
 
@@ -326,6 +360,7 @@ check_arrival() {
 	ask_by_eth1
 	ok "a packet for the address of another netdev arrives" wait_for 20 arrived "$before"
 	stop $ASKER
+	loaded nft_fib_inet || { hosts_down; return; }
 	block arrival >"$OUTPUT.rule"
 	ok "the firewall accepts the rule of security.rst" on h2 bash "$OUTPUT.rule"
 	rm -f "$OUTPUT.rule"
@@ -367,8 +402,8 @@ check_late_address() {
 # --- changes during traffic ---
 
 traffic() {
-	endless 'ib_write_bw -F -u 18 -d $D2 -x $G2 -n 100000000 -s 4096 -p $PORT' \
-		'ib_write_bw -F -u 18 -d $D1 -x $G1 -n 100000000 -s 4096 -p $PORT $IP2'
+	endless 'ib_write_bw -F -u 18 -d $D2 -x $X2 -n 100000000 -s 4096 -p $PORT' \
+		'ib_write_bw -F -u 18 -d $D1 -x $X1 -n 100000000 -s 4096 -p $PORT $IP2'
 }
 # Judged by the responses that the sender receives, because its requests may be lost.
 acked() { [ "$(counter $D1 rx_packets)" -gt $(($1 + 20)) ]; }
@@ -382,31 +417,59 @@ change() {
 	ok "$what: traffic goes on" goes_on
 }
 
-to_bridge() {
-	ip -n h1 link set eth0 master br0 && ip -n h1 addr del 10.0.0.1/24 dev eth0 && ip -n h1 addr add 10.0.0.1/24 dev br0
+# The kernel removes the IPv6 addresses of a netdev that joins or leaves a VRF.
+enslave() { ip -n "$1" link set eth0 "${@:3}" && ip -n "$1" addr replace "fd00::$2/64" dev eth0 nodad; }
+move_address() { ip -n h1 addr del 10.0.0.1/24 dev "$1" && ip -n h1 addr add 10.0.0.1/24 dev "$2"; }
+to_bridge() { ip -n h1 link set eth0 master br0 && move_address eth0 br0; }
+from_bridge() { move_address br0 eth0 && ip -n h1 link set eth0 nomaster; }
+to_bond() {
+	ip -n h1 link set eth0 down && ip -n h1 link set eth0 master bond0 && ip -n h1 link set bond0 up && move_address eth0 bond0
 }
-from_bridge() {
-	ip -n h1 addr del 10.0.0.1/24 dev br0 && ip -n h1 link set eth0 nomaster && ip -n h1 addr add 10.0.0.1/24 dev eth0
-}
+delete_vrf() { ip -n h1 link del red && ip -n h1 addr replace fd00::1/64 dev eth0 nodad; }
+from_bond() { move_address bond0 eth0 && ip -n h1 link set eth0 nomaster && ip -n h1 link set eth0 up; }
 
-if [ -z "${KINDS:-}" ]; then
-	check_one_host
-	check_arrival
-	check_late_address
+# The stock kernel is usually emulated and slow. IPv4 is last, because its traffic is used afterwards.
+vrf_families() {
+	echo IPv6
+	[ "${SROCE_DEBUG_KERNEL:-0}${LINKS:-}" = 0 ] || echo link-local
+	echo IPv4
+}
+# check_vrf FAMILY
+check_vrf() {
 	join veth >"$OUTPUT" 2>&1
 	both ip link add red type vrf table 77
 	both ip link set red up
+	is "$1: sockets take no packets of VRFs" "$(both sysctl -n net.ipv4.udp_l3mdev_accept)" $'0\n0'
+	family "$1"
+	ok "$1: traffic" traffic
+	change "$1: the sender's netdev joins a VRF" enslave h1 1 master red
+	change "$1: the receiver's, too" enslave h2 2 master red
+	change "$1: the receiver's leaves it" enslave h2 2 nomaster
+	change "$1: the VRF of the sender's is deleted" delete_vrf
+}
+
+end_vrf() {
+	stop "$CLIENT" "$SERVER"
+	if [ $family = IPv6 ]; then
+		gids
+		REMOVE=(ip -n h1 link set eth0 netns h2 name moved0)
+		removal "another namespace" "moved there"
+	fi
+	hosts_down
+}
+
+check_changes() {
 	ip -n h1 link add br0 type bridge
 	ip -n h1 link set br0 up
-	ok "traffic" traffic
-	change "the sender's netdev joins a VRF" ip -n h1 link set eth0 master red
-	change "the receiver's, too" ip -n h2 link set eth0 master red
-	change "the receiver's leaves it" ip -n h2 link set eth0 nomaster
-	change "the VRF of the sender's is deleted" ip -n h1 link del red
 	change "its address moves to a bridge that it is a port of" to_bridge
 	change "and back" from_bridge
+	if ip -n h1 link add bond0 type bond mode active-backup miimon 20; then
+		change "its address moves to a bond that it is a port of" to_bond
+		change "and back" from_bond
+	fi
 	change "a VLAN on it comes" ip -n h1 link add link eth0 name eth0.9 type vlan id 9
 	change "and goes" ip -n h1 link del eth0.9
+	ip xfrm state >"$OUTPUT" 2>&1 || { skip "every packet is encrypted" "this kernel has no IPsec"; return; }
 	change "every packet is encrypted from now on" each esp
 	on h2 nft -f - <<-END
 		table netdev clear {
@@ -418,6 +481,16 @@ if [ -z "${KINDS:-}" ]; then
 	END
 	ok "packets are still encrypted" goes_on
 	like "no packet is in clear text" "$(on h2 nft list table netdev clear)" 'counter packets 0 '
-	stop $CLIENT $SERVER
-	hosts_down
+}
+
+if [ -z "${KINDS:-}" ]; then
+	check_one_host
+	check_vrf_ports
+	check_arrival
+	check_late_address
+	for family in $(vrf_families); do
+		check_vrf $family
+		[ $family = IPv4 ] || end_vrf
+	done
+	check_changes
 fi

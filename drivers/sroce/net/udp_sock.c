@@ -52,12 +52,17 @@ static void set_reuseport(struct sock *sk, bool allowed)
 	release_sock(sk);
 }
 
+/* Only a socket that is bound to a VRF and one that is not exclude each other. */
+static bool shares_port(const struct udp_socket *a, const struct udp_socket *b)
+{
+	return a->id.net == b->id.net && a->id.ipv4 == b->id.ipv4 &&
+	       !a->id.l3mdev != !b->id.l3mdev;
+}
+
 /*
- * A socket that is bound to a VRF and one that is not can share a port only if
- * both allow it.  They allow it only during bind(), because it makes each
- * lookup slower.  SO_REUSEPORT is used because it excludes sockets of other
- * users.  The first socket does not allow it: bind() would allocate memory for
- * it, and returns EADDRINUSE if there is none.
+ * Such sockets can share a port only if both allow it.  They allow it only during
+ * bind(), because it makes each lookup slower.  SO_REUSEPORT is used because it
+ * excludes sockets of other users.
  */
 static void allow_shared_port(const struct udp_socket *new, bool allowed)
 {
@@ -65,10 +70,25 @@ static void allow_shared_port(const struct udp_socket *new, bool allowed)
 
 	lockdep_assert_held(&sockets_lock);
 	list_for_each_entry(s, &sockets, list)
-		if (s->id.net == new->id.net && s->id.ipv4 == new->id.ipv4) {
+		if (shares_port(s, new)) {
 			set_reuseport(s->sk, allowed);
 			set_reuseport(new->sk, allowed);
 		}
+}
+
+/*
+ * With SO_REUSEPORT, bind() allocates memory, and returns EADDRINUSE if there is
+ * none.  Beside our unbound socket nobody else has the port in a VRF, so this is the
+ * only reason.
+ */
+static bool only_memory_lacks(const struct udp_socket *new)
+{
+	const struct sroce_udp_sock_id unbound = {
+		.net = new->id.net,
+		.ipv4 = new->id.ipv4,
+	};
+
+	return new->id.l3mdev && find_socket(&unbound);
 }
 
 static int bind_ipv4(struct udp_socket *s)
@@ -110,7 +130,7 @@ static int bind_socket(struct udp_socket *s)
 	allow_shared_port(s, true);
 	err = s->id.ipv4 ? bind_ipv4(s) : bind_ipv6(s);
 	allow_shared_port(s, false);
-	return err;
+	return err == -EADDRINUSE && only_memory_lacks(s) ? -ENOMEM : err;
 }
 
 static int open_socket(struct udp_socket *s)

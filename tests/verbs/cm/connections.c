@@ -29,6 +29,8 @@
 #define PORT		20700
 #define RESOLVE_MS	5000
 #define BACKLOG		1024
+/* For slow machines.  Without being told, an end would find out after a minute. */
+#define ENDED_MS	6000
 #define IS_RECV		(1ull << 32)
 #define INDEX_SHIFT	40
 
@@ -571,12 +573,17 @@ static void ends_under_traffic(const void *arg)
 {
 	const struct ending *ending = arg;
 	struct conn *conn;
+	uint64_t start;
 
 	naks = counter(&hosts[1], "tx_nak_rnr");
 	REQUIRE(ends_open(&ending->plan, 1) && connect_batch(1));
 	REQUIRE(run_until(plan.no_receives ? refused : flows, "data flows"));
+	start = now_ms();
 	disconnect_batch(ending->first);
 	run_until(over, "both are told, and all requests complete");
+	start = now_ms() - start;
+	diag("ended after %llu ms", (unsigned long long)start);
+	CHECK(start < ENDED_MS);
 	conn = &ending->first->conns[0];
 	if (plan.no_receives)
 		CHECK_CALL(client.conns[0].send.flushed, plan.depth);

@@ -171,6 +171,17 @@ static long long most_waits(const struct unready *test,
 	return gaps * waits;
 }
 
+/* The NAKs of a brief wait must not take the time that it saves. */
+static void compare(const struct unready *test, uint64_t ms)
+{
+	static uint64_t brief_ms[2];
+
+	if (test->brief)
+		brief_ms[test->srq] = ms;
+	else
+		CHECK(brief_ms[test->srq] <= 2 * ms + LATE_MS);
+}
+
 static void judge(const struct unready *test, const struct counts *before,
 		  const struct receiver *receiver)
 {
@@ -194,6 +205,7 @@ static void judge(const struct unready *test, const struct counts *before,
 	else
 		diag("the receiver was kept from running for %llu ms",
 		     (unsigned long long)receiver->longest);
+	compare(test, receiver->ms);
 }
 
 static void run_out(const void *arg)

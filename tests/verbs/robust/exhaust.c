@@ -459,6 +459,22 @@ static void no_spare_netdev(void)
 	CHECK(!system("ip link delete spare0"));
 }
 
+/* Beside a device that is in no VRF, so that sockets share the port. */
+static bool spare_in_vrf(void)
+{
+	return !system("ip link add red0 type vrf table 78") &&
+	       !system("ip link add shared0 up type dummy") &&
+	       !rdma_link_add("sroce8", "shared0") && spare_netdev() &&
+	       !system("ip link set spare0 master red0 && ip link set red0 up");
+}
+
+static void no_spare_in_vrf(void)
+{
+	no_spare_netdev();
+	CHECK_CALL(rdma_link_delete("sroce8"), 0);
+	CHECK(!system("ip link delete shared0 && ip link delete red0"));
+}
+
 /*
  * The RDMA core leaks the domain if its part of creating a receiving XRC QP fails
  * (create_xrc_qp_user()), so there is no such QP.
@@ -492,6 +508,8 @@ static const struct act acts[] = {
 	{ "region of device memory", reg_dm, dereg_mr, make_dm, drop_dm },
 	{ "multicast group", attach, detach, make_ud, drop_ud },
 	{ "link", link_add, link_delete, spare_netdev, no_spare_netdev,
+	  ENFILE, .sample = true },
+	{ "link in a VRF", link_add, link_delete, spare_in_vrf, no_spare_in_vrf,
 	  ENFILE, .sample = true },
 };
 

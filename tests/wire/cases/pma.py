@@ -2,6 +2,7 @@
 """The performance management agent (IBTA vol. 1, 16.1): its responses to MADs of class 4."""
 
 import struct
+import time
 
 import roce
 from testbed import Failure, case, expect
@@ -60,6 +61,16 @@ def no_oracle(b):
         expect("moved by a QP that exists, and by none", moved[0], moved[1])
         if moved[0][0] < 10:
             raise Failure(f"{moved[0][0]} packets counted")
+
+
+@case("PMA: counters are added up once in 10 ms")
+def added_up(b):
+    """Each question and each response is a packet, so sums that were made at different times differ."""
+    start = time.monotonic()
+    shown = {counters(b)["rcv_packets"] for _ in range(100)}
+    most = (time.monotonic() - start) / 0.01 + 3
+    if len(shown) > most:
+        raise Failure(f"{len(shown)} different values, at most {most:.0f} are possible")
 
 
 @case("PMA: PortCountersExtended agree with PortCounters")
