@@ -88,6 +88,16 @@ uml-fast-module: $(O)/uml-clock.so
 	+@$(MAKE) --no-print-directory module KDIR=$$(tests/vm/build-uml-kernel fast)/build \
 		MODULE=$(O)/uml-fast/sroce.ko ARCH=um
 
+## uml-smp-module build/uml-smp/sroce.ko for User Mode Linux with several processors; uml-smp-fast-module as above
+.PHONY: uml-smp-module uml-smp-fast-module
+uml-smp-module:
+	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-uml-smp-kernel)/build \
+		MODULE=$(O)/uml-smp/sroce.ko ARCH=um UBSAN_SANITIZE=y
+
+uml-smp-fast-module: $(O)/uml-clock.so
+	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-uml-smp-kernel fast)/build \
+		MODULE=$(O)/uml-smp-fast/sroce.ko ARCH=um
+
 $(O)/uml-clock.so: tests/vm/uml/clock.c
 	@mkdir -p $(O)
 	@$(CC) -O2 -Wall -shared -fPIC -o $@ $<

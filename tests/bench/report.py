@@ -25,6 +25,7 @@ TITLES = {
     "icount-veth-1500": "Instructions, both ends together: veth, MTU 1500",
     "icount-veth-9000": "Instructions, both ends together: veth, MTU 9000",
     "icount-same-1500": "Instructions, both ends together: one device",
+    "smp-veth-uml-1500": "User Mode Linux, native speed, two processors: veth, MTU 1500",
     "uml-veth-1500": "User Mode Linux, native speed, one processor: veth, MTU 1500",
     "uml-same-1500": "User Mode Linux, native speed, one processor: one device",
 }

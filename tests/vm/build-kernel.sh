@@ -1,6 +1,6 @@
 # How build-debug-kernel and build-uml-kernel build, sourced by them.
 # They set ARCH, FRAGMENTS, TARGETS and DIR. They define patch_source and, if there are modules to add, add_modules; the argument
-# of both is the folder of the source. After the build, $DIR contains
+# of both is the folder of the source. GONE, a regular expression, may name symbols that this source lacks. After the build, $DIR contains
 #   build/    the build tree (KDIR of modules for it)
 #   modules/  lib/modules/RELEASE
 #   release   the release string
@@ -22,7 +22,7 @@ check_config() {
 	local line missing=0
 	while read -r line; do
 		grep -qxF "$line" "$1/.config" || { echo "not in the configuration: $line"; missing=1; }
-	done < <(grep -hE "^(# )?CONFIG_" "${FRAGMENTS[@]}")
+	done < <(grep -hE "^(# )?CONFIG_" "${FRAGMENTS[@]}" | grep -vE "${GONE:-^$}")
 	return $missing
 }
 

@@ -46,14 +46,17 @@ kernel_source() {
 	local package dir
 	package=$(source_package)
 	[ -n "$package" ] || die "linux-source is not installed: run tests/setup"
-	dir=$SROCE_CACHE/linux-source-$(package_version "$package")
+	dir=$SROCE_CACHE/linux-source-$(source_version)
 	locked source unpack_source "$dir" "$package"
 	echo "$dir"
 }
+
+# Of the kernel source
+source_version() { package_version "$(source_package)"; }
 
 # fragments_key FILE...: version of the source and contents of the fragments without comments
 fragments_key() {
 	local sum
 	sum=$(sed -e '/^# CONFIG_/b' -e '/^#/d' "$@" | sort | sha256sum | cut -c 1-10)
-	echo "$(package_version "$(source_package)")-$sum"
+	echo "$(source_version)-$sum"
 }

@@ -92,7 +92,8 @@ def default_share():
 class Kernel:
     """A kernel folder of the cache: release, modules/, and an image."""
     MAKERS = {"stock": ["fetch-kernel"], "debug": ["build-debug-kernel"], "kcsan": ["build-debug-kernel", "kcsan"],
-              "uml": ["build-uml-kernel"], "uml-fast": ["build-uml-kernel", "fast"], "arm64": ["fetch-arm64"]}
+              "uml": ["build-uml-kernel"], "uml-fast": ["build-uml-kernel", "fast"],
+              "uml-smp": ["build-uml-smp-kernel"], "uml-smp-fast": ["build-uml-smp-kernel", "fast"], "arm64": ["fetch-arm64"]}
     IMAGES = ("Image", "vmlinux", "build/linux", "build/vmlinux")  # of arm64; User Mode Linux has both of the last
 
     def __init__(self, which):
@@ -100,7 +101,8 @@ class Kernel:
         self.folder = script(*maker) if maker else os.path.realpath(which)
         self.flavour = which if maker else os.path.basename(self.folder)
         self.uml = self.flavour.startswith("uml")
-        self.fast = self.flavour.startswith("uml-fast")
+        self.smp = self.flavour.startswith("uml-smp")
+        self.fast = self.flavour.startswith(("uml-fast", "uml-smp-fast"))
         self.debug = self.flavour.startswith(("debug", "kcsan")) or (self.uml and not self.fast)
         if not os.path.isfile(os.path.join(self.folder, "release")):
             raise RigError(f"{which}: neither a kernel's name nor a folder with one")
@@ -494,6 +496,7 @@ class UmlGuest(Guest):
         if options.shell or options.networks or options.nic or options.taps or options.icount or options.distro or options.systemd:
             raise RigError("the uml kernel has no shell, network card, instruction count, other root or systemd here")
         options.environment = {**options.environment, **self._clock(kernel)}
+        self.cpus = options.cpus if kernel.smp else 1
         super().__init__(kernel, None, None, options)
         self.log = open(self.console, "wb")  # pylint: disable=consider-using-with
         self._write_cpuinfo()
@@ -509,21 +512,27 @@ class UmlGuest(Guest):
         return {"LD_PRELOAD": library, "TSC_HZ": f"{clock.tsc_hz():.0f}"}
 
     def _write_cpuinfo(self):
-        """perftest needs the processor's MHz: the guest gets the /proc/cpuinfo of the host, with one processor."""
+        """perftest needs the processor's MHz: the guest gets the /proc/cpuinfo of the host, with the guest's processors."""
         with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
-            text = file.read().split("\n\n")[0] + "\n\n"
+            first = file.read().split("\n\n")[0] + "\n\n"
+        text = "".join(re.sub(r"(?m)^(processor\s*: ).*", rf"\g<1>{number}", first) for number in range(self.cpus))
         hertz = float(self.options.environment.get("TSC_HZ", 0))
         if hertz:
             text = re.sub(r"(?m)^(cpu MHz\s*: ).*", lambda match: f"{match[1]}{hertz / 1e6:.3f}", text)
         with open(os.path.join(self.job, "cpuinfo"), "w", encoding="ascii") as file:
             file.write(text)
 
+    def _processors(self):
+        """Wakes across the host's processors would double the cost of everything, so one processor is pinned to one of them."""
+        return ["taskset", "-c", str(max(os.sched_getaffinity(0)))] if self.cpus == 1 else []
+
     def _command(self):
-        one = str(max(os.sched_getaffinity(0)))  # waking up across processors would double the cost of everything
-        return ["taskset", "-c", one, "setarch", "-R", self.kernel.image, f"mem={self.options.memory or '2G'}",
+        smp = [f"ncpus={self.cpus}", "seccomp=on"] if self.kernel.smp else []
+        return [*self._processors(), "setarch", "-R", self.kernel.image, f"mem={self.options.memory or '2G'}",
                 "rootfstype=hostfs", "root=/dev/root", "rootflags=/", "ro", f"init={VM}/first-init",
                 "con=null", "ssl=null", f"con0=null,fd:{self.log.fileno()}", f"con1=null,fd:{self.output_far.fileno()}",
-                f"con2=null,fd:{self.status_far.fileno()}", *self._cmdline("uml").split()]
+                f"con2=null,fd:{self.status_far.fileno()}", *smp,
+                *self._cmdline("uml").split()]
 
     def _channels(self):
         return super()._channels() + [self.log]
@@ -632,7 +641,7 @@ def memory_size(text):
 def parser(description):
     """The options that guest and pair share."""
     result = argparse.ArgumentParser(description=description)
-    result.add_argument("--kernel", metavar="stock|6.12|trixie|trixie-7|arm64|debug|kcsan|uml|uml-fast|DIR",
+    result.add_argument("--kernel", metavar="stock|6.12|trixie|trixie-7|arm64|debug|kcsan|uml|uml-fast|uml-smp|uml-smp-fast|DIR",
                         help="which kernel to boot: stock, or the one of --distro, if not given")
     result.add_argument("--distro", default=Options.distro, metavar="bookworm|trixie|sid|arm64|DIR",
                         help="the root of that release of Debian, or of Debian 12 for arm64, instead of the host's")
