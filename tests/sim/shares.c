@@ -26,6 +26,14 @@ static void setup(struct world *flows, const struct scenario *scenario, u64 seed
 	}
 }
 
+static void keep_least(struct world *w, u32 least)
+{
+	struct sroce_rtt *rtt = &w->sides[0].ep.rtx.rtt;
+
+	if (rtt->smooth)
+		rtt->least = max(rtt->least, least);
+}
+
 static struct world *next_flow(struct world *flows, u32 count)
 {
 	struct world *next = flows;
@@ -38,13 +46,14 @@ static struct world *next_flow(struct world *flows, u32 count)
 }
 
 /* All events before @end. */
-static void run_until(struct world *flows, u32 count, u64 end)
+static void run_until(struct world *flows, const struct scenario *scenario, u64 end)
 {
-	struct world *w = next_flow(flows, count);
+	struct world *w = next_flow(flows, scenario->flows);
 
 	while (world_next(w) < end) {
 		world_step(w, world_next(w));
-		w = next_flow(flows, count);
+		keep_least(flows, scenario->least);
+		w = next_flow(flows, scenario->flows);
 	}
 }
 
@@ -65,13 +74,13 @@ static bool is_fair(struct world *w, const struct scenario *scenario, const u32 
 	return true;
 }
 
-static bool end_all(struct world *flows, u32 count)
+static bool end_all(struct world *flows, const struct scenario *scenario)
 {
 	char text[sizeof(flows->wrong)];
 	u32 i;
 
-	run_until(flows, count, LIMIT);
-	for (i = 0; i < count; i++) {
+	run_until(flows, scenario, LIMIT);
+	for (i = 0; i < scenario->flows; i++) {
 		if (world_check(&flows[i]))
 			continue;
 		memcpy(text, flows[i].wrong, sizeof(text));
@@ -86,10 +95,10 @@ bool shares_run(struct world *flows, const struct scenario *scenario, u64 seed)
 	bool fair;
 
 	setup(flows, scenario, seed);
-	run_until(flows, scenario->flows, MEASURE_FROM);
+	run_until(flows, scenario, MEASURE_FROM);
 	for (i = 0; i < scenario->flows; i++)
 		psn[i] = flows[i].sides[0].ep.req.una;
-	run_until(flows, scenario->flows, MEASURE_TO);
+	run_until(flows, scenario, MEASURE_TO);
 	fair = is_fair(flows, scenario, psn);
-	return end_all(flows, scenario->flows) && fair;
+	return end_all(flows, scenario) && fair;
 }

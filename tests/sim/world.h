@@ -116,6 +116,8 @@ struct world {
  * @tune: changes the defaults before the programs are written
  * @spoil: changes the programs
  * @flows: if not 0: as many connections share the link; at most MOST_FLOWS
+ * @least: if not 0: the shortest round trip that the first of them has seen, ns: it began
+ *	while others had filled the queue
  * @within: percent by which the share of a flow may differ from the mean
  */
 struct scenario {
@@ -125,6 +127,7 @@ struct scenario {
 	void (*tune)(struct world *w);
 	void (*spoil)(struct world *w);
 	u32 flows;
+	u32 least;
 	u32 within;
 };
 

@@ -46,13 +46,21 @@ static bool meets_queue(const struct sroce_cc *cc)
 	return cc->paced && !cc->distant && !cc->unloaded;
 }
 
+/*
+ * Packets by which READs overlap at least.  The BDP hides the round trip.  It is estimated
+ * from the flow's own rate, so it would keep the shares of flows that share a queue.
+ */
+static u32 least_overlap(const struct sroce_cc *cc)
+{
+	return max(cc->paced && !cc->distant ? cc->window / 2 : cc->bdp, 1u);
+}
+
 bool sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 {
 	u32 least = max(cc->bdp, SROCE_LONE_LOSS_WINDOW);
 
 	if (reads)
-		cc->overlap = max(min(cc->overlap, flight) / 4,
-				  max(cc->bdp, 1u));
+		cc->overlap = max(min(cc->overlap, flight) / 4, least_overlap(cc));
 	if (!cc->rate && !sroce_cc_reduced(cc)) {
 		cc->window = min(cc->window, SROCE_FIRST_LOSS_WINDOW);
 	} else if (cc->queued ||

@@ -52,14 +52,14 @@ static inline bool sroce_cc_reduced(const struct sroce_cc *cc)
 /*
  * Maximum packets of a burst.  The last packet of a burst requests an ACK.  If a burst
  * filled the path, the path would be idle until the ACK arrives; and a short queue drops
- * the end of a burst first.
+ * the end of a burst first.  So flows that share a queue need bursts of the same part of
+ * their windows: the estimated BDP differs between them.
  */
 static inline u32 sroce_cc_burst(const struct sroce_cc *cc)
 {
 	u32 most = SROCE_BURST_PACKETS;
 
-	if (cc->window < SROCE_SMALL_WINDOW || cc->window < 2 * cc->bdp ||
-	    (cc->distant && sroce_cc_reduced(cc)))
+	if (cc->paced || cc->window < SROCE_SMALL_WINDOW || cc->window < 2 * cc->bdp)
 		most = clamp(cc->window / SROCE_WINDOW_BURSTS, 2u, most);
 	return most;
 }
@@ -98,7 +98,9 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  * their way.
  *
  * The responses to READs behind a lost response are dropped.  So the next READ
- * starts when few packets are missing, but not so few that the path is idle.
+ * starts when few packets are missing, but not so few that the path is idle.  With a
+ * paced flow of a near peer, these are half of the window, because others may share
+ * the path.
  *
  * Return: true if it was taken for congestion.
  */

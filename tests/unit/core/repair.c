@@ -382,6 +382,24 @@ TEST(repair, reads_with_losses_overlap_by_bdp)
 	CHECK(cc.overlap > 100);
 }
 
+/* Two flows that share a queue have different estimates of the BDP. */
+TEST(repair, paced_reads_overlap_by_half_of_window)
+{
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 512);
+	cc.rate = 1;
+	cc.bdp = 20;
+	cc.paced = true;
+	cc.window = 80;
+	sroce_cc_lost(&cc, 80, true);
+	EQUAL(cc.overlap, 40);
+	cc.distant = true;
+	cc.overlap = 80;
+	sroce_cc_lost(&cc, 80, true);
+	EQUAL(cc.overlap, 20);
+}
+
 /* Flows that share a queue become equal only if their windows grow by the same. */
 TEST(repair, paced_windows_grow_by_one_per_round_trip)
 {

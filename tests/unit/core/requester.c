@@ -330,7 +330,11 @@ TEST(requester, window_is_sent_in_several_bursts)
 	EQUAL(sroce_cc_burst(&s.r.cc), 64);
 	s.r.cc.bdp = 40;
 	EQUAL(sroce_cc_burst(&s.r.cc), 16);
+	/* Flows that share a queue have different estimates of the BDP. */
 	s.r.cc.bdp = 0;
+	s.r.cc.paced = true;
+	EQUAL(sroce_cc_burst(&s.r.cc), 16);
+	s.r.cc.paced = false;
 	s.r.cc.window = 3;
 	EQUAL(sroce_cc_burst(&s.r.cc), 2);
 	s.r.cc.window = 512;
