@@ -6,8 +6,8 @@
 Prints a line for each case, and writes all figures to /out/queues.json. With --only, the other cases of that file are kept.
 tests/bench/run --job queues runs this, and makes tables.
 
-The emulated machine can easily fill the link of 400 Mbit/s. The queue is in the direction of the data, and the delay in the
-other direction."""
+Flows together are measured for ten seconds. The emulated machine can easily fill the link of 400 Mbit/s. The queue is in the
+direction of the data, and the delay in the other direction."""
 
 import json
 import re
@@ -80,6 +80,8 @@ class Case:
 CASES = (*(Case(queue, kind) for queue in (RED, FQ_CODEL, TAIL) for kind in ("WRITE", "READ", "TCP")),
          *(Case(queue, *kinds) for queue in (TAIL, RED) for kinds in (
              ("WRITE",) * 2, ("READ",) * 2, ("WRITE",) * 8, ("READ",) * 8, ("WRITE", "TCP"), ("READ", "TCP"))))
+# For this long flows share a queue: in three seconds of a drop-tail queue each is reduced only about thirty times
+TOGETHER_SECONDS = 10
 COUNTERS = ("np_ecn_marked_roce_packets", "np_cnp_sent", "rp_cnp_handled", "req_cqe_error", "local_ack_timeout_err",
             "tx_retransmits")
 
@@ -101,6 +103,8 @@ def watch_backlog(port, wait, seconds):
 def measure(topology, case, seconds):
     """The figures of a case."""
     warm_up = 1
+    if len(case.kinds) > 1:
+        seconds = TOGETHER_SECONDS
     case.queue.put(topology, case.towards)
     port = topology.port("sroce", case.towards)
     before = counted(topology, port)
