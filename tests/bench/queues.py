@@ -23,7 +23,8 @@ import networks
 MBITS = 400
 # Bytes of a full packet on the link, of which payload: a middle packet of RoCEv2, and TCP with timestamps
 FULL = {"sroce": (1082, 1024), "tcp": (1514, 1448)}
-LINK = f"tbf rate {MBITS}mbit burst 3kb limit "
+# While the processor is busy with a burst the link sends nothing, and later makes up for this many bytes.
+LINK = f"tbf rate {MBITS}mbit burst 20kb limit "
 NO_LIMIT = "4mb"
 
 

@@ -52,7 +52,11 @@ static bool meets_queue(const struct sroce_cc *cc)
  */
 static u32 least_overlap(const struct sroce_cc *cc)
 {
-	return max(cc->paced && !cc->distant ? cc->window / 2 : cc->bdp, 1u);
+	u32 least = cc->bdp;
+
+	if (cc->paced && !cc->distant)
+		least = min(least, cc->window / 2);
+	return max(least, 1u);
 }
 
 bool sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)

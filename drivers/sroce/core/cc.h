@@ -99,8 +99,8 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  *
  * The responses to READs behind a lost response are dropped.  So the next READ
  * starts when few packets are missing, but not so few that the path is idle.  With a
- * paced flow of a near peer, these are half of the window, because others may share
- * the path.
+ * paced flow of a near peer, these are at most half of the window, because others may
+ * share the path.
  *
  * Return: true if it was taken for congestion.
  */

@@ -393,11 +393,14 @@ TEST(repair, paced_reads_overlap_by_half_of_window)
 	cc.paced = true;
 	cc.window = 80;
 	sroce_cc_lost(&cc, 80, true);
+	EQUAL(cc.overlap, 20);
+	cc.bdp = 60;
+	cc.window = 80;
+	sroce_cc_lost(&cc, 80, true);
 	EQUAL(cc.overlap, 40);
 	cc.distant = true;
-	cc.overlap = 80;
 	sroce_cc_lost(&cc, 80, true);
-	EQUAL(cc.overlap, 20);
+	EQUAL(cc.overlap, 60);
 }
 
 /* Flows that share a queue become equal only if their windows grow by the same. */
