@@ -26,6 +26,7 @@ static void setup(struct world *flows, const struct scenario *scenario, u64 seed
 	}
 }
 
+/* As if it had begun while others had filled the queue. */
 static void keep_least(struct world *w, u32 least)
 {
 	struct sroce_rtt *rtt = &w->sides[0].ep.rtx.rtt;

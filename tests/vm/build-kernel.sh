@@ -1,6 +1,7 @@
-# How build-debug-kernel and build-uml-kernel build, sourced by them.
+# How build-debug-kernel, build-uml-kernel and build-uml-smp-kernel build, sourced by them.
 # They set ARCH, FRAGMENTS, TARGETS and DIR. They define patch_source and, if there are modules to add, add_modules; the argument
-# of both is the folder of the source. GONE, a regular expression, may name symbols that this source lacks. After the build, $DIR contains
+# of both is the folder of the source. GONE, a regular expression, may name symbols that this source lacks. After the build, $DIR
+# contains
 #   build/    the build tree (KDIR of modules for it)
 #   modules/  lib/modules/RELEASE
 #   release   the release string

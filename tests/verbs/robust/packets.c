@@ -383,7 +383,7 @@ COMMAND(packets)
 		 "packets behind gaps, some of them corrupted");
 	run_test(bursts, NULL,
 		 "random bursts, some of their packets corrupted");
-	run_test(counted, before, "dropped packets were counted");
+	run_test(counted, before, "dropped and held packets were counted");
 	diag("%lu packets in %ld s, %lu refused by the sender's own kernel",
 	     sender.sent, (long)(time(NULL) - started), sender.refused);
 	targets_down();
