@@ -48,6 +48,25 @@ static bool intact(const struct frame *frame)
 	return !memcmp(&crc, frame->bytes + len, SROCE_ICRC_BYTES);
 }
 
+/* A marked packet is answered by a CNP (annex A17.9.3).  READs have the requester's window. */
+static void note_mark(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt)
+{
+	struct sroce_pkt cnp = {
+		.opcode = SROCE_ANY | SROCE_CNP,
+		.pkey = SROCE_PKEY_DEFAULT,
+		.qpn = 17,
+	};
+
+	if (!sroce_ecn_capable(pkt->opcode))
+		return;
+	if (pkt->op->kind >= SROCE_KIND_RESPONSES)
+		sroce_requester_congested(&ep->req);
+	if (now < ep->next_cnp)
+		return;
+	ep->next_cnp = now + SROCE_CNP_INTERVAL_NS;
+	endpoint_transmit(ep, now, &cnp, NULL);
+}
+
 static void take(struct endpoint *ep, u64 now, const struct frame *frame)
 {
 	struct sroce_pkt pkt;
@@ -66,7 +85,11 @@ static void take(struct endpoint *ep, u64 now, const struct frame *frame)
 	payload = frame->bytes + pkt.op->length;
 	if (ep->failed)
 		return;
-	if (pkt.op->kind >= SROCE_KIND_RESPONSES)
+	if (frame->marked)
+		note_mark(ep, now, &pkt);
+	if (pkt.op->kind == SROCE_KIND_CNP)
+		sroce_requester_congested(&ep->req);
+	else if (pkt.op->kind >= SROCE_KIND_RESPONSES)
 		send_take_answer(ep, now, &pkt, payload);
 	else
 		receive_take_request(ep, now, &pkt, payload);

@@ -84,6 +84,7 @@ struct completions {
  * @failed: the QP is in the error state
  * @rnr_timer: end of the wait after an RNR NAK
  * @work_timer: when to go on with what exceeded its budget
+ * @next_cnp: when the next CNP may be sent
  * @free_at: when the next packet may be sent to a distant peer
  * @sends: completions of send requests
  * @recvs: completions of receive requests
@@ -129,6 +130,7 @@ struct endpoint {
 	bool failed;
 	u64 rnr_timer;
 	u64 work_timer;
+	u64 next_cnp;
 	u64 free_at;
 	struct completions sends;
 	struct completions recvs;

@@ -11,8 +11,30 @@ struct frame {
 	struct frame *next;
 	struct frame *prev;
 	u64 arrives;
+	bool marked;
 	u32 len;
 	u8 bytes[];
+};
+
+/**
+ * struct codel - a queue that marks a frame from time to time while frames wait too long
+ * (RFC 8289)
+ * @target: ns that a frame may wait; 0: none is marked
+ * @interval: ns that all frames must have waited for longer before the first one is marked
+ * @begins: then they will have; 0 if the latest frame did not wait too long
+ * @next: when the next one is marked
+ * @count: frames marked since @marking was set; they come faster
+ * @before: @count when it was set
+ * @marking: frames are being marked
+ */
+struct codel {
+	u64 target;
+	u64 interval;
+	u64 begins;
+	u64 next;
+	u32 count;
+	u32 before;
+	bool marking;
 };
 
 /**
@@ -28,6 +50,8 @@ struct frame {
  * @batch: arrivals are a multiple of this, so that bursts form
  * @serial: time that it takes for each frame, one after another; or 0
  * @queue: frames that wait for this at most; more are lost
+ * @codel: marks frames that wait for it
+ * @waited: ns that all frames together have waited for it
  * @busy: until then the sender of the frames is busy
  * @sender: &link.busy of the link whose sender and queue this one uses
  * @dead: nothing comes through any more
@@ -48,6 +72,8 @@ struct link {
 	u32 batch;
 	u32 serial;
 	u32 queue;
+	struct codel codel;
+	u64 waited;
 	u64 busy;
 	u64 *sender;
 	bool dead;

@@ -457,6 +457,29 @@ static void tune_distant_drop_tail(struct world *w)
 	w->by = 2700000000;
 }
 
+/*
+ * The path holds 500 packets; the queue is fq_codel's, as one flow meets it.  It must not
+ * fill, and the link must be busy.
+ */
+static void tune_marks(struct world *w)
+{
+	u32 i;
+
+	drop_tail(w, 300, 5000000, 10000);
+	for (i = 0; i < 2; i++) {
+		w->sides[i].link.codel.target = 5000000;
+		w->sides[i].link.codel.interval = 100000000;
+	}
+	w->wait = 7500000;
+	w->by = 2700000000;
+}
+
+static void tune_read_marks(struct world *w)
+{
+	tune_marks(w);
+	w->stream_op = SROCE_OP_READ;
+}
+
 /* Most of a burst is lost, until the window is as small as the queue. */
 static void tune_distant_read_ten_packets(struct world *w)
 {
@@ -525,5 +548,7 @@ const struct scenario scenarios[] = {
 	  tune_distant_read_again },
 	{ "distant-read-stream-through-queue-of-ten", SROCE_RC, 3,
 	  tune_distant_read_ten_packets },
+	{ "distant-stream-through-queue-that-marks", SROCE_RC, 3, tune_marks },
+	{ "distant-read-stream-through-queue-that-marks", SROCE_RC, 3, tune_read_marks },
 	{}
 };

@@ -113,6 +113,7 @@ void world_setup(struct world *w, const struct scenario *scenario, u64 seed)
 	w->transport = scenario->transport;
 	w->die = NEVER;
 	w->by = NEVER;
+	w->wait = NEVER;
 	w->failing = NO_REQUEST;
 	for (i = 0; i < 2; i++)
 		init_side(w, i);
@@ -242,9 +243,15 @@ bool world_finished(const struct world *w)
 	return finished(&w->sides[0]) && finished(&w->sides[1]);
 }
 
+static u64 mean_wait(const struct link *link)
+{
+	return link->frames ? link->waited / link->frames : 0;
+}
+
 bool world_check(struct world *w)
 {
 	u64 next = world_next(w);
+	u32 i;
 
 	if (!world_finished(w))
 		return wrong(w, next == NEVER ? "deadlock" : "no progress");
@@ -252,6 +259,10 @@ bool world_check(struct world *w)
 		return wrong(w, "%llu virtual us", (unsigned long long)w->now / 1000);
 	if (next != NEVER)
 		return wrong(w, "does not come to rest");
+	for (i = 0; i < 2; i++)
+		if (mean_wait(&w->sides[i].link) > w->wait)
+			return wrong(w, "frames waited %llu virtual us",
+				     (unsigned long long)mean_wait(&w->sides[i].link) / 1000);
 	return verify(w);
 }
 

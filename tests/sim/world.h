@@ -83,6 +83,7 @@ struct side {
  * @stream: if not 0: only side 0 has a program, of messages with as many packets
  * @stream_op: their opcode
  * @by: virtual time at which all must be done
+ * @wait: ns that frames may wait for the links' rate, on the average
  * @ending: what is expected
  * @failing: request that cannot succeed, or NO_REQUEST
  * @status: with this; 0: with any
@@ -99,6 +100,7 @@ struct world {
 	u32 stream;
 	u8 stream_op;
 	u64 by;
+	u64 wait;
 	enum ending ending;
 	u32 failing;
 	u8 status;

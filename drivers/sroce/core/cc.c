@@ -15,11 +15,18 @@ static void reduce_window(struct sroce_cc *cc, u32 flight, u32 part)
 	cc->since_loss = 0;
 	cc->lone = 0;
 	cc->since_cut = 0;
+	cc->marked = false;
 }
 
 void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
 {
 	reduce_window(cc, flight, 4);
+}
+
+void sroce_cc_marked(struct sroce_cc *cc, u32 flight)
+{
+	sroce_cc_congested(cc, flight);
+	cc->marked = true;
 }
 
 static bool is_calm(const struct sroce_cc *cc)
@@ -114,23 +121,40 @@ static bool was_cut_lately(const struct sroce_cc *cc)
  * After a reduction other flows may have their share of the path, even if no queue is
  * filled.
  */
+static bool is_steady(const struct sroce_cc *cc)
+{
+	return cc->since_cut >= SROCE_STEADY_WINDOWS * cc->window;
+}
+
 static bool may_grow_fast(const struct sroce_cc *cc)
 {
-	return cc->unloaded && is_calm(cc) &&
-	       cc->since_cut >= SROCE_STEADY_WINDOWS * cc->window;
+	return cc->unloaded && is_calm(cc) && is_steady(cc);
+}
+
+/*
+ * Growing by one packet per round trip would take too long.  But a queue may mark packets
+ * only every 100 ms (RFC 8289), and a window that grows faster beyond the BDP fills the
+ * queue again meanwhile.  After losses it has to be larger than the BDP, to keep the path
+ * busy while they are repaired.
+ */
+static u32 acks_to_grow_distant(const struct sroce_cc *cc)
+{
+	if (cc->marked && !is_steady(cc) && cc->bdp && cc->window >= cc->bdp)
+		return SROCE_SLOW_ACKS;
+	return cc->queued || was_cut_lately(cc) ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
 }
 
 /*
  * Near the capacity of the path, growing by more than one packet per round trip would
  * overflow its queue.  The estimated capacity is too small if the window is: then no
- * queue is filled, and nothing is lost.  With a distant peer, growing by one would take
- * too long.  Paced flows of a near peer grow by one in any case, because flows that grow
- * by a part of their windows never become equal.
+ * queue is filled, and nothing is lost.
+ * Paced flows of a near peer grow by one in any case, because flows that grow by a part
+ * of their windows never become equal.
  */
 static u32 acks_to_grow(const struct sroce_cc *cc)
 {
 	if (cc->distant)
-		return cc->queued || was_cut_lately(cc) ? SROCE_WINDOW_ACKS : SROCE_DISTANT_ACKS;
+		return acks_to_grow_distant(cc);
 	if ((cc->paced || cc->window < 2 * cc->bdp) && !may_grow_fast(cc))
 		return SROCE_SLOW_ACKS;
 	return SROCE_WINDOW_ACKS;

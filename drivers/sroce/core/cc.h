@@ -26,6 +26,7 @@
  *	filled
  * @distant: the window depends on the distance
  * @paced: packets are sent at a pace
+ * @marked: @window was last reduced because of marks
  */
 struct sroce_cc {
 	u32 window;
@@ -41,6 +42,7 @@ struct sroce_cc {
 	bool unloaded;
 	bool distant;
 	bool paced;
+	bool marked;
 };
 
 /* Has a loss made the window smaller? */
@@ -84,6 +86,16 @@ static inline void sroce_cc_init(struct sroce_cc *cc, u32 window)
  * Takes a quarter of the flight.
  */
 void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
+
+/**
+ * sroce_cc_marked() - the network has marked packets
+ * @cc: state
+ * @flight: packets that were unacknowledged when the last one was sent
+ *
+ * The same as sroce_cc_congested().  The window of a distant peer then grows slowly beyond
+ * the BDP.
+ */
+void sroce_cc_marked(struct sroce_cc *cc, u32 flight);
 
 /**
  * sroce_cc_lost() - a packet was lost; called once per round trip

@@ -29,8 +29,9 @@
 #define SROCE_CALM_WINDOWS	3
 #define SROCE_LONE_LOSSES	16
 /*
- * With a near peer, the window grows slowly for this many windows after congestion has
- * reduced it: beside TCP the path is shared then.  Row "RED", "WRITE and TCP".
+ * The window grows slowly for this many windows after congestion has reduced it: beside
+ * TCP the path is shared then.  With a distant peer, only after marks, and beyond the BDP.
+ * Rows "RED", "WRITE and TCP", and "fq_codel".
  */
 #define SROCE_STEADY_WINDOWS	16
 /*

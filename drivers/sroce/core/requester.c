@@ -697,5 +697,5 @@ void sroce_requester_congested(struct sroce_requester *r)
 	if (!sroce_requester_waits(r) || reduced_lately(r))
 		return;
 	r->reduced_psn = r->sent;
-	sroce_cc_congested(&r->cc, r->flight);
+	sroce_cc_marked(&r->cc, r->flight);
 }

@@ -317,6 +317,36 @@ TEST(requester, window_grows_slowly_on_full_path)
 	EQUAL(s.r.cc.window, 168);
 }
 
+TEST(requester, window_of_distant_peer_grows_slowly_after_marks)
+{
+	sender_init(&s, 0);
+	sroce_cc_init(&s.r.cc, 8192);
+	s.r.cc.distant = true;
+	s.r.cc.window = 200;
+	s.r.cc.bdp = 100;
+	sroce_cc_marked(&s.r.cc, 200);
+	EQUAL(s.r.cc.window, 150);
+	sroce_cc_acked(&s.r.cc, 150);
+	EQUAL(s.r.cc.window, 151);
+	/* Not if the path is not full, or how much it holds is not known. */
+	s.r.cc.acked = 0;
+	s.r.cc.bdp = 160;
+	sroce_cc_acked(&s.r.cc, 160);
+	EQUAL(s.r.cc.window, 161);
+	s.r.cc.bdp = 0;
+	sroce_cc_acked(&s.r.cc, 160);
+	EQUAL(s.r.cc.window, 171);
+	/* Not if there were no marks for some time, and not after a loss. */
+	s.r.cc.bdp = 100;
+	s.r.cc.since_cut = 16 * 171;
+	sroce_cc_acked(&s.r.cc, 160);
+	EQUAL(s.r.cc.window, 211);
+	sroce_cc_congested(&s.r.cc, 200);
+	EQUAL(s.r.cc.window, 150);
+	sroce_cc_acked(&s.r.cc, 160);
+	EQUAL(s.r.cc.window, 160);
+}
+
 TEST(requester, window_is_sent_in_several_bursts)
 {
 	sender_init(&s, 0);
