@@ -142,7 +142,8 @@ def pair_cases():
     for verb in ("SEND", "READ"):
         yield latency(verb, 2)
     yield with_events(latency("SEND", 2))
-    yield with_events(bandwidth("SEND", 64 * KIB))
+    for verb in ("SEND", "WRITE", "READ"):
+        yield with_events(bandwidth(verb, 64 * KIB))
 
 
 def memory_case():

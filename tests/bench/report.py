@@ -210,6 +210,8 @@ def guest_targets():
             yield f"{text}, against TCP", job, (case, f"bw-write-{size}"), *tcp
             if rxe:
                 yield f"{text}, against rxe", job, case, "rxe", *rxe
+            if size == 64 * cases.KIB:
+                yield f"{text}, events, against TCP", job, (case + "-e", f"bw-write-{size}"), *tcp
     for job in ("smp-pair-uso-1500", "smp-pair-uso-one-1500"):
         where = "one processor" if "one" in job else "two processors"
         yield f"2-byte WRITE rate against rxe, {where}", job, "rate-1-1", "rxe", 3, 6
