@@ -172,13 +172,19 @@ static bool may_overlap_more(const struct sroce_cc *cc)
 	       cc->since_loss >= SROCE_RARE_LOSS;
 }
 
+/* A count that wrapped would make an old loss a new one. */
+static void count_acked(u32 *count, u32 packets)
+{
+	*count += min(packets, ~0u - *count);
+}
+
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
 	u32 step = min(cc->window, acks_to_grow(cc));
 	u32 more;
 
-	cc->since_loss += packets;
-	cc->since_cut += packets;
+	count_acked(&cc->since_loss, packets);
+	count_acked(&cc->since_cut, packets);
 	if (!sroce_cc_reduced(cc) && cc->overlap >= cc->max_window)
 		return;
 	cc->acked += packets;

@@ -317,6 +317,17 @@ TEST(requester, window_grows_slowly_on_full_path)
 	EQUAL(s.r.cc.window, 168);
 }
 
+TEST(requester, counts_of_acknowledged_packets_do_not_wrap)
+{
+	sender_init(&s, 0);
+	sroce_cc_init(&s.r.cc, 512);
+	s.r.cc.since_loss = ~0u - 3;
+	s.r.cc.since_cut = ~0u - 5;
+	sroce_cc_acked(&s.r.cc, 4);
+	EQUAL(s.r.cc.since_loss, ~0u);
+	EQUAL(s.r.cc.since_cut, ~0u - 1);
+}
+
 TEST(requester, window_of_distant_peer_grows_slowly_after_marks)
 {
 	sender_init(&s, 0);
