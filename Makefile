@@ -207,6 +207,12 @@ check-deb: setup
 check-debug: setup
 	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
 
+## check-uml      the VM suites natively on User Mode Linux: KASAN, lockdep and more on one processor, then KASAN on two;
+##                SUITE=name runs one
+.PHONY: check-uml
+check-uml: setup
+	@tests/check --lane uml --lane uml-smp $(addprefix --suite ,$(SUITE))
+
 ## check-links    every kind of netdev with every program and address family; KERNEL=6.12, DISTRO=trixie, KINDS="vlan vrf"
 .PHONY: check-links
 check-links: setup

@@ -422,9 +422,13 @@ static uint8_t traffic_class(const uint8_t *grh)
 				       ntohl(((const struct ip6_hdr *)grh)->ip6_flow) >> 20;
 }
 
-/* Of equal datagrams some have another address handle, and some are inline. */
+/*
+ * Of equal datagrams some have another address handle, and some are inline.  GRO may
+ * exchange datagrams of different traffic classes.
+ */
 static void listed_handles(const void *arg)
 {
+	int next[2] = { 0, 2 };		/* of each class; every other two have the same */
 	const struct datagram plain = { .length = 64 };
 	const struct datagram at_once = { .length = 64, .flags = IBV_SEND_INLINE };
 	struct ibv_ah_attr attr = {
@@ -450,10 +454,17 @@ static void listed_handles(const void *arg)
 	}
 	post_own(&pair, wrs, from, 16);
 	for (i = 0; i < 16; i++) {
+		uint8_t class;
+		int *n;
+
 		arrives(&pair, i, &plain);
-		CHECK(filled(pair.b.buf + 200 * i + GRH, 64, i));
-		CHECK(traffic_class(pair.b.buf + 200 * i) == (i & 2 ? 0x20 : 0));
+		class = traffic_class(pair.b.buf + 200 * i);
+		n = &next[class == 0x20];
+		CHECK(class == (*n & 2 ? 0x20 : 0));
+		CHECK(filled(pair.b.buf + 200 * i + GRH, 64, *n));
+		*n += *n & 1 ? 3 : 1;
 	}
+	CHECK(next[0] == 16 && next[1] == 18);
 	CHECK_CALL(ibv_destroy_ah(ah), 0);
 	pair_down(&pair);
 }
