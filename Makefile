@@ -90,7 +90,7 @@ uml-fast-module: $(O)/uml-clock.so
 
 ## uml-smp-module build/uml-smp/sroce.ko for User Mode Linux with several processors; uml-smp-fast-module as above
 .PHONY: uml-smp-module uml-smp-fast-module
-uml-smp-module:
+uml-smp-module: $(O)/uml-clock.so
 	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-uml-smp-kernel)/build \
 		MODULE=$(O)/uml-smp/sroce.ko ARCH=um UBSAN_SANITIZE=y
 

@@ -503,9 +503,10 @@ class UmlGuest(Guest):
 
     @staticmethod
     def _clock(kernel):
-        """Reading the clock is an expensive system call. For measurements, programs read the processor's counter instead."""
+        """Reading the clock is an expensive system call, and how long it takes varies with several processors. Programs read the
+        processor's counter instead, as for measurements."""
         library = os.path.join(BUILD, "uml-clock.so")
-        if not kernel.fast or not os.path.exists(library):
+        if not (kernel.fast or kernel.smp) or not os.path.exists(library):
             return {}
         clock = ctypes.CDLL(library)
         clock.tsc_hz.restype = ctypes.c_double
