@@ -470,7 +470,7 @@ static void tune_marks(struct world *w)
 		w->sides[i].link.codel.target = 5000000;
 		w->sides[i].link.codel.interval = 100000000;
 	}
-	w->wait = 7500000;
+	w->wait = 8000000;
 	w->by = 2700000000;
 }
 

@@ -23,9 +23,10 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight)
 	reduce_window(cc, flight, 4);
 }
 
+/* A queue that marks is short: a larger reduction would leave the link idle (RFC 8511). */
 void sroce_cc_marked(struct sroce_cc *cc, u32 flight)
 {
-	sroce_cc_congested(cc, flight);
+	reduce_window(cc, flight, 6);
 	cc->marked = true;
 }
 

@@ -92,8 +92,8 @@ void sroce_cc_congested(struct sroce_cc *cc, u32 flight);
  * @cc: state
  * @flight: packets that were unacknowledged when the last one was sent
  *
- * The same as sroce_cc_congested().  The window of a distant peer then grows slowly beyond
- * the BDP.
+ * Takes a sixth of the flight.  The window of a distant peer then grows slowly beyond the
+ * BDP.
  */
 void sroce_cc_marked(struct sroce_cc *cc, u32 flight);
 

@@ -24,18 +24,18 @@ static void ack_and_send(u32 packets)
 	send_all(&s);
 }
 
-TEST(ecn, cnp_reduces_window_by_quarter_of_flight)
+TEST(ecn, cnp_reduces_window_by_sixth_of_flight)
 {
 	send_window(64, 0);
 	sroce_requester_congested(&s.r);
-	EQUAL(s.r.cc.window, 48);
+	EQUAL(s.r.cc.window, 53);
 	EQUAL(s.r.cc.max_window, 64);
 	/* No packet is sent again. */
 	EQUAL(sroce_psn_diff(s.r.psn, s.r.una), 64);
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
-	acknowledge(&s, 15);
+	acknowledge(&s, 10);
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_WINDOW);
-	acknowledge(&s, 18);
+	acknowledge(&s, 13);
 	EQUAL(sroce_requester_next(&s.r, &s.out), SROCE_NEXT_PACKET);
 }
 
@@ -51,7 +51,7 @@ TEST(ecn, window_is_reduced_once_per_round_trip)
 		sroce_requester_congested(&s.r);
 		ack_and_send(40);
 		window = s.r.cc.window;
-		CHECK(window >= 48);
+		CHECK(window >= 53);
 		sroce_requester_congested(&s.r);
 		ack_and_send(23);
 		sroce_requester_congested(&s.r);
@@ -61,7 +61,7 @@ TEST(ecn, window_is_reduced_once_per_round_trip)
 		window = s.r.cc.window;
 		sroce_requester_congested(&s.r);
 		CHECK(s.r.cc.window < window);
-		EQUAL(s.r.cc.window, s.r.flight - (s.r.flight + 3) / 4);
+		EQUAL(s.r.cc.window, s.r.flight - (s.r.flight + 5) / 6);
 	}
 }
 

@@ -336,22 +336,22 @@ TEST(requester, window_of_distant_peer_grows_slowly_after_marks)
 	s.r.cc.window = 200;
 	s.r.cc.bdp = 100;
 	sroce_cc_marked(&s.r.cc, 200);
-	EQUAL(s.r.cc.window, 150);
-	sroce_cc_acked(&s.r.cc, 150);
-	EQUAL(s.r.cc.window, 151);
+	EQUAL(s.r.cc.window, 166);
+	sroce_cc_acked(&s.r.cc, 166);
+	EQUAL(s.r.cc.window, 167);
 	/* Not if the path is not full, or how much it holds is not known. */
 	s.r.cc.acked = 0;
-	s.r.cc.bdp = 160;
+	s.r.cc.bdp = 170;
 	sroce_cc_acked(&s.r.cc, 160);
-	EQUAL(s.r.cc.window, 161);
+	EQUAL(s.r.cc.window, 177);
 	s.r.cc.bdp = 0;
 	sroce_cc_acked(&s.r.cc, 160);
-	EQUAL(s.r.cc.window, 171);
+	EQUAL(s.r.cc.window, 187);
 	/* Not if there were no marks for some time, and not after a loss. */
 	s.r.cc.bdp = 100;
-	s.r.cc.since_cut = 16 * 171;
+	s.r.cc.since_cut = 16 * 187;
 	sroce_cc_acked(&s.r.cc, 160);
-	EQUAL(s.r.cc.window, 211);
+	EQUAL(s.r.cc.window, 227);
 	sroce_cc_congested(&s.r.cc, 200);
 	EQUAL(s.r.cc.window, 150);
 	sroce_cc_acked(&s.r.cc, 160);
