@@ -517,10 +517,7 @@ struct ib_mr *sroce_rereg_user_mr(struct ib_mr *ibmr, int flags, u64 start,
 int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct sroce_mr *mr = container_of(ibmr, struct sroce_mr, ib);
-	int err = ib_no_udata_io(udata);
 
-	if (err)
-		return err;
 	if (atomic_cmpxchg(&mr->windows, 0, -1))
 		return -EBUSY;
 	sroce_mr_unpublish(mr);

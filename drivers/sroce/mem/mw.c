@@ -78,6 +78,18 @@ static void point_at(struct sroce_mw_slot *slot, struct sroce_mr *parent,
 }
 
 /*
+ * False while the command that registers @mr may still fail.  A failed command
+ * deregisters the region, which must not find a window then, but the process may
+ * have read the key already.
+ */
+static bool registered(struct sroce_mr *mr)
+{
+	struct ib_uobject *uobj = READ_ONCE(mr->ib.uobject);
+
+	return uobj && !list_empty(&uobj->list);
+}
+
+/*
  * The region to bind to, or NULL.  Being counted in @windows keeps it as it is
  * until the window is unbound.
  */
@@ -98,6 +110,7 @@ static struct sroce_mr *count_parent(struct ib_pd *pd, const struct sroce_wr *wr
 	if (!mr)
 		return NULL;
 	counted = (mr->kind == SROCE_MR_USER || mr->kind == SROCE_MR_DM) &&
+		  registered(mr) &&
 		  atomic_inc_unless_negative(&mr->windows);
 	sroce_mr_put(mr);
 	return counted ? mr : NULL;

@@ -377,10 +377,6 @@ void sroce_post_destroy_cq(struct ib_cq *ibcq)
 
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
-	int err = ib_no_udata_io(udata);
-
-	if (err)
-		return err;
 	sroce_pre_destroy_cq(ibcq);
 	sroce_post_destroy_cq(ibcq);
 	return 0;

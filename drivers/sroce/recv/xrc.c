@@ -178,5 +178,5 @@ int sroce_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
 
 int sroce_dealloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata)
 {
-	return ib_no_udata_io(udata);
+	return 0;
 }

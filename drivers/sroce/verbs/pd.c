@@ -15,7 +15,7 @@ int sroce_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 
 int sroce_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
-	return ib_no_udata_io(udata);
+	return 0;
 }
 
 /* The macros below need names that are not macros. */

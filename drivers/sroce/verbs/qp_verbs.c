@@ -346,10 +346,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct sroce_qp *qp = sroce_qp(ibqp);
 	struct sroce_ucontext *ctx = qp->ctx;
-	int err = ib_no_udata_io(udata);
 
-	if (err)
-		return err;
 	if (ctx)
 		sroce_doorbell_set_qp(ctx, &qp->doorbell, NULL);
 	if (posted_unkicked(qp))

@@ -138,10 +138,7 @@ int sroce_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct sroce_srq *srq = sroce_srq(ibsrq);
-	int err = ib_no_udata_io(udata);
 
-	if (err)
-		return err;
 	atomic_dec(&sroce_device(ibsrq->device)->num_srqs);
 	if (srq->number)
 		sroce_xrc_unpublish(srq);

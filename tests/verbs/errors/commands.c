@@ -4,6 +4,8 @@
  * reserved, and responses that have nowhere to go.  uverbs itself checks the rest.
  */
 #include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl.h>
@@ -11,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "misuse.h"
@@ -260,6 +264,178 @@ static void special(struct things *t)
 			 sizeof(struct ib_uverbs_reg_mr_resp)));
 }
 
+/*
+ * The driver has created the object, then the core cannot write its response: the
+ * object is destroyed.  The PD shows whether it is gone.
+ */
+
+#define PAGE	4096
+
+static struct ibv_pd *swap_pd(struct things *t, struct ibv_pd *pd)
+{
+	struct ibv_pd *old = t->pd;
+
+	t->pd = pd;
+	return old;
+}
+
+/*
+ * The request's core part ends in a read-only page, and so does the response's.
+ * Behind it the driver's response overwrites the driver's request.
+ */
+static int abort_create(struct things *t, const struct command *c)
+{
+	struct ibv_pd *pd = swap_pd(t, ibv_alloc_pd(t->context));
+	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct raw raw = {}, *at;
+	size_t core;
+	int err;
+
+	if (!CHECK(pages != MAP_FAILED && t->pd))
+		return -1;
+	core = c->fill(t, &raw);
+	raw.response = (uintptr_t)pages + PAGE - c->core_answer;
+	raw.hdr.command = c->number;
+	raw.hdr.in_words = (sizeof(raw.hdr) + core + c->in) / 4;
+	raw.hdr.out_words = (c->core_answer + c->out) / 4;
+	at = (struct raw *)(pages + PAGE - core - sizeof(raw.hdr));
+	memcpy(at, &raw, sizeof(raw.hdr) + core);
+	mprotect(pages, PAGE, PROT_READ);
+	errno = 0;
+	err = write(t->context->cmd_fd, at, raw.hdr.in_words * 4) < 0 ? errno : 0;
+	munmap(pages, 2 * PAGE);
+	return ibv_dealloc_pd(swap_pd(t, pd)) ?: err;
+}
+
+static int abort_null_mr(struct things *t)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(t->context);
+	struct raw raw = { .reg_mr = {
+		.response = PAGE, .access_flags = IBV_ACCESS_LOCAL_WRITE,
+	} };
+	int err;
+
+	if (!CHECK(pd))
+		return -1;
+	raw.reg_mr.pd_handle = pd->handle;
+	raw.words[sizeof(raw.reg_mr) / 8] = SROCE_REG_MR_NULL;
+	err = send_raw(t, &raw, IB_USER_VERBS_CMD_REG_MR,
+		       sizeof(raw.reg_mr) + 8,
+		       sizeof(struct ib_uverbs_reg_mr_resp));
+	return ibv_dealloc_pd(pd) ?: err;
+}
+
+struct registration {
+	struct things *t;
+	struct raw raw;
+	int err;
+};
+
+static void *register_mr(void *arg)
+{
+	struct registration *r = arg;
+
+	r->err = send_raw(r->t, &r->raw, IB_USER_VERBS_CMD_REG_MR,
+			  sizeof(r->raw.reg_mr),
+			  sizeof(struct ib_uverbs_reg_mr_resp));
+	return NULL;
+}
+
+/* Whoever touches the page waits until the file is closed. */
+static int delay_page(void *page)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register range = {
+		.range = { (uintptr_t)page, PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	CHECK(!ioctl(fd, UFFDIO_API, &api));
+	CHECK(!ioctl(fd, UFFDIO_REGISTER, &range));
+	return fd;
+}
+
+/* Binds a window to the region with this key. */
+static void bind_to(struct things *t, uint32_t key)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(t->pd, IBV_MW_TYPE_1);
+	struct ibv_mr mr = *t->mr;
+	struct ibv_mw_bind bind = {
+		.wr_id = 7, .send_flags = IBV_SEND_SIGNALED,
+		.bind_info = { &mr, (uintptr_t)t->buf, 100,
+			       IBV_ACCESS_REMOTE_READ },
+	};
+
+	if (!CHECK(mw))
+		return;
+	mr.lkey = key;
+	CHECK_CALL(ibv_bind_mw(t->pair.a.qp, mw, &bind), 0);
+	EXPECT(t->pair.a.scq, t->pair.a.qp, .wr_id = 7,
+	       .status = IBV_WC_MW_BIND_ERR, .opcode = IBV_WC_BIND_MW);
+	CHECK(pair_again(&t->pair));
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+}
+
+/*
+ * The process reads the key in the part of the response that it already has; the
+ * rest of the response fails only after that.
+ */
+static void bind_early(const void *arg)
+{
+	struct things *t = (struct things *)arg;
+	uint8_t *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile uint32_t *lkey = (uint32_t *)(pages + PAGE) - 1;
+	struct registration r = { .t = t, .raw.reg_mr = {
+		.response = (uintptr_t)pages + PAGE - 8,
+		.start = (uintptr_t)t->buf, .hca_va = (uintptr_t)t->buf,
+		.length = PAGE, .pd_handle = t->pd->handle,
+		.access_flags = ALL_ACCESS | IBV_ACCESS_MW_BIND,
+	} };
+	int fd, tries = 5000;
+	pthread_t thread;
+
+	REQUIRE(CHECK(pages != MAP_FAILED));
+	memset(pages, 0, PAGE);
+	fd = delay_page(pages + PAGE);
+	if (fd >= 0) {
+		REQUIRE(CHECK(!pthread_create(&thread, NULL, register_mr, &r)));
+		while (!*lkey && tries--)
+			usleep(1000);
+		if (CHECK(*lkey))
+			bind_to(t, *lkey);
+		munmap(pages + PAGE, PAGE);
+		close(fd);
+		pthread_join(thread, NULL);
+		CHECK_CALL(r.err, EFAULT);
+	} else {
+		diag("this kernel has no userfaultfd()");
+	}
+	munmap(pages, PAGE);
+}
+
+static void aborts(struct things *t)
+{
+	char verb[40];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!commands[i].in)
+			continue;
+		snprintf(verb, sizeof(verb), "command \"%s\"", commands[i].name);
+		REFUSED(verb, "response address of the core not writable", EFAULT,
+			abort_create(t, &commands[i]));
+	}
+	REFUSED("command \"register MR\"",
+		"null region, response address not mapped", EFAULT,
+		abort_null_mr(t));
+	run_test(bind_early, t, "no window is bound to a region whose registration fails");
+}
+
 /* ioctl() */
 
 struct request {
@@ -317,6 +493,7 @@ GROUP(commands)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		our_part(&t, &commands[i]);
 	special(&t);
+	aborts(&t);
 	our_methods(&t);
 	things_down(&t);
 }
