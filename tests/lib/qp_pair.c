@@ -177,7 +177,7 @@ bool side_qp(struct side *side, const struct options *o)
 		.send_cq = side->scq,
 		.recv_cq = side->rcq,
 		.srq = side->srq,
-		.cap.max_send_wr = OR(o->wr, 64),
+		.cap.max_send_wr = o->no_send ? 0 : OR(o->wr, 64),
 		.cap.max_recv_wr = OR(o->wr, 64),
 		.cap.max_send_sge = OR(o->sge, 4),
 		.cap.max_recv_sge = OR(o->sge, 4),

@@ -56,6 +56,7 @@ struct pair;
  * @type: RC, UC, UD; XRC_SEND for a connection from a to b only [RC]
  * @mtu: path MTU [1024, or the active MTU of the port]
  * @wr: entries of each queue [64]
+ * @no_send: no entries of the send queue
  * @sge: of each entry [4]
  * @inline_data: bytes
  * @size: bytes of each side's buffer [64 KiB]
@@ -83,6 +84,7 @@ struct options {
 	enum ibv_qp_type type;
 	enum ibv_mtu mtu;
 	int wr;
+	bool no_send;
 	int sge;
 	int inline_data;
 	size_t size;

@@ -251,6 +251,18 @@ static void enter_rtr(struct sroce_qp *qp)
 	}
 }
 
+/*
+ * Raise IB_EVENT_SQ_DRAINED when nothing is outstanding: now, if the QP has no send
+ * queue that would find out.
+ */
+static void notify_drained(struct sroce_qp *qp)
+{
+	if (qp->sq.ring.entries)
+		qp->sq.ask_drained = true;
+	else
+		sroce_qp_wake(qp, BIT(SROCE_TODO_DRAINED));
+}
+
 static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask)
 {
 	struct sroce_requester *req = &qp->sq.req;
@@ -271,8 +283,9 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 		break;
 	case IB_QPS_SQD:
 		req->drain = true;
-		qp->sq.ask_drained = mask & IB_QP_EN_SQD_ASYNC_NOTIFY &&
-				     attr->en_sqd_async_notify;
+		qp->sq.ask_drained = false;
+		if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify)
+			notify_drained(qp);
 		break;
 	default:
 		break;

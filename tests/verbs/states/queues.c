@@ -162,6 +162,40 @@ static void sqd_idle(const void *arg)
 	pair_down(&pair);
 }
 
+static void drained_at_once(struct side *side)
+{
+	CHECK_CALL(drain(side, true), 0);
+	CHECK(wait_event(side, IBV_EVENT_SQ_DRAINED));
+	CHECK(!draining(side));
+	CHECK_CALL(to_state(side, IBV_QPS_RTS), 0);
+	CHECK_CALL(drain(side, false), 0);
+	CHECK(no_event(side));
+	CHECK_CALL(to_state(side, IBV_QPS_RTS), 0);
+}
+
+/* An XRC target has no send queue. */
+static void sqd_target(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_XRC_SEND };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	drained_at_once(&pair.b);
+	pair_down(&pair);
+}
+
+static void sqd_no_send(const void *arg)
+{
+	const struct options options = { .no_send = true };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	drained_at_once(&pair.a);
+	pair_down(&pair);
+}
+
 /* Drained and continued over and over, under traffic: nothing is lost. */
 static void sqd_often(const void *arg)
 {
@@ -519,6 +553,8 @@ GROUP(queues)
 		{ "RC: SQD of an idle queue", sqd_idle, &rc },
 		{ "UC: SQD of an idle queue", sqd_idle, &uc },
 		{ "UD: SQD of an idle queue", sqd_idle, &ud },
+		{ "SQD without a send queue", sqd_no_send },
+		{ "SQD of an XRC target", sqd_target },
 		{ "SQD and RTS many times under traffic", sqd_often },
 		{ "SQD still receives", sqd_receives },
 		{ "RC: ERR flushes", err_flushes, &rc },
