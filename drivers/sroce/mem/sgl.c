@@ -162,8 +162,9 @@ void *sroce_mr_cache_seek(struct sroce_mr_cache *cache, u32 key, int access, u64
 {
 	const struct sroce_mr *mr = cache->mr;
 
+	/* Without bytes, @addr could be the region's end, which has no block. */
 	if (!mr || mr->key != key || cache->access != access || mr->odp ||
-	    sroce_mr_unbounded(mr) || len > mr->length || addr < mr->iova ||
+	    sroce_mr_unbounded(mr) || len - 1ull >= mr->length || addr < mr->iova ||
 	    addr - mr->iova > mr->length - len)
 		return NULL;
 	cache_block(cache, addr);
