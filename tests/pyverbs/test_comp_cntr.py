@@ -7,7 +7,7 @@ import unittest
 from pyverbs.comp_cntr import CompCntr, CompCntrInitAttr
 from pyverbs.libibverbs_enums import ibv_access_flags, ibv_qp_attach_comp_cntr_op as op, ibv_qp_state, ibv_wr_opcode
 from pyverbs.pyverbs_error import PyverbsRDMAError
-from pyverbs.qp import QPAttachCompCntrAttr, QPAttr
+from pyverbs.qp import QPAttachCompCntrAttr, QPAttr, QPCap
 from tests.base import PyverbsAPITestCase, RCResources, RDMATestCase
 import tests.utils as u
 
@@ -42,6 +42,9 @@ class CountedRC(RCResources):
         attr = QPAttr(port_num=self.ib_port)
         attr.qp_access_flags = ACCESS
         return attr
+
+    def create_qp_cap(self):
+        return QPCap(max_send_wr=16, max_recv_wr=self.num_msgs)
 
     def create_qps(self):
         super().create_qps()
@@ -103,6 +106,19 @@ class CompCntrTest(RDMATestCase):
         u.rdma_traffic(**self.traffic_args, send_op=ibv_wr_opcode.IBV_WR_RDMA_WRITE)
         for player in self.client, self.server:
             self.assertEqual(player.counted(), {WRITE: (self.iters, 0), REMOTE_WRITE: (self.iters, 0)})
+
+    def test_comp_cntr_writes_of_a_list(self):
+        """The receiver handles the packets of a burst one after another, and knows what follows the first one."""
+        self.both()
+        wrs = [u.get_send_elements(self.client, False, ibv_wr_opcode.IBV_WR_RDMA_WRITE)[0] for _ in range(self.iters)]
+        for wr, following in zip(wrs, wrs[1:]):
+            wr.next_wr = following
+        for wr in wrs:
+            self.aimed(wr, self.client)
+        self.client.qp.post_send(wrs[0])
+        u.poll_cq(self.client.cq, self.iters)
+        self.assertEqual(self.client.counted(), {WRITE: (self.iters, 0)})
+        self.assertEqual(self.server.counted(), {REMOTE_WRITE: (self.iters, 0)})
 
     def test_comp_cntr_write_with_imm(self):
         self.both()

@@ -645,6 +645,7 @@ static bool write_again(struct sroce_qp *qp, u8 *headers,
 	    !sroce_reader_copy(reader, NULL, pad))
 		return false;
 	count_request(qp, SROCE_KIND_WRITE);
+	sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE, false);
 	sroce_responder_wrote(&qp->rq.resp);
 	return true;
 }
