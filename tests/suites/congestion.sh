@@ -1,7 +1,7 @@
 #!/bin/bash
 # The host's own queue is full, or its own firewall drops packets: packets are paced or sent again, no data is lost, and no
 # loop spins. tests/verbs/data/heavy_load.c compares every byte.
-# timeout: 300
+# timeout: 330
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
@@ -12,7 +12,7 @@ export D1 D2 G1 G2
 pressed() { run_program "$1: " 200 "$PROGRAMS/data" heavy_load; }
 
 # queue HOST TBF-OPTIONS...
-queue() { on "$1" tc qdisc replace dev eth0 root tbf "${@:2}"; }
+queue() { on "$1" tc qdisc replace dev eth0 root handle 8001: tbf "${@:2}"; }
 no_queue() { on "$1" tc qdisc delete dev eth0 root; }
 
 # moved DEVICE NAME BEFORE: by how much the counter has grown. The kernel caches values for 10 ms.
@@ -50,6 +50,20 @@ if [ "$(nproc)" -gt 1 ]; then
 else
 	skip "queue of h1 never empty" "this takes two processors"
 fi
+
+# Queueing disciplines, transmit queues and RPS of the kernel choose a queue by the hash of the packet. Listed are the flows that
+# have packets in the queue.
+flows() { [ "$(on h1 tc class show dev eth0 | grep -c '^class fq_codel')" -ge "$1" ]; }
+SENDS='ib_send_bw -e -F -u 18 -q 8 -s 65536 -n 100000000'
+if queue h1 rate 20mbit burst 128kb limit 8mb && on h1 tc qdisc add dev eth0 parent 8001: handle 2: fq_codel 2>"$OUTPUT"; then
+	ok "fq_codel: SENDs of eight QPs" endless "$SENDS"' -d $D2 -x $G2 -p $PORT' "$SENDS"' -d $D1 -x $G1 -p $PORT $IP2'
+	ok "fq_codel: the QPs have queues of their own" wait_for 20 flows 5
+	diag "$(on h1 tc class show dev eth0 | tr '\n' ' ')"
+	stop "$CLIENT" "$SERVER"
+else
+	skip "fq_codel: the QPs have queues of their own" "the kernel does not have it"
+fi
+no_queue h1
 
 # Bursts are segmented, the first packets of each fit, and the sender is not told.
 queue h2 rate 100mbit burst 5kb limit 30kb

@@ -4,6 +4,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
+#include <net/sock.h>
 #include <rdma/ib_cache.h>
 #include <rdma/sroce-abi.h>
 #include "../base/ucontext.h"
@@ -74,6 +75,7 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 	av->loopback = ipv6_addr_equal(&av->saddr, &av->daddr);
 	av->flow_label = grh->flow_label & IB_GRH_FLOWLABEL_MASK;
 	av->sport = rdma_get_udp_sport(av->flow_label, qpn, dest_qpn);
+	av->hash = net_tx_rndhash();
 	av->tclass = grh->traffic_class;
 	av->hop_limit = grh->hop_limit ?: DEFAULT_HOP_LIMIT;
 	av->sl = rdma_ah_get_sl(attr);

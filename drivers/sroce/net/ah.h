@@ -16,6 +16,8 @@
  * @loopback: the peer uses the same address of the same device
  * @saddr: local address; an IPv4 address in IPv4-mapped form
  * @daddr: peer's address
+ * @hash: of the flow, for queueing disciplines, transmit queues and RPS, as that of a
+ *	socket; not 0
  * @flow_label: IPv6 flow label, host order, 20 bits
  * @sport: UDP source port, host order
  * @tclass: traffic class
@@ -32,6 +34,7 @@ struct sroce_av {
 	bool loopback;
 	struct in6_addr saddr;
 	struct in6_addr daddr;
+	u32 hash;
 	u32 flow_label;
 	u16 sport;
 	u8 tclass;

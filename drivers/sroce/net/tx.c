@@ -344,7 +344,7 @@ static int transmit_ip(struct sroce_burst *burst, struct sk_buff *skb)
 	int err;
 
 	skb->priority = burst->av->sl;
-	skb_set_hash(skb, burst->av->sport, PKT_HASH_TYPE_L4);
+	skb_set_hash(skb, burst->av->hash, PKT_HASH_TYPE_L4);
 	skb_dst_set(skb, dst_clone(dst));
 	rcu_read_lock();
 	if (unlikely(dst_mtu(dst) < READ_ONCE(dst->dev->mtu)))
