@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A network card segments bursts and gives all packets the same IPv4 identification. The sender notices this, and sends single
 # packets. The card is simulated by a bridge: one of its ports segments, and firewall rules change the identifications behind it.
-# timeout: 150
+# timeout: 250
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
@@ -25,6 +25,7 @@ bridged_hosts_up() {
 
 # The identification of a burst is that of its first packet. It is put into the DSCP, which the ICRC does not cover and
 # segmentation copies. Behind that, a packet with another identification is not the first one.
+# rules HOOK [MATCH]
 rules() {
 	local n
 	echo "table ip card {"
@@ -32,16 +33,17 @@ rules() {
 	echo "		type filter hook $1 priority 0;"
 	for n in $(seq 0 63); do
 		case $1 in
-		output) echo "		udp dport 4791 ip id & 63 == $n ip dscp set $n" ;;
-		prerouting) echo "		udp dport 4791 ip dscp $n ip id & 63 != $n ip id set 0" ;;
+		output) echo "		$2 udp dport 4791 ip id & 63 == $n ip dscp set $n" ;;
+		prerouting) echo "		$2 udp dport 4791 ip dscp $n ip id & 63 != $n ip id set 0" ;;
 		esac
 	done
 	echo "	}"
 	echo "}"
 }
-# spoil FROM TO: the card of host FROM
+# spoil FROM TO [MATCH]: the card of host FROM, and only such packets
 spoil() {
-	rules output >"$OUTPUT.rules" && on "$1" nft -f "$OUTPUT.rules" && rules prerouting >"$OUTPUT.rules" && on "$2" nft -f "$OUTPUT.rules"
+	rules output "${3-}" >"$OUTPUT.rules" && on "$1" nft -f "$OUTPUT.rules" &&
+		rules prerouting "${3-}" >"$OUTPUT.rules" && on "$2" nft -f "$OUTPUT.rules"
 }
 at_exit rm -f "$OUTPUT.rules"
 # The module tries bursts again after a change of features.
@@ -130,3 +132,32 @@ count
 send "the offload was turned off and on"
 counted
 ok "the offload was turned off and on: in bursts" test $PACKETS -gt $((4 * BURSTS))
+
+# A peer can pretend that bursts are spoiled, by what it requests again. That concerns packets to its address alone.
+more_addresses() { for n in 12 13 14; do ip -n h2 addr add 10.0.0.$n/24 dev eth0 || return; done; }
+# send_to N WHAT: to the address 10.0.0.N of host 2
+send_to() {
+	local G2
+	G2=$(gid $D2 "10.0.0.$1")
+	send "$2"
+}
+ok "host 2 has more addresses" more_addresses
+ok "bursts to one address are spoiled" spoil h1 h2 "ip daddr $IP2"
+noticed_after "one peer" 4 send "one peer"
+like "one peer: the log says which" "$(dmesg | grep 'sroce: UDP segmentation offload does not count' | tail -n 1)" "single packets to $IP2\$"
+count
+send "one peer, from then on"
+counted
+is "one peer, from then on: single packets" $PACKETS $BURSTS
+count
+send_to 12 "another peer"
+counted
+ok "another peer: in bursts" test $PACKETS -gt $((4 * BURSTS))
+
+ok "bursts to all addresses are spoiled" eval 'repair && spoil h1 h2'
+noticed_after "a second peer" 5 send_to 12 "a second peer"
+noticed_after "a third peer" 6 send_to 13 "a third peer"
+count
+send_to 14 "after three peers a fourth"
+counted
+is "after three peers a fourth: single packets" $PACKETS $BURSTS

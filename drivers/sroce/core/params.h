@@ -236,6 +236,16 @@
  * bursts.  Losses sometimes look the same.  Suite segmentation.
  */
 #define SROCE_USO_SPOILED	64
+/*
+ * Peers at which bursts of a netdev were spoiled until all peers get single packets.  A
+ * peer can pretend that.  Suite segmentation.
+ */
+#define SROCE_USO_PEERS		3
+/*
+ * Time until bursts to such a peer are tried again, ns: costs SROCE_USO_SPOILED repairs.
+ * Unit tests of uso.
+ */
+#define SROCE_USO_RETRY_NS	600000000000ull
 /* Bytes of payload that are cheaper to copy than to attach.  Row "SEND 2 B". */
 #define SROCE_COPY_BREAK	256
 /* Bytes of a packet that is built in one piece of memory.  Row "SEND 2 B". */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Detects UDP segmentation offload that spoils the ICRCs of bursts.  One burst is
- * watched at a time, by its second packet, because a loss can hit any packet.
+ * watched at a time, by its second packet, because a loss can hit any packet.  Remembers
+ * the peers that did not receive bursts of a netdev.
  */
-#include "params.h"
 #include "psn.h"
 #include "uso.h"
 
@@ -77,4 +77,48 @@ bool sroce_uso_acked(struct sroce_uso *uso, u32 una)
 	    (uso->packets > 2 || uso->again))
 		return false;
 	return finish_watch(uso, state == SROCE_USO_REPEATED);
+}
+
+/* The entry of @addr, else one that is free at @now; SROCE_USO_PEERS if there is none. */
+static u32 peer_entry(const struct sroce_uso_peers *peers, u32 addr, u64 now)
+{
+	u32 i, free = SROCE_USO_PEERS;
+
+	for (i = 0; i < SROCE_USO_PEERS; i++) {
+		if (peers->until[i] && peers->addr[i] == addr)
+			return i;
+		if (peers->until[i] <= now)
+			free = i;
+	}
+	return free;
+}
+
+bool sroce_uso_peers_add(struct sroce_uso_peers *peers, u32 addr, u64 now)
+{
+	u32 i = peer_entry(peers, addr, now);
+	bool known;
+
+	if (i == SROCE_USO_PEERS)
+		return false;
+	known = peers->until[i] && peers->addr[i] == addr;
+	peers->addr[i] = addr;
+	peers->until[i] = now + SROCE_USO_RETRY_NS;
+	return !known;
+}
+
+bool sroce_uso_peers_all(const struct sroce_uso_peers *peers, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < SROCE_USO_PEERS; i++)
+		if (peers->until[i] <= now)
+			return false;
+	return true;
+}
+
+bool sroce_uso_peers_include(const struct sroce_uso_peers *peers, u32 addr, u64 now)
+{
+	u32 i = peer_entry(peers, addr, now);
+
+	return i == SROCE_USO_PEERS || peers->until[i] > now;
 }

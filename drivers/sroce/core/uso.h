@@ -3,6 +3,7 @@
 #define SROCE_USO_H
 
 #include "env.h"
+#include "params.h"
 
 enum sroce_uso_state {
 	SROCE_USO_IDLE,
@@ -57,5 +58,34 @@ static inline void sroce_uso_reset(struct sroce_uso *uso)
 	uso->state = SROCE_USO_IDLE;
 	uso->spoiled = 0;
 }
+
+/**
+ * struct sroce_uso_peers - where bursts of one netdev were spoiled
+ * @addr: IPv4 addresses of peers
+ * @until: end of the time in which they get single packets, ns; 0: unused
+ *
+ * A peer can pretend that bursts are spoiled, and so only packets to its address become
+ * single packets.  If SROCE_USO_PEERS peers report it, it is the netdev.
+ */
+struct sroce_uso_peers {
+	u32 addr[SROCE_USO_PEERS];
+	u64 until[SROCE_USO_PEERS];
+};
+
+/**
+ * sroce_uso_peers_add() - bursts to a peer were spoiled
+ * @peers: state
+ * @addr: address of the peer
+ * @now: time, ns
+ *
+ * Return: true if it was not known.
+ */
+bool sroce_uso_peers_add(struct sroce_uso_peers *peers, u32 addr, u64 now);
+
+/* Have SROCE_USO_PEERS peers reported it by @now? */
+bool sroce_uso_peers_all(const struct sroce_uso_peers *peers, u64 now);
+
+/* Does the peer at @addr get single packets at @now? */
+bool sroce_uso_peers_include(const struct sroce_uso_peers *peers, u32 addr, u64 now);
 
 #endif /* SROCE_USO_H */

@@ -108,7 +108,7 @@ static void limit_burst(struct sroce_burst *burst, const struct net_device *dev,
 	burst->uso = burst->av->ipv4 && dev->features & NETIF_F_GSO_UDP_L4;
 	burst->most_packets = min_t(u32, SROCE_BURST_PACKETS,
 				    READ_ONCE(dev->gso_max_segs));
-	if (burst->uso && sroce_uso_spoils(dev))
+	if (burst->uso && sroce_uso_spoils(dev, burst->av))
 		burst->most_packets = 1;
 	/* A burst of one packet ignores the limit. */
 	burst->most_bytes = bytes <= headroom ? 0 :

@@ -4,16 +4,17 @@
 
 #include <linux/netdevice.h>
 
+struct sroce_av;
 struct sroce_path;
 
-/* Is @dev known to spoil bursts?  Then send single packets. */
-bool sroce_uso_spoils(const struct net_device *dev);
+/* Is @dev known to spoil bursts to the IPv4 peer of @av?  Then send single packets. */
+bool sroce_uso_spoils(const struct net_device *dev, const struct sroce_av *av);
 
 /*
- * Record that the netdev of the route spoils bursts, and write a message to the
- * kernel log.  Context: lock that protects @path held.
+ * Record that the netdev of the route spoils bursts to the IPv4 peer of @av, and write a
+ * message to the kernel log.  Context: lock that protects @path held.
  */
-void sroce_uso_found(const struct sroce_path *path);
+void sroce_uso_found(const struct sroce_path *path, const struct sroce_av *av);
 
 /* @dev is being removed, or its offloads have changed. */
 void sroce_uso_forget(const struct net_device *dev);

@@ -428,7 +428,7 @@ static void reject_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		break;
 	case SROCE_RESEND_RESPONSE:
 		if (unlikely(sroce_resp_res_spoiled(&r->res)))
-			sroce_uso_found(&qp->rq.path);
+			sroce_uso_found(&qp->rq.path, qp->av);
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		break;
 	case SROCE_AHEAD:

@@ -192,7 +192,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 		qp->sq.timer.progress = true;
 		qp->sq.timer.pauses = 0;
 		if (unlikely(sroce_uso_acked(&qp->sq.uso, req->una)))
-			sroce_uso_found(&qp->sq.path);
+			sroce_uso_found(&qp->sq.path, qp->av);
 	}
 }
 

@@ -178,3 +178,58 @@ TEST(uso, single_packet_is_not_counted)
 		CHECK(!sroce_uso_acked(&uso, sroce_psn_add(psn, 1)));
 	}
 }
+
+#define PEER(i)	(0x0a000001u + (i))
+#define LATER	(SROCE_USO_RETRY_NS / 2)
+
+/* A peer may lie, so it alone gets single packets. */
+TEST(uso, one_peer_reports_for_itself_only)
+{
+	struct sroce_uso_peers peers = {};
+	u32 i;
+
+	CHECK(!sroce_uso_peers_include(&peers, 0, 1));
+	CHECK(!sroce_uso_peers_include(&peers, PEER(0), 1));
+	CHECK(sroce_uso_peers_add(&peers, PEER(0), 1));
+	for (i = 0; i < 2 * SROCE_USO_PEERS; i++)
+		CHECK(!sroce_uso_peers_add(&peers, PEER(0), 1 + i));
+	CHECK(sroce_uso_peers_include(&peers, PEER(0), LATER));
+	CHECK(!sroce_uso_peers_include(&peers, PEER(1), LATER));
+	CHECK(!sroce_uso_peers_all(&peers, LATER));
+}
+
+TEST(uso, several_peers_report_for_all)
+{
+	struct sroce_uso_peers peers = {};
+	u32 i;
+
+	for (i = 0; i < SROCE_USO_PEERS; i++) {
+		CHECK(!sroce_uso_peers_all(&peers, LATER));
+		CHECK(!sroce_uso_peers_include(&peers, PEER(100), LATER));
+		CHECK(sroce_uso_peers_add(&peers, PEER(i), LATER));
+	}
+	CHECK(sroce_uso_peers_all(&peers, LATER));
+	CHECK(sroce_uso_peers_include(&peers, PEER(100), LATER));
+	CHECK(!sroce_uso_peers_add(&peers, PEER(100), LATER));
+}
+
+TEST(uso, reports_expire)
+{
+	struct sroce_uso_peers peers = {};
+	u64 now = LATER;
+	u32 i;
+
+	for (i = 0; i < SROCE_USO_PEERS; i++)
+		sroce_uso_peers_add(&peers, PEER(i), now + i);
+	now += SROCE_USO_RETRY_NS;
+	CHECK(!sroce_uso_peers_include(&peers, PEER(0), now));
+	CHECK(!sroce_uso_peers_include(&peers, PEER(100), now));
+	CHECK(sroce_uso_peers_include(&peers, PEER(1), now));
+	/* The same peer again: no news.  Another one takes its place. */
+	CHECK(!sroce_uso_peers_add(&peers, PEER(0), now));
+	CHECK(sroce_uso_peers_all(&peers, now));
+	now += SROCE_USO_RETRY_NS;
+	CHECK(!sroce_uso_peers_include(&peers, PEER(0), now));
+	CHECK(sroce_uso_peers_add(&peers, PEER(100), now));
+	CHECK(sroce_uso_peers_include(&peers, PEER(100), now));
+}
