@@ -15,3 +15,13 @@ export MAC1 MAC2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
 cases "" ${CASES-}
 # The layers above IP are the same, so only some of the cases run over IPv6, too
 [ -n "${CASES-}" ] || cases "" --ipv6 a_sanity malformed addressing ecn fragments hold path rc_order ud
+
+# The device that was added last is the first one that the module finds.
+another_device() {
+	ip -n h2 link add other type dummy && ip -n h2 addr add 10.0.3.2/24 dev other && ip -n h2 link set other up &&
+		on h2 rdma link add sroce3 type sroce netdev other
+}
+if [ -z "${CASES-}" ]; then
+	ok "a second device in the namespace" another_device
+	D3=sroce3 cases "beside another device: " a_sanity pma
+fi

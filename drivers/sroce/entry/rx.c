@@ -228,6 +228,41 @@ static bool lookup_qp(struct run *run, struct sroce_rx *rx)
 	return run->qp;
 }
 
+/*
+ * Count a packet that belongs to no QP.  Strangers can read how many packets, bytes and
+ * wrong ICRCs a device has received (verbs/pma.c), which must not reveal which QPs exist,
+ * and of which device: so all that no QP accepts counts at the device that it is sent to.
+ */
+static void count_stray(struct sroce_rx *rx, enum sroce_counter why)
+{
+	struct sroce_qp *gsi;
+
+	rcu_read_lock();
+	gsi = sroce_qp_find_gsi(gsi_matches, rx);
+	if (!gsi)
+		gsi = sroce_qp_first_gsi(rx->net);
+	rcu_read_unlock();
+	if (!gsi)
+		return;
+	sroce_count(gsi, why);
+	sroce_count(gsi, SROCE_RX_PACKETS);
+	sroce_count_add(gsi, SROCE_RX_BYTES, rx->len);
+	sroce_qp_put(gsi);
+}
+
+/* Count a packet that the QP of @run has not accepted. */
+static void count_refused(struct run *run, struct sroce_rx *rx, bool intact)
+{
+	if (!sroce_rx_is_ours(run->qp->dev, rx)) {
+		count_stray(rx, intact ? SROCE_RX_BAD_QPN : SROCE_RX_ICRC_ENCAPSULATED);
+		return;
+	}
+	if (!intact)
+		sroce_count(run->qp, SROCE_RX_ICRC_ENCAPSULATED);
+	run->packets++;
+	run->bytes += rx->len;
+}
+
 /* UC has no window, and UD no connection, so they only count CNPs. */
 static void accept_cnp(struct sroce_qp *qp)
 {
@@ -238,21 +273,13 @@ static void accept_cnp(struct sroce_qp *qp)
 }
 
 /*
- * Check the packet against the QP, then hand it to the requester or responder.
+ * Check the intact packet against the QP, then hand it to the requester or responder.
  * Returns false if it does not pass a check.
  */
-static bool accept_packet(struct run *run, struct sroce_rx *rx, bool intact)
+static bool accept_packet(struct run *run, struct sroce_rx *rx)
 {
 	struct sroce_qp *qp = run->qp;
 
-	/*
-	 * Checked first, because strangers can read the other counters
-	 * (verbs/pma.c).
-	 */
-	if (!intact) {
-		sroce_count(qp, SROCE_RX_ICRC_ENCAPSULATED);
-		return false;
-	}
 	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
 		return false;
 	run_lock(run, rx);
@@ -365,7 +392,7 @@ static void deliver_to_member(struct sroce_qp *qp, void *arg)
 	};
 
 	rx.payload = &payload;
-	accept_packet(&run, &rx, true);
+	accept_packet(&run, &rx);
 	run_end(&run);
 }
 
@@ -392,16 +419,20 @@ static bool deliver_packet(struct run *run, struct sroce_rx *rx, bool intact)
 		    rx->pkt.qpn == SROCE_QPN_MULTICAST &&
 		    deliver_to_group(rx))
 			return false;
-		/* Count the same whether the QP exists or not; see accept_packet(). */
+		/* Count the same whether the QP exists or not; see count_refused(). */
 		if (why == SROCE_RX_BAD_QPN && !intact)
 			why = SROCE_RX_ICRC_ENCAPSULATED;
-		sroce_qp_count_stray(rx->net, why, rx->len);
+		count_stray(rx, why);
 		return false;
 	}
 	trace_sroce_packet_in(run->qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
+	if (unlikely(!intact || !accept_packet(run, rx))) {
+		count_refused(run, rx, intact);
+		return false;
+	}
 	run->packets++;
 	run->bytes += rx->len;
-	return accept_packet(run, rx, intact);
+	return true;
 }
 
 /*
@@ -602,6 +633,15 @@ static void receive_short(struct net *net, struct sk_buff *skb)
 	run_end(&run);
 }
 
+static void count_malformed(const struct arrival *a)
+{
+	struct sroce_rx rx __uninitialized;
+
+	set_rx(&rx, a->net, a->skb, NULL, a->left);
+	rx.looped = a->looped;
+	count_stray(&rx, SROCE_RX_MALFORMED);
+}
+
 /* Handle an skb that begins with the UDP header. */
 static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 {
@@ -615,7 +655,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	a.index = 0;
 	a.run = (struct run) { .ce = is_marked(a.ip) };
 	if (!is_readable(skb)) {
-		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
+		count_malformed(&a);
 		return;
 	}
 	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
@@ -623,7 +663,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	if (skb->data - a.ip != (sroce_ip_is_v4(a.ip) ? sizeof(struct iphdr) :
 							sizeof(struct ipv6hdr)) ||
 	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
-		sroce_qp_count_stray(net, SROCE_RX_MALFORMED, a.left);
+		count_malformed(&a);
 		return;
 	}
 	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
@@ -677,10 +717,10 @@ static void receive_looped_packet(struct sroce_looped *looped)
 
 	if (lookup_qp(&run, rx)) {
 		trace_sroce_packet_in(run.qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
-		accept_packet(&run, rx, true);
+		accept_packet(&run, rx);
 		run_end(&run);
 	} else {
-		sroce_qp_count_stray(rx->net, SROCE_RX_BAD_QPN, rx->len);
+		count_stray(rx, SROCE_RX_BAD_QPN);
 	}
 	sroce_looped_done(looped);
 	if (mine)

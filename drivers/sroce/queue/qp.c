@@ -118,26 +118,18 @@ struct sroce_qp *sroce_qp_hold(struct ib_qp *ibqp)
 	return NULL;
 }
 
-void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
-			  u32 bytes)
+struct sroce_qp *sroce_qp_first_gsi(const struct net *net)
 {
 	struct sroce_qp *qp;
 
-	rcu_read_lock();
 	/*
 	 * Strangers can trigger this at a high rate, so only read the QPs of
 	 * other namespaces.
 	 */
-	list_for_each_entry_rcu(qp, &gsis, gsi.list) {
-		if (qp->gsi.net_cookie != net->net_cookie || !sroce_qp_get(qp))
-			continue;
-		sroce_count(qp, counter);
-		sroce_count(qp, SROCE_RX_PACKETS);
-		sroce_count_add(qp, SROCE_RX_BYTES, bytes);
-		sroce_qp_put(qp);
-		break;
-	}
-	rcu_read_unlock();
+	list_for_each_entry_rcu(qp, &gsis, gsi.list)
+		if (qp->gsi.net_cookie == net->net_cookie && sroce_qp_get(qp))
+			return qp;
+	return NULL;
 }
 
 void sroce_qp_for_each(void (*visit)(struct sroce_qp *qp, const void *arg),

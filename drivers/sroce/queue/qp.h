@@ -479,12 +479,10 @@ struct sroce_qp *sroce_qp_find_gsi(bool (*matches)(struct sroce_qp *qp,
 						   void *arg), void *arg);
 
 /*
- * Count a packet that belongs to no QP, at one device of its namespace.  It
- * also counts as received: strangers can read the number of received packets
- * (verbs/pma.c), which must not reveal which QPs exist.
+ * A GSI QP of the namespace, always the same one while the devices stay.  Context: RCU
+ * read side.  Return: with a reference, or NULL.
  */
-void sroce_qp_count_stray(const struct net *net, enum sroce_counter counter,
-			  u32 bytes);
+struct sroce_qp *sroce_qp_first_gsi(const struct net *net);
 
 /* Return: false if the QP is going away. */
 static inline bool sroce_qp_get(struct sroce_qp *qp)

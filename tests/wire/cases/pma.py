@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """The performance management agent (IBTA vol. 1, 16.1): its responses to MADs of class 4."""
 
+import os
 import struct
 import time
 
 import roce
+from pyverbs.device import Context
+from target import Victim
 from testbed import Failure, case, expect
 from mad import BAD_ATTRIBUTE, BAD_METHOD, BAD_VALUE, CLASS_PORT_INFO, GET, SET, ask
 
@@ -49,16 +52,22 @@ def no_oracle(b):
     """The counters in the responses change in the same way for QPs that exist and for QPs that do not."""
     shown = ("rx_packets", "rx_bytes", "rx_icrc_encapsulated", "rx_malformed", "tx_packets", "tx_local_drops")
     rc = b.rc()
+    qpns = [rc.qpn, rc.qpn ^ 0x800000]
+    if "D3" in os.environ:  # another device of the namespace
+        other = Victim(Context(name=os.environ["D3"]))
+        b.victims.append(other)
+        qpns.append(other.qpn)
     for damage in (0, 1):
         moved = []
-        for qpn in (rc.qpn, rc.qpn ^ 0x800000):
+        for qpn in qpns:
             before = [b.counter(name) for name in shown]
             packet = roce.datagram(b.ours, b.theirs, roce.transport("UC_SEND_ONLY", qpn, 0, b"x" * 100))
             for _ in range(10):
                 b.peer.send(packet[:-1] + bytes([packet[-1] ^ damage]))
             b.silence()
             moved.append([b.counter(name) - old for name, old in zip(shown, before)])
-        expect("moved by a QP that exists, and by none", moved[0], moved[1])
+        for others in moved[1:]:
+            expect("moved by a QP that exists, and by none or one of another device", moved[0], others)
         if moved[0][0] < 10:
             raise Failure(f"{moved[0][0]} packets counted")
 
