@@ -127,12 +127,12 @@ class Victim:
     def post_recv(self, length=4096, offset=8192, wr_id=1, sge=None):
         self.qp.post_recv(RecvWR(wr_id=wr_id, num_sge=1, sg=[sge or self.memory.sge(length, offset)]))
 
-    def _post(self, opcode, length, offset, wr_id):
-        return SendWR(wr_id=wr_id, num_sge=1, sg=[self.memory.sge(length, offset)], opcode=opcode,
+    def _post(self, opcode, length, offset, wr_id, sge=None):
+        return SendWR(wr_id=wr_id, num_sge=1, sg=[sge or self.memory.sge(length, offset)], opcode=opcode,
                       send_flags=e.IBV_SEND_SIGNALED)
 
-    def send(self, length=16, offset=0, wr_id=7):
-        self.qp.post_send(self._post(e.IBV_WR_SEND, length, offset, wr_id))
+    def send(self, length=16, offset=0, wr_id=7, sge=None):
+        self.qp.post_send(self._post(e.IBV_WR_SEND, length, offset, wr_id, sge))
 
     def send_to(self, ah, qpn, length=16, wr_id=6):
         """Posts a datagram."""

@@ -246,6 +246,17 @@ class Testbed:
             self.tc("delete")
 
     @contextlib.contextmanager
+    def plugged_queue(self):
+        """The device's packets stay in the queue of its netdev until the end of the block; bursts are not segmented there."""
+        self.tc("replace", "plug", "limit", "1000000")
+        try:
+            self.tc("change", "plug", "block")
+            yield
+            self.tc("change", "plug", "release_indefinite")
+        finally:
+            self.tc("delete")
+
+    @contextlib.contextmanager
     def small_queue(self):
         """The queue holds one packet of a kilobyte for two milliseconds, and refuses others meanwhile."""
         self.tc("replace", "tbf", "rate", "4mbit", "burst", "1600", "limit", "1100")

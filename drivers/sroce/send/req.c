@@ -267,6 +267,18 @@ static void do_local(struct sroce_qp *qp, struct sroce_burst *burst,
 }
 
 /*
+ * Can nothing follow the last burst before an ACK arrives?  The window may have become
+ * smaller behind it, or the packets that were to follow had no route.
+ */
+static bool ends_here(const struct sroce_qp *qp, enum sroce_next next)
+{
+	if (next == SROCE_NEXT_WINDOW || next == SROCE_NEXT_NOTHING)
+		return !qp->sq.timer.blocked;
+	return next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
+	       next == SROCE_NEXT_ALONE;
+}
+
+/*
  * Must a packet be sent to request an ACK?  Yes if the last burst did not request
  * one because more was to follow, and now nothing can.  Also for a probe.
  */
@@ -276,8 +288,7 @@ static bool must_request_ack(const struct sroce_qp *qp, enum sroce_next next)
 		return false;
 	return qp->sq.rtx.probe ||
 	       (qp->sq.since_ack_req &&
-		(next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
-		 next == SROCE_NEXT_ALONE || sroce_fault_busy(&qp->sq.paging.fault)));
+		(ends_here(qp, next) || sroce_fault_busy(&qp->sq.paging.fault)));
 }
 
 /*
