@@ -196,7 +196,8 @@ static bool pkey_matches(const struct sroce_qp *qp, u16 pkey)
 {
 	if (unlikely(qp->type == IB_QPT_GSI))
 		return sroce_pkey_find(qp->dev, pkey) < SROCE_PKEY_TABLE;
-	return sroce_pkey_matches(READ_ONCE(*qp->pkey), pkey);
+	/* No lock is held; sroce_modify_qp() may change the index meanwhile. */
+	return sroce_pkey_matches(READ_ONCE(*READ_ONCE(qp->pkey)), pkey);
 }
 
 static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)

@@ -208,6 +208,7 @@ static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 {
 	struct sroce_burst burst __uninitialized;
 	struct sroce_pkt pkt __uninitialized;
+	bool built;
 	int err;
 
 	begin_response(qp, &pkt);
@@ -217,6 +218,8 @@ static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 	pkt.msn = msn & SROCE_MSN_MASK;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
 	err = sroce_burst_add(&burst, &pkt, NULL, 0, NULL, true);
+	built = !err;
+	/* Without a route the burst is empty, and the packet lost in the network. */
 	if (err != -ENOMEM)
 		err = sroce_burst_send(&burst);
 	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
@@ -225,7 +228,7 @@ static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 		return false;
 	}
 	qp->rq.pauses = 0;
-	if (!err)
+	if (!err && built)
 		sroce_count(qp, SROCE_TX_ACKS);
 	return true;
 }

@@ -212,7 +212,7 @@ static void apply_path(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	if (mask & IB_QP_DEST_QPN)
 		qp->dest_qpn = attr->dest_qp_num;
 	if (mask & IB_QP_PKEY_INDEX)
-		qp->pkey = &qp->dev->pkeys[attr->pkey_index];
+		WRITE_ONCE(qp->pkey, &qp->dev->pkeys[attr->pkey_index]);
 	if (mask & IB_QP_AV) {
 		swap(qp->av, change->av);
 		sroce_path_release(&qp->sq.path);
@@ -229,7 +229,7 @@ static void enter_reset(struct sroce_qp *qp)
 		qp->slot->sq_tail = 0;
 		qp->slot->rq_tail = 0;
 	}
-	qp->pkey = qp->dev->pkeys;
+	WRITE_ONCE(qp->pkey, qp->dev->pkeys);
 	qp->seen = false;
 }
 

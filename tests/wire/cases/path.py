@@ -207,3 +207,19 @@ def too_big(b):
         b.outgoing("RC_SEND_FIRST", "RC_SEND_MIDDLE", "RC_SEND_LAST")
     finally:
         subprocess.run(["ip", "netns", "exec", "h2", "ip", "route", "flush", "cache"], check=True)
+
+
+@case("an ACK without a route is not counted as sent")
+def no_route(b):
+    """Only IPv6 has no route then: with the netdev given, IPv4 takes any address for a neighbour's."""
+    rc = b.rc()
+    with b.counts("tx_acks", 1 if b.ipv6 else 2):
+        on_h2("route", "add", "unreachable", b.ours)
+        try:
+            b.send_next(rc, "RC_WRITE_ONLY", b"data")
+            b.wait_for("the WRITE", lambda: rc.memory.read(4) == b"data")
+            b.counter("tx_acks")  # waits until what is under way is done
+        finally:
+            on_h2("route", "del", "unreachable", b.ours)
+        expect("answers", len(b.answers()), 0 if b.ipv6 else 1)
+    b.works(rc)
