@@ -80,7 +80,8 @@ static void point_at(struct sroce_mw_slot *slot, struct sroce_mr *parent,
 /*
  * False while the command that registers @mr may still fail.  A failed command
  * deregisters the region, which must not find a window then, but the process may
- * have read the key already.
+ * have read the key already.  Needs no lock: the reference to @mr delays the end of
+ * the region, and the object of uverbs stays in its list until after that.
  */
 static bool registered(struct sroce_mr *mr)
 {

@@ -59,6 +59,7 @@ static bool add_peer(struct net_device *dev, u32 addr, bool *all)
 	u64 now = ktime_get_ns();
 	bool added;
 
+	lockdep_assert_held(&spoilers.xa_lock);
 	spoiler = kzalloc_obj(*spoiler, GFP_ATOMIC | __GFP_NOWARN);
 	if (!spoiler)
 		return false;

@@ -342,7 +342,7 @@ static void *register_mr(void *arg)
 	return NULL;
 }
 
-/* Whoever touches the page waits until the file is closed. */
+/* A thread that accesses the page waits until the file is closed. */
 static int delay_page(void *page)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -413,7 +413,7 @@ static void bind_early(const void *arg)
 		pthread_join(thread, NULL);
 		CHECK_CALL(r.err, EFAULT);
 	} else {
-		diag("this kernel has no userfaultfd()");
+		skip("this kernel has no userfaultfd()");
 	}
 	munmap(pages, PAGE);
 }
