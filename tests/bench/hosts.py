@@ -220,6 +220,17 @@ class Same(Veth):
             self.ends[stack][0].find_gid()
 
 
+class Nic(Veth):
+    """veth without fragment lists: payload is copied, as for a NIC that segments UDP, and bursts arrive whole."""
+    name = "nic"
+
+    def up(self):
+        super().up()
+        for number in (1, 2):
+            run(f"ip netns exec h{number} ethtool -K eth0 tx-scatter-gather-fraglist off")
+            run(f"ethtool -K r{number} tx-scatter-gather-fraglist off")
+
+
 def use_stack(stack, number):
     """Gives this guest's one netdev to a competitor, in the initial namespace: the other has to go, module and all."""
     module = {"sroce": "sroce", "rxe": "rdma_rxe"}
@@ -286,7 +297,7 @@ class Pair:
         pass
 
 
-TOPOLOGIES = {"veth": Veth, "same": Same, "pair": Pair}
+TOPOLOGIES = {"veth": Veth, "same": Same, "nic": Nic, "pair": Pair}
 
 
 def wait_for_server(end, server, port):

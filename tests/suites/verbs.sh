@@ -20,3 +20,9 @@ echo 1 >/proc/sys/net/core/high_order_alloc_disable
 run_program "small pages: " 100 "$PROGRAMS/data" sizes
 D2=$D1 G2=$G1 run_program "small pages, one device: " 100 "$PROGRAMS/data" sizes
 echo 0 >/proc/sys/net/core/high_order_alloc_disable
+
+# Netdevs that take no fragment list, as NICs: all payload is copied
+for host in $HOST1 $HOST2; do
+	ok "$host: no fragment lists" on $host ethtool -K eth0 tx-scatter-gather-fraglist off
+done
+run_program "copied: " 200 "$PROGRAMS/data" sizes ops order datagram regions

@@ -251,10 +251,11 @@
 /* Bytes of a packet that is built in one piece of memory.  Row "SEND 2 B". */
 #define SROCE_LINEAR_BYTES	2048
 /*
- * Pages of 32 KiB per CPU for copied payload, used in turn: together they hold two
- * bursts.  Row "UD 1 KiB".
+ * Pages of 32 KiB per CPU for copied payload, used in turn.  With fewer, the packets of a
+ * page are still in a queue when its turn comes, and a new one has to be cleared.  Row
+ * "WRITE 64 KiB bandwidth" of veth that copies.
  */
-#define SROCE_FRAG_PAGES	4
+#define SROCE_FRAG_PAGES	16
 /* ns until a burst that this host's queue refused is sent again.  Suite congestion. */
 #define SROCE_PAUSE_NS		200000
 /* Refusals in a row after which packets count as lost.  Suite congestion. */

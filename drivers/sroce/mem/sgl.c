@@ -337,6 +337,12 @@ static noinline int load_pieces(struct sroce_mr_cache *cache, const struct sroce
 	return 0;
 }
 
+void *sroce_sgl_find(struct sroce_mr_cache *cache, const struct sroce_sgl *from, u32 at,
+		     u32 len)
+{
+	return find_piece(cache, from, at, len);
+}
+
 int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 		   u32 at, void *to, u32 len)
 {

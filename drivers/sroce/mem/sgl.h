@@ -257,6 +257,19 @@ int sroce_sgl_store(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 int sroce_sgl_store_behind(struct sroce_mr_cache *cache, const struct sroce_sgl *to,
 			   const void *head, u32 len, struct sroce_reader *from, u32 payload);
 
+/**
+ * sroce_sgl_find() - find memory without copying it
+ * @cache: MR cache, which keeps the memory in use
+ * @from: SGL
+ * @at: offset in @from, bytes
+ * @len: bytes
+ *
+ * Return: kernel address; NULL if the bytes are not in one piece; errors as of
+ * sroce_sgl_store_packet().
+ */
+void *sroce_sgl_find(struct sroce_mr_cache *cache, const struct sroce_sgl *from, u32 at,
+		     u32 len);
+
 /* Copy memory to a buffer; same errors. */
 int sroce_sgl_load(struct sroce_mr_cache *cache, const struct sroce_sgl *from,
 		   u32 at, void *to, u32 len);

@@ -256,6 +256,48 @@ static u32 frag_left(u32 len)
 	return min_t(u32, len, left ?: PAGE_SIZE);
 }
 
+/*
+ * True if @from is in the region that was used last, which stays in use when its bytes are
+ * looked up: while the cache holds the region, its key names nothing else.  On-demand
+ * memory stays present only until the next piece is looked up.
+ */
+static bool in_same_region(const struct sroce_mr_cache *cache, const struct sroce_sgl *from)
+{
+	const struct sroce_mr *mr = cache->mr;
+
+	return mr && !mr->odp && from->num_sge == 1 && mr->key == from->sge->lkey;
+}
+
+/*
+ * If the payload of the next packet is contiguous, and in the region of the last packet, it
+ * is copied to @p later, when its ICRC is computed.
+ */
+static noinline int load_long(struct sroce_burst *burst, const struct sroce_sgl *from, u32 at,
+			      u8 *p, u32 len)
+{
+	const void *found;
+
+	if (!burst->packets || burst->av->loopback || !in_same_region(&burst->cache, from))
+		return sroce_sgl_load(&burst->cache, from, at, p, len);
+	found = sroce_sgl_find(&burst->cache, from, at, len);
+	if (IS_ERR(found))
+		return PTR_ERR(found);
+	if (!found)
+		return sroce_sgl_load(&burst->cache, from, at, p, len);
+	burst->uncopied.packets |= BIT_ULL(burst->packets);
+	burst->uncopied.from[burst->packets] = found;
+	return 0;
+}
+
+/* Load the payload of the next packet, which must not fail after this. */
+static __always_inline int load_payload(struct sroce_burst *burst,
+					const struct sroce_sgl *from, u32 at, u8 *p, u32 len)
+{
+	if (len > SROCE_COPY_BREAK)
+		return load_long(burst, from, at, p, len);
+	return sroce_sgl_load(&burst->cache, from, at, p, len);
+}
+
 static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       const struct sroce_sgl *from, u32 at)
 {
@@ -298,7 +340,7 @@ static int fill_payload(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	burst->bth = p;
 	p += sroce_build(p, pkt);
 	if (from)
-		err = sroce_sgl_load(&burst->cache, from, at, p, pkt->payload);
+		err = load_payload(burst, from, at, p, pkt->payload);
 	else if (pkt->payload)
 		memcpy(p, data, pkt->payload);
 	memset(p + pkt->payload, 0, pkt->pad);
@@ -425,7 +467,7 @@ static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		return false;
 	bth = page_address(frag->page) + frag->offset;
 	p = bth + sroce_build(bth, pkt);
-	if (from && sroce_sgl_load(&burst->cache, from, at, p, pkt->payload))
+	if (from && load_payload(burst, from, at, p, pkt->payload))
 		return false;
 	if (!from && pkt->payload)
 		memcpy(p, data, pkt->payload);
@@ -440,22 +482,33 @@ static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	return true;
 }
 
-/* Before a packet that may change the MR cache is added. */
-static noinline void copy_now(struct sroce_burst *burst)
+static void copy_packet(const struct sroce_burst *burst, u8 *bth, u32 i, u32 len)
 {
-	struct sroce_uncopied *uncopied = &burst->uncopied;
-	struct sroce_reader reader;
-	u8 *bth;
-	u32 i;
+	memcpy(bth + sroce_header_bytes(bth), burst->uncopied.from[i],
+	       sroce_payload_bytes(bth, len));
+}
 
-	sroce_reader_begin(&reader, burst->head, 0);
-	for (i = 0; i < burst->packets; i++) {
-		bth = (u8 *)sroce_reader_take(&reader, burst->size, NULL);
-		if (uncopied->packets >> i & 1)
-			memcpy(bth + SROCE_DATAGRAM_BYTES, uncopied->from[i],
-			       sroce_uncopied_bytes(bth, burst->size));
+void sroce_burst_copy(struct sroce_burst *burst)
+{
+	u64 packets = burst->uncopied.packets;
+	u32 i, len, left = burst->bytes;
+	struct sroce_reader reader;
+
+	burst->uncopied.packets = 0;
+	i = burst->packets - 1;
+	if (packets == BIT_ULL(i)) {
+		copy_packet(burst, burst->bth, i, left - i * burst->size);
+		return;
 	}
-	uncopied->packets = 0;
+	sroce_reader_begin(&reader, burst->head, 0);
+	for (i = 0; packets; i++, packets >>= 1, left -= len) {
+		len = min(left, burst->size);
+		if (packets & 1)
+			copy_packet(burst, (u8 *)sroce_reader_take(&reader, len, NULL), i,
+				    len);
+		else
+			sroce_reader_copy(&reader, NULL, len);
+	}
 }
 
 /* burst_put(), with a fast path for bytes behind the last packet, which is contiguous. */
@@ -471,11 +524,39 @@ static __always_inline u8 *put_behind(struct sroce_burst *burst, u32 bytes)
 	return p;
 }
 
+/*
+ * Append a packet with the last one's @header bytes of headers, except for the PSN.  The
+ * payload is missing.
+ */
+static __always_inline bool append_alike(struct sroce_burst *burst, u32 header)
+{
+	u8 *bth = put_behind(burst, burst->size);
+
+	if (!bth)
+		return false;
+	memcpy(bth, burst->bth, header);
+	/* The last word of the BTH is the PSN, because only the end of a burst has AckReq. */
+	put_unaligned_be32(sroce_psn_add(get_unaligned_be32(bth + 8), 1), bth + 8);
+	burst->bth = bth;
+	burst->packets++;
+	burst->bytes += burst->size;
+	return true;
+}
+
+/* The payload of the last packet is copied when its ICRC is computed. */
+static __always_inline void copy_later(struct sroce_burst *burst, const void *from)
+{
+	u32 i = burst->packets - 1;
+
+	burst->uncopied.packets |= BIT_ULL(i);
+	burst->uncopied.from[i] = from;
+}
+
 bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *from)
 {
 	u32 bytes = burst->size, index = burst->packets;
 	const void *data;
-	u8 *bth;
+	u8 *p;
 
 	if (!index || index >= burst->most_packets || burst->bytes != index * bytes ||
 	    burst->bytes + bytes > burst->most_bytes || bytes < SHORTEST ||
@@ -485,23 +566,15 @@ bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *fr
 	       sroce_mr_cache_seek(&burst->cache, from->lkey, 0, from->addr, from->length);
 	if (!data)
 		return false;
-	bth = put_behind(burst, bytes);
-	if (!bth)
+	if (!append_alike(burst, SROCE_DATAGRAM_BYTES))
 		return false;
-	memcpy(bth, burst->bth, SROCE_DATAGRAM_BYTES);
-	/* The last word of the BTH is the PSN, because datagrams have no AckReq. */
-	put_unaligned_be32(sroce_psn_add(get_unaligned_be32(bth + 8), 1), bth + 8);
+	p = burst->bth + SROCE_DATAGRAM_BYTES;
 	/* Clears the pad; the remaining bytes belong to the ICRC. */
-	put_unaligned(0, (u32 *)(bth + SROCE_DATAGRAM_BYTES + from->length));
-	if (burst->av->loopback) {	/* no ICRC */
-		memcpy(bth + SROCE_DATAGRAM_BYTES, data, from->length);
-	} else {
-		burst->uncopied.packets |= BIT_ULL(index);
-		burst->uncopied.from[index] = data;
-	}
-	burst->bth = bth;
-	burst->packets++;
-	burst->bytes += bytes;
+	put_unaligned(0, (u32 *)(p + from->length));
+	if (burst->av->loopback)	/* no ICRC */
+		memcpy(p, data, from->length);
+	else
+		copy_later(burst, data);
 	return true;
 }
 
@@ -560,8 +633,8 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 {
 	int err;
 
-	if (unlikely(burst->uncopied.packets))
-		copy_now(burst);
+	if (burst->uncopied.packets && from && !in_same_region(&burst->cache, from))
+		sroce_burst_copy(burst);
 	if (burst->av->loopback) {
 		if (sroce_burst_empty(burst) &&
 		    loop_packet(burst, pkt, from, at, data))
@@ -687,20 +760,46 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 	return n;
 }
 
+/*
+ * Fast path of repeat_copy(), up to the first packet whose payload is not contiguous.  It is
+ * copied when its ICRC is computed.
+ */
+static u32 repeat_later(struct sroce_burst *burst, const struct sroce_pkt *pkt, u32 more,
+			const struct sroce_sgl *from, u32 at)
+{
+	struct sroce_sgl_iter walk;
+	u32 n;
+
+	if (!in_same_region(&burst->cache, from) || sroce_pkt_bytes(pkt) != burst->size ||
+	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
+	    !sroce_sgl_iter_init(&walk, &burst->cache, from, at, more * pkt->payload))
+		return 0;
+	more = min(more, packets_left(burst));
+	for (n = 0; n < more && sroce_sgl_iter_has(&walk, pkt->payload); n++) {
+		if (!append_alike(burst, SROCE_BTH_BYTES))
+			break;
+		copy_later(burst, walk.p);
+		walk.p += pkt->payload;
+		walk.left -= pkt->payload;
+	}
+	return n;
+}
+
 /* Stops at an error, which the caller finds again with the next packet. */
 static u32 repeat_copy(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		       u32 more, const struct sroce_sgl *from, u32 at)
 {
 	struct sroce_pkt next = *pkt;
-	u32 n;
+	u32 n = 0;
 
-	for (n = 0; n < more; n++, at += pkt->payload) {
-		next.psn = sroce_psn_add(next.psn, 1);
-		if (!sroce_burst_fits(burst, &next) ||
-		    add_packet(burst, &next, from, at, NULL, false))
-			break;
+	for (;;) {
+		n += repeat_later(burst, pkt, more - n, from, at + n * pkt->payload);
+		next.psn = sroce_psn_add(pkt->psn, n + 1);
+		if (n == more || !sroce_burst_fits(burst, &next) ||
+		    add_packet(burst, &next, from, at + n * pkt->payload, NULL, false))
+			return n;
+		n++;
 	}
-	return n;
 }
 
 u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,

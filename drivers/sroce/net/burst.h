@@ -163,6 +163,12 @@ static inline void sroce_burst_request_ack(struct sroce_burst *burst)
 		burst->bth[8] |= SROCE_BTH_ACKREQ;
 }
 
+/*
+ * Copy the payload of @uncopied now.  Must be called before the MR cache of a burst with
+ * such packets is dropped.
+ */
+void sroce_burst_copy(struct sroce_burst *burst);
+
 /* Drop packets that have not been sent. */
 void sroce_burst_drop(struct sroce_burst *burst);
 

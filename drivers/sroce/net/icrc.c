@@ -130,7 +130,7 @@ __le32 sroce_icrc_alone(const u8 *ip, u32 len)
 					    SROCE_ICRC_BYTES));
 }
 
-/* Copy the payload of a datagram of @len bytes at @r, and compute its ICRC; moves @r. */
+/* Copy the payload of a packet of @len bytes at @r, and compute its ICRC; moves @r. */
 static const u8 *crc_uncopied(struct sroce_icrc *icrc, u32 index, struct sroce_reader *r,
 			      u32 len, const void *from, __le32 *trailer)
 {
@@ -139,7 +139,8 @@ static const u8 *crc_uncopied(struct sroce_icrc *icrc, u32 index, struct sroce_r
 
 	sroce_icrc_head(icrc, index, bth, len + sizeof(struct udphdr));
 	state = crc_copy(icrc, bth + SROCE_BTH_BYTES, len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES,
-			 SROCE_DETH_BYTES, from, sroce_uncopied_bytes(bth, len));
+			 sroce_header_bytes(bth) - SROCE_BTH_BYTES, from,
+			 sroce_payload_bytes(bth, len));
 	*trailer = sroce_icrc_final(state);
 	return bth + len - SROCE_ICRC_BYTES;
 }

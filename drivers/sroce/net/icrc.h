@@ -4,6 +4,7 @@
 
 #include <linux/types.h>
 #include "../core/icrc.h"
+#include "../core/opcode.h"
 #include "../core/params.h"
 #include "../mem/skb_reader.h"
 
@@ -26,8 +27,8 @@ static inline bool sroce_icrc_is_short(u32 len)
 __le32 sroce_icrc_alone(const u8 *ip, u32 len);
 
 /**
- * struct sroce_uncopied - datagrams of a burst whose payload is not in the skb yet
- * @packets: mask of these datagrams, which have no immediate data and are contiguous
+ * struct sroce_uncopied - packets of a burst whose payload is not in the skb yet
+ * @packets: mask of these packets, which are contiguous
  * @from: their payloads
  *
  * Payload is copied when its CRC is computed, because one pass is faster than two.
@@ -40,10 +41,16 @@ struct sroce_uncopied {
 /* Bits of @packets. */
 static_assert(SROCE_BURST_PACKETS <= 64);
 
-/* Payload bytes of a datagram without immediate data; @size: from BTH to trailer. */
-static inline u32 sroce_uncopied_bytes(const u8 *bth, u32 size)
+/* Header bytes of a packet. */
+static inline u32 sroce_header_bytes(const u8 *bth)
 {
-	return size - SROCE_DATAGRAM_BYTES - SROCE_ICRC_BYTES -
+	return sroce_opcodes[bth[0]].length;
+}
+
+/* Payload bytes of a packet of @len bytes, from the BTH to the end of the trailer. */
+static inline u32 sroce_payload_bytes(const u8 *bth, u32 len)
+{
+	return len - sroce_header_bytes(bth) - SROCE_ICRC_BYTES -
 	       (bth[1] >> SROCE_BTH_PAD_SHIFT & SROCE_BTH_PAD_MASK);
 }
 

@@ -242,6 +242,8 @@ static u8 execute_local(struct sroce_qp *qp, struct sroce_burst *burst,
 	 * Invalidation waits until all references to the MR are dropped, so
 	 * drop those of this QP first.
 	 */
+	if (burst->uncopied.packets)
+		sroce_burst_copy(burst);
 	sroce_mr_cache_drop(&burst->cache);
 	sroce_mr_cache_drop(&qp->sq.cache);
 	switch (wr->opcode) {
