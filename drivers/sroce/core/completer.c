@@ -253,6 +253,25 @@ bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
 			    r->una);
 }
 
+u32 sroce_completer_predicts_alike(const struct sroce_requester *r, const u8 *bth,
+				   u32 payload, u32 most, u32 *offset)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
+	u8 next[SROCE_BTH_BYTES];
+	s32 in_message, sent;
+
+	if (r->una != sroce_psn_add(psn, 1))
+		return 0;
+	memcpy(next, bth, 8);
+	put_unaligned_be32(r->una, next + 8);
+	if (!sroce_completer_predicts(r, next, payload, offset))
+		return 0;
+	in_message = (s32)wr->packets - 1 - sroce_psn_diff(r->una, wr->psn);
+	sent = sroce_psn_diff(r->sent, r->una);
+	return min_t(u32, most, min(in_message, sent));
+}
+
 static bool use_retry(struct sroce_requester *r)
 {
 	if (!r->retry_left)

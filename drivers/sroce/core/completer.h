@@ -96,6 +96,20 @@ bool sroce_completer_predicts(const struct sroce_requester *r, const u8 *bth,
 			      u32 payload, u32 *offset);
 
 /**
+ * sroce_completer_predicts_alike() - how many packets like the last one are expected?
+ * @r: state
+ * @bth: base transport header of a predicted packet that has been acknowledged
+ * @payload: bytes of each packet
+ * @most: number of packets that are there
+ * @offset: result: offset of the next payload in the oldest request, bytes
+ *
+ * Return: @most or fewer, possibly 0, for which sroce_completer_predicts() would be true if
+ * their headers differed in the PSN only.
+ */
+u32 sroce_completer_predicts_alike(const struct sroce_requester *r, const u8 *bth,
+				   u32 payload, u32 most, u32 *offset);
+
+/**
  * sroce_completer_retry() - use one retry and rewind
  * @r: state
  *

@@ -240,6 +240,28 @@ bool sroce_responder_predicts_more(const struct sroce_responder *r,
 	       r->done + bytes <= SROCE_MAX_MSG;
 }
 
+u32 sroce_responder_predicts_alike(const struct sroce_responder *r, const u8 *bth,
+				   u32 payload, u32 most)
+{
+	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
+	u32 room;
+
+	/* In XRC an XRCETH comes between BTH and payload. */
+	if (payload != r->mtu || r->epsn != sroce_psn_add(psn, 1) || r->transport == SROCE_XRC)
+		return 0;
+	switch (r->kind) {
+	case SROCE_KIND_WRITE:
+		room = r->left ? r->left - 1 : 0;
+		break;
+	case SROCE_KIND_SEND:
+		room = SROCE_MAX_MSG - r->done;
+		break;
+	default:
+		return 0;
+	}
+	return min(most, room / payload);
+}
+
 bool sroce_responder_predicts_write(const struct sroce_responder *r,
 				    const u8 *headers, u32 payload)
 {

@@ -139,16 +139,36 @@ bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 bool sroce_responder_predicts_more(const struct sroce_responder *r,
 				   const struct sroce_pkt *pkt, u32 n);
 
-/* Call after the payload of a predicted packet has been stored. */
-static inline void sroce_responder_advance(struct sroce_responder *r,
-					   u32 payload)
+/**
+ * sroce_responder_predicts_alike() - how many packets like the last one are expected?
+ * @r: state
+ * @bth: base transport header of a predicted packet that has been executed
+ * @payload: bytes of each packet
+ * @most: number of packets that are there
+ *
+ * Return: @most or fewer, possibly 0, for which sroce_responder_predicts() would be true if
+ * their headers differed in the PSN only.
+ */
+u32 sroce_responder_predicts_alike(const struct sroce_responder *r, const u8 *bth,
+				   u32 payload, u32 most);
+
+/**
+ * sroce_responder_advance() - the payload of predicted packets has been stored
+ * @r: state
+ * @payload: bytes of each packet
+ * @packets: their number, not 0
+ */
+static inline void sroce_responder_advance(struct sroce_responder *r, u32 payload,
+					   u32 packets)
 {
+	u32 bytes = payload * packets;
+
 	r->nak_sent = false;
-	r->last = r->epsn;
-	r->epsn = sroce_psn_add(r->epsn, 1);
-	r->va += payload;
-	r->done += payload;
-	r->left -= payload;
+	r->last = sroce_psn_add(r->epsn, packets - 1);
+	r->epsn = sroce_psn_add(r->epsn, packets);
+	r->va += bytes;
+	r->done += bytes;
+	r->left -= bytes;
 }
 
 /**

@@ -455,12 +455,40 @@ static void check_order(struct arrival *a)
 }
 
 /*
- * Fast path for a packet like the last one, for the same side of the same QP.
- * On success @reader is moved to its trailer.
+ * Fast path of deliver_predicted() for packets like the last one, a middle one.  @reader is
+ * at its trailer.  @good: mask of intact packets; bit 0 is the last one.  All are moved
+ * past the packets handled.
  */
-static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
-			      u32 len)
+static noinline void deliver_rest(struct arrival *a, const u8 *bth, struct sroce_reader *reader,
+				  u64 *good)
 {
+	struct run *run = &a->run;
+	u32 rest = a->size - SROCE_BTH_BYTES - SROCE_ICRC_BYTES;
+	u32 n = ~*good ? __ffs64(~*good) - 1 : BATCH - 1;
+
+	n = min(n, a->left / a->size - 1);
+	/* Each packet has its own event. */
+	if (!n || run->header != SROCE_BTH_BYTES || trace_sroce_packet_in_enabled())
+		return;
+	n = run->responses ? sroce_req_alike(run->qp, bth, reader, rest, n) :
+			     sroce_resp_alike(run->qp, bth, reader, rest, n);
+	a->index += n;
+	a->left -= n * a->size;
+	*good >>= n;
+	run->marked += n * run->ce;
+	run->packets += n;
+	run->bytes += n * a->size;
+}
+
+/*
+ * Fast path for a packet like the last one, for the same side of the same QP, and those like
+ * it that follow.  @good: see deliver_rest().  On success @reader is moved to the trailer of
+ * the last one.
+ */
+static bool deliver_predicted(struct arrival *a, struct sroce_reader *reader, u32 len,
+			      u64 *good)
+{
+	struct run *run = &a->run;
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
 	u8 bth[SROCE_BTH_BYTES + SROCE_RETH_BYTES] __uninitialized;
 
@@ -481,6 +509,8 @@ static bool deliver_predicted(struct run *run, struct sroce_reader *reader,
 	run->marked += run->ce;
 	run->packets++;
 	run->bytes += len;
+	if (!sroce_opcodes[bth[0]].pos && a->left >= 2 * len)
+		deliver_rest(a, bth, reader, good);
 	return true;
 }
 
@@ -557,7 +587,7 @@ static void deliver_all(struct arrival *a)
 			good = check_icrcs(a);
 		}
 		intact = good & 1;
-		if (intact && deliver_predicted(&a->run, &reader, len)) {
+		if (intact && deliver_predicted(a, &reader, len, &good)) {
 			a->reader = reader;
 			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
 		} else {

@@ -7,6 +7,7 @@
 #include "../core/errors.h"
 #include "../core/params.h"
 #include "../mem/mr_fast.h"
+#include "../net/rx_alike.h"
 #include "../net/uso.h"
 #include "../queue/comp_cntr.h"
 #include "../queue/qp_run.h"
@@ -516,15 +517,14 @@ static u32 execute_at_once(struct sroce_qp *qp, const struct sroce_ooo_packet *h
 			   struct sroce_reader *payload)
 {
 	struct sroce_responder *r = &qp->rq.resp;
-	u32 i, n = held->count - 1, mtu = held->pkt.payload;
+	u32 n = held->count - 1, mtu = held->pkt.payload;
 	struct sroce_reader reader = *payload;
 
 	if (!n || !sroce_responder_predicts_more(r, &held->pkt, n) ||
 	    !sroce_rq_srq_valid(qp) || store_predicted(qp, &reader, n * mtu))
 		return 0;
 	*payload = reader;
-	for (i = 0; i < n; i++)
-		sroce_responder_advance(r, mtu);
+	sroce_responder_advance(r, mtu, n);
 	return n;
 }
 
@@ -615,7 +615,7 @@ static bool continue_message(struct sroce_qp *qp, const u8 *bth,
 	if (!sroce_responder_predicts(r, bth, len) ||
 	    !sroce_rq_srq_valid(qp) || store_predicted(qp, payload, len))
 		return false;
-	sroce_responder_advance(r, len);
+	sroce_responder_advance(r, len, 1);
 	return true;
 }
 
@@ -666,4 +666,31 @@ bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
 	if (unlikely(qp->rq.ooo.packets))
 		execute_held(qp, true, headers[8] & SROCE_BTH_ACKREQ);
 	return true;
+}
+
+u32 sroce_resp_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *reader, u32 len,
+		     u32 most)
+{
+	struct sroce_responder *r = &qp->rq.resp;
+	u32 n = sroce_responder_predicts_alike(r, bth, len, most);
+	struct sroce_sgl_iter walk;
+	struct sroce_sgl buffer;
+	bool found;
+
+	SROCE_REMOTE_SGL(to, qp, r->va, n * len, r->rkey, IB_ACCESS_REMOTE_WRITE);
+
+	if (!n || qp->rq.ooo.packets || !sroce_rq_active(qp))
+		return 0;
+	if (r->kind == SROCE_KIND_SEND) {
+		buffer = sroce_rq_buffer(qp);
+		found = sroce_sgl_iter_init(&walk, &qp->rq.cache, &buffer, r->done, n * len);
+	} else {
+		found = sroce_sgl_iter_init(&walk, &qp->rq.cache, &to, 0, n * len);
+	}
+	if (found)
+		n = sroce_rx_store_alike(reader, bth, len, n, &walk);
+	if (!found || !n)
+		return 0;
+	sroce_responder_advance(r, len, n);
+	return n;
 }

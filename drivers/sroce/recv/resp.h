@@ -32,4 +32,17 @@ void sroce_resp_run(struct sroce_qp *qp);
 bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
 			  struct sroce_reader *reader, u32 len);
 
+/**
+ * sroce_resp_alike() - the same for packets like the last one
+ * @qp: as above, right after sroce_resp_predicted()
+ * @bth: copy of the BTH of the packet that was predicted
+ * @reader: at its trailer; see sroce_rx_store_alike()
+ * @len: bytes of each packet between BTH and trailer
+ * @most: number of intact packets of the same length that follow
+ *
+ * Return: number of packets handled.
+ */
+u32 sroce_resp_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *reader, u32 len,
+		     u32 most);
+
 #endif /* SROCE_RESP_H */

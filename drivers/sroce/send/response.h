@@ -33,4 +33,8 @@ void sroce_req_refused(struct sroce_qp *qp, u8 status);
 bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
 			 struct sroce_reader *payload, u32 len);
 
+/* The same for packets like the last one; see sroce_resp_alike(). */
+u32 sroce_req_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *reader, u32 len,
+		    u32 most);
+
 #endif /* SROCE_RESPONSE_H */

@@ -176,6 +176,57 @@ TEST(completer, nak_beyond_missing_response_reports_loss)
 	}
 }
 
+/* Packets like the one before @psn, predicted together and one by one. */
+static void alike(u32 psn, u32 payload, u32 most, u32 *together, u32 *one_by_one)
+{
+	struct sroce_pkt pkt = response(SROCE_READ_RESPONSE_MIDDLE, psn, payload);
+	struct sender before = s;
+	u8 bth[SROCE_MAX_HEADER];
+	u32 offset, n;
+
+	pkt.psn = (psn - 1) & 0xffffff;
+	sroce_build(bth, &pkt);
+	*together = sroce_completer_predicts_alike(&s.r, bth, payload, most, &offset);
+	if (*together)
+		EQUAL(offset, (psn - s.r.in.wrs[s.r.in.head & s.r.in.mask].psn) * MTU);
+	for (n = 0; n < most; n++) {
+		pkt.psn = (psn + n) & 0xffffff;
+		sroce_build(bth, &pkt);
+		if (!sroce_completer_predicts(&s.r, bth, payload, &offset))
+			break;
+		sroce_requester_acknowledge(&s.r, (psn + n + 1) & 0xffffff);
+	}
+	*one_by_one = n;
+	s = before;
+}
+
+TEST(completer, responses_alike_are_those_predicted_one_by_one)
+{
+	u32 length, most, together, one_by_one;
+
+	for (length = 2 * MTU; length <= 6 * MTU; length += MTU / 2)
+		for (most = 0; most < 8; most++) {
+			sender_init(&s, 0);
+			post(&s, SROCE_OP_READ, length);
+			post(&s, SROCE_OP_READ, length);
+			send_all(&s);
+			handle_response(response(SROCE_READ_RESPONSE_FIRST, 0, MTU));
+			alike(1, MTU, most, &together, &one_by_one);
+			EQUAL(together, one_by_one);
+		}
+	EQUAL(together, 4);
+	alike(1, MTU - 4, 8, &together, &one_by_one);
+	EQUAL(together, 0);
+	/* Not behind the last one */
+	alike(2, MTU, 8, &together, &one_by_one);
+	EQUAL(together, 0);
+	/* No response can come before it has been requested. */
+	s.r.sent = 3;
+	alike(1, MTU, 8, &together, &one_by_one);
+	EQUAL(together, 2);
+	EQUAL(one_by_one, 2);
+}
+
 static void set_refusal(u32 psn, u8 status)
 {
 	s.r.refused = psn & 0xffffff;

@@ -149,7 +149,7 @@ static inline void check_advance(const struct sroce_responder *r,
 	if (then.kind == SROCE_KIND_NONE)
 		sroce_responder_wrote(&then);
 	else
-		sroce_responder_advance(&then, payload);
+		sroce_responder_advance(&then, payload, 1);
 	assert(r->epsn == then.epsn && r->last == then.last);
 	assert(r->done == then.done);
 	assert(r->nak_sent == then.nak_sent && r->rwqe_taken == then.rwqe_taken);

@@ -670,6 +670,81 @@ TEST(responder, several_middle_packets_of_send_are_predicted)
 	CHECK(!sroce_responder_predicts_more(&r, &middle, 3));
 }
 
+/* Packets with the headers of @pkt that follow it, by sroce_responder_predicts_alike(). */
+static u32 alike(struct sroce_pkt pkt, u32 most)
+{
+	u8 bth[SROCE_MAX_HEADER];
+
+	sroce_build(bth, &pkt);
+	return sroce_responder_predicts_alike(&r, bth, pkt.payload, most);
+}
+
+/* The same, by predicting them one by one. */
+static u32 alike_one_by_one(struct sroce_pkt pkt, u32 most)
+{
+	struct sroce_responder before = r;
+	u32 n;
+
+	for (n = 0; n < most; n++) {
+		pkt.psn = (pkt.psn + 1) & 0xffffff;
+		if (!predicts(pkt))
+			break;
+		sroce_responder_advance(&r, pkt.payload, 1);
+	}
+	r = before;
+	return n;
+}
+
+TEST(responder, middle_packets_alike_are_those_predicted_one_by_one)
+{
+	struct sroce_pkt middle = packet(SROCE_WRITE_MIDDLE, 1, MTU);
+	u32 length, most;
+
+	for (length = 3 * MTU - 1; length <= 6 * MTU + 1; length++)
+		for (most = 0; most < 8; most++) {
+			setup(true, 0);
+			execute(write_first(0, length));
+			execute(middle);
+			EQUAL(alike(middle, most), alike_one_by_one(middle, most));
+		}
+	EQUAL(alike(middle, 8), 4);
+	/* Other lengths, and packets that are not behind the last one */
+	middle.payload = MTU - 4;
+	EQUAL(alike(middle, 8), 0);
+	middle.payload = MTU;
+	middle.psn = 0;
+	EQUAL(alike(middle, 8), 0);
+	middle.psn = 2;
+	EQUAL(alike(middle, 8), 0);
+}
+
+TEST(responder, middle_packets_of_send_alike)
+{
+	struct sroce_pkt middle = packet(SROCE_SEND_MIDDLE, 0xffffff, MTU);
+	struct sroce_responder before;
+
+	setup(true, 0xfffffe);
+	execute(packet(SROCE_SEND_FIRST, 0xfffffe, MTU));
+	r.rwqe_taken = true;
+	execute(middle);
+	EQUAL(alike(middle, 63), 63);
+	EQUAL(alike_one_by_one(middle, 63), 63);
+	r.done = SROCE_MAX_MSG - 5 * MTU + 1;
+	EQUAL(alike(middle, 63), 4);
+	EQUAL(alike_one_by_one(middle, 63), 4);
+	before = r;
+	sroce_responder_advance(&r, MTU, 4);
+	EQUAL(r.epsn, 4);
+	EQUAL(r.last, 3);
+	EQUAL(r.done - before.done, 4 * MTU);
+	r = before;
+	r.kind = SROCE_KIND_NONE;
+	EQUAL(alike(middle, 63), 0);
+	r = before;
+	r.transport = SROCE_XRC;
+	EQUAL(alike(middle, 63), 0);
+}
+
 static bool predicts_write(struct sroce_pkt pkt)
 {
 	u8 headers[SROCE_MAX_HEADER];
