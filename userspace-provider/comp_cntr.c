@@ -5,6 +5,13 @@
 #include "sroce.h"
 
 #if SROCE_PABI >= 65
+#define ALL_OPS (IBV_QP_ATTACH_COMP_CNTR_OP_SEND |		\
+		 IBV_QP_ATTACH_COMP_CNTR_OP_RECV |		\
+		 IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ |		\
+		 IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ |	\
+		 IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE |	\
+		 IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE)
+
 struct ibv_comp_cntr *sroce_create_comp_cntr(struct ibv_context *context,
 					     struct ibv_comp_cntr_init_attr *attr)
 {
@@ -40,7 +47,8 @@ int sroce_destroy_comp_cntr(struct ibv_comp_cntr *cntr)
 int sroce_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *cntr,
 			      struct ibv_qp_attach_comp_cntr_attr *attr)
 {
-	if (attr->comp_mask)
+	/* ibv_cmd_qp_attach_comp_cntr() drops operations that it does not know. */
+	if (attr->comp_mask || attr->op_mask & ~ALL_OPS)
 		return EOPNOTSUPP;
 	return ibv_cmd_qp_attach_comp_cntr(qp, cntr, attr);
 }

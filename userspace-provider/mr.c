@@ -103,11 +103,21 @@ int sroce_dealloc_dmah(struct ibv_dmah *ibdmah)
 	return err;
 }
 
+/* libibverbs resolves a buffer of its own into an address or a dma-buf. */
+#define REG_MR_ATTRS (IBV_REG_MR_MASK_IOVA | IBV_REG_MR_MASK_ADDR |	\
+		      IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET |	\
+		      IBV_REG_MR_MASK_DMAH)
+
 struct ibv_mr *sroce_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
 {
 	struct verbs_mr *mr;
 	int err;
 
+	/* ibv_cmd_reg_mr_ex() ignores what it does not know. */
+	if (attr->comp_mask & ~(uint64_t)REG_MR_ATTRS) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;

@@ -416,6 +416,38 @@ static void memory_regions(const struct fixture *fx)
 	ok(mr && !ibv_dereg_mr(mr), "a memory region is registered and deregistered");
 }
 
+/* libibverbs has these since rdma-core 59 and 65. */
+static void unknown_bits(const struct fixture *fx)
+{
+#if SROCE_PABI >= 59
+	static char buffer[64];
+	struct ibv_mr_init_attr mr_attr = {
+		.length = sizeof(buffer),
+		.comp_mask = IBV_REG_MR_MASK_ADDR | 1ull << 40,
+		.addr = buffer,
+	};
+
+	errno = 0;
+	ok(!ibv_reg_mr_ex(fx->pd, &mr_attr) && errno == EOPNOTSUPP,
+	   "ibv_reg_mr_ex() refuses an unknown attribute");
+#endif
+#if SROCE_PABI >= 65
+	struct ibv_qp *qp = fixture_qp(fx, IBV_QPT_RC, false);
+	struct ibv_comp_cntr_init_attr cntr_attr = {};
+	struct ibv_qp_attach_comp_cntr_attr attach = {
+		.op_mask = IBV_QP_ATTACH_COMP_CNTR_OP_SEND | 1 << 20,
+	};
+	struct ibv_comp_cntr *cntr;
+
+	cntr = ibv_create_comp_cntr(fx->context, &cntr_attr);
+	ok(cntr && ibv_qp_attach_comp_cntr(qp, cntr, &attach) == EOPNOTSUPP,
+	   "ibv_qp_attach_comp_cntr() refuses an unknown operation");
+	ibv_destroy_qp(qp);
+	ibv_destroy_comp_cntr(cntr);
+#endif
+	(void)fx;
+}
+
 /* No order is guaranteed: not of the bytes of a message, not within 128-byte blocks. */
 static void data_order(const struct fixture *fx)
 {
@@ -455,6 +487,7 @@ GROUP(objects)
 	incomplete_allocator(&fx);
 	address_handles(&fx);
 	memory_regions(&fx);
+	unknown_bits(&fx);
 	data_order(&fx);
 	device_attributes(&fx);
 	fixture_close(&fx);
