@@ -29,11 +29,24 @@ static bool has_cqs(const struct ib_qp_init_attr *init)
 	}
 }
 
-static int check_init(const struct ib_qp_init_attr *init,
-		      const struct ib_udata *udata)
+/* Sizes of queues that the QP does not have are ignored: see ibv_create_qp(3). */
+static bool sizes_valid(const struct ib_qp_init_attr *init)
 {
 	const struct ib_qp_cap *cap = &init->cap;
 
+	if (init->qp_type == IB_QPT_XRC_TGT)
+		return true;
+	if (!init->srq && (cap->max_recv_wr > SROCE_MAX_QP_WR ||
+			   cap->max_recv_sge > SROCE_MAX_SGE))
+		return false;
+	return cap->max_send_wr <= SROCE_MAX_QP_WR &&
+	       cap->max_send_sge <= SROCE_MAX_SGE &&
+	       cap->max_inline_data <= SROCE_MAX_INLINE;
+}
+
+static int check_init(const struct ib_qp_init_attr *init,
+		      const struct ib_udata *udata)
+{
 	switch (init->qp_type) {
 	case IB_QPT_RC:
 	case IB_QPT_UC:
@@ -52,13 +65,7 @@ static int check_init(const struct ib_qp_init_attr *init,
 	if (init->create_flags || init->rwq_ind_tbl ||
 	    (init->srq && init->qp_type == IB_QPT_GSI))
 		return -EOPNOTSUPP;
-	if (!has_cqs(init) || cap->max_send_wr > SROCE_MAX_QP_WR ||
-	    cap->max_recv_wr > SROCE_MAX_QP_WR ||
-	    cap->max_send_sge > SROCE_MAX_SGE ||
-	    cap->max_recv_sge > SROCE_MAX_SGE ||
-	    cap->max_inline_data > SROCE_MAX_INLINE)
-		return -EINVAL;
-	return 0;
+	return has_cqs(init) && sizes_valid(init) ? 0 : -EINVAL;
 }
 
 static void size_send(struct sroce_sendq *sq, const struct ib_qp_cap *cap)

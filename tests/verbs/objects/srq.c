@@ -259,6 +259,33 @@ static void basic_ex(const void *arg)
 	pair_down(&pair);
 }
 
+/* ibv_create_qp(3): the sizes of a receive queue of its own are ignored. */
+static void own_sizes(const void *arg)
+{
+	const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD };
+	const struct options options = { .srq = ENTRIES };
+	struct ibv_qp *qp;
+	struct pair pair;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(pair_create(&pair, &options));
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		struct ibv_qp_init_attr attr = {
+			.send_cq = pair.b.scq, .recv_cq = pair.b.rcq,
+			.srq = pair.b.srq, .qp_type = types[i],
+			.cap = { .max_send_wr = 1, .max_recv_wr = -1,
+				 .max_recv_sge = -1 },
+		};
+
+		qp = ibv_create_qp(pair.b.pd, &attr);
+		REQUIRE(CHECK(qp));
+		CHECK(!attr.cap.max_recv_wr && !attr.cap.max_recv_sge);
+		CHECK_CALL(ibv_destroy_qp(qp), 0);
+	}
+	pair_down(&pair);
+}
+
 struct sroce_qp_slot *find_slot(uint32_t tail)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
@@ -345,6 +372,7 @@ GROUP(srq)
 		{ "SRQ: QP in error, IBV_EVENT_QP_LAST_WQE_REACHED",
 		  last_reached },
 		{ "SRQ: ibv_create_srq_ex(), basic", basic_ex },
+		{ "SRQ: a QP's own receive sizes are ignored", own_sizes },
 		{ "SRQ: an impossible tail fails the QP", bad_tail },
 		{ "SRQ: an impossible tail fails the UD QP",
 		  bad_tail_datagram },

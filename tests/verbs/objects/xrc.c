@@ -647,6 +647,26 @@ static void query(const void *arg)
 	pair_down(&pair);
 }
 
+/* A target has no queues of its own: their sizes are ignored. */
+static void target_sizes(const void *arg)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.cap = { -1, -1, -1, -1, -1 },
+		.qp_type = IBV_QPT_XRC_RECV,
+		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
+	};
+	struct pair pair;
+	struct ibv_qp *qp;
+
+	(void)arg;
+	REQUIRE(pair_create(&pair, &xrc));
+	attr.xrcd = pair.b.xrcd;
+	qp = ibv_create_qp_ex(pair.b.host->context, &attr);
+	REQUIRE(CHECK(qp));
+	CHECK_CALL(ibv_destroy_qp(qp), 0);
+	pair_down(&pair);
+}
+
 /* Processes */
 
 static struct ibv_xrcd *open_file(struct ibv_context *context, int fd, int flags)
@@ -854,6 +874,7 @@ GROUP(xrc)
 		  malformed_request },
 		{ "XRC: RESET and connected again", reset_and_again },
 		{ "XRC: ibv_query_qp() and ibv_query_srq()", query },
+		{ "XRC: sizes of the target's own queues are ignored", target_sizes },
 		{ "XRC: a domain and a target shared by processes", processes },
 	};
 
