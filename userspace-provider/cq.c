@@ -191,13 +191,14 @@ int sroce_modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 }
 
 /* Switch to the new ring, under the lock that arming takes. */
-static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to)
+static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to,
+		   struct sroce_range *room)
 {
 	int err;
 
 	sroce_lock_long(&cq->ring_lock);
 	err = sroce_map_again(to_sroce_context(cq->vcq.cq.context), &to->map,
-			      &cq->memory);
+			      &cq->memory, room);
 	if (!err) {
 		cq->ring = cq->memory.ring;
 		cq->entries = to->entries;
@@ -234,8 +235,8 @@ static bool has_unnotified(const struct sroce_cq *cq, bool solicited_only)
 
 /*
  * The kernel moves the completions to a new ring, whose indices begin at 0.
- * Polling is locked out.  If the new ring cannot be mapped, the old ring keeps its
- * completions and gets no new ones.
+ * Polling is locked out.  If the new ring cannot be mapped even in address space that
+ * is reserved for it, the old ring gets no new completions.
  */
 static int cq_resize(struct sroce_cq *cq, int cqe)
 {
@@ -244,11 +245,18 @@ static int cq_resize(struct sroce_cq *cq, int cqe)
 		struct sroce_create_cq_resp drv;
 	} resp = {};
 	struct ibv_resize_cq cmd = {};
+	struct sroce_range room;
 	int err;
 
+	err = sroce_reserve(&room, cqe, SROCE_CQE_SIZE);
+	if (err)
+		return err;
 	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd, sizeof(cmd),
 				&resp.ibv, sizeof(resp));
-	return err ?: cq_move(cq, &resp.drv);
+	if (!err)
+		return cq_move(cq, &resp.drv, &room);
+	sroce_unreserve(&room);
+	return err;
 }
 
 /*

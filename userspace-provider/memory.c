@@ -5,10 +5,14 @@
  */
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "sroce.h"
 
 #define PAGE_BYTES	((size_t)SROCE_SLOT_SIZE * SROCE_SLOTS_PER_PAGE)
+
+/* More than any queue can have. */
+#define MAX_ENTRIES	0x1000000
 
 /* Allocate zeroed memory with cache line alignment, for free(). */
 void *sroce_alloc(size_t size)
@@ -19,9 +23,12 @@ void *sroce_alloc(size_t size)
 	return errno ? NULL : memset(object, 0, size);
 }
 
-static void *map_memory(struct sroce_context *ctx, uint64_t offset, size_t size)
+/* At @room, which is replaced, or anywhere if that is NULL. */
+static void *map_memory(struct sroce_context *ctx, void *room, uint64_t offset,
+			size_t size)
 {
-	void *addr = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED,
+	void *addr = mmap(room, size, PROT_READ | PROT_WRITE,
+			  MAP_SHARED | (room ? MAP_FIXED : 0),
 			  ctx->vctx.context.cmd_fd, offset);
 
 	return addr == MAP_FAILED ? NULL : addr;
@@ -56,7 +63,7 @@ static struct sroce_page *get_page(struct sroce_context *ctx,
 
 	page = &ctx->pages[number];
 	if (!page->users)
-		page->addr = map_memory(ctx, where->page_offset, PAGE_BYTES);
+		page->addr = map_memory(ctx, NULL, where->page_offset, PAGE_BYTES);
 	if (!page->addr)
 		return NULL;
 	page->users++;
@@ -106,7 +113,8 @@ int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	memory->ring_size = where->ring_size;
 	if (!memory->ring_size)
 		return 0;
-	memory->ring = map_memory(ctx, where->ring_offset, memory->ring_size);
+	memory->ring = map_memory(ctx, NULL, where->ring_offset,
+				  memory->ring_size);
 	if (memory->ring)
 		return 0;
 
@@ -115,12 +123,52 @@ int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	return err;
 }
 
-/* Replace the mapped ring by a new one.  Returns 0 or an errno. */
-int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
-		    struct sroce_memory *memory)
+/*
+ * Reserve address space for a new ring, before the kernel switches to it.  After
+ * that it is too late to fail.  Nothing is reserved for a number of @entries that
+ * the kernel refuses anyway.  Returns 0 or an errno.
+ */
+int sroce_reserve(struct sroce_range *room, uint32_t entries, size_t entry_size)
 {
-	void *ring = map_memory(ctx, where->ring_offset, where->ring_size);
+	size_t page = sysconf(_SC_PAGESIZE);
+	size_t size = entry_size;
 
+	*room = (struct sroce_range){};
+	if (!entries || entries > MAX_ENTRIES)
+		return 0;
+	while (size < entries * entry_size)
+		size *= 2;
+	size = (size + page - 1) & -page;
+	room->addr = mmap(NULL, size, PROT_NONE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (room->addr == MAP_FAILED) {
+		room->addr = NULL;
+		return errno;
+	}
+	room->size = size;
+	return 0;
+}
+
+void sroce_unreserve(struct sroce_range *room)
+{
+	if (room->addr)
+		munmap(room->addr, room->size);
+	room->addr = NULL;
+}
+
+/*
+ * Replace the mapped ring by a new one, in @room unless a module allocates another
+ * size than expected.  Returns 0 or an errno.
+ */
+int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
+		    struct sroce_memory *memory, struct sroce_range *room)
+{
+	void *ring;
+
+	if (room->size != where->ring_size)
+		sroce_unreserve(room);
+	ring = map_memory(ctx, room->addr, where->ring_offset, where->ring_size);
+	/* The room may be gone, and another thread may have mapped something there. */
 	if (!ring)
 		return errno;
 	munmap(memory->ring, memory->ring_size);

@@ -47,6 +47,12 @@ struct sroce_memory {
 	uint32_t slot_number;
 };
 
+/* Part of the address space; @addr is NULL if there is none. */
+struct sroce_range {
+	void *addr;
+	size_t size;
+};
+
 /* Target of a kick. */
 struct sroce_door {
 	int kick_fd;
@@ -345,8 +351,10 @@ void sroce_kick(struct sroce_door door);
 void *sroce_alloc(size_t size);
 int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 	      struct sroce_memory *memory);
+int sroce_reserve(struct sroce_range *room, uint32_t entries, size_t entry_size);
+void sroce_unreserve(struct sroce_range *room);
 int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
-		    struct sroce_memory *memory);
+		    struct sroce_memory *memory, struct sroce_range *room);
 void sroce_unmap(struct sroce_context *ctx, struct sroce_memory *memory);
 void sroce_free_pages(struct sroce_context *ctx);
 

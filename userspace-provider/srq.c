@@ -121,7 +121,8 @@ int sroce_get_srq_num(struct ibv_srq *ibsrq, uint32_t *srq_num)
 
 /*
  * The kernel moves pending entries to a new ring; posting is locked out.  If
- * the new ring cannot be mapped, the queue accepts no more requests.
+ * the new ring cannot be mapped even in address space that is reserved for it, the
+ * queue accepts no more requests.
  */
 static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
 		      int attr_mask)
@@ -132,14 +133,20 @@ static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
 		struct sroce_modify_srq_req drv;
 	} cmd = { .drv = { (uintptr_t)&resp, sizeof(resp) } };
 	struct sroce_rq *rq = &srq->rq;
+	struct sroce_range room;
 	int err;
 
-	err = ibv_cmd_modify_srq(&srq->vsrq.srq, attr, attr_mask,
-				 &cmd.ibv, sizeof(cmd));
+	err = sroce_reserve(&room, attr->max_wr, (size_t)1 << rq->shift);
 	if (err)
 		return err;
+	err = ibv_cmd_modify_srq(&srq->vsrq.srq, attr, attr_mask,
+				 &cmd.ibv, sizeof(cmd));
+	if (err) {
+		sroce_unreserve(&room);
+		return err;
+	}
 	err = sroce_map_again(to_sroce_context(srq->vsrq.srq.context), &resp.map,
-			      &srq->memory);
+			      &srq->memory, &room);
 	rq->ring = srq->memory.ring;
 	rq->entries = err ? 0 : resp.entries;
 	return err;

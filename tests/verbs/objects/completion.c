@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "transfer.h"
 #include "resources.h"
@@ -127,6 +130,45 @@ static void resized_armed(const void *arg)
 	CHECK(write_signaled(&pair, 1, 100));
 	CHECK(event_comes(&pair.a, pair.a.scq));
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
+	pair_down(&pair);
+}
+
+void limit_space(bool limited)
+{
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+	FILE *file = fopen("/proc/self/statm", "r");
+	unsigned long pages = 0;
+
+	CHECK(file && fscanf(file, "%lu", &pages) == 1);
+	if (file)
+		fclose(file);
+	if (limited)
+		limit.rlim_cur = pages * sysconf(_SC_PAGESIZE) + (1 << 20);
+	CHECK_CALL(setrlimit(RLIMIT_AS, &limit), 0);
+}
+
+/* A call that fails changes nothing, also if there is no room to map the new ring. */
+static void resized_without_space(const void *arg)
+{
+	const struct options options = { .cqe = 16 };
+	struct pair pair;
+	int id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	for (id = 0; id < 5; id++)
+		CHECK(write_signaled(&pair, id, 100));
+	settle(&pair);
+	limit_space(true);
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 100000), ENOMEM);
+	limit_space(false);
+	CHECK(pair.a.scq->cqe == 16);
+	for (id = 0; id < 5; id++)
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = id,
+		       .opcode = IBV_WC_RDMA_WRITE);
+	CHECK(works(&pair));
+	CHECK_CALL(ibv_resize_cq(pair.a.scq, 100000), 0);
+	CHECK(works(&pair));
 	pair_down(&pair);
 }
 
@@ -431,6 +473,8 @@ GROUP(completion)
 		{ "CQ: resized, no completion is lost", resized },
 		{ "CQ: resized under traffic, no completion is lost",
 		  resized_in_traffic },
+		{ "CQ: resized without address space, nothing changes",
+		  resized_without_space },
 		{ "CQ: an event comes if an armed CQ was resized",
 		  resized_armed },
 		{ "CQ: resized while another thread arms it",

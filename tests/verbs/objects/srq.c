@@ -217,6 +217,26 @@ static void resized(const void *arg)
 	pair_down(&pair);
 }
 
+/* A call that fails changes nothing, also if there is no room to map the new ring. */
+static void resized_without_space(const void *arg)
+{
+	const struct options options = { .srq = ENTRIES };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	CHECK(post_many(&pair, 1, 3));
+	limit_space(true);
+	CHECK_CALL(resize(&pair, 65536), ENOMEM);
+	limit_space(false);
+	CHECK(size_of(&pair) == ENTRIES);
+	CHECK_CALL(post(&pair, 4), 0);
+	send_for(&pair, 1);
+	CHECK_CALL(resize(&pair, 65536), 0);
+	send_for(&pair, 2);
+	pair_down(&pair);
+}
+
 static void last_reached(const void *arg)
 {
 	const struct options options = { .srq = ENTRIES };
@@ -369,6 +389,8 @@ GROUP(srq)
 		{ "SRQ: the peer waits while it is empty", empty },
 		{ "SRQ: limit event, once", limit },
 		{ "SRQ: resized, no receive request is lost", resized },
+		{ "SRQ: resized without address space, nothing changes",
+		  resized_without_space },
 		{ "SRQ: QP in error, IBV_EVENT_QP_LAST_WQE_REACHED",
 		  last_reached },
 		{ "SRQ: ibv_create_srq_ex(), basic", basic_ex },
