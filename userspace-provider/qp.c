@@ -417,7 +417,7 @@ int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
 	int err = try_modify_qp(qp, attr, attr_mask);
 
 	if (!err && attr_mask & IBV_QP_STATE)
-		to_sroce_qp(qp)->state = attr->qp_state;
+		sroce_store(&to_sroce_qp(qp)->state, attr->qp_state);
 	return err;
 }
 

@@ -77,7 +77,8 @@ int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 {
 	struct sroce_qp *sqp = to_sroce_qp(qp);
 
-	if (unlikely(sqp->state == IBV_QPS_RESET || qp->srq)) {
+	if (unlikely(sroce_load(&sqp->state) == IBV_QPS_RESET ||
+		     qp->srq)) {
 		*bad_wr = wr;
 		return EINVAL;
 	}

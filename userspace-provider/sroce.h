@@ -221,7 +221,8 @@ struct sroce_rq {
 /*
  * @state is the state that the program last requested.  The state in
  * libibverbs's own member also changes in queries, whose result may be out of
- * date.
+ * date.  Posting reads it while another thread may change it, as in a change to
+ * the error state.
  */
 struct sroce_qp {
 #ifdef SROCE_STANDALONE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Two threads use one QP and one CQ.
+ * Two threads use one QP and one CQ.  With CC=clang SANITIZE=-fsanitize=thread this finds data
+ * races.
  */
 #include "fixture.h"
 
@@ -65,16 +66,35 @@ static void *arm(void *arg)
 	return NULL;
 }
 
-static void run(struct thread threads[2], void *(*function)(void *arg))
+/* From a state that accepts requests to another one. */
+static void *change_state(void *arg)
+{
+	struct thread *thread = arg;
+	uint32_t i;
+
+	pthread_barrier_wait(&start);
+	for (i = 0; i < EACH; i++)
+		set_state(thread->qp, i % 2 ? IBV_QPS_RTS : IBV_QPS_SQD);
+	return NULL;
+}
+
+static void run_both(struct thread threads[2], void *(*first)(void *arg),
+		     void *(*second)(void *arg))
 {
 	int i;
 
 	pthread_barrier_init(&start, NULL, 2);
 	for (i = 0; i < 2; i++)
-		pthread_create(&threads[i].id, NULL, function, &threads[i]);
+		pthread_create(&threads[i].id, NULL, i ? second : first,
+			       &threads[i]);
 	for (i = 0; i < 2; i++)
 		pthread_join(threads[i].id, NULL);
 	pthread_barrier_destroy(&start);
+}
+
+static void run(struct thread threads[2], void *(*function)(void *arg))
+{
+	run_both(threads, function, function);
 }
 
 static bool each_posted_once(const struct fake_queue *queue)
@@ -93,23 +113,40 @@ static bool each_posted_once(const struct fake_queue *queue)
 	return true;
 }
 
-static void posting(const struct fixture *fx, struct thread threads[2])
+static struct ibv_qp *large_qp(const struct fixture *fx, struct thread threads[2])
 {
 	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_RC);
-	struct fake_queue *queue;
 	struct ibv_qp *qp;
 
 	attr.cap.max_send_wr = 2 * EACH;
 	attr.comp_mask |= IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	attr.send_ops_flags = IBV_QP_EX_WITH_SEND;
 	qp = ibv_create_qp_ex(fx->context, &attr);
-	queue = fake_queue(qp->handle);
 	set_state(qp, IBV_QPS_RTS);
 	threads[0].qp = qp;
 	threads[1].qp = qp;
+	return qp;
+}
+
+static void posting(const struct fixture *fx, struct thread threads[2])
+{
+	struct ibv_qp *qp = large_qp(fx, threads);
+	struct fake_queue *queue = fake_queue(qp->handle);
+
 	run(threads, post);
 	ok(((struct sroce_qp_slot *)queue->slot)->sq_tail == 2 * EACH &&
 	   each_posted_once(queue), "two threads post: each request is in the ring once");
+	ibv_destroy_qp(qp);
+}
+
+static void changing(const struct fixture *fx, struct thread threads[2])
+{
+	struct ibv_qp *qp = large_qp(fx, threads);
+	struct sroce_qp_slot *slot = fake_queue(qp->handle)->slot;
+
+	run_both(threads, post, change_state);
+	ok(slot->sq_tail == EACH,
+	   "a thread posts while another one changes the state: each request is posted");
 	ibv_destroy_qp(qp);
 }
 
@@ -148,6 +185,7 @@ GROUP(threads)
 
 	fixture_open(&fx);
 	posting(&fx, threads);
+	changing(&fx, threads);
 	polling(&fx, threads);
 	arming(&fx, threads);
 	fixture_close(&fx);
