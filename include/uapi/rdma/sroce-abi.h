@@ -135,8 +135,8 @@ struct sroce_sge {
  * @ud: UD; @ah is the number from struct sroce_create_ah_resp
  *
  * The stride of a ring is a power of two from 64 to 1024 bytes.  The SGE list
- * or inline data follows the head.  An atomic WRITE has 8 bytes of inline data,
- * a FLUSH has nothing.
+ * or inline data follows the head.  An atomic WRITE has 8 bytes of either, a
+ * FLUSH has nothing.
  */
 struct sroce_sqe {
 	__aligned_u64	wr_id;
