@@ -89,12 +89,46 @@ static int get_slot(struct sroce_context *ctx, const struct sroce_map *where,
 	return err;
 }
 
+static struct sroce_page *page_of(struct sroce_context *ctx,
+				  const struct sroce_memory *memory)
+{
+	return &ctx->pages[memory->slot_number / SROCE_SLOTS_PER_PAGE];
+}
+
+/* Of the slot; the mutex is held. */
+static struct sroce_range *ring_of(struct sroce_context *ctx,
+				   const struct sroce_memory *memory)
+{
+	return &page_of(ctx, memory)->rings[memory->slot_number %
+					    SROCE_SLOTS_PER_PAGE];
+}
+
+static void note_ring(struct sroce_context *ctx, const struct sroce_memory *memory)
+{
+	pthread_mutex_lock(&ctx->pages_mutex);
+	*ring_of(ctx, memory) = (struct sroce_range){ memory->ring,
+						      memory->ring_size };
+	pthread_mutex_unlock(&ctx->pages_mutex);
+}
+
+/* Another thread may have got the slot for its queue already. */
+static void forget_ring(struct sroce_context *ctx, const struct sroce_memory *memory)
+{
+	struct sroce_range *ring;
+
+	pthread_mutex_lock(&ctx->pages_mutex);
+	ring = ring_of(ctx, memory);
+	if (ring->addr == memory->ring)
+		ring->addr = NULL;
+	pthread_mutex_unlock(&ctx->pages_mutex);
+}
+
 static void put_slot(struct sroce_context *ctx, struct sroce_memory *memory)
 {
 	struct sroce_page *page;
 
 	pthread_mutex_lock(&ctx->pages_mutex);
-	page = &ctx->pages[memory->slot_number / SROCE_SLOTS_PER_PAGE];
+	page = page_of(ctx, memory);
 	if (!--page->users)
 		munmap(page->addr, PAGE_BYTES);
 	pthread_mutex_unlock(&ctx->pages_mutex);
@@ -115,8 +149,10 @@ int sroce_map(struct sroce_context *ctx, const struct sroce_map *where,
 		return 0;
 	memory->ring = map_memory(ctx, NULL, where->ring_offset,
 				  memory->ring_size);
-	if (memory->ring)
+	if (memory->ring) {
+		note_ring(ctx, memory);
 		return 0;
+	}
 
 	err = errno;
 	put_slot(ctx, memory);
@@ -174,17 +210,41 @@ int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
 	munmap(memory->ring, memory->ring_size);
 	memory->ring = ring;
 	memory->ring_size = where->ring_size;
+	note_ring(ctx, memory);
 	return 0;
 }
 
 void sroce_unmap(struct sroce_context *ctx, struct sroce_memory *memory)
 {
+	/* While the ring is mapped, no other one has its address. */
+	forget_ring(ctx, memory);
 	if (memory->ring)
 		munmap(memory->ring, memory->ring_size);
 	put_slot(ctx, memory);
 }
 
+static void unmap_page(const struct sroce_page *page)
+{
+	int i;
+
+	for (i = 0; i < SROCE_SLOTS_PER_PAGE; i++)
+		if (page->rings[i].addr)
+			munmap(page->rings[i].addr, page->rings[i].size);
+	if (page->users)
+		munmap(page->addr, PAGE_BYTES);
+}
+
+/*
+ * A child process has inherited the mappings of its parent's queues, and does not
+ * destroy these queues.  Each mapping would keep the context open after the end of
+ * the parent.
+ */
 void sroce_free_pages(struct sroce_context *ctx)
 {
+	unsigned int i;
+
+	if (getpid() != ctx->pid)
+		for (i = 0; i < ctx->num_pages; i++)
+			unmap_page(&ctx->pages[i]);
 	free(ctx->pages);
 }

@@ -169,6 +169,7 @@ static struct verbs_context *make_context(struct ibv_device *device, int cmd_fd,
 		return NULL;
 
 	pthread_mutex_init(&ctx->pages_mutex, NULL);
+	ctx->pid = getpid();
 	ctx->single_threaded = wants_single_threaded();
 	err = enter(ctx);
 	if (err)

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/types.h>
 
 #include <infiniband/driver.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -59,10 +60,14 @@ struct sroce_door {
 	uint32_t slot_number;
 };
 
-/* A doorbell page, mapped while one of its slots is in use. */
+/*
+ * A doorbell page, mapped while one of its slots is in use.  @rings are those of the
+ * queues that use its slots.
+ */
 struct sroce_page {
 	void *addr;
 	unsigned int users;
+	struct sroce_range rings[SROCE_SLOTS_PER_PAGE];
 };
 
 struct sroce_device {
@@ -70,11 +75,13 @@ struct sroce_device {
 };
 
 /*
- * @features: enum sroce_features of provider and module.  @opcodes: those that
- * the module accepts, 1 << enum sroce_wr_opcode.
+ * @pid is that of the process that opened or imported it.  @features: enum
+ * sroce_features of provider and module.  @opcodes: those that the module accepts,
+ * 1 << enum sroce_wr_opcode.
  */
 struct sroce_context {
 	struct verbs_context vctx;
+	pid_t pid;
 	int kick_fd;
 	bool single_threaded;
 	uint64_t features;

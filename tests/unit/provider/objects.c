@@ -3,6 +3,8 @@
  * Creation and destruction of all objects, errors, shared doorbell pages.
  */
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <rdma/ib_user_ioctl_verbs.h>
 
@@ -70,6 +72,24 @@ static void shared_doorbell_pages(const struct fixture *fx)
 	for (i = 0; i < NUM(qps); i++)
 		ibv_destroy_qp(qps[i]);
 	ok(fake.mapped == before, "the last user unmaps a doorbell page");
+}
+
+/* Mappings in a child process would keep the parent's context open. */
+static void closed_by_a_child(const struct fixture *fx)
+{
+	struct ibv_qp *qp = fixture_qp(fx, IBV_QPT_RC, false);
+	int status = -1;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		ibv_close_device(fx->context);
+		_exit(fake.mapped);
+	}
+	ok(waitpid(child, &status, 0) == child && !status,
+	   "a child that closes the device leaves nothing mapped");
+	ok(fake.mapped, "the parent's mappings stay");
+	ibv_destroy_qp(qp);
 }
 
 static void failed_creation(const struct fixture *fx)
@@ -476,6 +496,7 @@ GROUP(objects)
 	request_format(&fx);
 	extended_qp(&fx);
 	shared_doorbell_pages(&fx);
+	closed_by_a_child(&fx);
 	failed_creation(&fx);
 	unsupported_qps(&fx);
 	recv_cq_of_initiator(&fx);

@@ -6,6 +6,8 @@
  * usage: ending			tests
  *	  ending peer QPN		a process whose QP never posts a receive
  *					request for QP QPN
+ *	  ending parent QPN		the same; its child closes the devices and
+ *					lives on
  *
  *	LINK		command that sets one end of the link "down" or "up"
  */
@@ -238,7 +240,33 @@ static void stranger(struct side *side, struct host *host, struct ibv_qp *qp,
 	*side = (struct side) { .host = host, .qp = qp };
 }
 
-static int be_peer(uint32_t qpn)
+/* Ends when nobody holds the other end of the socket. */
+static void be_child(const int ready[2])
+{
+	char byte;
+
+	ibv_close_device(hosts[0].context);
+	ibv_close_device(hosts[1].context);
+	close(ready[0]);
+	close(ready[1]);
+	_exit(read(STDIN_FILENO, &byte, 1));
+}
+
+/* Returns when the child has closed the devices. */
+static bool have_child(void)
+{
+	int ready[2];
+	char byte;
+
+	if (pipe(ready))
+		return false;
+	if (!fork())
+		be_child(ready);
+	close(ready[1]);
+	return read(ready[0], &byte, 1) == 0;
+}
+
+static int be_peer(uint32_t qpn, bool parent)
 {
 	struct side side, other;
 	struct ibv_qp qp;
@@ -246,6 +274,7 @@ static int be_peer(uint32_t qpn)
 	stranger(&other, &hosts[0], &qp, qpn);
 	if (!side_create(&side, &hosts[1], &options, false) ||
 	    !side_connect(&side, &other, &options) ||
+	    (parent && !have_child()) ||
 	    write(STDIN_FILENO, &side.qp->qp_num, sizeof(qpn)) != sizeof(qpn))
 		return 1;
 	for (;;)
@@ -253,7 +282,7 @@ static int be_peer(uint32_t qpn)
 }
 
 /* Its QP number comes through @fd. */
-static pid_t start_peer(uint32_t qpn, int *fd)
+static pid_t start_peer(const char *role, uint32_t qpn, int *fd)
 {
 	char number[16];
 	int ends[2];
@@ -265,7 +294,7 @@ static pid_t start_peer(uint32_t qpn, int *fd)
 	pid = fork();
 	if (!pid) {
 		dup2(ends[1], STDIN_FILENO);
-		execl("/proc/self/exe", "ending", "peer", number, NULL);
+		execl("/proc/self/exe", "ending", role, number, NULL);
 		_exit(1);
 	}
 	close(ends[1]);
@@ -273,40 +302,36 @@ static pid_t start_peer(uint32_t qpn, int *fd)
 	return pid;
 }
 
-static bool connect_to_process(struct side *side, struct side *other,
-			       struct ibv_qp *qp, pid_t *pid)
+static bool connect_to_process(const char *role, struct side *side,
+			       struct side *other, struct ibv_qp *qp, pid_t *pid,
+			       int *fd)
 {
-	bool good;
 	uint32_t qpn;
-	int fd = -1;
 
-	*pid = start_peer(side->qp->qp_num, &fd);
-	if (!CHECK(*pid > 0))
-		return false;
-	good = CHECK(read(fd, &qpn, sizeof(qpn)) == sizeof(qpn));
-	close(fd);
-	if (!good)
+	*pid = start_peer(role, side->qp->qp_num, fd);
+	if (!CHECK(*pid > 0) ||
+	    !CHECK(read(*fd, &qpn, sizeof(qpn)) == sizeof(qpn)))
 		return false;
 	stranger(other, &hosts[1], qp, qpn);
 	return side_connect(side, other, &options);
 }
 
-static void peer_is_killed(const void *arg)
+static void peer_is_killed(const void *role)
 {
 	struct side side, other;
 	struct ibv_qp qp;
-	int status;
+	int status, fd = -1;
 	pid_t pid;
 
-	(void)arg;
 	REQUIRE(side_create(&side, &hosts[0], &options, false));
-	REQUIRE(connect_to_process(&side, &other, &qp, &pid));
+	REQUIRE(connect_to_process(role, &side, &other, &qp, &pid, &fd));
 	/* WRITEs and READs need an address, but none of them is executed. */
 	other.buf = side.buf;
 	REQUIRE(all_outstanding(&side, &other));
 	CHECK_CALL(kill(pid, SIGKILL), 0);
 	CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 	gives_up(&side);
+	close(fd);
 	reset_twice(&side);
 	side_destroy(&side);
 }
@@ -317,13 +342,16 @@ COMMAND(ending)
 		{ "to ERR with both queues full at both ends", both_full },
 		{ "to ERR while the peer has no receive posted", own_end },
 		{ "the peer goes to ERR", peer_ends },
-		{ "the peer's process is killed", peer_is_killed },
+		{ "the peer's process is killed", peer_is_killed, "peer" },
+		{ "the peer's process is killed, its child has closed the device",
+		  peer_is_killed, "parent" },
 		{ "the link goes down", link_goes_down },
 	};
 
 	fabric_open();
-	if (argc == 3 && !strcmp(argv[1], "peer"))
-		return be_peer(strtoul(argv[2], NULL, 0));
+	if (argc == 3)
+		return be_peer(strtoul(argv[2], NULL, 0),
+			       !strcmp(argv[1], "parent"));
 	run_tests(tests, ARRAY_SIZE(tests));
 	return tests_done();
 }
