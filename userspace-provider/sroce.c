@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Entry point for libibverbs: driver, devices and contexts. */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -128,9 +129,13 @@ static int open_context(struct sroce_context *ctx)
 	return err ?: accept_module(ctx, &resp.drv);
 }
 
+/*
+ * The caller of a set-user-ID program must not take the locks from it, so its
+ * environment does not count.
+ */
 static bool wants_single_threaded(void)
 {
-	const char *value = getenv("SROCE_SINGLE_THREADED");
+	const char *value = secure_getenv("SROCE_SINGLE_THREADED");
 
 	return value && !strcmp(value, "1");
 }

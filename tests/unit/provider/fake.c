@@ -468,6 +468,14 @@ int ioctl(int fd, unsigned long request, ...)
 	return errno ? -1 : 0;
 }
 
+char *secure_getenv(const char *name);
+
+__attribute__((__visibility__("default")))
+char *secure_getenv(const char *name)
+{
+	return fake.privileged ? NULL : getenv(name);
+}
+
 __attribute__((__visibility__("default")))
 int sched_yield(void)
 {

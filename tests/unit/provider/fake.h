@@ -35,6 +35,7 @@ struct fake_queue {
  * @lacks_opcodes: opcodes that it does not accept
  * @newer: the module has features and opcodes that the provider cannot know
  * @bad_request: a driver request was missing, or did not follow the ABI
+ * @privileged: the program has privileges that its caller does not have
  * @cq_flags: of the CQ created last
  * @tail_at_reset: sq_tail of the QP when RESET was requested
  */
@@ -52,6 +53,7 @@ struct fake_kernel {
 	uint32_t lacks_opcodes;
 	bool newer;
 	bool bad_request;
+	bool privileged;
 	uint32_t cq_flags;
 	uint32_t tail_at_reset;
 };

@@ -425,6 +425,13 @@ static void environment(void)
 	ok(!to_sroce_cq(fx.cq)->lock.needed,
 	   "SROCE_SINGLE_THREADED=1 disables locks");
 	fixture_close(&fx);
+
+	memset(&fake, 0, sizeof(fake));
+	fake.privileged = true;
+	fx.context = fake_open();
+	ok(fx.context && !to_sroce_context(fx.context)->single_threaded,
+	   "SROCE_SINGLE_THREADED=1 does not count for a privileged program");
+	fake_close(fx.context);
 	unsetenv("SROCE_SINGLE_THREADED");
 }
 
