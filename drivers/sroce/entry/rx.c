@@ -746,6 +746,8 @@ static void receive_looped_packet(struct sroce_looped *looped)
 		.bytes = rx->len,
 	};
 
+	/* Not when it is sent: the netdev may leave a namespace that ends meanwhile. */
+	rx->net = dev_net(rx->ndev);
 	if (lookup_qp(&run, rx)) {
 		trace_sroce_packet_in(run.qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
 		accept_packet(&run, rx);

@@ -16,7 +16,8 @@ struct sroce_qp;
 
 /**
  * struct sroce_looped - short packet of a connection from a device to itself
- * @rx: the packet as its receiver sees it; references the netdev
+ * @rx: the packet as its receiver sees it; references the netdev.  The receiver sets
+ *	@net, because the netdev may move to another namespace
  * @payload: what @rx reads: @data
  * @ipv4: what @rx has as its IP header, or
  * @ipv6: the same

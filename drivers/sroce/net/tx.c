@@ -404,7 +404,6 @@ static int transmit_looped(struct sroce_burst *burst)
 		return -ENODEV;
 	trace_sroce_packet_out(burst->qp, rx->pkt.opcode, rx->pkt.psn, burst->bytes);
 	rx->payload = &looped->payload;
-	rx->net = dev_net(rx->ndev);
 	rx->looped = true;
 	rx->id_ahead = 0;
 	rx->len = burst->bytes;
