@@ -17,8 +17,8 @@
  */
 int sroce_nf_hooks_add(struct net *net, bool ipv4);
 /*
- * Same context.  The module stays for an RCU grace period, and then
- * sroce_rx_route_forget() releases what the hooks have cached.
+ * Same context.  Hooks may run until the end of an RCU grace period; then
+ * sroce_rx_route_forget() releases what they have cached.
  */
 void sroce_nf_hooks_remove(struct net *net, bool ipv4);
 

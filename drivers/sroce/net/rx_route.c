@@ -122,8 +122,8 @@ static bool is_allowed(const struct net *net)
  * find the same one, unless a BPF program chooses.  UDP stores the route of such a
  * packet in the socket.  On a host with several addresses the routes would replace
  * each other, so only the packets of one of them get the socket.  It is freed under
- * RCU, and close_socket() clears the pointer before the grace period, so the packet
- * needs no reference.  Context: RCU read side, as in all hooks of netfilter.
+ * RCU, and close_socket() clears the pointer first, so the packet needs no reference.
+ * Context: RCU read side, as in all hooks of netfilter.
  */
 static void set_socket(struct sk_buff *skb, const struct net *net,
 		       const struct dst_entry *dst)

@@ -15,10 +15,10 @@ unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
 
 /**
  * sroce_rx_route_forget() - release the routes of a namespace
- * @net: namespace
+ * @net: namespace; only compared
  *
- * Context: process; an RCU grace period after sroce_nf_hooks_remove(), and after
- * the last packet of that socket.
+ * Context: any but hard interrupt; an RCU grace period after sroce_nf_hooks_remove(),
+ * and after the socket was closed.
  */
 void sroce_rx_route_forget(const struct net *net);
 

@@ -212,16 +212,23 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 	return 0;
 }
 
+/* No hook and no packet of the socket is under way any more. */
+static void forget_socket(struct rcu_head *rcu)
+{
+	struct udp_socket *s = container_of(rcu, struct udp_socket, rcu);
+
+	if (s->id.ipv4)
+		sroce_rx_route_forget(s->id.net);
+	kfree(s);
+}
+
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
 	set_unbound(&s->id, NULL);
 	sroce_nf_hooks_remove(s->id.net, s->id.ipv4);
-	/* Includes an RCU grace period. */
 	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
-	if (s->id.ipv4)
-		sroce_rx_route_forget(s->id.net);
-	kfree_rcu(s, rcu);
+	call_rcu(&s->rcu, forget_socket);
 }
 
 int sroce_udp_sock_get(const struct sroce_udp_sock_id *id)

@@ -162,7 +162,7 @@ static void __exit sroce_exit(void)
 	sroce_wmem_exit();
 	sroce_loopback_exit();
 	sroce_burst_exit();
-	/* The last callback of verbs/qp_counter.c */
+	/* The last callbacks of net/udp_sock.c and verbs/qp_counter.c */
 	rcu_barrier();
 }
 
