@@ -595,8 +595,11 @@ static bool loop_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	if (!looped)
 		return false;
 	if (from && pkt->payload &&
-	    sroce_sgl_load(&burst->cache, from, at, looped->data, pkt->payload))
+	    sroce_sgl_load(&burst->cache, from, at, looped->data, pkt->payload)) {
+		/* Callers do not send an empty burst, so it must not use a region. */
+		sroce_mr_cache_drop(&burst->cache);
 		return false;
+	}
 	if (!from && pkt->payload)
 		memcpy(looped->data, data, pkt->payload);
 	looped->rx.pkt = *pkt;
