@@ -30,6 +30,7 @@ TITLES = {
     "smp-veth-uml-1500": "User Mode Linux, native speed, two processors: veth, MTU 1500",
     "uml-veth-1500": "User Mode Linux, native speed, one processor: veth, MTU 1500",
     "uml-same-1500": "User Mode Linux, native speed, one processor: one device",
+    "uml-nic-1500": "User Mode Linux, native speed, one processor: veth that copies, MTU 1500",
 }
 
 # Two guests with virtio-net on taps of a bridge
