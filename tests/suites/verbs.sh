@@ -26,3 +26,6 @@ for host in $HOST1 $HOST2; do
 	ok "$host: no fragment lists" on $host ethtool -K eth0 tx-scatter-gather-fraglist off
 done
 run_program "copied: " 200 "$PROGRAMS/data" sizes ops order datagram regions
+echo 1 >/proc/sys/net/core/high_order_alloc_disable
+run_program "copied, small pages: " 100 "$PROGRAMS/data" sizes regions
+echo 0 >/proc/sys/net/core/high_order_alloc_disable
