@@ -268,6 +268,13 @@ static bool in_same_region(const struct sroce_mr_cache *cache, const struct sroc
 	return mr && !mr->odp && from->num_sge == 1 && mr->key == from->sge->lkey;
 }
 
+/* The payload of packet @i is copied when its ICRC is computed. */
+static __always_inline void copy_later(struct sroce_burst *burst, u32 i, const void *from)
+{
+	burst->uncopied.packets |= BIT_ULL(i);
+	burst->uncopied.from[i] = from;
+}
+
 /*
  * If the payload of the next packet is contiguous, and in the region of the last packet, it
  * is copied to @p later, when its ICRC is computed.
@@ -284,8 +291,7 @@ static noinline int load_long(struct sroce_burst *burst, const struct sroce_sgl 
 		return PTR_ERR(found);
 	if (!found)
 		return sroce_sgl_load(&burst->cache, from, at, p, len);
-	burst->uncopied.packets |= BIT_ULL(burst->packets);
-	burst->uncopied.from[burst->packets] = found;
+	copy_later(burst, burst->packets, found);
 	return 0;
 }
 
@@ -543,15 +549,6 @@ static __always_inline bool append_alike(struct sroce_burst *burst, u32 header)
 	return true;
 }
 
-/* The payload of the last packet is copied when its ICRC is computed. */
-static __always_inline void copy_later(struct sroce_burst *burst, const void *from)
-{
-	u32 i = burst->packets - 1;
-
-	burst->uncopied.packets |= BIT_ULL(i);
-	burst->uncopied.from[i] = from;
-}
-
 bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *from)
 {
 	u32 bytes = burst->size, index = burst->packets;
@@ -574,7 +571,7 @@ bool sroce_burst_add_alike(struct sroce_burst *burst, const struct sroce_sge *fr
 	if (burst->av->loopback)	/* no ICRC */
 		memcpy(p, data, from->length);
 	else
-		copy_later(burst, data);
+		copy_later(burst, index, data);
 	return true;
 }
 
@@ -781,7 +778,7 @@ static u32 repeat_later(struct sroce_burst *burst, const struct sroce_pkt *pkt, 
 	for (n = 0; n < more && sroce_sgl_iter_has(&walk, pkt->payload); n++) {
 		if (!append_alike(burst, SROCE_BTH_BYTES))
 			break;
-		copy_later(burst, walk.p);
+		copy_later(burst, burst->packets - 1, walk.p);
 		walk.p += pkt->payload;
 		walk.left -= pkt->payload;
 	}

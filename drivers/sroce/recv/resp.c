@@ -675,22 +675,22 @@ u32 sroce_resp_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *re
 	u32 n = sroce_responder_predicts_alike(r, bth, len, most);
 	struct sroce_sgl_iter walk;
 	struct sroce_sgl buffer;
-	bool found;
+	u32 at = 0;
 
 	SROCE_REMOTE_SGL(to, qp, r->va, n * len, r->rkey, IB_ACCESS_REMOTE_WRITE);
 
+	lockdep_assert_held(&qp->rq.lock);
 	if (!n || qp->rq.ooo.packets || !sroce_rq_active(qp))
 		return 0;
+	buffer = to;
 	if (r->kind == SROCE_KIND_SEND) {
 		buffer = sroce_rq_buffer(qp);
-		found = sroce_sgl_iter_init(&walk, &qp->rq.cache, &buffer, r->done, n * len);
-	} else {
-		found = sroce_sgl_iter_init(&walk, &qp->rq.cache, &to, 0, n * len);
+		at = r->done;
 	}
-	if (found)
-		n = sroce_rx_store_alike(reader, bth, len, n, &walk);
-	if (!found || !n)
+	if (!sroce_sgl_iter_init(&walk, &qp->rq.cache, &buffer, at, n * len))
 		return 0;
-	sroce_responder_advance(r, len, n);
+	n = sroce_rx_store_alike(reader, bth, len, n, &walk);
+	if (n)
+		sroce_responder_advance(r, len, n);
 	return n;
 }

@@ -262,6 +262,7 @@ u32 sroce_req_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *rea
 	struct sroce_sgl to;
 	u32 n, offset;
 
+	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.ooo.packets || !sroce_sq_active(qp) || !req->in.wrs)
 		return 0;
 	n = sroce_completer_predicts_alike(req, bth, len, most, &offset);
