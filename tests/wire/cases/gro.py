@@ -132,6 +132,33 @@ def wrong_icrc(b):
     expect("data", rc.memory.read(48), bytes(48))
 
 
+@case("GRO: a message of full packets, one of them with a wrong ICRC, is stored up to that packet")
+def wrong_icrc_in_message(b):
+    rc = b.rc()
+    count, bad = 10, 5
+    data = os.urandom((count - 1) * MTU + 100)
+    names = ["FIRST"] + ["MIDDLE"] * (count - 2) + ["LAST"]
+    addresses = ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs)
+    datagrams = []
+    for i, name in enumerate(names):
+        length = {"dma_len": len(data)} if name == "FIRST" else {}
+        body = b.body(rc, "RC_WRITE_" + name, data[i * MTU:(i + 1) * MTU], psn=rc.psn + i, ack_req=name == "LAST", **length)
+        datagrams.append(roce.datagram(*addresses, body, ident=i))
+    wrong = bytearray(datagrams[bad])
+    wrong[-1] ^= 1
+    for datagram in datagrams[:bad] + [bytes(wrong)] + datagrams[bad + 1:]:
+        b.peer.send(datagram)
+    found = b.answers()
+    expect("NAK", [packet.psn for packet in found if packet.syndrome >> 5 == 3], [rc.psn + bad & 0xFFFFFF])
+    expect("data before it", rc.memory.read(bad * MTU), data[:bad * MTU])
+    expect("data from there on", rc.memory.read((bad + 1) * MTU)[bad * MTU:], bytes(MTU))
+    for datagram in datagrams[bad:]:
+        b.peer.send(datagram)
+    found = b.answers()
+    expect("ACK", found[-1].psn, rc.psn + count - 1 & 0xFFFFFF)
+    expect("data", rc.memory.read(len(data)), data)
+
+
 @case("GRO: more READs in a row than max_dest_rd_atomic get all their data")
 def reads_in_a_row(b):
     rc = b.rc()
