@@ -361,6 +361,23 @@ static void tune_farther_drop_tail(struct world *w)
 	w->by = 1610000000;
 }
 
+/*
+ * A slow link to a near peer.  Its queue holds more than a window, but fewer packets than
+ * READs may request at the same time.
+ */
+static void tune_slow_link(struct world *w)
+{
+	drop_tail(w, 256, 50000, 700);
+	/* 93 % of the rate. */
+	w->by = 2310000000;
+}
+
+static void tune_slow_read_link(struct world *w)
+{
+	tune_slow_link(w);
+	w->stream_op = SROCE_OP_READ;
+}
+
 /* Several connections share the link.  All of them together have three quarters of the rate. */
 static void tune_two_flows(struct world *w)
 {
@@ -523,6 +540,8 @@ const struct scenario scenarios[] = {
 	{ "read-stream-with-losses", SROCE_RC, 3, tune_read_lossy_stream },
 	{ "stream-with-losses-between-buildings", SROCE_RC, 3, tune_near_stream },
 	{ "stream-through-queue-of-one-bdp", SROCE_RC, 3, tune_drop_tail },
+	{ "stream-through-long-queue", SROCE_RC, 3, tune_slow_link },
+	{ "read-stream-through-long-queue", SROCE_RC, 3, tune_slow_read_link },
 	{ "two-streams-share-queue-of-one-bdp", SROCE_RC, 3, tune_two_flows,
 	  .flows = 2, .within = 10 },
 	{ "eight-streams-share-queue-of-one-bdp", SROCE_RC, 3, tune_eight_flows,

@@ -272,6 +272,16 @@ static void take_ahead(struct endpoint *ep, u64 now,
 	}
 }
 
+/* Is it a response that arrives although an earlier one is missing? */
+static bool is_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
+		     const struct sroce_ack_result *a)
+{
+	return verdict == SROCE_RESP_AHEAD ||
+	       (pkt->op->kind != SROCE_KIND_ACK &&
+		(verdict == SROCE_RESP_ACK || verdict == SROCE_RESP_ASK) &&
+		!sroce_psn_before(pkt->psn, a->up_to));
+}
+
 static void take_one(struct endpoint *ep, u64 now,
 		     const struct sroce_pkt *pkt, const u8 *payload)
 {
@@ -323,6 +333,8 @@ static void take_one(struct endpoint *ep, u64 now,
 	default:
 		break;
 	}
+	if (is_ahead(pkt, verdict, &a) && !ep->req.rnr_wait)
+		sroce_rtx_ahead(&ep->rtx, &ep->req, now);
 	settle(ep, pkt, a.status);
 }
 

@@ -189,6 +189,12 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from
 	set_deadline(x, now + first_interval(x, r));
 }
 
+void sroce_rtx_ahead(struct sroce_rtx *x, const struct sroce_requester *r, u64 now)
+{
+	if (x->armed && x->expires_set && r->repair.recovering && !r->cc.paced)
+		set_deadline(x, max(x->deadline, now + first_interval(x, r)));
+}
+
 /*
  * If nothing was acknowledged for a whole round trip, the next response is to
  * the retransmission, which can be sampled then.  With many losses no other

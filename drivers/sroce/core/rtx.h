@@ -111,6 +111,18 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from
  */
 void sroce_rtx_paced(struct sroce_rtx *x, struct sroce_requester *r, u32 from, u64 now);
 
+/**
+ * sroce_rtx_ahead() - a response behind a missing one has arrived
+ * @x: state; the deadline, if any, is the one of sroce_rtx_progress()
+ * @r: the requester
+ * @now: the time
+ *
+ * The response to a repeated READ comes behind all that the peer has sent before.  While
+ * that arrives, another repetition would only fill the queue on the way.  If packets are
+ * paced, the interval is long enough, and flows that share a queue would lose their shares.
+ */
+void sroce_rtx_ahead(struct sroce_rtx *x, const struct sroce_requester *r, u64 now);
+
 /* Does sroce_rtx_progress() read the time? */
 static inline bool sroce_rtx_needs_time(const struct sroce_rtx *x,
 					const struct sroce_requester *r)

@@ -86,7 +86,6 @@ static void hold_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	struct sroce_requester *req = &qp->sq.req;
 
-	sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
 	if (sroce_ooo_add(&qp->sq.ooo, qp->dev, &rx->pkt, rx->payload) &&
 	    sroce_requester_ahead(req, rx->pkt.psn)) {
 		sroce_count(qp, SROCE_RX_HELD);
@@ -145,17 +144,21 @@ static void fail_refused(struct sroce_qp *qp)
 	sroce_req_refused(qp, a.status);
 }
 
-/*
- * A response that is dropped, because an earlier one is missing.  One that is held
- * counts in hold_response().
- */
-static bool is_dropped(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
-		       const struct sroce_ack_result *a)
+/* A response that is held or dropped, because an earlier one is missing. */
+static bool is_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
+		     const struct sroce_ack_result *a)
 {
-	return pkt->op->kind != SROCE_KIND_ACK &&
-	       (verdict == SROCE_RESP_ACK || verdict == SROCE_RESP_ASK ||
-		verdict == SROCE_RESP_RETRY) &&
-	       !sroce_psn_before(pkt->psn, a->up_to);
+	return verdict == SROCE_RESP_AHEAD ||
+	       (pkt->op->kind != SROCE_KIND_ACK &&
+		(verdict == SROCE_RESP_ACK || verdict == SROCE_RESP_ASK ||
+		 verdict == SROCE_RESP_RETRY) &&
+		!sroce_psn_before(pkt->psn, a->up_to));
+}
+
+static void note_ahead(struct sroce_qp *qp)
+{
+	sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+	sroce_rtx_timer_ahead(qp);
 }
 
 static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
@@ -177,8 +180,8 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 		return;
 	}
 	sroce_count(qp, SROCE_RX_ACKS);
-	if (unlikely(is_dropped(&rx->pkt, verdict, &a)))
-		sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
+	if (unlikely(is_ahead(&rx->pkt, verdict, &a)))
+		note_ahead(qp);
 	sroce_completer_acknowledge(req, verdict, &a);
 	sroce_sq_complete_done(qp);
 	handle_verdict(qp, rx, verdict, &a);

@@ -62,6 +62,15 @@ void sroce_rtx_timer_paced(struct sroce_qp *qp, u32 from)
 	sroce_rtx_paced(&sq->rtx, &sq->req, from, ktime_get_ns());
 }
 
+void sroce_rtx_timer_ahead(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	lockdep_assert_held(&sq->lock);
+	if (!sq->timer.blocked && !sq->req.rnr_wait)
+		sroce_rtx_ahead(&sq->rtx, &sq->req, ktime_get_ns());
+}
+
 void sroce_rtx_timer_probe(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);

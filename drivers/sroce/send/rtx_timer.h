@@ -29,6 +29,14 @@ void sroce_rtx_timer_progress(struct sroce_qp *qp, u32 from);
 void sroce_rtx_timer_paced(struct sroce_qp *qp, u32 from);
 
 /**
+ * sroce_rtx_timer_ahead() - a response behind a missing one has arrived
+ * @qp: connected QP, sq.lock held
+ *
+ * May move the deadline, as core/rtx.c decides; other waits end as before.
+ */
+void sroce_rtx_timer_ahead(struct sroce_qp *qp);
+
+/**
  * sroce_rtx_timer_retry() - go back to a lost packet, or fail the QP
  * @qp: connected QP, sq.lock held; sroce_req_run() must follow
  * @why: counter of a retry; an exceeded retry count has its own counter

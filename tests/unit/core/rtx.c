@@ -399,6 +399,55 @@ TEST(rtx, probe_within_response_counts_rest_as_lost)
 	EQUAL(s.r.repair.losses, 39);
 }
 
+/* A READ of which the second response is missing; the repair is underway at 1 ms. */
+static void start_with_lost_response(void)
+{
+	sender_init(&s, 0);
+	x = (struct sroce_rtx) { .timeout = 67 * MS };
+	post(&s, SROCE_OP_READ, 40 * MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
+	acked(1, 400 * US);
+	EQUAL(x.rtt.smooth, 400 * US);
+	CHECK(sroce_requester_ahead(&s.r, 2));
+	CHECK(sroce_completer_ask(&s.r, false));
+	sroce_rtx_resent(&x, &s.r, MS);
+	sroce_rtx_repaired(&x, &s.r, MS);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, 1, MS);
+	EQUAL(x.deadline, MS + 800 * US);
+}
+
+/* The peer has sent them before it could receive the second request. */
+TEST(rtx, responses_behind_missing_one_delay_next_request)
+{
+	start_with_lost_response();
+	sroce_rtx_ahead(&x, &s.r, MS + 700 * US);
+	EQUAL(x.deadline, MS + 1500 * US);
+	/* The timeout of the QP remains. */
+	sroce_rtx_ahead(&x, &s.r, 67 * MS);
+	EQUAL(x.deadline, x.expires);
+	CHECK(x.expires < 68 * MS);
+}
+
+/* An interval that grew after probes does not become shorter. */
+TEST(rtx, response_behind_missing_one_keeps_later_deadline)
+{
+	start_with_lost_response();
+	x.deadline = 10 * MS;
+	sroce_rtx_ahead(&x, &s.r, 2 * MS);
+	EQUAL(x.deadline, 10 * MS);
+}
+
+/* The interval contains the queue on the way. */
+TEST(rtx, paced_packets_are_requested_again_in_time)
+{
+	start_with_lost_response();
+	s.r.cc.paced = true;
+	sroce_rtx_ahead(&x, &s.r, MS + 700 * US);
+	EQUAL(x.deadline, MS + 800 * US);
+}
+
 /* Another wait has ended.  The deadline was the end of that wait. */
 TEST(rtx, no_sample_behind_outstanding_packets)
 {
