@@ -5,12 +5,22 @@
 #include "cc.h"
 #include "params.h"
 
+/* READs that overlapped beyond the window were too many for the path. */
+static void limit_overlap(struct sroce_cc *cc)
+{
+	if (cc->overlap <= cc->max_window)
+		return;
+	cc->overlap = cc->max_window;
+	cc->too_many = min(cc->too_many + 1, SROCE_MAX_TOO_MANY);
+}
+
 static void reduce_window(struct sroce_cc *cc, u32 flight, u32 part)
 {
 	u32 least = min(SROCE_MIN_WINDOW, cc->max_window);
 
 	flight = clamp(flight, least, cc->window);
 	cc->window = max(flight - (flight + part - 1) / part, least);
+	limit_overlap(cc);
 	cc->acked = 0;
 	cc->since_loss = 0;
 	cc->lone = 0;
@@ -71,6 +81,7 @@ bool sroce_cc_lost(struct sroce_cc *cc, u32 flight, bool reads)
 {
 	u32 least = max(cc->bdp, SROCE_LONE_LOSS_WINDOW);
 
+	limit_overlap(cc);
 	if (reads)
 		cc->overlap = max(min(cc->overlap, flight) / 4, least_overlap(cc));
 	if (!cc->rate && !sroce_cc_reduced(cc)) {
@@ -179,6 +190,33 @@ static void count_acked(u32 *count, u32 packets)
 	*count += min(packets, ~0u - *count);
 }
 
+/*
+ * Packets for @packets acknowledged ones, if one is due for each @step; the rest counts
+ * for the next one.
+ */
+static u32 packets_due(struct sroce_cc *cc, u32 packets, u32 step)
+{
+	u32 due;
+
+	cc->acked += packets;
+	due = cc->acked / step;
+	cc->acked -= due * step;
+	return due;
+}
+
+/*
+ * Busy processors delay requests and responses by milliseconds, however near the peer is.
+ * On a slow link, more READs would only wait longer.
+ */
+static void overlap_beyond_window(struct sroce_cc *cc, u32 packets)
+{
+	if (cc->overlap >= SROCE_NEAR_OVERLAP || cc->distant || cc->slow ||
+	    cc->since_loss < SROCE_RARE_LOSS << 2 * cc->too_many)
+		return;
+	cc->overlap += packets_due(cc, packets, SROCE_WINDOW_ACKS);
+	cc->overlap = min(cc->overlap, SROCE_NEAR_OVERLAP);
+}
+
 void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 {
 	u32 step = min(cc->window, acks_to_grow(cc));
@@ -186,11 +224,11 @@ void sroce_cc_acked(struct sroce_cc *cc, u32 packets)
 
 	count_acked(&cc->since_loss, packets);
 	count_acked(&cc->since_cut, packets);
-	if (!sroce_cc_reduced(cc) && cc->overlap >= cc->max_window)
+	if (!sroce_cc_reduced(cc) && cc->overlap >= cc->max_window) {
+		overlap_beyond_window(cc, packets);
 		return;
-	cc->acked += packets;
-	more = cc->acked / step;
-	cc->acked -= more * step;
+	}
+	more = packets_due(cc, packets, step);
 	cc->window = min(cc->window + more, cc->max_window);
 	if (may_overlap_more(cc))
 		cc->overlap = min(cc->overlap + more, cc->max_window);
@@ -218,6 +256,7 @@ void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 
 	cc->distant = most > SROCE_WINDOW;
 	cc->paced = rtt->least >= SROCE_PACE_LEAST_NS;
+	cc->slow = rtt->smooth > SROCE_SLOW_NS;
 	/* While a packet is repeated alone, the queue drains. */
 	if (flight)
 		cc->unloaded = rtt->last <= rtt->least + rtt->least / SROCE_UNLOADED;

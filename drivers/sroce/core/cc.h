@@ -11,7 +11,7 @@
  *	losses
  * @max_window: limit of @window
  * @overlap: packets of READ responses that may be missing when the next READ
- *	starts; less after losses
+ *	starts; less after losses, and more than @max_window after a long time without
  * @bdp: bandwidth-delay product with the shortest round trip, packets; 0 if it is not
  *	known, or less than one packet
  * @rate: packets that the path carries in 2^30 ns
@@ -21,10 +21,12 @@
  * @since_cut: packets acknowledged since @window became smaller because of congestion,
  *	or since the connection began
  * @lone: losses since @window became smaller because of congestion
+ * @too_many: losses while @overlap exceeded @max_window; at most SROCE_MAX_TOO_MANY
  * @queued: the round trip has grown: a queue on the path is filled
  * @unloaded: the last flight took hardly longer than the shortest round trip: no queue is
  *	filled
  * @distant: the window depends on the distance
+ * @slow: the round trip is longer than busy processors make it
  * @paced: packets are sent at a pace
  * @marked: @window was last reduced because of marks
  */
@@ -38,9 +40,11 @@ struct sroce_cc {
 	u32 since_loss;
 	u32 since_cut;
 	u32 lone;
+	u8 too_many;
 	bool queued;
 	bool unloaded;
 	bool distant;
+	bool slow;
 	bool paced;
 	bool marked;
 };
@@ -49,6 +53,18 @@ struct sroce_cc {
 static inline bool sroce_cc_reduced(const struct sroce_cc *cc)
 {
 	return cc->window != cc->max_window;
+}
+
+/* Does the round trip of READs decide how many packets may be unacknowledged? */
+static inline bool sroce_cc_needs_rtt(const struct sroce_cc *cc)
+{
+	return cc->distant || sroce_cc_reduced(cc) || cc->since_loss >= SROCE_RARE_LOSS / 2;
+}
+
+/* Packets that may be unacknowledged, or missing, when a READ starts. */
+static inline u32 sroce_cc_read_window(const struct sroce_cc *cc)
+{
+	return sroce_cc_reduced(cc) ? cc->window : max(cc->window, cc->overlap);
 }
 
 /*

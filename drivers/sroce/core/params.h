@@ -80,6 +80,21 @@
  * loss is so rare then that the responses it wastes do not matter.  Row "0.1 % lost".
  */
 #define SROCE_RARE_LOSS		8192
+/*
+ * Packets by which READs of a near peer overlap then.  A CPU's backlog holds about as many
+ * (net.core.netdev_max_backlog, 1000).  Row "READ 64 KiB bandwidth" of two guests.
+ */
+#define SROCE_NEAR_OVERLAP	960u
+/*
+ * After a loss, that takes four times as many packets, up to this often.
+ * Unit tests of requester.
+ */
+#define SROCE_MAX_TOO_MANY	4
+/*
+ * ns: if a round trip to a near peer is longer, the link is slow.  A longer queue would
+ * exceed the timeouts of programs.  Row "100 Mbit/s".
+ */
+#define SROCE_SLOW_NS		20000000
 /* Packets by which they overlap if the BDP is smaller.  Row "a queue of ten packets". */
 #define SROCE_LEAST_OVERLAP	8u
 /*

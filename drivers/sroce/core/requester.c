@@ -36,9 +36,11 @@ static s32 count_outstanding(const struct sroce_requester *r,
 }
 
 /* After an RNR NAK one packet is enough to find out if the peer is ready. */
-static s32 send_window(const struct sroce_requester *r)
+static s32 send_window(const struct sroce_requester *r, const struct sroce_wr *wr)
 {
-	return r->rnr_waits ? 1 : r->cc.window;
+	if (r->rnr_waits)
+		return 1;
+	return wr->opcode == SROCE_OP_READ ? sroce_cc_read_window(&r->cc) : r->cc.window;
 }
 
 /* Is the next packet a request for missing READ responses? */
@@ -310,7 +312,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 	if (repair_waits(r))
 		return SROCE_NEXT_WINDOW;
 	if (!in_gap(r) &&
-	    (count_outstanding(r, wr) >= send_window(r) || part_waits(r, wr)))
+	    (count_outstanding(r, wr) >= send_window(r, wr) || part_waits(r, wr)))
 		return SROCE_NEXT_WINDOW;
 	verdict = may_start(r, wr);
 	if (verdict != SROCE_NEXT_PACKET)
@@ -336,7 +338,7 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 u32 sroce_requester_more(const struct sroce_requester *r,
 			 const struct sroce_outgoing *out)
 {
-	s32 room = send_window(r) - count_outstanding(r, out->wr) - 1;
+	s32 room = send_window(r, out->wr) - count_outstanding(r, out->wr) - 1;
 
 	if (sroce_wr_reads(out->wr) || !r->packet ||
 	    r->packet + 2 >= out->wr->packets || room <= 0)

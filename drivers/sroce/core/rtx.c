@@ -43,7 +43,8 @@ static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
 /*
  * No sample includes a retransmission (Karn's algorithm).  Of READs and atomics
  * only the first response counts, and only if nothing else was outstanding.
- * If the window depends on it, the responses to all READs are sampled.
+ * If the window, or the overlap of READs, depends on it, the responses to all READs are
+ * sampled.
  */
 static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
 			 u32 from, bool idle, u64 now)
@@ -51,8 +52,7 @@ static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
 	bool first = r->reads && idle;
 
 	if (from == r->psn || x->sampling || x->resent ||
-	    (r->reads && !idle && !r->cc.distant && !sroce_cc_reduced(&r->cc) &&
-	     !x->upper_bound))
+	    (r->reads && !idle && !sroce_cc_needs_rtt(&r->cc) && !x->upper_bound))
 		return;
 	if (x->rtt.smooth && x->samples_skipped) {
 		x->samples_skipped--;

@@ -411,6 +411,84 @@ TEST(requester, near_peer_keeps_default_window)
 	EQUAL(s.r.cc.max_window, 512);
 }
 
+static void acked_without_loss(struct sroce_cc *cc, u32 packets)
+{
+	while (packets) {
+		u32 n = min(packets, 64u);
+
+		sroce_cc_acked(cc, n);
+		packets -= n;
+	}
+}
+
+/* Busy processors delay the responses of a near peer, too. */
+TEST(requester, reads_overlap_beyond_window_without_losses)
+{
+	struct sroce_rtt rtt = start_at_default_window();
+	struct sroce_cc *cc = &s.r.cc;
+
+	sample_rtt(&rtt, 1, 1000);
+	acked_without_loss(cc, SROCE_RARE_LOSS - 64);
+	EQUAL(sroce_cc_read_window(cc), 512);
+	acked_without_loss(cc, 64);
+	EQUAL(sroce_cc_read_window(cc), 516);
+	EQUAL(cc->window, 512);
+	acked_without_loss(cc, 16 * 1000);
+	EQUAL(sroce_cc_read_window(cc), 960);
+	cc->window = 500;
+	EQUAL(sroce_cc_read_window(cc), 500);
+}
+
+/* The next time they wait for four times as many packets. */
+TEST(requester, loss_ends_overlap_beyond_window)
+{
+	struct sroce_rtt rtt = start_at_default_window();
+	struct sroce_cc *cc = &s.r.cc;
+
+	sample_rtt(&rtt, 1, 1000);
+	acked_without_loss(cc, 2 * SROCE_RARE_LOSS);
+	CHECK(cc->overlap > 512);
+	sroce_cc_lost(cc, cc->window, true);
+	CHECK(cc->overlap <= 512);
+	cc->window = 512;
+	cc->overlap = 512;
+	acked_without_loss(cc, 4 * SROCE_RARE_LOSS - 64);
+	EQUAL(cc->overlap, 512);
+	acked_without_loss(cc, 64);
+	EQUAL(cc->overlap, 516);
+	sroce_cc_marked(cc, 516);
+	EQUAL(cc->overlap, 512);
+}
+
+/* On a slow link they would only wait in its queue. */
+TEST(requester, reads_do_not_overlap_beyond_window_on_slow_link)
+{
+	struct sroce_rtt rtt = start_at_default_window();
+	struct sroce_cc *cc = &s.r.cc;
+	u32 i;
+
+	sample_rtt(&rtt, 1, 1000);
+	for (i = 0; i < 20; i++)
+		CHECK(!sample_rtt(&rtt, 1, 10));
+	CHECK(rtt.smooth > 20 * 1000000);
+	acked_without_loss(cc, 2 * SROCE_RARE_LOSS);
+	EQUAL(cc->overlap, 512);
+}
+
+TEST(requester, posted_reads_fill_read_window)
+{
+	u32 i;
+
+	sender_init(&s, 0);
+	set_window(64);
+	s.r.max_reads = 16;
+	s.r.cc.overlap = 96;
+	for (i = 0; i < 10; i++)
+		post(&s, SROCE_OP_READ, 16 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.reads, 6);
+}
+
 TEST(requester, window_grows_with_distance)
 {
 	struct sroce_rtt rtt = start_at_default_window();
