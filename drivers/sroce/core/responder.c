@@ -225,41 +225,38 @@ bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
 	       (u64)r->done + payload <= SROCE_MAX_MSG && same_srq(r, bth);
 }
 
+/* Bytes that the next packets of the message may have, the last one not counted. */
+static u32 middle_room(const struct sroce_responder *r)
+{
+	switch (r->kind) {
+	case SROCE_KIND_WRITE:
+		return r->permissions & SROCE_MAY_WRITE && r->left ? r->left - 1 : 0;
+	case SROCE_KIND_SEND:
+		return r->rwqe_taken ? SROCE_MAX_MSG - r->done : 0;
+	default:
+		return 0;
+	}
+}
+
 bool sroce_responder_predicts_more(const struct sroce_responder *r,
 				   const struct sroce_pkt *pkt, u32 n)
 {
-	u64 bytes = (u64)n * r->mtu;
-
 	if (pkt->op->pos & (SROCE_FIRST | SROCE_LAST) || pkt->payload != r->mtu ||
 	    r->kind != pkt->op->kind || r->epsn != sroce_psn_add(pkt->psn, 1) ||
 	    (r->transport == SROCE_XRC && pkt->srqn != r->srqn))
 		return false;
-	if (r->kind == SROCE_KIND_WRITE)
-		return bytes < r->left && r->permissions & SROCE_MAY_WRITE;
-	return r->kind == SROCE_KIND_SEND && r->rwqe_taken &&
-	       r->done + bytes <= SROCE_MAX_MSG;
+	return (u64)n * r->mtu <= middle_room(r);
 }
 
 u32 sroce_responder_predicts_alike(const struct sroce_responder *r, const u8 *bth,
 				   u32 payload, u32 most)
 {
 	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
-	u32 room;
 
 	/* In XRC an XRCETH comes between BTH and payload. */
 	if (payload != r->mtu || r->epsn != sroce_psn_add(psn, 1) || r->transport == SROCE_XRC)
 		return 0;
-	switch (r->kind) {
-	case SROCE_KIND_WRITE:
-		room = r->left ? r->left - 1 : 0;
-		break;
-	case SROCE_KIND_SEND:
-		room = SROCE_MAX_MSG - r->done;
-		break;
-	default:
-		return 0;
-	}
-	return min(most, room / payload);
+	return min(most, middle_room(r) / payload);
 }
 
 bool sroce_responder_predicts_write(const struct sroce_responder *r,
