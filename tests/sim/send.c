@@ -273,7 +273,7 @@ static void take_ahead(struct endpoint *ep, u64 now,
 }
 
 /* Is it a response that arrives although an earlier one is missing? */
-static bool is_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
+static bool came_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
 		     const struct sroce_ack_result *a)
 {
 	return verdict == SROCE_RESP_AHEAD ||
@@ -333,7 +333,7 @@ static void take_one(struct endpoint *ep, u64 now,
 	default:
 		break;
 	}
-	if (is_ahead(pkt, verdict, &a) && !ep->req.rnr_wait)
+	if (came_ahead(pkt, verdict, &a) && !ep->req.rnr_wait)
 		sroce_rtx_ahead(&ep->rtx, &ep->req, now);
 	settle(ep, pkt, a.status);
 }

@@ -145,7 +145,7 @@ static void fail_refused(struct sroce_qp *qp)
 }
 
 /* A response that is held or dropped, because an earlier one is missing. */
-static bool is_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
+static bool came_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
 		     const struct sroce_ack_result *a)
 {
 	return verdict == SROCE_RESP_AHEAD ||
@@ -180,7 +180,7 @@ static void take_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 		return;
 	}
 	sroce_count(qp, SROCE_RX_ACKS);
-	if (unlikely(is_ahead(&rx->pkt, verdict, &a)))
+	if (unlikely(came_ahead(&rx->pkt, verdict, &a)))
 		note_ahead(qp);
 	sroce_completer_acknowledge(req, verdict, &a);
 	sroce_sq_complete_done(qp);
