@@ -274,7 +274,7 @@ static void take_ahead(struct endpoint *ep, u64 now,
 
 /* Is it a response that arrives although an earlier one is missing? */
 static bool came_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
-		     const struct sroce_ack_result *a)
+		       const struct sroce_ack_result *a)
 {
 	return verdict == SROCE_RESP_AHEAD ||
 	       (pkt->op->kind != SROCE_KIND_ACK &&

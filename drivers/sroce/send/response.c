@@ -146,7 +146,7 @@ static void fail_refused(struct sroce_qp *qp)
 
 /* A response that is held or dropped, because an earlier one is missing. */
 static bool came_ahead(const struct sroce_pkt *pkt, enum sroce_ack_verdict verdict,
-		     const struct sroce_ack_result *a)
+		       const struct sroce_ack_result *a)
 {
 	return verdict == SROCE_RESP_AHEAD ||
 	       (pkt->op->kind != SROCE_KIND_ACK &&
