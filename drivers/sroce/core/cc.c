@@ -253,6 +253,7 @@ void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 {
 	u32 most = clamp(rtt->least / SROCE_WINDOW_PACKET_NS, SROCE_WINDOW, SROCE_MAX_WINDOW);
 	bool reduced = sroce_cc_reduced(cc);
+	bool was_distant = cc->distant;
 
 	cc->distant = most > SROCE_WINDOW;
 	cc->paced = rtt->least >= SROCE_PACE_LEAST_NS;
@@ -269,4 +270,6 @@ void sroce_cc_rtt(struct sroce_cc *cc, const struct sroce_rtt *rtt, u32 flight)
 		cc->max_window = 2 * cc->bdp;
 	cc->max_window = clamp(cc->max_window, SROCE_WINDOW, most);
 	cc->window = reduced ? min(cc->window, cc->max_window) : cc->max_window;
+	if (was_distant && !cc->distant)
+		cc->overlap = min(cc->overlap, cc->max_window);
 }

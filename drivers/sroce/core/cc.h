@@ -64,7 +64,9 @@ static inline bool sroce_cc_needs_rtt(const struct sroce_cc *cc)
 /* Packets that may be unacknowledged, or missing, when a READ starts. */
 static inline u32 sroce_cc_read_window(const struct sroce_cc *cc)
 {
-	return sroce_cc_reduced(cc) ? cc->window : max(cc->window, cc->overlap);
+	if (cc->distant || sroce_cc_reduced(cc))
+		return cc->window;
+	return max(cc->window, cc->overlap);
 }
 
 /*

@@ -573,8 +573,20 @@ TEST(requester, short_rtt_restores_default_window)
 	sample_rtt(&rtt, 20, 1000);
 	sample_rtt(&rtt, 20, 1000);
 	EQUAL(s.r.cc.window, 2000);
+	s.r.cc.overlap = 2000;
 	CHECK(!sample_rtt(&rtt, 1, 100000));
 	EQUAL(s.r.cc.window, 512);
+	EQUAL(sroce_cc_read_window(&s.r.cc), 512);
+}
+
+/* READs of a distant peer do not exceed a window that has become smaller. */
+TEST(requester, distant_reads_keep_within_window)
+{
+	struct sroce_rtt rtt = start_at_default_window();
+
+	CHECK(sample_rtt(&rtt, 20, 1000));
+	s.r.cc.overlap = 4000;
+	EQUAL(sroce_cc_read_window(&s.r.cc), s.r.cc.window);
 }
 
 TEST(requester, loss_keeps_window_of_one)
