@@ -68,10 +68,10 @@ others "uc, another user" "${nobody[@]}"
 plug release_indefinite
 complete uc
 
-# After a while, datagrams are sent one by one, up to twice the limit. They are small: the memory of each packet is counted.
+# After a while, datagrams are sent one by one or in bursts, up to twice the limit. All of them would be 83 MiB.
 plug block
 drops=$(counter $D1 tx_local_drops)
-start ud 200 200
+start ud 200 400
 dropped() { [ "$(counter $D1 tx_local_drops)" -gt "$drops" ]; }
 ok "ud: packets above the limit are dropped" wait_for 15 dropped
 held=$(backlog)
