@@ -79,7 +79,7 @@ programs: tester
 		[ ! -e $$folder/Makefile ] || $(MAKE) --no-print-directory -s -C $$folder || exit; done
 
 ## uml-module     build/uml/sroce.ko for User Mode Linux with debugging; uml-fast-module for the one without
-uml-module:
+uml-module: $(O)/uml-clock.so
 	+@$(MAKE) --no-print-directory module tester KDIR=$$(tests/vm/build-uml-kernel)/build \
 		MODULE=$(O)/uml/sroce.ko ARCH=um UBSAN_SANITIZE=y
 

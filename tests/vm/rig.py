@@ -495,18 +495,18 @@ class UmlGuest(Guest):
     def __init__(self, kernel, options):
         if options.shell or options.networks or options.nic or options.taps or options.icount or options.distro or options.systemd:
             raise RigError("the uml kernel has no shell, network card, instruction count, other root or systemd here")
-        options.environment = {**options.environment, **self._clock(kernel)}
+        options.environment = {**options.environment, **self._clock()}
         self.cpus = options.cpus if kernel.smp else 1
         super().__init__(kernel, None, None, options)
         self.log = open(self.console, "wb")  # pylint: disable=consider-using-with
         self._write_cpuinfo()
 
     @staticmethod
-    def _clock(kernel):
-        """Reading the clock is an expensive system call, and how long it takes varies with several processors. Programs read the
-        processor's counter instead, as for measurements."""
+    def _clock():
+        """Reading the clock is an expensive system call, and how long it takes varies: perftest then cannot measure the rate of the
+        processor's counter. Programs read that counter instead."""
         library = os.path.join(BUILD, "uml-clock.so")
-        if not (kernel.fast or kernel.smp) or not os.path.exists(library):
+        if not os.path.exists(library):
             return {}
         clock = ctypes.CDLL(library)
         clock.tsc_hz.restype = ctypes.c_double
