@@ -20,6 +20,13 @@ moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
 
 pressed "no obstacle"
 
+# Responses share a burst if none is longer than the one before it.
+packets=$(counter $D2 tx_packets) bursts=$(counter $D2 tx_bursts)
+run_program "no obstacle: " 60 "$PROGRAMS/data" read_list
+packets=$(moved $D2 tx_packets "$packets") bursts=$(moved $D2 tx_bursts "$bursts")
+diag "$packets responses in $bursts bursts"
+ok "responses to several READs share a burst" test "$bursts" -lt $((packets / 2))
+
 # One burst (64 packets) may leave, one may wait, and the next is refused: the sender is told, and pauses. Slow machines exceed
 # this rate, too: the transfer takes a second. A machine that takes half a minute may not have filled the queue. At a much
 # lower rate, packets would wait in the queue nearly as long as the timeout.
@@ -31,6 +38,7 @@ for host in h1 h2; do
 	late=$(counter $D1 local_ack_timeout_err)
 	began=$SECONDS
 	pressed "queue of $host full"
+	run_program "queue of $host full: " 60 "$PROGRAMS/data" read_list
 	took=$((SECONDS - began))
 	full=$(moved $device tx_local_drops "$before")
 	if [ "$full" = 0 ] && [ $took -gt 30 ]; then

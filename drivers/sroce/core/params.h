@@ -81,6 +81,12 @@
  */
 #define SROCE_RARE_LOSS		8192
 /*
+ * Part of their overlap by which READs of a near peer start together.  Requests of a group
+ * share a burst, and so do the ends of their responses.  Row "READ 64 KiB bandwidth" of
+ * two guests.
+ */
+#define SROCE_GROUP_PART	4
+/*
  * Packets by which READs of a near peer overlap then.  A CPU's backlog holds about as many
  * (net.core.netdev_max_backlog, 1000).  Row "READ 64 KiB bandwidth" of two guests.
  */
@@ -246,6 +252,8 @@
  * Row "WRITE 64 KiB".
  */
 #define SROCE_BURST_PACKETS	64
+/* READs and atomics whose responses may share a burst.  Row "READ 64 KiB". */
+#define SROCE_BATCH_READS	16
 /*
  * Bursts of which only the first packet arrived, until the netdev is found to spoil
  * bursts.  Losses sometimes look the same.  Suite segmentation.

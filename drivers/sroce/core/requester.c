@@ -163,6 +163,28 @@ static u32 oldest_psn(const struct sroce_requester *r)
 	       !sroce_requester_finished(r) ? wr->psn : r->una;
 }
 
+/* A READ waits until others can start with it, if enough responses are missing meanwhile. */
+static bool group_waits(const struct sroce_requester *r)
+{
+	return sroce_psn_before(r->una, r->group) && !sroce_psn_before(r->psn, r->group);
+}
+
+/*
+ * A READ was sent.  If the next one has to wait for the overlap, it waits for a part of it.
+ * Losses have not shortened the overlap, and the rest of it hides the round trip.
+ */
+static void note_group(struct sroce_requester *r, const struct sroce_wr *wr)
+{
+	const struct sroce_cc *cc = &r->cc;
+	u32 part = cc->overlap / SROCE_GROUP_PART;
+
+	if (!cc->rate || cc->overlap < cc->max_window || cc->distant || cc->paced ||
+	    cc->bdp > cc->overlap - part || wr->packets > part / 2 ||
+	    sroce_psn_diff(r->psn, r->una) < (s32)cc->overlap)
+		return;
+	r->group = sroce_psn_add(r->psn, part - cc->overlap);
+}
+
 static enum sroce_next may_start(const struct sroce_requester *r,
 				 const struct sroce_wr *wr)
 {
@@ -177,7 +199,7 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 		return SROCE_NEXT_READS;
 	/* A lost response makes the responses to later READs useless. */
 	if (wr->opcode == SROCE_OP_READ && r->reads &&
-	    sroce_psn_diff(r->psn, r->una) >= (s32)r->cc.overlap)
+	    (sroce_psn_diff(r->psn, r->una) >= (s32)r->cc.overlap || group_waits(r)))
 		return SROCE_NEXT_WINDOW;
 	if (sroce_psn_diff(r->psn, oldest_psn(r)) + wr->packets >
 	    SROCE_PSN_WINDOW)
@@ -433,6 +455,8 @@ void sroce_requester_sent(struct sroce_requester *r,
 		r->sent = r->psn;
 	if (!again)
 		r->flight = sroce_psn_diff(r->psn, r->una);
+	if (wr->opcode == SROCE_OP_READ && !again)
+		note_group(r, wr);
 	if (r->packet == wr->packets) {
 		r->in.next++;
 		r->packet = 0;

@@ -74,6 +74,8 @@ struct sroce_repair {
  *	losses they use the window of all requests
  * @flight: unacknowledged packets when the latest new one was sent
  * @reduced_psn: @sent when sroce_requester_congested() last reduced the window
+ * @group: while @una is before it, and @psn is not, no READ starts: the next ones
+ *	leave together
  * @read_packets: sum of the PSNs of the requests that @reads counts
  * @ends: PSNs at which outstanding partial READ requests end, descending
  * @repair: retransmission of missing packets only
@@ -105,6 +107,7 @@ struct sroce_requester {
 	struct sroce_cc cc;
 	u32 flight;
 	u32 reduced_psn;
+	u32 group;
 	u32 read_packets;
 	u32 ends[SROCE_PARTS];
 	struct sroce_repair repair;
@@ -131,6 +134,7 @@ static inline void sroce_requester_begin(struct sroce_requester *r, u32 psn)
 	r->una = psn;
 	r->sent = psn;
 	r->reduced_psn = psn;
+	r->group = psn;
 	r->repair.repeated = psn;
 	r->repair.repeated_ever = psn;
 }

@@ -37,7 +37,7 @@ static void forget_oldest(struct sroce_resp_res *res)
 	if (!is_answered(oldest))
 		res->waiting--;
 	/* The peer has received the whole response at once. */
-	if (oldest->burst && !oldest->again)
+	if (oldest->second != SROCE_MAX_PACKETS && !oldest->again)
 		res->spoiled = 0;
 	if (res->first_pending)
 		res->first_pending--;
@@ -84,7 +84,7 @@ void sroce_resp_res_add(struct sroce_resp_res *res, const struct sroce_pkt *pkt,
 	read->stop = read->length;
 	read->kind = pkt->op->kind;
 	read->again = false;
-	read->burst = false;
+	read->second = SROCE_MAX_PACKETS;
 	read->resp_done = false;
 	read->ignored = 0;
 	res->waiting++;
@@ -119,11 +119,9 @@ static bool same_read(const struct sroce_resource *read,
 static void judge_burst(struct sroce_resp_res *res, const struct sroce_resource *read,
 			u32 at)
 {
-	if (!read->burst || at <= read->from)
-		return;
-	if (at > read->from + 1)
+	if (at > read->second)
 		res->spoiled = 0;
-	else if (res->spoiled < SROCE_USO_SPOILED)
+	else if (at == read->second && res->spoiled < SROCE_USO_SPOILED)
 		res->spoiled++;
 }
 
@@ -148,7 +146,7 @@ static bool repeat_entry(struct sroce_resp_res *res, struct sroce_resource *read
 	read->from = at;
 	read->next = at;
 	read->again = true;
-	read->burst = false;
+	read->second = SROCE_MAX_PACKETS;
 	return true;
 }
 

@@ -37,7 +37,8 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  *	@length only for a duplicate that requests less
  * @kind: SROCE_KIND_READ, ATOMIC, ATOMIC_WRITE or FLUSH
  * @again: the response is to a duplicate
- * @burst: the device segments the first packets of the response
+ * @second: packet that was the second one of a burst which the device segments, and
+ *	which begins with this response or directly before it; SROCE_MAX_PACKETS if none
  * @resp_done: the last packet of the response has been sent at least once
  * @ignored: duplicates that were ignored because the key is revoked
  */
@@ -54,10 +55,10 @@ struct sroce_resource {
 	u32 next;
 	u32 end;
 	u32 stop;
+	u32 second;
 	u8 kind;
 	bool again;
 	bool resp_done;
-	bool burst;
 	u8 ignored;
 };
 

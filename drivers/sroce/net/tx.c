@@ -211,8 +211,8 @@ static void push_udp(struct sk_buff *skb, const struct sroce_av *av)
 
 /*
  * ECN capable packets are sent only on connections, because a CNP names the QP of
- * a connection.  The packets of a burst are all requests, or all responses to one
- * request.
+ * a connection.  The packets of a burst are all requests, or all responses to READs, or
+ * all responses to atomics.
  */
 static u8 ecn_bits(const struct sroce_burst *burst)
 {

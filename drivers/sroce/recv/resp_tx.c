@@ -69,20 +69,94 @@ static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
 		if (!sroce_burst_fits(burst, &pkt))
 			break;
 		err = add_data(qp, burst, read, &pkt, offset, &count);
-		/* Send the packets built so far first. */
-		if (err == -EAGAIN && !sroce_burst_empty(burst))
-			break;
 		/*
 		 * Without a route the whole response counts as lost in the
 		 * network.
 		 */
 		if (err == -ENETUNREACH)
 			count = read->end - read->next;
+		/* Send the packets built so far first. */
 		else if (err)
-			return err;
+			return sroce_burst_empty(burst) ? err : 0;
 		sroce_resp_res_sent(res, read, count);
 	}
 	return 0;
+}
+
+/*
+ * Responses of which a burst has packets.
+ * @reads: oldest first; only of the first one, packets may have been sent before
+ * @count: entries of @reads
+ * @packets: packets of the burst
+ * @uso: the device segments the burst, which has several packets
+ * @first: packet of the first one with which the burst begins
+ * @waiting: &sroce_resp_res.waiting before
+ * @first_pending: &sroce_resp_res.first_pending before
+ */
+struct batch {
+	struct sroce_resource *reads[SROCE_BATCH_READS];
+	u32 count;
+	u32 first;
+	u32 waiting;
+	u32 first_pending;
+	u32 packets;
+	bool uso;
+};
+
+static void begin_batch(struct batch *batch, const struct sroce_resp_res *res,
+			struct sroce_resource *read)
+{
+	batch->reads[0] = read;
+	batch->count = 1;
+	batch->first = read->next;
+	batch->waiting = res->waiting;
+	batch->first_pending = res->first_pending;
+}
+
+/*
+ * May the response to @next follow @read in a burst?  Data of two regions may not: the
+ * reference to the first one would be dropped before the ICRC is computed.  Of READs and
+ * atomics, only responses to READs are ECN capable.
+ */
+static bool may_follow(const struct sroce_resource *read, const struct sroce_resource *next)
+{
+	return next->srqn == read->srqn && next->rkey == read->rkey &&
+	       (next->kind == SROCE_KIND_ATOMIC) == (read->kind == SROCE_KIND_ATOMIC);
+}
+
+/*
+ * The response to the next request follows in the same burst, if it fits.  Short
+ * responses, and the last packets of long ones, would otherwise be bursts of their own.
+ */
+static int fill_batch(struct sroce_qp *qp, struct sroce_burst *burst,
+		      struct batch *batch)
+{
+	struct sroce_resource *read = batch->reads[0], *next;
+	int err;
+
+	for (;;) {
+		err = fill_response(qp, burst, read);
+		if (err || read->next != read->end || sroce_burst_empty(burst) ||
+		    burst->looped || batch->count == SROCE_BATCH_READS)
+			return err;
+		next = sroce_resp_res_pending(&qp->rq.resp.res);
+		if (!next || !may_follow(read, next))
+			return 0;
+		batch->reads[batch->count++] = next;
+		read = next;
+	}
+}
+
+/* As if the burst had not been built. */
+static void undo_batch(struct sroce_resp_res *res, const struct batch *batch)
+{
+	u32 i;
+
+	for (i = 1; i < batch->count; i++)
+		batch->reads[i]->next = batch->reads[i]->from;
+	batch->reads[0]->next = batch->first;
+	res->waiting = batch->waiting;
+	res->first_pending = batch->first_pending;
 }
 
 static void pause_responses(struct sroce_qp *qp)
@@ -138,41 +212,59 @@ static void note_resp_done(struct sroce_qp *qp, struct sroce_resource *read)
 				    false);
 }
 
-/* For sroce_resp_res_spoiled(): does the device segment the first packets? */
-static void note_burst(struct sroce_resource *read, u32 first,
-		       const struct sroce_burst *burst)
+/* For sroce_resp_res_spoiled(): which response has the second packet of the burst? */
+static void note_second(const struct batch *batch)
 {
-	if (first == read->from)
-		read->burst = burst->packets > 1 && burst->uso;
+	struct sroce_resource *read = batch->reads[0];
+
+	if (!batch->uso)
+		return;
+	if (read->next == batch->first + 1)
+		batch->reads[1]->second = batch->reads[1]->from;
+	else if (batch->first == read->from)
+		read->second = read->from + 1;
+}
+
+static void batch_sent(struct sroce_qp *qp, const struct batch *batch)
+{
+	u32 packets = max(batch->packets, 1u);
+	u32 i;
+
+	qp->rq.pauses = 0;
+	qp->rq.budget -= min(budget_units(qp, packets), qp->rq.budget);
+	note_second(batch);
+	for (i = 0; i < batch->count; i++)
+		note_resp_done(qp, batch->reads[i]);
 }
 
 /*
- * Send one burst of the response to one request, so that it can be built again
+ * Send one burst, which begins with the response to @read, so that it can be built again
  * if this host's transmit queue refuses it.  Returns false if the rest has to
  * wait.
  */
-static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
+static bool send_batch(struct sroce_qp *qp, struct sroce_resource *read)
 {
 	struct sroce_resp_res *res = &qp->rq.resp.res;
 	struct sroce_burst burst __uninitialized;
-	u32 first = read->next;
-	u32 waiting = res->waiting;
+	struct batch batch __uninitialized;
 	int err;
 
 	if (!sroce_tx_room(qp, SROCE_TODO_RESPOND))
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	begin_batch(&batch, res, read);
 	err = -EFAULT;
 	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, read->srqn)) {
 		/* The region of a READ that has just been accepted. */
 		sroce_mr_cache_move(&burst.cache, &qp->rq.cache);
-		err = fill_response(qp, &burst, read);
+		err = fill_batch(qp, &burst, &batch);
 	}
 	if (err == -EAGAIN)
 		err = page_in_response(qp, read);
+	batch.packets = burst.packets;
+	batch.uso = burst.packets > 1 && burst.uso;
 	switch (err) {
 	case 0:
-		note_burst(read, first, &burst);
 		err = sroce_burst_send(&burst);
 		break;
 	case -EAGAIN:
@@ -181,21 +273,18 @@ static bool send_resource(struct sroce_qp *qp, struct sroce_resource *read)
 	case -EFAULT:
 	case -EMSGSIZE:
 		sroce_burst_drop(&burst);
-		refuse_resource(qp, read, first);
+		refuse_resource(qp, read, batch.first);
 		return true;
 	default:
 		sroce_burst_drop(&burst);
 	}
 	if (err && qp->rq.pauses < SROCE_MAX_PAUSES) {
 		qp->rq.pauses++;
-		read->next = first;
-		res->waiting = waiting;
+		undo_batch(res, &batch);
 		pause_responses(qp);
 		return false;
 	}
-	qp->rq.pauses = 0;
-	qp->rq.budget -= min(budget_units(qp, read->next - first), qp->rq.budget);
-	note_resp_done(qp, read);
+	batch_sent(qp, &batch);
 	return true;
 }
 
@@ -304,7 +393,7 @@ void sroce_resp_send(struct sroce_qp *qp)
 			sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 			return;
 		}
-		if (!send_resource(qp, read)) {
+		if (!send_batch(qp, read)) {
 			acknowledge_before(qp, read);
 			return;
 		}

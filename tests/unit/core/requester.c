@@ -489,6 +489,69 @@ TEST(requester, posted_reads_fill_read_window)
 	EQUAL(s.r.reads, 6);
 }
 
+static void start_at_known_path(void)
+{
+	start_at_default_window();
+	s.r.max_reads = 16;
+	s.r.cc.rate = 1;
+}
+
+/* Post @n READs, of which @started fill the window. */
+static void post_reads(u32 n, u32 packets, u32 started)
+{
+	while (n--)
+		post(&s, SROCE_OP_READ, packets * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.reads, started);
+}
+
+/* Their requests share a burst, and so do the ends of their responses. */
+TEST(requester, reads_of_near_peer_start_in_groups)
+{
+	start_at_known_path();
+	post_reads(12, 64, 8);
+	EQUAL(acknowledge(&s, 64), 1);
+	expect_next(SROCE_NEXT_WINDOW);
+	acknowledge(&s, 127);
+	expect_next(SROCE_NEXT_WINDOW);
+	EQUAL(acknowledge(&s, 128), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.reads, 8);
+}
+
+/* The overlap would be too short in between. */
+TEST(requester, long_reads_large_bdps_and_losses_need_no_groups)
+{
+	start_at_known_path();
+	post_reads(9, 65, 8);
+	EQUAL(acknowledge(&s, 65), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+
+	start_at_known_path();
+	s.r.cc.bdp = 400;
+	post_reads(9, 64, 8);
+	EQUAL(acknowledge(&s, 64), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+
+	start_at_known_path();
+	s.r.cc.overlap = 500;
+	post_reads(10, 60, 9);
+	EQUAL(acknowledge(&s, 60), 1);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+}
+
+/* While requests are repeated, those behind them do not wait for others. */
+TEST(requester, group_of_reads_does_not_delay_repair)
+{
+	start_at_known_path();
+	post_reads(12, 64, 8);
+	acknowledge(&s, 10);
+	sroce_requester_rewind(&s.r);
+	EQUAL(send_all(&s), SROCE_NEXT_WINDOW);
+	EQUAL(s.r.sent, 512);
+	EQUAL(s.r.psn, 512);
+}
+
 TEST(requester, window_grows_with_distance)
 {
 	struct sroce_rtt rtt = start_at_default_window();

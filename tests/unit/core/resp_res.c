@@ -323,7 +323,8 @@ static void drain_in_bursts(void)
 	struct sroce_resource *read;
 
 	while ((read = sroce_resp_res_pending(&res))) {
-		read->burst = read->end - read->next > 1;
+		if (read->end - read->next > 1)
+			read->second = read->next + 1;
 		sroce_resp_res_sent(&res, read, read->end - read->next);
 	}
 }
@@ -396,6 +397,24 @@ TEST(resp_res, good_burst_resets_count)
 		add(read_request(16 * i + 8, 0x4000, 2 * MTU), 0, 1);
 		drain_in_bursts();
 	}
+}
+
+/* A burst has responses to two READs of one packet, and only the first one arrives. */
+TEST(resp_res, spoiled_bursts_of_several_responses_are_detected)
+{
+	u32 i;
+
+	setup(2);
+	for (i = 0; i < SROCE_USO_SPOILED; i++) {
+		CHECK(!sroce_resp_res_spoiled(&res));
+		add(read_request(2 * i, 0, MTU), 0, 1);
+		add(read_request(2 * i + 1, 0x4000, MTU), 0, 2);
+		drain();
+		reads[(res.first + 1) % 2].second = 0;
+		CHECK(repeat(read_request(2 * i + 1, 0x4000, MTU)));
+		drain();
+	}
+	CHECK(sroce_resp_res_spoiled(&res));
 }
 
 /* Packets that were sent one by one do not tell anything. */

@@ -122,6 +122,47 @@ static void late_receives(const void *arg)
 	pair_down(&pair);
 }
 
+/* Short READs and long ones, in one list: several responses may be in a burst. */
+static void read_list(const void *arg)
+{
+	static const uint32_t lengths[] = { 64, 64, 64, 64, 3000, 1024, 1024, 8 };
+	const struct options options = { .size = SIZE };
+	struct ibv_send_wr wrs[REQUESTS] = {}, *bad;
+	struct ibv_sge to[REQUESTS];
+	struct ibv_mr *other;
+	struct pair pair;
+	int i, round;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	other = ibv_reg_mr(pair.b.mr->pd, pair.b.buf, SIZE, IBV_ACCESS_REMOTE_READ);
+	REQUIRE(other);
+	for (i = 0; i < REQUESTS; i++) {
+		uint32_t length = lengths[i % ARRAY_SIZE(lengths)];
+
+		to[i] = piece(&pair.a, place(i), length);
+		wrs[i] = (struct ibv_send_wr) {
+			.wr_id = i, .sg_list = &to[i], .num_sge = 1,
+			.opcode = IBV_WR_RDMA_READ, .send_flags = IBV_SEND_SIGNALED,
+			.wr.rdma.remote_addr = (uintptr_t)pair.b.buf + place(i),
+			.wr.rdma.rkey = i < REQUESTS / 2 ? pair.b.mr->rkey : other->rkey,
+			.next = i < REQUESTS - 1 ? &wrs[i + 1] : NULL,
+		};
+	}
+	for (round = 0; round < ROUNDS; round++) {
+		fill(pair.b.buf, SIZE, round);
+		CHECK_CALL(ibv_post_send(pair.a.qp, wrs, &bad), 0);
+		for (i = 0; i < REQUESTS; i++)
+			EXPECT(pair.a.scq, pair.a.qp, .wr_id = i, .length = to[i].length,
+			       .opcode = IBV_WC_RDMA_READ);
+		for (i = 0; i < REQUESTS; i++)
+			CHECK(!memcmp(pair.a.buf + place(i), pair.b.buf + place(i),
+				      to[i].length));
+	}
+	CHECK_CALL(ibv_dereg_mr(other), 0);
+	pair_down(&pair);
+}
+
 static const enum ibv_wr_opcode read_op = IBV_WR_RDMA_READ;
 static const enum ibv_wr_opcode write_op = IBV_WR_RDMA_WRITE;
 
@@ -138,6 +179,18 @@ COMMAND(heavy_load)
 {
 	fabric_open();
 	run_tests(tests, ARRAY_SIZE(tests));
+	return tests_done();
+}
+
+static const struct test read_list_tests[] = {
+	{ "16 READs of a list, eight times", read_list, NULL },
+};
+
+/* For tests/suites/congestion.sh */
+COMMAND(read_list)
+{
+	fabric_open();
+	run_tests(read_list_tests, ARRAY_SIZE(read_list_tests));
 	return tests_done();
 }
 

@@ -242,8 +242,8 @@ def read_refused(b):
 def too_many(b):
     rc, answers = b.rc(), []
     with b.full_queue():
-        # Until the queue is full, then as many more as may wait, and one more
-        while rc.state == "RTS" and rc.psn - rc.first_psn & 0xFFFFFF < 10 * TX_LIMIT:
+        # Until the queue is full, then as many more as may wait, and one more; 16 responses may share a burst
+        while rc.state == "RTS" and rc.psn - rc.first_psn & 0xFFFFFF < 20 * TX_LIMIT:
             b.send_next(rc, "RC_READ_REQUEST", dma_len=1000)
     b.state(rc, "ERR")
     while not answers or answers[-1].name != "RC_ACKNOWLEDGE":
