@@ -1,9 +1,8 @@
 #!/bin/bash
 # Kernel users of RDMA, in the initial namespace. Each is a file in tests/programs/ulps, which is sourced here and compares the
-# data. PROGRAMS="iser rds" runs only these. By default the stock kernel runs those that the project's own kernels do not have,
-# and these run the others.
+# data. PROGRAMS="iser" runs only this one. The project's own kernels do not have them.
 # timeout: 400
-# lanes: vm debug
+# lanes: vm
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"
 
@@ -50,9 +49,8 @@ compare_disk() {
 	ok "$1: unaligned reads get the same bytes" cmp <(tail -c +61441 "$WORK/disk") "$WORK/back"
 }
 
-if [ "$SROCE_KERNEL" = stock ]; then DEFAULT="iser srp"; else DEFAULT="rds"; fi
 ulp_hosts_up || { fail "two devices"; exit 1; }
-for program in ${PROGRAMS:-$DEFAULT}; do
+for program in ${PROGRAMS:-iser srp}; do
 	# shellcheck disable=SC1090
 	. "$HERE/${program%.sh}.sh"
 	for device in $D1 $D2; do is "${program%.sh}: no errors counted by $device" "$(error_counters $device)" ""; done

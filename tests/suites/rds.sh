@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+# RDS, reliable datagrams of the kernel: messages, WRITEs and READs. Debian's kernels do not have it, and Debian has no rds-tools.
+# timeout: 200
+# lanes: debug
+# A boot of its own: RDS and rdma_cm take locks in a circle, and lockdep turns itself off after reporting that.
+# guest: --mem 2G
+# dmesg-allow: possible circular locking
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/ulp.sh"
+
+ulp_hosts_up || { fail "two devices"; exit 1; }
+loaded rds rds_rdma || exit 0
+received=$(counter $D2 rx_bytes)
+ok "messages, WRITE and READ" limited 60 python3 "$(dirname "$0")/../programs/ulps/rds.py" $IP1 $IP2
+ok "over the wire" test $(($(counter $D2 rx_bytes) - received)) -gt 4194304
+ok "the module can be unloaded" modprobe -r rds_rdma rds
+for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
