@@ -81,12 +81,6 @@
  */
 #define SROCE_RARE_LOSS		8192
 /*
- * Part of their overlap by which READs of a near peer start together.  Requests of a group
- * share a burst, and so do the ends of their responses.  Row "READ 64 KiB bandwidth" of
- * two guests.
- */
-#define SROCE_GROUP_PART	4
-/*
  * Packets by which READs of a near peer overlap then.  A CPU's backlog holds about as many
  * (net.core.netdev_max_backlog, 1000).  Row "READ 64 KiB bandwidth" of two guests.
  */
@@ -101,6 +95,12 @@
  * exceed the timeouts of programs.  Row "100 Mbit/s".
  */
 #define SROCE_SLOW_NS		20000000
+/*
+ * Part of the overlap by which READs of a near peer start together.  Requests of a group
+ * share a burst, and so do the ends of their responses.  Row "READ 64 KiB bandwidth" of
+ * two guests.
+ */
+#define SROCE_GROUP_PART	4
 /* Packets by which they overlap if the BDP is smaller.  Row "a queue of ten packets". */
 #define SROCE_LEAST_OVERLAP	8u
 /*

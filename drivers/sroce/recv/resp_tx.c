@@ -87,11 +87,11 @@ static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
  * Responses of which a burst has packets.
  * @reads: oldest first; only of the first one, packets may have been sent before
  * @count: entries of @reads
- * @packets: packets of the burst
- * @uso: the device segments the burst, which has several packets
  * @first: packet of the first one with which the burst begins
  * @waiting: &sroce_resp_res.waiting before
  * @first_pending: &sroce_resp_res.first_pending before
+ * @packets: packets of the burst
+ * @uso: the device segments the burst, which has several packets
  */
 struct batch {
 	struct sroce_resource *reads[SROCE_BATCH_READS];
