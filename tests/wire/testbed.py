@@ -234,18 +234,6 @@ class Testbed:
                 return packet
 
     @contextlib.contextmanager
-    def full_queue(self):
-        """The device's packets stay in the queue of its netdev, apart from a kilobyte a second, until the end of the block."""
-        rest = ("burst", "1600", "limit", "1000000")
-        self.tc("replace", "tbf", "rate", "8kbit", *rest)
-        try:
-            yield
-            self.tc("change", "tbf", "rate", "100mbit", *rest)
-            time.sleep(2)  # the change comes with the timer of the packet before
-        finally:
-            self.tc("delete")
-
-    @contextlib.contextmanager
     def plugged_queue(self):
         """The device's packets stay in the queue of its netdev until the end of the block; bursts are not segmented there."""
         self.tc("replace", "plug", "limit", "1000000")

@@ -241,11 +241,12 @@ def read_refused(b):
 @case("more READs than max_dest_rd_atomic at once are refused")
 def too_many(b):
     rc, answers = b.rc(), []
-    with b.full_queue():
-        # Until the queue is full, then as many more as may wait, and one more; 16 responses may share a burst
-        while rc.state == "RTS" and rc.psn - rc.first_psn & 0xFFFFFF < 20 * TX_LIMIT:
+    # Until the queue is full, then as many more as may wait, and one more; READs that wait share a burst
+    most = READS * TX_LIMIT + READS + 1
+    with b.plugged_queue():
+        while rc.state == "RTS" and rc.psn - rc.first_psn & 0xFFFFFF < most:
             b.send_next(rc, "RC_READ_REQUEST", dma_len=1000)
-    b.state(rc, "ERR")
+        b.wait_for("the QP fails", lambda: rc.state == "ERR")
     while not answers or answers[-1].name != "RC_ACKNOWLEDGE":
         answers.append(b.wait_outgoing(None))
     nak = answers.pop()
