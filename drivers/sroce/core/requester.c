@@ -23,14 +23,16 @@ static s32 responses_received(const struct sroce_requester *r)
  * Packets that count against the window.  For a READ these are requests and
  * responses: without a limit, the responses to max_rd_atomic READs would crowd
  * out requests.  For requests other than READs, responses count only after losses.
- * @read_packets includes responses that were received; these lie before @una.
+ * @read_packets includes responses that were received; these lie before @una.  After a
+ * rewind it includes READs that lie ahead of @psn, so that all packets between count.
  */
 static s32 count_outstanding(const struct sroce_requester *r,
 			     const struct sroce_wr *wr)
 {
 	s32 flight = sroce_psn_diff(r->psn, r->una);
 
-	if (!r->reads || sroce_cc_reduced(&r->cc) || wr->opcode == SROCE_OP_READ)
+	if (!r->reads || r->psn != r->sent || sroce_cc_reduced(&r->cc) ||
+	    wr->opcode == SROCE_OP_READ)
 		return flight;
 	return flight + responses_received(r) - (s32)r->read_packets;
 }
@@ -83,9 +85,12 @@ static u32 read_limit(const struct sroce_requester *r,
  */
 static u32 large_part(const struct sroce_requester *r)
 {
+	/* Of a READ that has started, max_rd_atomic may become 0; see is_forbidden(). */
+	u32 parts = clamp((u32)r->max_reads, 1u, (u32)SROCE_PARTS);
+
 	if (!r->cc.distant)
 		return SROCE_READ_WINDOWS * r->cc.max_window;
-	return max(r->cc.max_window / min_t(u32, r->max_reads, SROCE_PARTS), SROCE_WINDOW);
+	return max(r->cc.max_window / parts, SROCE_WINDOW);
 }
 
 /*
@@ -533,8 +538,10 @@ static void advance_repair(struct sroce_requester *r)
 	if (sroce_psn_before(p->repeated_ever, r->una))
 		p->repeated_ever = r->una;
 	sroce_gaps_acknowledge(&p->gaps, r->una);
-	if (p->probed && p->repeated == r->una) {
+	/* The response to a probe alone: the packets behind it are lost, if there are any. */
+	if (p->probed && p->repeated == r->una && r->una != r->sent) {
 		sroce_requester_lost(r, sroce_psn_diff(r->sent, r->una));
+		p->active = false;
 		seek_psn(r, r->una);
 	}
 	p->probed = false;

@@ -276,7 +276,7 @@ static bool response_broke_off(const struct sroce_requester *r)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
 
-	return wr->started && sroce_psn_before(wr->psn, r->una);
+	return wr->started && sroce_wr_reads(wr) && sroce_psn_before(wr->psn, r->una);
 }
 
 /* @since: begin of the silence.  @probed: it is open if the last probe was needed. */

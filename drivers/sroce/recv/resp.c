@@ -443,12 +443,30 @@ static void reject_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 }
 
+/* Returns false if the QP fails. */
+static bool send_pending(struct sroce_qp *qp)
+{
+	sroce_resp_send(qp);
+	if (sroce_rq_active(qp))
+		return true;
+	sroce_count(qp, SROCE_RX_BAD_STATE);
+	return false;
+}
+
 static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
+	struct sroce_responder *r = &qp->rq.resp;
 	enum sroce_request_verdict verdict;
 	struct sroce_request req;
 
-	verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
+	/*
+	 * A peer may request two parts of one READ again in one burst.  The second duplicate
+	 * takes the place of the first one in the resource.
+	 */
+	if (unlikely(r->res.waiting && sroce_psn_before(rx->pkt.psn, r->epsn)) &&
+	    !send_pending(qp))
+		return;
+	verdict = sroce_responder_check(r, &rx->pkt, &req);
 	if (unlikely(verdict == SROCE_REFUSE &&
 		     req.reason == SROCE_TOO_MANY_READS)) {
 		/*
@@ -456,12 +474,9 @@ static void handle_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 		 * each request being answered before the next one arrives, and
 		 * rxe does not count its FLUSHes.
 		 */
-		sroce_resp_send(qp);
-		if (!sroce_rq_active(qp)) {
-			sroce_count(qp, SROCE_RX_BAD_STATE);
+		if (!send_pending(qp))
 			return;
-		}
-		verdict = sroce_responder_check(&qp->rq.resp, &rx->pkt, &req);
+		verdict = sroce_responder_check(r, &rx->pkt, &req);
 	}
 	if (likely(verdict == SROCE_EXECUTE))
 		execute_request(qp, rx, &req);

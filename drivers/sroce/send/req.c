@@ -382,6 +382,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	u32 budget = SROCE_SEND_BUDGET;
 	u32 locals = SROCE_LOCAL_BUDGET;
 	u32 first = req->psn;
+	bool repeated = false;
 
 	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
 	for (;;) {
@@ -413,9 +414,13 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
 		repeat_oldest(qp, &burst, next);
 		qp->sq.rtx.probe = false;
+		repeated = true;
 	}
-	if (!flush_burst(qp, &burst, first, false))
+	if (!flush_burst(qp, &burst, first, false)) {
+		/* Of a repeated packet, the requester does not know that it was refused. */
+		qp->sq.rtx.probe = repeated;
 		next = SROCE_NEXT_WINDOW;
+	}
 	return next;
 }
 

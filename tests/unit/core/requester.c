@@ -903,6 +903,34 @@ TEST(requester, read_fails_when_max_rd_atomic_becomes_zero)
 	      SROCE_LOC_QP_OP_ERR);
 }
 
+/* The QP is in SQD; a READ that has started goes on. */
+TEST(requester, distant_read_is_repeated_when_max_rd_atomic_becomes_zero)
+{
+	sender_init(&s, 0);
+	s.r.cc.distant = true;
+	post(&s, SROCE_OP_READ, 2 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	s.r.drain = true;
+	s.r.max_reads = 0;
+	sroce_requester_rewind(&s.r);
+	SEND(&s, SROCE_READ_REQUEST, 0);
+}
+
+TEST(requester, read_ahead_of_rewind_does_not_open_window)
+{
+	u32 i;
+
+	sender_init(&s, 0);
+	for (i = 0; i < 4; i++)
+		post(&s, SROCE_OP_SEND, 1);
+	post(&s, SROCE_OP_READ, 10 * MTU);
+	EQUAL(send_all(&s), SROCE_NEXT_NOTHING);
+	CHECK(sroce_completer_rnr(&s.r));
+	s.r.rnr_wait = false;
+	SEND(&s, SROCE_SEND_ONLY, 0);
+	expect_next(SROCE_NEXT_WINDOW);
+}
+
 TEST(requester, fence_waits_for_reads_and_atomics_only)
 {
 	sender_init(&s, 0);

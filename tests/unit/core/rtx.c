@@ -82,6 +82,16 @@ TEST(rtx, ack_of_probe_alone_resends_later_packets)
 	EQUAL(s.r.psn, 5);
 }
 
+TEST(rtx, late_ack_of_lone_packet_keeps_window)
+{
+	start(1, 67 * MS, 0);
+	sroce_cc_init(&s.r.cc, 512);
+	sroce_rtx_probe(&x, &s.r, 20 * MS);
+	acked(1, 21 * MS);
+	EQUAL(s.r.cc.window, 512);
+	EQUAL(s.r.repair.losses, 0);
+}
+
 /*
  * Send a message, and a probe at the deadline.  The response arrives @late after the
  * message was sent.  With @echo the probe has a response, too.
@@ -397,6 +407,19 @@ TEST(rtx, probe_within_response_counts_rest_as_lost)
 	sroce_requester_acknowledge(&s.r, 1);
 	sroce_rtx_probe(&x, &s.r, 20 * MS);
 	EQUAL(s.r.repair.losses, 39);
+}
+
+TEST(rtx, probe_within_write_is_no_loss_of_later_read)
+{
+	sender_init(&s, 0);
+	x = (struct sroce_rtx) { .timeout = 67 * MS };
+	post(&s, SROCE_OP_WRITE, 4 * MTU);
+	post(&s, SROCE_OP_READ, 40 * MTU);
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
+	sroce_requester_acknowledge(&s.r, 2);
+	sroce_rtx_probe(&x, &s.r, 20 * MS);
+	EQUAL(s.r.repair.losses, 0);
 }
 
 /* A READ of which the second response is missing; the repair is underway at 1 ms. */

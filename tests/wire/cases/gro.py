@@ -174,3 +174,20 @@ def reads_in_a_row(b):
     expect("answers", [packet.name for packet in found], ["RC_READ_RESPONSE_ONLY"] * len(bodies))
     expect("data", {bytes(packet.payload) for packet in found}, {data})
     b.works(rc)
+
+
+@case("GRO: two parts of a READ that are requested again together both arrive")
+def parts(b):
+    rc, data = b.rc(), os.urandom(4 * MTU)
+    rc.memory.write(data)
+    b.send(rc, "RC_READ_REQUEST", dma_len=4 * MTU)
+    b.answers()
+    first, addresses = rc.psn, (ipaddress.ip_address(b.ours), ipaddress.ip_address(b.theirs))
+    b.advance(rc, 4)
+    bodies = [b.body(rc, "RC_READ_REQUEST", va=rc.memory.va + at * MTU, dma_len=MTU, psn=first + at) for at in (0, 2)]
+    for i, body in enumerate(bodies):
+        b.peer.send(roce.datagram(*addresses, body, ident=i))
+    found = b.answers()
+    expect("PSNs", [p.psn for p in found], [first & 0xFFFFFF, first + 2 & 0xFFFFFF])
+    expect("data", [p.payload for p in found], [data[:MTU], data[2 * MTU:3 * MTU]])
+    b.works(rc)
