@@ -366,8 +366,11 @@ static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
 	sroce_lock_long(&qp->rq.lock);
 	err = ibv_cmd_modify_qp(&qp->vqp.qp, attr, attr_mask,
 				&cmd, sizeof(cmd));
-	if (!err)
+	/* A thread that waits for one of the locks must not post. */
+	if (!err) {
+		sroce_store(&qp->state, IBV_QPS_RESET);
 		reset_rings(qp);
+	}
 	sroce_unlock_long(&qp->rq.lock);
 	sroce_unlock_long(&qp->sq.lock);
 	if (!err)

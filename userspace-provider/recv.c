@@ -48,8 +48,9 @@ static int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
 	return 0;
 }
 
-static int rq_post(struct sroce_rq *rq, struct ibv_recv_wr *wr,
-		   struct ibv_recv_wr **bad_wr)
+/* @state: of the QP; NULL for an SRQ.  It becomes RESET under the lock. */
+static int rq_post(struct sroce_rq *rq, const enum ibv_qp_state *state,
+		   struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
 {
 	int kick = 0;
 	uint32_t tail;
@@ -58,7 +59,10 @@ static int rq_post(struct sroce_rq *rq, struct ibv_recv_wr *wr,
 
 	locked = sroce_lock(&rq->lock);
 	tail = rq->tail;
-	err = post_list(rq, &wr, &tail);
+	if (unlikely(state && sroce_load(state) == IBV_QPS_RESET))
+		err = EINVAL;
+	else
+		err = post_list(rq, &wr, &tail);
 	if (tail != rq->tail) {
 		rq->tail = tail;
 		kick = sroce_ring_recv(rq->slot, tail);
@@ -77,16 +81,15 @@ int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 {
 	struct sroce_qp *sqp = to_sroce_qp(qp);
 
-	if (unlikely(sroce_load(&sqp->state) == IBV_QPS_RESET ||
-		     qp->srq)) {
+	if (unlikely(qp->srq)) {
 		*bad_wr = wr;
 		return EINVAL;
 	}
-	return rq_post(&sqp->rq, wr, bad_wr);
+	return rq_post(&sqp->rq, &sqp->state, wr, bad_wr);
 }
 
 int sroce_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	return rq_post(&to_sroce_srq(srq)->rq, wr, bad_wr);
+	return rq_post(&to_sroce_srq(srq)->rq, NULL, wr, bad_wr);
 }

@@ -319,6 +319,8 @@ static int modify_qp(struct ib_uverbs_ioctl_hdr *hdr)
 	slot = queues[cmd.qp_handle].slot;
 	if (cmd.attr_mask & IBV_QP_STATE && cmd.qp_state == IBV_QPS_RESET) {
 		fake.tail_at_reset = slot->sq_tail;
+		if (fake.at_reset)
+			fake.at_reset();
 		slot->sq_head = 0;
 		slot->rq_head = 0;
 		slot->kick = 0;

@@ -38,6 +38,7 @@ struct fake_queue {
  * @privileged: the program has privileges that its caller does not have
  * @cq_flags: of the CQ created last
  * @tail_at_reset: sq_tail of the QP when RESET was requested
+ * @at_reset: called when RESET is requested; NULL: nothing
  */
 struct fake_kernel {
 	unsigned int kicks;
@@ -56,6 +57,7 @@ struct fake_kernel {
 	bool privileged;
 	uint32_t cq_flags;
 	uint32_t tail_at_reset;
+	void (*at_reset)(void);
 };
 
 extern struct fake_kernel fake;

@@ -2,6 +2,8 @@
 /*
  * Receives, of a QP and of an SRQ.
  */
+#include <pthread.h>
+#include <unistd.h>
 #include "fixture.h"
 
 static struct ibv_sge list[4] = {
@@ -95,6 +97,37 @@ static void srq_receives(struct fixture *fx)
 	ok(!ibv_destroy_srq(srq), "destroy SRQ");
 }
 
+static struct ibv_qp *reset_qp;
+static pthread_t poster;
+
+static void *post_one(void *qp)
+{
+	unsigned int posted;
+
+	return (void *)(intptr_t)post(qp, NULL, 1, 1, &posted);
+}
+
+/* Time for the thread to reach the lock; without it, it finds the QP in RESET. */
+static void post_meanwhile(void)
+{
+	pthread_create(&poster, NULL, post_one, reset_qp);
+	usleep(50000);
+}
+
+static void reset_while_posting(struct ibv_qp *qp)
+{
+	struct sroce_qp_slot *slot = fake_queue(qp->handle)->slot;
+	void *err;
+
+	reset_qp = qp;
+	fake.at_reset = post_meanwhile;
+	set_state(qp, IBV_QPS_RESET);
+	fake.at_reset = NULL;
+	pthread_join(poster, &err);
+	ok((intptr_t)err == EINVAL && !slot->rq_tail,
+	   "a receive that is posted during the change to RESET is refused");
+}
+
 GROUP(recv)
 {
 	struct fixture fx;
@@ -109,6 +142,7 @@ GROUP(recv)
 	ok(post(qp, NULL, 1, 1, &posted) == EINVAL, "a QP in RESET refuses receives");
 	set_state(qp, IBV_QPS_INIT);
 	ok(!post(qp, NULL, 4, 1, &posted), "a QP in INIT accepts receives");
+	reset_while_posting(qp);
 	ibv_destroy_qp(qp);
 	srq_receives(&fx);
 	fixture_close(&fx);
