@@ -134,6 +134,59 @@ fi
 # namespace, and the queue pair of a program elsewhere still has one when it ends. The kernel frees one namespace with the next.
 vlan5() { on "$1" ip -6 addr add "fd05::$2/64" dev vlan5 nodad && on "$1" ip link set vlan5 up; }
 no_gid() { ! find_gid "$1" "$(gid_text "$2")"; }
+# gid_on DEVICE ADDRESS NETDEV: number of the GID that the netdev has; others may have the same address
+gid_on() {
+	local dir=/sys/class/infiniband/$1/ports/1 n
+	for n in $(grep -lsx "$(gid_text "$2")" "$dir"/gids/* | sed 's,.*/,,'); do
+		[ "$(cat "$dir/gid_attrs/ndevs/$n" 2>/dev/null)" = "$3" ] && [ "$(cat "$dir/gid_attrs/types/$n")" = "RoCE v2" ] &&
+			echo "$n" && return
+	done
+	return 1
+}
+second_gids() { ours=$(gid_on $D1 fd05::1 vlan6) && theirs=$(gid_on $D2 fd05::2 vlan6); }
+# again: vlan6 of both hosts loses its address, which comes back
+again() {
+	ip netns exec "$1" ip -6 addr del "fd05::$2/64" dev vlan6 && ip netns exec "$1" ip -6 addr add "fd05::$2/64" dev vlan6 nodad
+}
+# Namespaces that know nothing of each other choose the same addresses: vlan5 on both hosts, and vlan6 in other namespaces.
+equal_addresses() {
+	local host n=0
+	for host in h1 h2; do
+		n=$((n + 1))
+		ip netns add "under_$host"
+		for vlan in 5 6; do on $host ip link add link eth0 name vlan$vlan type vlan id $vlan; done
+		vlan5 $host $n
+		on $host ip link set vlan6 netns "under_$host"
+		ip netns exec "under_$host" ip -6 addr add "fd05::$n/64" dev vlan6 nodad
+		ip netns exec "under_$host" ip link set vlan6 up
+	done
+	ok "equal addresses in two namespaces: the second pair reaches each other" \
+		wait_for 10 ip netns exec under_h2 ping -6 -c 1 -W 1 fd05::1
+	ok "equal addresses in two namespaces: both are GIDs" wait_for 10 second_gids
+	export ours theirs
+	pair_run "equal addresses in two namespaces: datagrams of the second one" \
+		'ibv_ud_pingpong -d $D2 -g $theirs -n 20 -e -p $PORT' 'ibv_ud_pingpong -d $D1 -g $ours -n 20 -e -p $PORT $IP2'
+	ok "equal addresses in two namespaces: traffic" endless \
+		'ib_write_bw -F -d $D2 -x $theirs -n 100000000 -s 4096 -u 18 -p $PORT' \
+		'ib_write_bw -F -d $D1 -x $ours -n 100000000 -s 4096 -u 18 -p $PORT $IP2'
+	ok "equal addresses in two namespaces: an address goes and comes back" again under_h1 1
+	ok "equal addresses in two namespaces: the connection goes on" goes_on
+	kill -KILL $SERVER $CLIENT 2>/dev/null
+	wait $SERVER $CLIENT 2>/dev/null
+	for host in h1 h2; do
+		ip netns delete "under_$host"
+		on $host ip link delete vlan5
+	done
+}
+# goes_on: packets still arrive a second later
+goes_on() {
+	local before
+	sleep 1
+	kill -0 $SERVER $CLIENT || return
+	before=$(counter $D1 rx_packets)
+	sleep 1
+	[ "$(counter $D1 rx_packets)" -gt "$before" ]
+}
 if modprobe 8021q 2>/dev/null; then
 	ip netns add below
 	for host in h1 h2; do on $host ip link add link eth0 name vlan5 type vlan id 5; done
@@ -158,6 +211,7 @@ if modprobe 8021q 2>/dev/null; then
 	on h2 ip link delete vlan5
 	pair_run "after the nested namespace ended: rping" 'rping -s -a $IP2_6 -p $PORT -C 3 -V' 'rping -c -a $IP2_6 -p $PORT -C 3 -V'
 	pingpong "after the nested namespace ended: ibv_rc_pingpong"
+	equal_addresses
 else
 	skip "a VLAN of the device in a namespace below" "this kernel has none"
 fi

@@ -11,6 +11,7 @@
 #include "../base/udata.h"
 #include "../mem/wmem.h"
 #include "ah.h"
+#include "rx_gid.h"
 
 #define DEFAULT_HOP_LIMIT 64
 #define MAX_SERVICE_LEVEL 15
@@ -92,17 +93,12 @@ static struct net_device *find_readded_ndev(const struct sroce_av *av)
 	const struct ib_gid_attr *attr;
 	struct net_device *ndev;
 
-	attr = rdma_find_gid_by_port(av->sgid_attr->device,
-				     (const union ib_gid *)&av->saddr,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
-				     NULL);
-	if (IS_ERR(attr))
+	attr = sroce_gid_find(av->sgid_attr->device, &av->saddr, av->net_cookie, NULL);
+	if (!attr)
 		return NULL;
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	rdma_put_gid_attr(attr);
-	if (IS_ERR(ndev) || dev_net(ndev)->net_cookie != av->net_cookie)
-		return NULL;
-	return ndev;
+	return IS_ERR(ndev) ? NULL : ndev;
 }
 
 /*

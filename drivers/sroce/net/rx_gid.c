@@ -32,11 +32,46 @@ struct net_device *sroce_rx_ndev(const struct sroce_rx *rx)
 	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->ndev;
 }
 
-static bool in_namespace(const struct ib_gid_attr *attr, const struct net *net)
+static bool in_namespace(const struct ib_gid_attr *attr, u64 net_cookie)
 {
 	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
 
-	return !IS_ERR(ndev) && net_eq(dev_net(ndev), net);
+	return !IS_ERR(ndev) && dev_net(ndev)->net_cookie == net_cookie;
+}
+
+/* The RDMA core finds the first GID of an address only, which is of another namespace. */
+static const struct ib_gid_attr *find_later_gid(struct ib_device *ibdev,
+						const struct in6_addr *addr, u64 net_cookie)
+{
+	const struct ib_gid_attr *attr;
+	int i;
+
+	for (i = 0; i < SROCE_GID_TABLE; i++) {
+		attr = rdma_get_gid_attr(ibdev, SROCE_PORT, i);
+		if (IS_ERR(attr))
+			continue;
+		if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
+		    ipv6_addr_equal((const struct in6_addr *)&attr->gid, addr) &&
+		    in_namespace(attr, net_cookie))
+			return attr;
+		rdma_put_gid_attr(attr);
+	}
+	return NULL;
+}
+
+const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct in6_addr *addr,
+					 u64 net_cookie, struct net_device *ndev)
+{
+	const struct ib_gid_attr *attr;
+
+	attr = rdma_find_gid_by_port(ibdev, (const union ib_gid *)addr,
+				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT, ndev);
+	if (IS_ERR(attr))
+		return NULL;
+	if (in_namespace(attr, net_cookie))
+		return attr;
+	rdma_put_gid_attr(attr);
+	return ndev ? NULL : find_later_gid(ibdev, addr, net_cookie);
 }
 
 /*
@@ -47,7 +82,6 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 					  const struct sroce_rx *rx,
 					  const struct in6_addr *to)
 {
-	const struct ib_gid_attr *attr;
 	struct net_device *ndev = NULL;
 
 	if (sroce_rx_link_local(to)) {
@@ -56,15 +90,7 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 		if (!ndev)
 			return NULL;
 	}
-	attr = rdma_find_gid_by_port(&dev->ib, (const union ib_gid *)to,
-				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT,
-				     ndev);
-	if (IS_ERR(attr))
-		return NULL;
-	if (in_namespace(attr, rx->net))
-		return attr;
-	rdma_put_gid_attr(attr);
-	return NULL;
+	return sroce_gid_find(&dev->ib, to, rx->net->net_cookie, ndev);
 }
 
 bool sroce_rx_is_ours(struct sroce_device *dev, const struct sroce_rx *rx)

@@ -22,6 +22,19 @@ void sroce_rx_addresses(const struct sroce_rx *rx, struct in6_addr *from,
 /* Netdev that has the address, below a VRF; NULL if it is gone.  Context: RCU. */
 struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
 
+/**
+ * sroce_gid_find() - find the GID of an address in a network namespace
+ * @ibdev: the device; its netdev may have VLANs in several namespaces, with equal addresses
+ * @addr: address
+ * @net_cookie: the namespace
+ * @ndev: netdev that must have the address; NULL for any
+ *
+ * Context: RCU.
+ * Return: the GID, to be released by rdma_put_gid_attr(); NULL if there is none.
+ */
+const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct in6_addr *addr,
+					 u64 net_cookie, struct net_device *ndev);
+
 /* Is the packet sent to an address of the device in its namespace?  Context: any. */
 bool sroce_rx_is_ours(struct sroce_device *dev, const struct sroce_rx *rx);
 
