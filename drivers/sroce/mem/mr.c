@@ -350,6 +350,9 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 
 	mr->iova = zero_based ? 0 : iova;
 	mr->length = length;
+	/* The RDMA core sets these for only one of the two commands that register. */
+	mr->ib.iova = iova;
+	mr->ib.length = length;
 	if (mr->access & IB_ACCESS_ON_DEMAND)
 		return mr_watch(mr, start);
 	umem = ib_umem_get_va(mr->ib.pd->device, start, length, mr->access);
@@ -459,6 +462,8 @@ static void mr_take_over(struct sroce_mr *mr, struct sroce_mr *draft, bool pinne
 		mr->block_shift = draft->block_shift;
 		mr->iova = draft->iova;
 		mr->length = draft->length;
+		mr->ib.iova = draft->ib.iova;
+		mr->ib.length = draft->ib.length;
 		mr->skip = draft->skip;
 	}
 	sroce_mr_open(mr);

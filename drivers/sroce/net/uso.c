@@ -82,15 +82,18 @@ void sroce_uso_found(const struct sroce_path *path, const struct sroce_av *av)
 {
 	struct dst_entry *dst = path->dst;
 	bool added = false, all;
+	struct net_device *dev;
 
 	if (!dst)
 		return;
+	/* Becomes blackhole_netdev when the route goes.  Bottom halves are off. */
+	dev = READ_ONCE(dst->dev);
 	xa_lock_bh(&spoilers);
-	if (READ_ONCE(dst->dev->reg_state) == NETREG_REGISTERED)
-		added = add_peer(dst->dev, peer_address(av), &all);
+	if (READ_ONCE(dev->reg_state) == NETREG_REGISTERED)
+		added = add_peer(dev, peer_address(av), &all);
 	xa_unlock_bh(&spoilers);
 	if (added)
-		log_spoiler(dst->dev, av->daddr.s6_addr32[3], all);
+		log_spoiler(dev, av->daddr.s6_addr32[3], all);
 }
 
 void sroce_uso_forget(const struct net_device *dev)

@@ -71,7 +71,7 @@ static void query_violations(struct sroce_device *dev,
 {
 	struct sroce_counters now;
 
-	sroce_qp_counter_total(dev, &now);
+	sroce_qp_counter_recent(dev, &now);
 	attr->bad_pkey_cntr = min_t(u64, now.value[SROCE_RX_BAD_PKEY], U32_MAX);
 	attr->qkey_viol_cntr = min_t(u64, now.value[SROCE_RX_BAD_QKEY],
 				     U32_MAX);

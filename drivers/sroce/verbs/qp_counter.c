@@ -179,14 +179,6 @@ static void add_up_all(struct sroce_device *dev, struct sroce_counters *total)
 		add_up(total->value, values->counters);
 }
 
-void sroce_qp_counter_total(struct sroce_device *dev,
-			    struct sroce_counters *total)
-{
-	xa_lock_bh(&dev->qp_counters);
-	add_up_all(dev, total);
-	xa_unlock_bh(&dev->qp_counters);
-}
-
 void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total)
 {

@@ -20,15 +20,11 @@ int sroce_counter_unbind_qp(struct ib_qp *SROCE_IBQP_AND_PORT);
 int sroce_counter_dealloc(struct rdma_counter *counter);
 
 /**
- * sroce_qp_counter_total() - sum of all counters of a device
+ * sroce_qp_counter_recent() - sum of all counters of a device, at most 10 ms ago
  * @dev: the device
  * @total: out: sum over all QPs, with and without a counter of their own
- */
-void sroce_qp_counter_total(struct sroce_device *dev,
-			    struct sroce_counters *total);
-
-/*
- * Like sroce_qp_counter_total(), but up to 10 ms old: for callers of any rate.
+ *
+ * Any process may ask as often as it likes, and adding up takes long on large machines.
  */
 void sroce_qp_counter_recent(struct sroce_device *dev,
 			     struct sroce_counters *total);
