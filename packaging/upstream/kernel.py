@@ -94,14 +94,33 @@ def without_version(device):
     return device
 
 
-def without_preparation(icrc):
-    """The kernel's CRC library needs no begin and end of a burst, so net/icrc.c has no empty functions for that."""
-    for pattern, count in ((r"/\* Only net/fast_crc .*\n(?:static void crc_(?:begin|end)\(.*\n{\n}\n\n?){2}\n*", 1),
-                           (r"\tcrc_(?:begin|end)\(.*\n", 4)):
-        icrc, found = re.subn(pattern, "", icrc)
+def without(text, *patterns):
+    """The text without what each pattern finds; (pattern, times)."""
+    for pattern, count in patterns:
+        text, found = re.subn(pattern, "", text)
         if found != count:
             raise Trouble(f"not found: {pattern!r}")
-    return icrc
+    return text
+
+
+def without_preparation(result):
+    """The kernel's CRC library needs no begin and end of a burst, and does not copy: no empty functions for that."""
+    result[f"{HOME}/net/icrc.c"] = without(
+        result[f"{HOME}/net/icrc.c"],
+        (r"/\* Only net/fast_crc prepares .*\n(?:static void crc_(?:begin|end)\(.*\n{\n}\n\n?){2}\n*", 1),
+        (r"/\* Only net/fast_crc copies .*\nstatic bool crc_store\(.*\n{\n.*\n}\n\n", 1),
+        (r"(?:void sroce_icrc_store_(?:begin|end)\(.*\n{\n.*\n}\n\n){2}", 1),
+        (r"\tif \(!r->left\)\n\t\tsroce_reader_refill\(r\);\n\tif \(likely\(r->left >= len && crc_store(?:.*\n)*?\t}\n", 1),
+        (r"\tcrc_(?:begin|end)\(.*\n", 4))
+    result[f"{HOME}/net/icrc.h"] = without(
+        result[f"{HOME}/net/icrc.h"],
+        (r"\n/\* @bytes: of all packets that may follow\..*\n(?:void sroce_icrc_store_.*\n){2}", 1),
+        (r"; between sroce_icrc_store_begin\(\) and sroce_icrc_store_end\(\)", 1),
+        (r" \* One pass is faster(?:.*\n)*?(?= \* Context)", 1))
+    result[f"{HOME}/net/rx_alike.c"] = without(
+        result[f"{HOME}/net/rx_alike.c"],
+        (r"/\* Finding the next piece .*\n", 1),
+        (r"\t\tif \(alike->icrc\)\n\t\t\tsroce_icrc_store_.*\n", 2))
 
 
 def conditions(kbuild):
@@ -134,7 +153,7 @@ def files(top, base, probes, author):
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
     result[f"{HOME}/verbs/device.c"] = without_version(result[f"{HOME}/verbs/device.c"])
-    result[f"{HOME}/net/icrc.c"] = without_preparation(result[f"{HOME}/net/icrc.c"])
+    without_preparation(result)
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     old = {path: (base / path).read_text() for path in TOUCHED}

@@ -19,6 +19,7 @@
 #include "../net/loopback.h"
 #include "../net/mcast.h"
 #include "../net/pkey.h"
+#include "../net/rx_alike.h"
 #include "../net/rx_gid.h"
 #include "../net/rx_headers.h"
 #include "../net/rx_packet.h"
@@ -302,14 +303,17 @@ static bool accept_packet(struct run *run, struct sroce_rx *rx)
 	return true;
 }
 
-/* Packets whose ICRCs are checked at once. */
+/* Most packets whose ICRCs are checked at once. */
 #define BATCH	64
 
 /*
  * A received skb: packets that follow one another from @reader on, each @size
  * bytes except the last, which may be shorter.  Loopback packets (@looped) have
- * no ICRC.  @skb names the netdev.  @datagram: headers of the last packet, if it was an
- * accepted datagram of @alike bytes; else @alike is 0.
+ * no ICRC.  @skb names the netdev.  @checked: packets from @reader on whose ICRCs were
+ * checked; @good: mask of those that are right, bit 0 is the next packet.  @eager: middle
+ * packets are checked at once, because they are not stored in a row.
+ * @datagram: headers of the last packet, if it was an accepted datagram of @alike bytes; else
+ * @alike is 0.
  */
 struct arrival {
 	struct net *net;
@@ -321,19 +325,41 @@ struct arrival {
 	u32 index;
 	u16 id_step;
 	bool looped;
+	bool eager;
+	u32 checked;
+	u64 good;
 	u32 alike;
 	u8 datagram[SROCE_DATAGRAM_BYTES];
 	struct sroce_icrc icrc;
 	struct run run;
 };
 
-/* Check the ICRCs of the next packets; returns a bit mask. */
-static u64 check_icrcs(struct arrival *a)
+/*
+ * Number of packets to check at once.  Middle packets that follow one are checked when they
+ * are stored (deliver_rest()).  The opcode is only a hint, because it is not checked yet.
+ */
+static u32 packets_to_check(struct arrival *a)
 {
-	if (a->looped)
-		return ~0ull;
-	return sroce_icrc_check(&a->icrc, a->index, a->reader, a->size,
-				min(a->left, BATCH * a->size));
+	if (a->eager || a->left < 3 * a->size || !sroce_reader_refill(&a->reader))
+		return BATCH;
+	switch (sroce_opcodes[*a->reader.p].pos) {
+	case SROCE_MIDDLE:
+		return 1;
+	case SROCE_FIRST:
+		return 2;
+	default:
+		return BATCH;
+	}
+}
+
+/* Check the ICRCs of the next packets. */
+static void check_icrcs(struct arrival *a)
+{
+	a->checked = a->looped ? BATCH : packets_to_check(a);
+	a->good = ~0ull;
+	if (!a->looped)
+		a->good = sroce_icrc_check(&a->icrc, a->index, a->reader, a->size,
+					   min(a->left, a->checked * a->size));
 }
 
 /* A packet of @skb, at @reader; the headers are not parsed yet. */
@@ -446,6 +472,8 @@ static void check_order(struct arrival *a)
 	struct sroce_rx rx __uninitialized;
 	enum sroce_counter why;
 
+	/* Another QP may be found. */
+	a->alike = 0;
 	if (a->looped || a->left <= a->size)
 		return;
 	set_next_rx(&rx, a, &reader, a->size);
@@ -454,27 +482,45 @@ static void check_order(struct arrival *a)
 		run_lock(&a->run, &rx);
 }
 
+/* Packets behind the next one that are intact. */
+static u32 intact_packets(const struct arrival *a)
+{
+	return ~a->good ? __ffs64(~a->good) - 1 : BATCH - 1;
+}
+
 /*
  * Fast path of deliver_predicted() for packets like the last one, a middle one.  @reader is
- * at its trailer.  @good: mask of intact packets; bit 0 is the last one.  All are moved
- * past the packets handled.
+ * at its trailer, and is moved past the packets handled.  If only the last one was checked,
+ * they are checked, too.
  */
-static noinline void deliver_rest(struct arrival *a, const u8 *bth, struct sroce_reader *reader,
-				  u64 *good)
+static noinline void deliver_rest(struct arrival *a, const u8 *bth, struct sroce_reader *reader)
 {
 	struct run *run = &a->run;
-	u32 rest = a->size - SROCE_BTH_BYTES - SROCE_ICRC_BYTES;
-	u32 n = ~*good ? __ffs64(~*good) - 1 : BATCH - 1;
+	struct sroce_rx_alike alike = {
+		.bth = bth,
+		.reader = reader,
+		.payload = a->size - SROCE_BTH_BYTES - SROCE_ICRC_BYTES,
+		.most = a->left / a->size - 1,
+		.icrc = a->checked > 1 ? NULL : &a->icrc,
+		.index = a->index,
+	};
+	u32 n;
 
-	n = min(n, a->left / a->size - 1);
+	if (!alike.icrc)
+		alike.most = min(alike.most, intact_packets(a));
 	/* Each packet has its own event. */
-	if (!n || run->header != SROCE_BTH_BYTES || trace_sroce_packet_in_enabled())
-		return;
-	n = run->responses ? sroce_req_alike(run->qp, bth, reader, rest, n) :
-			     sroce_resp_alike(run->qp, bth, reader, rest, n);
+	if (!alike.most || run->header != SROCE_BTH_BYTES || trace_sroce_packet_in_enabled())
+		n = 0;
+	else
+		n = run->responses ? sroce_req_alike(run->qp, &alike) :
+				     sroce_resp_alike(run->qp, &alike);
+	a->eager = !n;
 	a->index += n;
 	a->left -= n * a->size;
-	*good >>= n;
+	if (!alike.icrc) {
+		a->good >>= n;
+		a->checked -= n;
+	}
 	run->marked += n * run->ce;
 	run->packets += n;
 	run->bytes += n * a->size;
@@ -482,11 +528,9 @@ static noinline void deliver_rest(struct arrival *a, const u8 *bth, struct sroce
 
 /*
  * Fast path for a packet like the last one, for the same side of the same QP, and those like
- * it that follow.  @good: see deliver_rest().  On success @reader is moved to the trailer of
- * the last one.
+ * it that follow.  On success @reader is moved to the trailer of the last one.
  */
-static bool deliver_predicted(struct arrival *a, struct sroce_reader *reader, u32 len,
-			      u64 *good)
+static bool deliver_predicted(struct arrival *a, struct sroce_reader *reader, u32 len)
 {
 	struct run *run = &a->run;
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
@@ -510,7 +554,7 @@ static bool deliver_predicted(struct arrival *a, struct sroce_reader *reader, u3
 	run->packets++;
 	run->bytes += len;
 	if (!sroce_opcodes[bth[0]].pos && a->left >= 2 * len)
-		deliver_rest(a, bth, reader, good);
+		deliver_rest(a, bth, reader);
 	return true;
 }
 
@@ -572,28 +616,28 @@ static void deliver_next(struct arrival *a, struct sroce_rx *rx, bool intact, u3
 static void deliver_all(struct arrival *a)
 {
 	struct sroce_rx rx __uninitialized;
-	u64 good = 0;
 
-	for (; a->left; a->index++, good >>= 1) {
-		struct sroce_reader reader = a->reader;
+	for (; a->left; a->index++, a->checked--, a->good >>= 1) {
 		u32 len = min(a->left, a->size);
 		u8 trailer[SROCE_ICRC_BYTES];
+		struct sroce_reader reader;
 		bool intact;
 
-		if (!(a->index % BATCH)) {
-			/* check_order() may find another QP. */
-			a->alike = 0;
-			check_order(a);
-			good = check_icrcs(a);
+		if (!a->checked) {
+			if (!a->run.locked)
+				check_order(a);
+			check_icrcs(a);
 		}
-		intact = good & 1;
-		if (intact && deliver_predicted(a, &reader, len, &good)) {
+		reader = a->reader;
+		intact = a->good & 1;
+		if (intact && deliver_predicted(a, &reader, len)) {
 			a->reader = reader;
 			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
 		} else {
 			if (!intact || !deliver_alike(a, &rx, len))
 				deliver_next(a, &rx, intact, len);
 			sroce_reader_copy(&a->reader, NULL, len);
+			a->eager |= a->checked == 1;
 		}
 		a->left -= len;
 	}
@@ -684,6 +728,8 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	a.ip = skb_network_header(skb);
 	a.left = skb->len - sizeof(struct udphdr);
 	a.index = 0;
+	a.eager = false;
+	a.checked = 0;
 	a.run = (struct run) { .ce = is_marked(a.ip) };
 	if (!is_readable(skb)) {
 		count_malformed(&a);

@@ -24,6 +24,12 @@ static u32 crc_copy(const struct sroce_icrc *icrc, u8 *p, u32 len, u32 at, const
 	return crc_head(icrc, p, len);
 }
 
+/* Only net/fast_crc copies @n bytes at @from to @to while it computes their CRC. */
+static bool crc_store(const struct sroce_icrc *icrc, const u8 *from, u32 n, u8 *to, u32 *state)
+{
+	return false;
+}
+
 /* Continue a CRC from @state with @len bytes at @p. */
 static u32 crc_more(const struct sroce_icrc *icrc, u32 state, const u8 *p,
 		    u32 len)
@@ -41,23 +47,13 @@ static void crc_end(const struct sroce_icrc *icrc)
 }
 #endif
 
-/*
- * CRC of a packet in a layout that our bursts do not have.  Moves @r to the
- * trailer.
- */
-static noinline bool crc_pieces(struct sroce_icrc *icrc, u32 index,
-				struct sroce_reader *r, u32 len, u32 *state)
+/* CRC of the headers and the @len bytes at @r, in any layout.  Moves @r past them. */
+static noinline bool crc_rest(struct sroce_icrc *icrc, struct sroce_reader *r, u32 len,
+			      u32 *state)
 {
-	u8 buffer[SROCE_BTH_BYTES];
-	const u8 *p;
-	u32 n;
+	const u8 *p = icrc->head;
+	u32 n = len;
 
-	p = sroce_reader_take(r, SROCE_BTH_BYTES, buffer);
-	if (!p)
-		return false;
-	sroce_icrc_head(icrc, index, p, len + sizeof(struct udphdr));
-	len -= SROCE_BTH_BYTES + SROCE_ICRC_BYTES;
-	n = len;
 	if (n)
 		p = sroce_reader_piece(r, &n);
 	if (!p)
@@ -71,6 +67,23 @@ static noinline bool crc_pieces(struct sroce_icrc *icrc, u32 index,
 		*state = crc_more(icrc, *state, p, n);
 	}
 	return true;
+}
+
+/*
+ * CRC of a packet in a layout that our bursts do not have.  Moves @r to the
+ * trailer.
+ */
+static noinline bool crc_pieces(struct sroce_icrc *icrc, u32 index,
+				struct sroce_reader *r, u32 len, u32 *state)
+{
+	u8 buffer[SROCE_BTH_BYTES];
+	const u8 *p;
+
+	p = sroce_reader_take(r, SROCE_BTH_BYTES, buffer);
+	if (!p)
+		return false;
+	sroce_icrc_head(icrc, index, p, len + sizeof(struct udphdr));
+	return crc_rest(icrc, r, len - SROCE_BTH_BYTES - SROCE_ICRC_BYTES, state);
 }
 
 /*
@@ -184,4 +197,52 @@ u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 	}
 	crc_end(icrc);
 	return good;
+}
+
+void sroce_icrc_store_begin(struct sroce_icrc *icrc, u32 bytes)
+{
+	crc_begin(icrc, bytes);
+}
+
+void sroce_icrc_store_end(const struct sroce_icrc *icrc)
+{
+	crc_end(icrc);
+}
+
+/* Is the ICRC at @r that of @state?  @r stays there. */
+static bool has_trailer(struct sroce_reader *r, u32 state)
+{
+	const __le32 right = sroce_icrc_final(state);
+	u8 buffer[SROCE_ICRC_BYTES];
+	struct sroce_reader pieces;
+
+	if (!r->left)
+		sroce_reader_refill(r);
+	if (likely(r->left >= sizeof(buffer)))
+		return !memcmp(r->p, &right, sizeof(right));
+	pieces = *r;
+	return sroce_reader_copy(&pieces, buffer, sizeof(buffer)) &&
+	       !memcmp(buffer, &right, sizeof(right));
+}
+
+bool sroce_icrc_store(struct sroce_icrc *icrc, u32 index, const u8 *bth,
+		      struct sroce_reader *r, u32 len, u8 *to)
+{
+	struct sroce_reader payload;
+	u32 state;
+
+	sroce_icrc_head(icrc, index, bth,
+			sizeof(struct udphdr) + SROCE_BTH_BYTES + len + SROCE_ICRC_BYTES);
+	if (!r->left)
+		sroce_reader_refill(r);
+	if (likely(r->left >= len && crc_store(icrc, r->p, len, to, &state))) {
+		r->p += len;
+		r->left -= len;
+		/* Programs that poll see packets in order. */
+		smp_wmb();
+		return has_trailer(r, state);
+	}
+	payload = *r;
+	return crc_rest(icrc, r, len, &state) && has_trailer(r, state) &&
+	       sroce_reader_store(&payload, to, len);
 }

@@ -82,4 +82,27 @@ void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
 u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
 		     u32 size, u32 left);
 
+/**
+ * sroce_icrc_store() - check the ICRC of a middle packet, and store its payload
+ * @icrc: burst; between sroce_icrc_store_begin() and sroce_icrc_store_end()
+ * @index: index of the packet in the burst
+ * @bth: copy of its BTH
+ * @r: at its payload; moved to the trailer on success
+ * @len: bytes of the payload, not 0
+ * @to: memory for it
+ *
+ * One pass is faster than two, so payload may be stored before its ICRC is found to be
+ * wrong.  Nobody may rely on it then: it is the next part of a message that is not complete,
+ * and the same bytes are received again before the message is.
+ *
+ * Context: bottom halves off.
+ * Return: true if the ICRC is right and the payload is stored.
+ */
+bool sroce_icrc_store(struct sroce_icrc *icrc, u32 index, const u8 *bth,
+		      struct sroce_reader *r, u32 len, u8 *to);
+
+/* @bytes: of all packets that may follow.  Between both, only sroce_icrc_store() is called. */
+void sroce_icrc_store_begin(struct sroce_icrc *icrc, u32 bytes);
+void sroce_icrc_store_end(const struct sroce_icrc *icrc);
+
 #endif /* SROCE_ICRC_H */

@@ -2,17 +2,23 @@
 /* Received packets that differ from the last one in PSN and payload only. */
 #include "../core/packet.h"
 #include "../core/wire.h"
+#include "icrc.h"
 #include "rx_alike.h"
 
-u32 sroce_rx_store_alike(struct sroce_reader *reader, const u8 *bth, u32 payload, u32 most,
-			 struct sroce_sgl_iter *to)
+/*
+ * Store packets in the current piece of @to.  @done: number of packets that were stored before;
+ * @most: of packets that follow.
+ */
+static u32 store_in_piece(struct sroce_rx_alike *alike, u32 done, u32 most,
+			  struct sroce_sgl_iter *to)
 {
-	u32 n, psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
-	u64 start = get_unaligned((const u64 *)bth);
+	u32 n, psn = sroce_psn_add(get_unaligned_be32(alike->bth + 8), done);
+	u64 start = get_unaligned((const u64 *)alike->bth);
 	u8 next[SROCE_BTH_BYTES] __uninitialized;
+	u32 payload = alike->payload;
 
-	for (n = 0; n < most && sroce_sgl_iter_has(to, payload); n++) {
-		struct sroce_reader r = *reader;
+	for (n = 0; n < most && to->left >= payload; n++) {
+		struct sroce_reader r = *alike->reader;
 
 		psn = sroce_psn_add(psn, 1);
 		if (!sroce_reader_copy(&r, NULL, SROCE_ICRC_BYTES) ||
@@ -21,12 +27,33 @@ u32 sroce_rx_store_alike(struct sroce_reader *reader, const u8 *bth, u32 payload
 		/* As sroce_headers_read(): the packet may change meanwhile. */
 		barrier_data(next);
 		if (get_unaligned((u64 *)next) != start ||
-		    get_unaligned_be32(next + 8) != psn ||
-		    !sroce_reader_store(&r, to->p, payload))
+		    get_unaligned_be32(next + 8) != psn)
 			break;
-		*reader = r;
+		if (!(alike->icrc ? sroce_icrc_store(alike->icrc, alike->index + done + n + 1,
+						     next, &r, payload, to->p) :
+				    sroce_reader_store(&r, to->p, payload)))
+			break;
+		*alike->reader = r;
 		to->p += payload;
 		to->left -= payload;
+	}
+	return n;
+}
+
+/* Finding the next piece may take a lock, so it is not done while the FPU is in use. */
+u32 sroce_rx_store_alike(struct sroce_rx_alike *alike, u32 most, struct sroce_sgl_iter *to)
+{
+	u32 n = 0, stored;
+
+	while (n < most && sroce_sgl_iter_has(to, alike->payload)) {
+		if (alike->icrc)
+			sroce_icrc_store_begin(alike->icrc, (most - n) * alike->payload);
+		stored = store_in_piece(alike, n, most - n, to);
+		if (alike->icrc)
+			sroce_icrc_store_end(alike->icrc);
+		n += stored;
+		if (to->left >= alike->payload)
+			break;
 	}
 	return n;
 }

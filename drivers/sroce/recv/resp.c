@@ -7,7 +7,6 @@
 #include "../core/errors.h"
 #include "../core/params.h"
 #include "../mem/mr_fast.h"
-#include "../net/rx_alike.h"
 #include "../net/uso.h"
 #include "../queue/comp_cntr.h"
 #include "../queue/qp_run.h"
@@ -683,11 +682,11 @@ bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
 	return true;
 }
 
-u32 sroce_resp_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *reader, u32 len,
-		     u32 most)
+u32 sroce_resp_alike(struct sroce_qp *qp, struct sroce_rx_alike *alike)
 {
 	struct sroce_responder *r = &qp->rq.resp;
-	u32 n = sroce_responder_predicts_alike(r, bth, len, most);
+	u32 len = alike->payload;
+	u32 n = sroce_responder_predicts_alike(r, alike->bth, len, alike->most);
 	struct sroce_sgl_iter walk;
 	struct sroce_sgl buffer;
 	u32 at = 0;
@@ -704,7 +703,7 @@ u32 sroce_resp_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *re
 	}
 	if (!sroce_sgl_iter_init(&walk, &qp->rq.cache, &buffer, at, n * len))
 		return 0;
-	n = sroce_rx_store_alike(reader, bth, len, n, &walk);
+	n = sroce_rx_store_alike(alike, n, &walk);
 	if (n)
 		sroce_responder_advance(r, len, n);
 	return n;

@@ -2,6 +2,7 @@
 #ifndef SROCE_RESP_H
 #define SROCE_RESP_H
 
+#include "../net/rx_alike.h"
 #include "../net/rx_packet.h"
 #include "../queue/qp.h"
 
@@ -35,14 +36,10 @@ bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
 /**
  * sroce_resp_alike() - the same for packets like the last one
  * @qp: as above, right after sroce_resp_predicted()
- * @bth: copy of the BTH of the packet that was predicted
- * @reader: at its trailer; see sroce_rx_store_alike()
- * @len: bytes of each packet between BTH and trailer
- * @most: number of intact packets of the same length that follow
+ * @alike: the packets behind the one that was predicted; see sroce_rx_store_alike()
  *
  * Return: number of packets handled.
  */
-u32 sroce_resp_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *reader, u32 len,
-		     u32 most);
+u32 sroce_resp_alike(struct sroce_qp *qp, struct sroce_rx_alike *alike);
 
 #endif /* SROCE_RESP_H */

@@ -5,7 +5,6 @@
  */
 #include "../core/aeth.h"
 #include "../core/completer.h"
-#include "../net/rx_alike.h"
 #include "../net/uso.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
@@ -257,10 +256,10 @@ bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
 	return true;
 }
 
-u32 sroce_req_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *reader, u32 len,
-		    u32 most)
+u32 sroce_req_alike(struct sroce_qp *qp, struct sroce_rx_alike *alike)
 {
 	struct sroce_requester *req = &qp->sq.req;
+	u32 len = alike->payload;
 	struct sroce_sgl_iter walk;
 	struct sroce_sgl to;
 	u32 n, offset;
@@ -268,13 +267,13 @@ u32 sroce_req_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *rea
 	lockdep_assert_held(&qp->sq.lock);
 	if (qp->sq.ooo.packets || !sroce_sq_active(qp) || !req->in.wrs)
 		return 0;
-	n = sroce_completer_predicts_alike(req, bth, len, most, &offset);
+	n = sroce_completer_predicts_alike(req, alike->bth, len, alike->most, &offset);
 	if (!n)
 		return 0;
 	to = sroce_sq_local_sgl(qp, req->in.head);
 	if (!sroce_sgl_iter_init(&walk, &qp->sq.cache, &to, offset, n * len))
 		return 0;
-	n = sroce_rx_store_alike(reader, bth, len, n, &walk);
+	n = sroce_rx_store_alike(alike, n, &walk);
 	sroce_requester_acknowledge(req, sroce_psn_add(req->una, n));
 	sroce_count_add(qp, SROCE_RX_ACKS, n);
 	return n;

@@ -2,6 +2,7 @@
 #ifndef SROCE_RESPONSE_H
 #define SROCE_RESPONSE_H
 
+#include "../net/rx_alike.h"
 #include "../net/rx_packet.h"
 #include "../queue/qp.h"
 
@@ -34,7 +35,6 @@ bool sroce_req_predicted(struct sroce_qp *qp, const u8 *bth,
 			 struct sroce_reader *payload, u32 len);
 
 /* The same for packets like the last one; see sroce_resp_alike(). */
-u32 sroce_req_alike(struct sroce_qp *qp, const u8 *bth, struct sroce_reader *reader, u32 len,
-		    u32 most);
+u32 sroce_req_alike(struct sroce_qp *qp, struct sroce_rx_alike *alike);
 
 #endif /* SROCE_RESPONSE_H */

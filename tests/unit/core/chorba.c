@@ -8,6 +8,12 @@ TEST(chorba, agrees_with_the_table)
 	compare(sroce_chorba, 48);
 }
 
+TEST(chorba, copies)
+{
+	copying = sroce_chorba_copy;
+	compare(crc_of_copy, 48);
+}
+
 /* Lengths that are not whole steps of crc32_clmul.S, and the minimum */
 TEST(chorba, takes_multiples_of_8)
 {

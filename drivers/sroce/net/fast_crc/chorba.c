@@ -25,12 +25,21 @@
  */
 #define WORDS	(SROCE_CHORBA_BYTES / WORD)
 
-/* Add the first word and its sum to the later sums. */
-static __always_inline void shift_step(const u8 *p, u64 *first, u64 *third,
-				       u64 *fourth, u64 *fifth)
+/* Read the word @at bytes behind @p; copy it to @to, unless that is NULL. */
+static __always_inline u64 take_word(const u8 *p, u8 *to, size_t at)
 {
-	u64 word = get_unaligned_le64(p) ^ *first;
+	u64 word = get_unaligned_le64(p + at);
 
+	if (to)
+		put_unaligned_le64(word, to + at);
+	return word;
+}
+
+/* Add the first word, @word, and its sum to the later sums. */
+static __always_inline void shift_step(u64 word, u64 *first, u64 *third, u64 *fourth,
+				       u64 *fifth)
+{
+	word ^= *first;
 	*third ^= word << (145 - 128) ^ word << (183 - 128);
 	*fourth ^= word >> (192 - 145) ^ word >> (192 - 183) ^
 		   word << (211 - 192);
@@ -39,20 +48,24 @@ static __always_inline void shift_step(const u8 *p, u64 *first, u64 *third,
 	*first = word >> (320 - 300);
 }
 
-/* Update the sums for the five words that follow the @n bytes at @p. */
-static __always_inline void shift_all(u64 *sum, const u8 *p, size_t n)
+/*
+ * Update the sums for the five words that follow the @n bytes at @p.  These are copied to
+ * @to, unless that is NULL.
+ */
+static __always_inline void shift_all(u64 *sum, const u8 *p, u8 *to, size_t n)
 {
 	u64 a = sum[0], b = sum[1], c = sum[2], d = sum[3], e = sum[4], sixth;
+	size_t i = 0;
 
-	for (; n >= WORDS * WORD; n -= WORDS * WORD, p += WORDS * WORD) {
-		shift_step(p, &a, &c, &d, &e);
-		shift_step(p + WORD, &b, &d, &e, &a);
-		shift_step(p + 2 * WORD, &c, &e, &a, &b);
-		shift_step(p + 3 * WORD, &d, &a, &b, &c);
-		shift_step(p + 4 * WORD, &e, &b, &c, &d);
+	for (; n - i >= WORDS * WORD; i += WORDS * WORD) {
+		shift_step(take_word(p, to, i), &a, &c, &d, &e);
+		shift_step(take_word(p, to, i + WORD), &b, &d, &e, &a);
+		shift_step(take_word(p, to, i + 2 * WORD), &c, &e, &a, &b);
+		shift_step(take_word(p, to, i + 3 * WORD), &d, &a, &b, &c);
+		shift_step(take_word(p, to, i + 4 * WORD), &e, &b, &c, &d);
 	}
-	for (; n; n -= WORD, p += WORD) {
-		shift_step(p, &a, &c, &d, &e);
+	for (; i < n; i += WORD) {
+		shift_step(take_word(p, to, i), &a, &c, &d, &e);
 		sixth = a;
 		a = b;
 		b = c;
@@ -67,17 +80,26 @@ static __always_inline void shift_all(u64 *sum, const u8 *p, size_t n)
 	sum[4] = e;
 }
 
-u32 sroce_chorba(const void *head, const void *p, size_t len, size_t n)
+static __always_inline u32 chorba(const u8 *head, const u8 *p, u8 *to, size_t len, size_t n)
 {
 	u64 sum[WORDS] = {};
 	u8 last[SROCE_CHORBA_BYTES];
 	size_t i;
 
-	shift_all(sum, head, n);
+	shift_all(sum, head, NULL, n);
 	len -= sizeof(last);
-	shift_all(sum, p, len);
+	shift_all(sum, p, to, len);
 	for (i = 0; i < sizeof(last); i += WORD)
-		put_unaligned_le64(get_unaligned_le64(p + len + i) ^
-				   sum[i / WORD], last + i);
+		put_unaligned_le64(take_word(p, to, len + i) ^ sum[i / WORD], last + i);
 	return sroce_crc32(0, last, sizeof(last));
+}
+
+u32 sroce_chorba(const void *head, const void *p, size_t len, size_t n)
+{
+	return chorba(head, p, NULL, len, n);
+}
+
+u32 sroce_chorba_copy(const void *head, const void *p, size_t len, size_t n, void *to)
+{
+	return chorba(head, p, to, len, n);
 }

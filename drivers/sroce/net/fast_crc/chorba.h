@@ -20,4 +20,7 @@
  */
 u32 sroce_chorba(const void *head, const void *p, size_t len, size_t n);
 
+/* Like sroce_chorba(); also copies the @len bytes at @p to @to. */
+u32 sroce_chorba_copy(const void *head, const void *p, size_t len, size_t n, void *to);
+
 #endif /* SROCE_CHORBA_H */

@@ -171,20 +171,46 @@ u32 sroce_fast_crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len)
 			 SROCE_ICRC_END + odd - start);
 }
 
-/* In one pass if the copied bytes are whole steps. */
+/* The headers are padded at their beginning, so the rest has to be whole steps. */
+static __always_inline bool copies(enum crc_way way, u32 n)
+{
+	return !is_library(way, n) && !(n % SROCE_ICRC_STEP);
+}
+
+/* Like crc_steps(); also copies the @len bytes at @p. */
+static __always_inline u32 copy_steps(enum crc_way way, const void *head, const void *p,
+				      u32 len, u32 n, void *to)
+{
+	if (way == CRC_CHORBA)
+		return sroce_chorba_copy(head, p, len, n, to);
+	return clmul_copy(head, p, len, n, to);
+}
+
+bool sroce_fast_crc_store(const struct sroce_icrc *icrc, const u8 *from, u32 n, u8 *to,
+			  u32 *state)
+{
+	u32 start = sroce_icrc_start(icrc, 0);
+
+	if (!copies(icrc->way, n))
+		return false;
+	*state = copy_steps(icrc->way, icrc->head + start, from, n, SROCE_ICRC_END - start, to);
+	return true;
+}
+
+/* In one pass if the copied bytes end the packet. */
 u32 sroce_fast_crc_copy(struct sroce_icrc *icrc, u8 *p, u32 len, u32 at, const u8 *from,
 			u32 n)
 {
 	u32 start;
 
-	if (icrc->way != CRC_CLMUL || n % SROCE_ICRC_STEP || at + n != len ||
-	    at >= SROCE_ICRC_STEP) {
+	if (!copies(icrc->way, n) || at + n != len || at >= SROCE_ICRC_STEP) {
 		memcpy(p + at, from, n);
 		return sroce_fast_crc_head(icrc, p, len);
 	}
 	start = sroce_icrc_start(icrc, at);
 	memcpy(icrc->head + SROCE_ICRC_END, p, at);
-	return clmul_copy(icrc->head + start, from, n, SROCE_ICRC_END + at - start, p + at);
+	return copy_steps(icrc->way, icrc->head + start, from, n, SROCE_ICRC_END + at - start,
+			  p + at);
 }
 
 /* Zeros are put before the bytes, and @state is added to the first bytes. */

@@ -25,6 +25,12 @@ u32 sroce_fast_crc_head(struct sroce_icrc *icrc, const u8 *p, u32 len);
 /* The same, after copying @n bytes at @from to @p + @at. */
 u32 sroce_fast_crc_copy(struct sroce_icrc *icrc, u8 *p, u32 len, u32 at, const u8 *from,
 			u32 n);
+/*
+ * CRC of the headers and @n bytes at @from, which are copied to @to.  False if one pass cannot
+ * do both.
+ */
+bool sroce_fast_crc_store(const struct sroce_icrc *icrc, const u8 *from, u32 n, u8 *to,
+			  u32 *state);
 /* Continue a CRC from @state with @len bytes at @p. */
 u32 sroce_fast_crc_more(const struct sroce_icrc *icrc, u32 state, const u8 *p,
 			u32 len);
@@ -40,6 +46,12 @@ static __always_inline u32 crc_copy(struct sroce_icrc *icrc, u8 *p, u32 len, u32
 				    const u8 *from, u32 n)
 {
 	return sroce_fast_crc_copy(icrc, p, len, at, from, n);
+}
+
+static __always_inline bool crc_store(const struct sroce_icrc *icrc, const u8 *from, u32 n,
+				      u8 *to, u32 *state)
+{
+	return sroce_fast_crc_store(icrc, from, n, to, state);
 }
 
 static __always_inline u32 crc_more(const struct sroce_icrc *icrc, u32 state,
