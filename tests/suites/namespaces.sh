@@ -144,13 +144,13 @@ gid_on() {
 	return 1
 }
 second_gids() { ours=$(gid_on $D1 fd05::1 vlan6) && theirs=$(gid_on $D2 fd05::2 vlan6); }
-# again: vlan6 of both hosts loses its address, which comes back
+# again NAMESPACE NUMBER: vlan6 there loses its address, which comes back
 again() {
 	ip netns exec "$1" ip -6 addr del "fd05::$2/64" dev vlan6 && ip netns exec "$1" ip -6 addr add "fd05::$2/64" dev vlan6 nodad
 }
 # Namespaces that know nothing of each other choose the same addresses: vlan5 on both hosts, and vlan6 in other namespaces.
 equal_addresses() {
-	local host n=0
+	local host vlan n=0
 	for host in h1 h2; do
 		n=$((n + 1))
 		ip netns add "under_$host"

@@ -637,6 +637,7 @@ static void deliver_all(struct arrival *a)
 			if (!intact || !deliver_alike(a, &rx, len))
 				deliver_next(a, &rx, intact, len);
 			sroce_reader_copy(&a->reader, NULL, len);
+			/* A middle packet that was checked alone, but does not come next. */
 			a->eager |= a->checked == 1;
 		}
 		a->left -= len;

@@ -397,28 +397,30 @@ TEST(rtx, retransmission_is_not_sampled)
 	EQUAL(x.rtt.smooth, 300 * US);
 }
 
+/* Of what was posted, @packets are acknowledged, and then nothing arrives until a probe. */
+static void break_off(u32 packets)
+{
+	x = (struct sroce_rtx) { .timeout = 67 * MS };
+	send_all(&s);
+	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
+	sroce_requester_acknowledge(&s.r, packets);
+	sroce_rtx_probe(&x, &s.r, 20 * MS);
+}
+
 TEST(rtx, probe_within_response_counts_rest_as_lost)
 {
 	sender_init(&s, 0);
-	x = (struct sroce_rtx) { .timeout = 67 * MS };
 	post(&s, SROCE_OP_READ, 40 * MTU);
-	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
-	sroce_requester_acknowledge(&s.r, 1);
-	sroce_rtx_probe(&x, &s.r, 20 * MS);
+	break_off(1);
 	EQUAL(s.r.repair.losses, 39);
 }
 
 TEST(rtx, probe_within_write_is_no_loss_of_later_read)
 {
 	sender_init(&s, 0);
-	x = (struct sroce_rtx) { .timeout = 67 * MS };
 	post(&s, SROCE_OP_WRITE, 4 * MTU);
 	post(&s, SROCE_OP_READ, 40 * MTU);
-	send_all(&s);
-	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
-	sroce_requester_acknowledge(&s.r, 2);
-	sroce_rtx_probe(&x, &s.r, 20 * MS);
+	break_off(2);
 	EQUAL(s.r.repair.losses, 0);
 }
 
