@@ -17,10 +17,17 @@ KCONFIG = """\
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 config RDMA_SROCE
 	tristate "Software RoCEv2 in bursts (sroce)"
-	depends on INET && IPV6 && INFINIBAND && INFINIBAND_USER_ACCESS && 64BIT
+	depends on INET && IPV6 && INFINIBAND && INFINIBAND_USER_ACCESS
+	# Atomics of the peer and shared counters are 64 bit words.
+	depends on 64BIT
+	# Never tried.
 	depends on !CPU_BIG_ENDIAN
+	# CPUs copy payload by addresses of the direct map.
 	depends on INFINIBAND_VIRT_DMA
+	# local_bh_disable() protects per-CPU data.
 	depends on !PREEMPT_RT || PREEMPT_RT_NEEDS_BH_LOCK
+	# Unloading waits for skb destructors that were preempted.
+	select NEED_TASKS_RCU
 	select NET_UDP_TUNNEL
 	select CRC32
 	help

@@ -121,6 +121,15 @@ static int __init sroce_init(void)
 	if (err)
 		goto err_settings;
 	rdma_link_register(&sroce_link_ops);
+#ifdef SROCE_OUT_OF_TREE
+	/*
+	 * sroce_qp_drain() needs RCU tasks if the kernel is preemptible.  It has
+	 * them with BPF_SYSCALL, KPROBES or FUNCTION_TRACER.  Otherwise the module
+	 * stays.
+	 */
+	if (IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU))
+		__module_get(THIS_MODULE);
+#endif
 	return 0;
 
 err_settings:
