@@ -5,7 +5,7 @@
 #include "../base/sroce.h"
 #include "../core/wire.h"
 
-/* Put the default partition into entry 0; all others are empty. */
+/* Put the default partition into entry 0. */
 void sroce_pkey_init(struct sroce_device *dev);
 
 /**
