@@ -382,7 +382,7 @@ struct sroce_qp {
 	struct kref mem;
 	struct rcu_head rcu;
 	struct sroce_qp_slot kernel_slot;
-};
+} __aligned(64);	/* for tags in pointers, see net/tx.c */
 
 /**
  * struct sroce_ib_qp - memory that the RDMA core allocates for a QP
