@@ -75,6 +75,15 @@ probe IB_UMEM_GET_VA <<END
 struct ib_umem *f(struct ib_device *dev) { return ib_umem_get_va(dev, 0, 0, 0); }
 END
 
+probe RDMA_ITER <<END
+#include <rdma/iter.h>
+END
+
+probe VIRT_DMA_TO_PTR <<END
+#include <rdma/ib_verbs.h>
+void *f(u64 addr) { return ib_virt_dma_to_ptr(addr); }
+END
+
 probe IPV6_STUB <<END
 #include <net/addrconf.h>
 void *f(void) { return ipv6_stub->ipv6_dst_lookup_flow; }
