@@ -72,6 +72,26 @@
 	dma_buf_unmap_attachment(attachment, table, direction)
 #endif
 
+/* A device without resources: before faux devices, a platform device. */
+#ifdef SROCE_HAVE_FAUX_DEVICE
+#define SROCE_IMPORTER_HEADER <linux/device/faux.h>
+#define sroce_importer faux_device
+#define sroce_importer_create(name) faux_device_create(name, NULL, NULL)
+#define sroce_importer_destroy(device) faux_device_destroy(device)
+#else
+#define SROCE_IMPORTER_HEADER <linux/platform_device.h>
+#define sroce_importer platform_device
+#define sroce_importer_create(name) ({					\
+	struct platform_device *created;				\
+									\
+	created = platform_device_register_simple(name,			\
+						  PLATFORM_DEVID_NONE,	\
+						  NULL, 0);		\
+	IS_ERR(created) ? NULL : created;				\
+})
+#define sroce_importer_destroy(device) platform_device_unregister(device)
+#endif
+
 #ifndef SROCE_HAVE_HRTIMER_SETUP
 #define hrtimer_setup(timer, when, clock, mode) do {	\
 	struct hrtimer *setup_timer = (timer);		\

@@ -65,6 +65,11 @@ probe DMA_BUF_VMAP_UNLOCKED <<END
 int f(struct dma_buf *buf) { return dma_buf_vmap_unlocked(buf, NULL); }
 END
 
+probe FAUX_DEVICE <<END
+#include <linux/device/faux.h>
+void *f(void) { return faux_device_create("", NULL, NULL); }
+END
+
 probe HRTIMER_SETUP <<END
 #include <linux/hrtimer.h>
 void f(struct hrtimer *timer) { hrtimer_setup(timer, NULL, 0, 0); }
