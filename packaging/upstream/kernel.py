@@ -101,6 +101,20 @@ def without_version(device):
     return device
 
 
+def ordered(device):
+    """device.c with the table of operations in the order of the alphabet: those that compat.h names are in a block of their own."""
+    start = "static const struct ib_device_ops ops = {\n"
+    before, table = device.split(start)
+    table, after = table.split("\n};\n", 1)
+    about, operations = table.split("\n\n", 1)
+    lines = [line for line in operations.split("\n") if line.strip()]
+    sizes = sorted(line for line in lines if line.startswith("\tINIT_RDMA_OBJ_SIZE("))
+    lines = sorted(line for line in lines if line not in sizes)
+    if not all(re.fullmatch(r"\t\.\w+ = .*,", line) for line in lines):
+        raise Trouble("the table of operations has more than one line for an operation")
+    return before + start + "\n\n".join([about, "\n".join(lines), "\n".join(sizes)]) + "\n};\n" + after
+
+
 def without(text, *patterns):
     """The text without what each pattern finds; (pattern, times)."""
     for pattern, count in patterns:
@@ -159,7 +173,7 @@ def files(top, base, probes, author):
     result[f"{HOME}/sroce_ring.h"] = source((top / "include/sroce_ring.h").read_text(), options, macros)
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
-    result[f"{HOME}/verbs/device.c"] = without_version(result[f"{HOME}/verbs/device.c"])
+    result[f"{HOME}/verbs/device.c"] = ordered(without_version(result[f"{HOME}/verbs/device.c"]))
     without_preparation(result)
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")

@@ -215,7 +215,7 @@ def read_capability(text):
             raise Trouble(f"a line for {path} begins with neither a space nor - nor +")
         if lines != [" "]:
             cuts.append((path, *("".join(line[1:] + "\n" for line in lines if line[0] in which) for which in (" -", " +"))))
-    return set(names.removeprefix("files: ").split()), message.rstrip("\n") + "\n", gone, cuts
+    return set(names.removeprefix("files:").split()), message.rstrip("\n") + "\n", gone, cuts
 
 
 def cut(files, capability):
