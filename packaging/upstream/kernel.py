@@ -67,8 +67,18 @@ def chosen(top, probes):
     return options, macros, re.findall(r"^#include <.*>$", text, re.M)
 
 
+def described(text):
+    """The text whose kernel-doc of structures describes only members that are there."""
+    def present(match):
+        comment, members = match.group(1), match.group(2)
+        return re.sub(r"^ \* @(\w+):.*\n(?: \*\t.*\n)*", lambda line: line.group(0) if re.search(rf"\b{line.group(1)}\b", members) else "",
+                      comment, flags=re.M)
+
+    return re.sub(r"^(/\*\*\n \* struct (?:[^*]|\*(?!/))*\*/\n)(?=struct \w+ \{\n(.*?)^\})", present, text, flags=re.M | re.S)
+
+
 def source(text, options, macros):
-    text = expand(unifdef(text, options), macros)
+    text = described(expand(unifdef(text, options), macros))
     # Removed conditions leave blank lines behind.
     text = re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
     text = text.replace("(enum rdma_driver_id)SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
