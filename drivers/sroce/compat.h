@@ -335,6 +335,15 @@ enum ib_qp_attach_comp_cntr_op {
 #define IB_UVERBS_WC_ATOMIC_WRITE	9
 #endif
 
+/* Access flags that a QP may have */
+#ifdef SROCE_HAVE_FLUSH
+#define SROCE_QP_ACCESS IB_ACCESS_SUPPORTED
+#else
+#define SROCE_QP_ACCESS							\
+	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL |			\
+	 IB_ACCESS_FLUSH_PERSISTENT)
+#endif
+
 /* These are also numbers of the user API. */
 #ifndef SROCE_HAVE_ODP_FLUSH
 #ifdef SROCE_HAVE_FLUSH

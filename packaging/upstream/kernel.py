@@ -135,9 +135,10 @@ def without(text, *patterns):
 
 
 def without_preparation(result):
-    """The kernel's CRC library needs no begin and end of a burst, and does not copy: no empty functions for that."""
+    """The kernel's CRC library needs no begin and end of a burst, and does not copy: no empty functions for that, nor for a call."""
     result[f"{HOME}/net/icrc.c"] = without(
-        result[f"{HOME}/net/icrc.c"],
+        result[f"{HOME}/net/icrc.c"].replace("crc_more(icrc, ", "sroce_crc32("),
+        (r"/\* Continue a CRC .*\nstatic u32 crc_more\((?:.*\n)*?}\n\n", 1),
         (r"/\* Only net/fast_crc prepares .*\n(?:static void crc_(?:begin|end)\(.*\n{\n}\n\n?){2}\n*", 1),
         (r"/\* Only net/fast_crc copies .*\nstatic bool crc_store\(.*\n{\n.*\n}\n\n", 1),
         (r"(?:void sroce_icrc_store_(?:begin|end)\(.*\n{\n.*\n}\n\n){2}", 1),

@@ -10,6 +10,7 @@ case. Includes of the capability's headers, and lines of TABLES with its names, 
 
 import pathlib
 import re
+import textwrap
 
 from resolve import Trouble
 
@@ -269,8 +270,44 @@ def grown(files, number):
     return so_far(there, others)
 
 
+# What needs the value of a constant of core/params.h, at the end of its comment: the tests are not upstream.
+NEEDS = re.compile(r"(?:^|(?<=[.:]))\s*(?:Rows? \"|Suite |Unit tests of ).*$")
+COLUMNS = 90
+
+
+def without_needs(match):
+    """A comment of core/params.h without the tests that need the value."""
+    lines = [line.strip().removeprefix("*").strip() for line in match.group(1).split("\n")]
+    whole = re.sub(r"\. (?! )", ".  ", " ".join(line for line in lines if line))
+    text = NEEDS.sub("", whole)
+    if text == whole:
+        return match.group(0)
+    if not text:
+        return ""
+    if len(text) <= COLUMNS - len("/*  */"):
+        return f"/* {text} */\n"
+    text = textwrap.fill(text.replace("1 / ", "1\u00a0/\u00a0"), COLUMNS - len(" * ")).replace("\u00a0", " ")
+    return "/*\n" + textwrap.indent(text, " * ") + "\n */\n"
+
+
+def tidied(name, text):
+    """The text without what removed lines leave behind: blank lines between includes, or none after them or before the last #endif."""
+    if name == "core/params.h":
+        text = text.replace(", the reason for the value, and the test\n * suite, unit tests or benchmark row that needs it.",
+                            " and the reason for the value.")
+        text = re.sub(r"^/\*((?:[^*]|\*(?!/))*)\*/\n(?=#define)", without_needs, text, flags=re.M)
+    text = re.sub(r"^(#include .*\n)\n+(?=#include)", r"\1", text, flags=re.M)
+    text = re.sub(r"^(#include .*\n)(?=[^\n#])", r"\1\n", text, flags=re.M)
+    return re.sub(r"^(?!#endif)(.+\n)(?=#endif /\* SROCE_\w+_H \*/\n\Z)", r"\1\n", text, flags=re.M)
+
+
 def stages(files):
     """The driver's files, and the message, of each patch."""
+    return [({name: tidied(name, text) for name, text in now.items()}, message) for now, message in untidied(files)]
+
+
+def untidied(files):
+    """The same, before tidying: the text that the files of capabilities/ quote."""
     capabilities = [read_capability(path.read_text()) for path in sorted(CAPABILITIES.iterdir())]
     result = []
     for capability in reversed(capabilities):

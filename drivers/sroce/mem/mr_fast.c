@@ -8,7 +8,6 @@
  * either a complete registration or none.
  */
 #include <linux/log2.h>
-
 #include <linux/slab.h>
 #include "../core/errors.h"
 #include "mr_fast.h"
