@@ -74,12 +74,10 @@
 
 /* A device without resources: before faux devices, a platform device. */
 #ifdef SROCE_HAVE_FAUX_DEVICE
-#define SROCE_IMPORTER_HEADER <linux/device/faux.h>
 #define sroce_importer faux_device
 #define sroce_importer_create(name) faux_device_create(name, NULL, NULL)
 #define sroce_importer_destroy(device) faux_device_destroy(device)
 #else
-#define SROCE_IMPORTER_HEADER <linux/platform_device.h>
 #define sroce_importer platform_device
 #define sroce_importer_create(name) ({					\
 	struct platform_device *created;				\

@@ -5,7 +5,11 @@
  * move a mapped buffer, but all keep it in place for an attached device.  The
  * driver therefore attaches a device of its own.
  */
-#include SROCE_IMPORTER_HEADER
+#ifdef SROCE_HAVE_FAUX_DEVICE
+#include <linux/device/faux.h>
+#else
+#include <linux/platform_device.h>
+#endif
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
 #include <linux/file.h>
