@@ -34,7 +34,8 @@ config RDMA_SROCE
 	  RDMA over Converged Ethernet, version 2, on any Ethernet device:
 	  packets go to UDP port 4791 over IPv4 and IPv6, through the stack
 	  in bursts as UDP segmentation offload has them. Peers are other
-	  hosts with this driver or with rxe, and RoCEv2 NICs.
+	  hosts with this driver or with rxe. It has not been tried with
+	  RoCEv2 NICs.
 
 	  User space needs libsroce of rdma-core. A device is made by
 
