@@ -151,8 +151,8 @@ handles packets.
 
 Payload is attached to the skb, and copied if it is short, or if its owner
 may reuse the memory before the packet has left: on UC, and when packets
-are repeated. Bursts of a QP that wait in queues of this host are counted, so
-that a QP stops before a queue overflows.
+are repeated. Bursts of a QP that wait in queues of this host are counted,
+so that a QP stops before a queue overflows.
 
 Bursts from a device to itself do not pass the stack: they wait on a queue
 of the CPU for the receive softirq.
