@@ -379,11 +379,14 @@ def without_needs(match):
 
 
 def tidied(name, text):
-    """The text without what removed lines leave behind: blank lines between includes, or none after them or before the last #endif."""
+    """The text without what removed lines leave behind: blank lines between includes, or none after them or before the last #endif.
+    And with sections of kernel-doc on lines of their own."""
     if name == "core/params.h":
         text = text.replace(", the reason for the value, and the test\n * suite, unit tests or benchmark row that needs it.",
                             " and the reason for the value.")
         text = re.sub(r"^/\*((?:[^*]|\*(?!/))*)\*/\n(?=#define)", without_needs, text, flags=re.M)
+    text = re.sub(r"^( \* Context: .*\S)  (?=Return: )", r"\1\n * ", text, flags=re.M)
+    text = re.sub(r"^( \* \S.*\S)  (?=Return: )", r"\1\n *\n * ", text, flags=re.M)
     text = re.sub(r"^(#include .*\n)\n+(?=#include)", r"\1", text, flags=re.M)
     text = re.sub(r"^(#include .*\n)(?=[^\n#])", r"\1\n", text, flags=re.M)
     return re.sub(r"^(?!#endif)(.+\n)(?=#endif /\* SROCE_\w+_H \*/\n\Z)", r"\1\n", text, flags=re.M)

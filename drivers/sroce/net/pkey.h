@@ -14,6 +14,8 @@ void sroce_pkey_init(struct sroce_device *dev);
  * @b: the other
  *
  * Same partition, and at least one full member.  Partition 0 does not exist.
+ *
+ * Return: true if they may
  */
 static inline bool sroce_pkey_matches(u16 a, u16 b)
 {
