@@ -103,13 +103,6 @@
 #define ib_umem_get_va ib_umem_get
 #endif
 
-/* The header that has rdma_umem_for_each_dma_block() */
-#ifdef SROCE_HAVE_RDMA_ITER
-#define SROCE_ITER_HEADER <rdma/iter.h>
-#else
-#define SROCE_ITER_HEADER <rdma/ib_umem.h>
-#endif
-
 #ifndef SROCE_HAVE_VIRT_DMA_TO_PTR
 #define ib_virt_dma_to_ptr(addr) ((void *)(uintptr_t)(addr))
 #endif

@@ -54,7 +54,7 @@ def is_source(path):
 def chosen(top, probes):
     """What compat.h says for the kernel that the probes are of: unifdef's options, its macros and includes."""
     compat = (top / "drivers/sroce/compat.h").read_text()
-    known = set(re.findall(r"SROCE_HAVE_\w+", compat))
+    known = {"SROCE_HAVE_" + name for name in re.findall(r"^probe (\w+)", (top / "drivers/sroce/probes.sh").read_text(), re.M)}
     have = set(re.findall(r"#define (SROCE_HAVE_\w+)", probes))
     options = ["-D" + name if name in have else "-U" + name for name in sorted(known)] + ["-D__KERNEL__", "-USROCE_OUT_OF_TREE"]
     # Upstream, Kconfig has the requirements on the configuration.

@@ -7,7 +7,9 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include SROCE_ITER_HEADER
+#ifdef SROCE_HAVE_RDMA_ITER
+#include <rdma/iter.h>
+#endif
 #include "../base/udata.h"
 #include "mr.h"
 
