@@ -114,7 +114,7 @@ its rings at any time. Work that cannot be done in the context of a caller
 is scheduled per CPU, in turns between QPs, so that one QP with much work
 does not delay the others.
 """),
-    ("net/ah net/route net/pkey net/rx_headers net/rx_packet", """\
+    ("net/ah net/route net/pkey net/rx_gid net/rx_headers net/rx_packet", """\
 RDMA/sroce: Add addresses and routes
 
 Add address vectors and routes. A QP keeps the route to its peer, because
@@ -133,7 +133,7 @@ differ in a few fields only. So mask them once, and fill in these fields
 for each packet.
 The CRC is that of the kernel's library.
 """),
-    ("net/udp_sock net/rx_gid", """\
+    ("net/udp_sock", """\
 RDMA/sroce: Add sockets
 
 Open the UDP port of RoCEv2 in each namespace and VRF in which a device
