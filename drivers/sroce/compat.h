@@ -72,6 +72,24 @@
 	dma_buf_unmap_attachment(attachment, table, direction)
 #endif
 
+/* A device without resources: before faux devices, a platform device. */
+#ifdef SROCE_HAVE_FAUX_DEVICE
+#define sroce_importer faux_device
+#define sroce_importer_create(name) faux_device_create(name, NULL, NULL)
+#define sroce_importer_destroy(device) faux_device_destroy(device)
+#else
+#define sroce_importer platform_device
+#define sroce_importer_create(name) ({					\
+	struct platform_device *created;				\
+									\
+	created = platform_device_register_simple(name,			\
+						  PLATFORM_DEVID_NONE,	\
+						  NULL, 0);		\
+	IS_ERR(created) ? NULL : created;				\
+})
+#define sroce_importer_destroy(device) platform_device_unregister(device)
+#endif
+
 #ifndef SROCE_HAVE_HRTIMER_SETUP
 #define hrtimer_setup(timer, when, clock, mode) do {	\
 	struct hrtimer *setup_timer = (timer);		\
@@ -83,6 +101,10 @@
 
 #ifndef SROCE_HAVE_IB_UMEM_GET_VA
 #define ib_umem_get_va ib_umem_get
+#endif
+
+#ifndef SROCE_HAVE_VIRT_DMA_TO_PTR
+#define ib_virt_dma_to_ptr(addr) ((void *)(uintptr_t)(addr))
 #endif
 
 #ifdef SROCE_HAVE_IPV6_STUB
@@ -302,6 +324,15 @@ enum ib_qp_attach_comp_cntr_op {
 #define IB_WR_ATOMIC_WRITE		15
 #define IB_UVERBS_WC_FLUSH		8
 #define IB_UVERBS_WC_ATOMIC_WRITE	9
+#endif
+
+/* Access flags that a QP may have */
+#ifdef SROCE_HAVE_FLUSH
+#define SROCE_QP_ACCESS IB_ACCESS_SUPPORTED
+#else
+#define SROCE_QP_ACCESS							\
+	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL |			\
+	 IB_ACCESS_FLUSH_PERSISTENT)
 #endif
 
 /* These are also numbers of the user API. */

@@ -65,6 +65,11 @@ probe DMA_BUF_VMAP_UNLOCKED <<END
 int f(struct dma_buf *buf) { return dma_buf_vmap_unlocked(buf, NULL); }
 END
 
+probe FAUX_DEVICE <<END
+#include <linux/device/faux.h>
+void *f(void) { return faux_device_create("", NULL, NULL); }
+END
+
 probe HRTIMER_SETUP <<END
 #include <linux/hrtimer.h>
 void f(struct hrtimer *timer) { hrtimer_setup(timer, NULL, 0, 0); }
@@ -73,6 +78,15 @@ END
 probe IB_UMEM_GET_VA <<END
 #include <rdma/ib_umem.h>
 struct ib_umem *f(struct ib_device *dev) { return ib_umem_get_va(dev, 0, 0, 0); }
+END
+
+probe RDMA_ITER <<END
+#include <rdma/iter.h>
+END
+
+probe VIRT_DMA_TO_PTR <<END
+#include <rdma/ib_verbs.h>
+void *f(u64 addr) { return ib_virt_dma_to_ptr(addr); }
 END
 
 probe IPV6_STUB <<END

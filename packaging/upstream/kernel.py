@@ -17,17 +17,25 @@ KCONFIG = """\
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 config RDMA_SROCE
 	tristate "Software RoCEv2 in bursts (sroce)"
-	depends on INET && IPV6 && INFINIBAND && INFINIBAND_USER_ACCESS && 64BIT
+	depends on INET && IPV6 && INFINIBAND && INFINIBAND_USER_ACCESS
+	# Atomics of the peer and shared counters are 64 bit words.
+	depends on 64BIT
+	# Never tried.
 	depends on !CPU_BIG_ENDIAN
+	# CPUs copy payload by addresses of the direct map.
 	depends on INFINIBAND_VIRT_DMA
+	# local_bh_disable() protects per-CPU data.
 	depends on !PREEMPT_RT || PREEMPT_RT_NEEDS_BH_LOCK
+	# Unloading waits for skb destructors that were preempted.
+	select NEED_TASKS_RCU
 	select NET_UDP_TUNNEL
 	select CRC32
 	help
 	  RDMA over Converged Ethernet, version 2, on any Ethernet device:
 	  packets go to UDP port 4791 over IPv4 and IPv6, through the stack
 	  in bursts as UDP segmentation offload has them. Peers are other
-	  hosts with this driver or with rxe, and RoCEv2 NICs.
+	  hosts with this driver or with rxe. It has not been tried with
+	  RoCEv2 NICs.
 
 	  User space needs libsroce of rdma-core. A device is made by
 
@@ -46,7 +54,7 @@ def is_source(path):
 def chosen(top, probes):
     """What compat.h says for the kernel that the probes are of: unifdef's options, its macros and includes."""
     compat = (top / "drivers/sroce/compat.h").read_text()
-    known = set(re.findall(r"SROCE_HAVE_\w+", compat))
+    known = {"SROCE_HAVE_" + name for name in re.findall(r"^probe (\w+)", (top / "drivers/sroce/probes.sh").read_text(), re.M)}
     have = set(re.findall(r"#define (SROCE_HAVE_\w+)", probes))
     options = ["-D" + name if name in have else "-U" + name for name in sorted(known)] + ["-D__KERNEL__", "-USROCE_OUT_OF_TREE"]
     # Upstream, Kconfig has the requirements on the configuration.
@@ -60,8 +68,18 @@ def chosen(top, probes):
     return options, macros, re.findall(r"^#include <.*>$", text, re.M)
 
 
+def described(text):
+    """The text whose kernel-doc of structures describes only members that are there."""
+    def present(match):
+        comment, members = match.group(1), match.group(2)
+        return re.sub(r"^ \* @(\w+):.*\n(?: \*\t.*\n)*", lambda line: line.group(0) if re.search(rf"\b{line.group(1)}\b", members) else "",
+                      comment, flags=re.M)
+
+    return re.sub(r"^(/\*\*\n \* struct (?:[^*]|\*(?!/))*\*/\n)(?=struct \w+ \{\n(.*?)^\})", present, text, flags=re.M | re.S)
+
+
 def source(text, options, macros):
-    text = expand(unifdef(text, options), macros)
+    text = described(expand(unifdef(text, options), macros))
     # Removed conditions leave blank lines behind.
     text = re.sub(r"\n{3,}", "\n\n", text).rstrip("\n") + "\n"
     text = text.replace("(enum rdma_driver_id)SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
@@ -94,6 +112,20 @@ def without_version(device):
     return device
 
 
+def ordered(device):
+    """device.c with the table of operations in the order of the alphabet: those that compat.h names are in a block of their own."""
+    start = "static const struct ib_device_ops ops = {\n"
+    before, table = device.split(start)
+    table, after = table.split("\n};\n", 1)
+    about, operations = table.split("\n\n", 1)
+    lines = [line for line in operations.split("\n") if line.strip()]
+    sizes = sorted(line for line in lines if line.startswith("\tINIT_RDMA_OBJ_SIZE("))
+    lines = sorted(line for line in lines if line not in sizes)
+    if not all(re.fullmatch(r"\t\.\w+ = .*,", line) for line in lines):
+        raise Trouble("the table of operations has more than one line for an operation")
+    return before + start + "\n\n".join([about, "\n".join(lines), "\n".join(sizes)]) + "\n};\n" + after
+
+
 def without(text, *patterns):
     """The text without what each pattern finds; (pattern, times)."""
     for pattern, count in patterns:
@@ -104,9 +136,10 @@ def without(text, *patterns):
 
 
 def without_preparation(result):
-    """The kernel's CRC library needs no begin and end of a burst, and does not copy: no empty functions for that."""
+    """The kernel's CRC library needs no begin and end of a burst, and does not copy: no empty functions for that, nor for a call."""
     result[f"{HOME}/net/icrc.c"] = without(
-        result[f"{HOME}/net/icrc.c"],
+        result[f"{HOME}/net/icrc.c"].replace("crc_more(icrc, ", "sroce_crc32("),
+        (r"/\* Continue a CRC .*\nstatic u32 crc_more\((?:.*\n)*?}\n\n", 1),
         (r"/\* Only net/fast_crc prepares .*\n(?:static void crc_(?:begin|end)\(.*\n{\n}\n\n?){2}\n*", 1),
         (r"/\* Only net/fast_crc copies .*\nstatic bool crc_store\(.*\n{\n.*\n}\n\n", 1),
         (r"(?:void sroce_icrc_store_(?:begin|end)\(.*\n{\n.*\n}\n\n){2}", 1),
@@ -152,7 +185,7 @@ def files(top, base, probes, author):
     result[f"{HOME}/sroce_ring.h"] = source((top / "include/sroce_ring.h").read_text(), options, macros)
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
-    result[f"{HOME}/verbs/device.c"] = without_version(result[f"{HOME}/verbs/device.c"])
+    result[f"{HOME}/verbs/device.c"] = ordered(without_version(result[f"{HOME}/verbs/device.c"]))
     without_preparation(result)
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")

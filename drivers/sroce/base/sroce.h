@@ -27,7 +27,12 @@
 #define SROCE_MAX_MCAST_CONTEXT	0x400
 #define SROCE_MAX_RD_ATOMIC	128
 #define SROCE_GID_TABLE		1024
+#ifdef SROCE_OUT_OF_TREE
+/* The administrator fills the table (net/pkey.c). */
 #define SROCE_PKEY_TABLE	32
+#else
+#define SROCE_PKEY_TABLE	1
+#endif
 
 /**
  * struct sroce_udp_sock_id - identifies a socket
@@ -86,7 +91,7 @@ struct sroce_settings {
  * @dm_pages: pages of device memory in use (mem/mr_dm.c)
  * @ooo_bytes: memory of packets behind a gap (queue/ooo.c)
  * @ahs: struct sroce_av by the number that user space uses (net/ah.c); RCU
- * @pkeys: P_Key table, 0 if empty; read and written without a lock (net/pkey.c)
+ * @pkeys: P_Key table; the data path reads it without a lock (net/pkey.c)
  * @ah_next: where the search for a free number continues
  * @num_members: memberships in multicast groups; protected by net/mcast.c's
  *	lock

@@ -48,6 +48,8 @@ struct sroce_ack_result {
  * @pkt: packet that sroce_parse() accepted; its kind is SROCE_KIND_RESPONSES
  *	or above
  * @a: result
+ *
+ * Return: what to do with it
  */
 enum sroce_ack_verdict sroce_completer_check(const struct sroce_requester *r,
 					     const struct sroce_pkt *pkt,

@@ -173,6 +173,8 @@ struct sroce_outgoing {
  * sroce_requester_next() - decide what to send
  * @r: state; not changed, but a request that may no longer start gets a status
  * @out: filled in for SROCE_NEXT_PACKET; only @wr for SROCE_NEXT_LOCAL
+ *
+ * Return: what to send, or why nothing is sent
  */
 enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 				     struct sroce_outgoing *out);

@@ -12,6 +12,8 @@
  * sroce_packets() - number of packets of a message
  * @length: bytes
  * @mtu: path MTU, a power of two, bytes
+ *
+ * Return: at least 1
  */
 static inline u32 sroce_packets(u32 length, u32 mtu)
 {
@@ -162,6 +164,8 @@ struct sroce_resource *sroce_resp_res_pending(struct sroce_resp_res *res);
  * sroce_resp_res_covers() - does @psn belong to a recorded request?
  * @res: resources
  * @psn: the PSN
+ *
+ * Return: true if it does
  */
 bool sroce_resp_res_covers(const struct sroce_resp_res *res, u32 psn);
 

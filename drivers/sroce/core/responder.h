@@ -93,6 +93,8 @@ struct sroce_request {
  * @pkt: packet that sroce_parse() accepted, of the QP's transport; its kind is
  *	below SROCE_KIND_RESPONSES
  * @req: result
+ *
+ * Return: what to do with it
  */
 enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
 						 const struct sroce_pkt *pkt,
@@ -209,6 +211,8 @@ static inline void sroce_responder_expect(struct sroce_responder *r, u32 psn)
  *
  * Never the PSN of a request with its own response.  If the response is lost,
  * rxe accepts an ACK in its place and completes the request without the data.
+ *
+ * Return: the PSN
  */
 static inline u32 sroce_responder_acked(const struct sroce_responder *r)
 {
@@ -253,6 +257,8 @@ static inline u64 sroce_responder_deadline(const struct sroce_responder *r)
  *
  * A peer may repeat everything it has sent, and ask with the last packet.  That one
  * may be lost, time after time, so the first one is acknowledged, too.
+ *
+ * Return: true if it is
  */
 static inline bool sroce_responder_answers(struct sroce_responder *r,
 					   const struct sroce_pkt *pkt)

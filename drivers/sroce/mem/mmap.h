@@ -26,6 +26,8 @@ sroce_mmap_entry(struct rdma_user_mmap_entry *entry)
 /**
  * sroce_mmap_offset() - the offset that a process passes to mmap()
  * @mapping: after rdma_user_mmap_entry_insert()
+ *
+ * Return: the offset
  */
 static inline u64 sroce_mmap_offset(struct sroce_mmap_entry *mapping)
 {

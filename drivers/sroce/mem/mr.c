@@ -7,6 +7,9 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#ifdef SROCE_HAVE_RDMA_ITER
+#include <rdma/iter.h>
+#endif
 #include "../base/udata.h"
 #include "mr.h"
 
@@ -242,29 +245,14 @@ struct ib_mr *sroce_get_dma_mr(struct ib_pd *pd, int access)
 	return mr ? sroce_mr_finish(mr, 0) : ERR_PTR(-ENOMEM);
 }
 
-/*
- * Fill @blocks with kernel addresses for a region that starts at @iova.  The
- * device has no DMA device, so the DMA addresses of the scatterlist are
- * addresses of the direct map.
- */
-static void mr_fill(struct sroce_mr *mr, u64 iova)
+/* The device has no DMA device, so DMA addresses are addresses of the direct map. */
+static void mr_fill(struct sroce_mr *mr)
 {
-	u64 mask = (1ull << mr->block_shift) - 1;
-	u64 base = iova & ~mask;
-	u64 va = iova & PAGE_MASK;
-	struct scatterlist *sg;
-	u64 done;
-	int i;
+	struct ib_block_iter block;
+	void **next = mr->blocks;
 
-	for_each_sgtable_dma_sg(&mr->umem->sgt_append.sgt, sg, i) {
-		u64 addr = sg_dma_address(sg);
-
-		for (done = 0; done < sg_dma_len(sg);
-		     done += mask + 1 - ((va + done) & mask))
-			mr->blocks[(va + done - base) >> mr->block_shift] =
-				(void *)(uintptr_t)(addr + done -
-						    ((va + done) & mask));
-		va += sg_dma_len(sg);
+	rdma_umem_for_each_dma_block(mr->umem, &block, 1ul << mr->block_shift) {
+		*next++ = ib_virt_dma_to_ptr(rdma_block_iter_dma_address(&block));
 		cond_resched();
 	}
 }
@@ -273,7 +261,6 @@ static int mr_map(struct sroce_mr *mr, u64 iova)
 {
 	unsigned long size = ib_umem_find_best_pgsz(mr->umem, BLOCK_SIZES,
 						    iova);
-	u64 blocks;
 
 	/*
 	 * No block size: start address and iova have different offsets in a
@@ -283,13 +270,12 @@ static int mr_map(struct sroce_mr *mr, u64 iova)
 		return -EINVAL;
 	mr->block_shift = ilog2(size);
 	mr->skip = iova & (size - 1);
-	blocks = ((iova + mr->length - 1) >> mr->block_shift) -
-		 (iova >> mr->block_shift) + 1;
-	mr->blocks = kvmalloc_array(blocks, sizeof(*mr->blocks),
+	mr->blocks = kvmalloc_array(ib_umem_num_dma_blocks(mr->umem, size),
+				    sizeof(*mr->blocks),
 				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 	if (!mr->blocks)
 		return -ENOMEM;
-	mr_fill(mr, iova);
+	mr_fill(mr);
 	return 0;
 }
 

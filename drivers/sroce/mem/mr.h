@@ -209,6 +209,8 @@ static inline u64 sroce_mr_va(const struct sroce_mr *mr, u64 addr)
  * @mr: from sroce_mr_get(), bounded and without @odp
  * @addr: address, within the bounds that sroce_mr_get() has checked
  * @length: in: bytes wanted; out: contiguous bytes
+ *
+ * Return: the address
  */
 static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
 				 u32 *length)

@@ -3,15 +3,19 @@
  * Regions of dma-buf memory.  The CPU copies the payload, so the driver asks
  * the exporter for one contiguous kernel mapping.  Some exporters may still
  * move a mapped buffer, but all keep it in place for an attached device.  The
- * driver therefore attaches a platform device.
+ * driver therefore attaches a device of its own.
  */
+#ifdef SROCE_HAVE_FAUX_DEVICE
+#include <linux/device/faux.h>
+#else
+#include <linux/platform_device.h>
+#endif
 #include <linux/dma-buf.h>
 #include <linux/dma-mapping.h>
 #include <linux/file.h>
 #include <linux/iosys-map.h>
 #include <linux/log2.h>
 #include <linux/module.h>
-#include <linux/platform_device.h>
 #include <linux/slab.h>
 #include <rdma/uverbs_ioctl.h>
 #include "../base/udata.h"
@@ -22,25 +26,24 @@
 #define MAX_BLOCK_SHIFT	30
 
 /* The device that attaches to dma-bufs on behalf of the CPU. */
-static struct platform_device *importer;
+static struct sroce_importer *importer;
 
 int sroce_dmabuf_init(void)
 {
 	int err;
 
-	importer = platform_device_register_simple("sroce", PLATFORM_DEVID_NONE,
-						   NULL, 0);
-	if (IS_ERR(importer))
-		return PTR_ERR(importer);
+	importer = sroce_importer_create("sroce");
+	if (!importer)
+		return -ENODEV;
 	err = dma_coerce_mask_and_coherent(&importer->dev, DMA_BIT_MASK(64));
 	if (err)
-		platform_device_unregister(importer);
+		sroce_importer_destroy(importer);
 	return err;
 }
 
 void sroce_dmabuf_exit(void)
 {
-	platform_device_unregister(importer);
+	sroce_importer_destroy(importer);
 }
 
 /**

@@ -4,20 +4,9 @@
 
 #include <rdma/ib_verbs.h>
 
-#if IS_REACHABLE(CONFIG_DMA_SHARED_BUFFER)
 int sroce_dmabuf_init(void);
 /* All regions have been freed. */
 void sroce_dmabuf_exit(void);
-#else
-static inline int sroce_dmabuf_init(void)
-{
-	return 0;
-}
-
-static inline void sroce_dmabuf_exit(void)
-{
-}
-#endif
 
 /* ib_device_ops */
 struct ib_mr *sroce_reg_dmabuf_mr(struct ib_pd *pd, u64 offset, u64 length,

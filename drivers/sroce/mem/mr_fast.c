@@ -8,7 +8,6 @@
  * either a complete registration or none.
  */
 #include <linux/log2.h>
-
 #include <linux/slab.h>
 #include "../core/errors.h"
 #include "mr_fast.h"
@@ -208,7 +207,7 @@ static int add_page(struct ib_mr *ibmr, u64 addr)
 
 	if (fast->count == fast->most)
 		return -ENOMEM;
-	fast->pages[fast->count++] = (void *)(uintptr_t)addr;
+	fast->pages[fast->count++] = ib_virt_dma_to_ptr(addr);
 	return 0;
 }
 

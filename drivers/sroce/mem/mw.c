@@ -4,7 +4,6 @@
  * as the window exists.  The entry is a region that is closed while the window
  * is not bound.  Binding points it at the memory of another region.
  */
-
 #include <linux/slab.h>
 #include "../base/udata.h"
 #include "../core/errors.h"

@@ -11,7 +11,6 @@
  * the chunk is held.
  */
 #include <linux/bitmap.h>
-
 #include <linux/hmm.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>

@@ -106,7 +106,7 @@ static noinline int cache_fill(struct sroce_mr_cache *cache,
 	if (mr->kind == SROCE_MR_NULL)
 		cache->p = sroce_null_map(mr, addr, &n, memory->access);
 	else
-		cache->p = (void *)(uintptr_t)addr;
+		cache->p = ib_virt_dma_to_ptr(addr);
 	cache->first = addr;
 	cache->bytes = n;
 	cache->beyond = 0;

@@ -107,6 +107,8 @@ bool sroce_reader_store_pieces(struct sroce_reader *r, void *to, u32 len);
  *
  * Like sroce_reader_copy(), but the last word becomes visible last
  * (mem/last_word.h).
+ *
+ * Return: false if the packet has fewer bytes
  */
 static inline bool sroce_reader_store(struct sroce_reader *r, void *to, u32 len)
 {

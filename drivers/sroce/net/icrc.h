@@ -23,6 +23,7 @@ static inline bool sroce_icrc_is_short(u32 len)
  * @len: bytes from the BTH to the end of the trailer
  *
  * Context: bottom halves off.
+ * Return: the ICRC
  */
 __le32 sroce_icrc_alone(const u8 *ip, u32 len);
 

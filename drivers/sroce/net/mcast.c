@@ -164,8 +164,9 @@ static int join_by(struct member *m, struct net_device *ndev)
 }
 
 /*
- * Netdev of a GID, kept by rtnl; NULL without a GID, or if it is being
- * unregistered.
+ * Netdev of a GID; NULL without a GID, or if it is being unregistered.  A netdev
+ * that is found registered stays so until the caller drops rtnl.  rtnl does not
+ * keep one that is being unregistered: it may be freed at any time.
  */
 static struct net_device *gid_netdev(struct sroce_device *dev, int index)
 {
@@ -177,10 +178,10 @@ static struct net_device *gid_netdev(struct sroce_device *dev, int index)
 		return NULL;
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	if (IS_ERR(ndev) || ndev->reg_state != NETREG_REGISTERED)
+		ndev = NULL;
 	rcu_read_unlock();
 	rdma_put_gid_attr(attr);
-	if (IS_ERR(ndev) || ndev->reg_state != NETREG_REGISTERED)
-		return NULL;
 	return ndev;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * P_Key table.  RoCE has no subnet manager, so the administrator of the host
- * fills the table.  A QP has a pointer to its entry, and the data path reads it
- * without a lock.
+ * P_Key table.  RoCE has no subnet manager to fill it, so entry 0 has the default
+ * partition.  A QP has a pointer to its entry.
  */
 #include "pkey.h"
 
@@ -37,7 +36,7 @@ int sroce_query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 #include <linux/sysfs.h>
 #include <rdma/ib_sysfs.h>
 
-/* Serializes writers. */
+/* The administrator of the host fills the table.  This serializes writers. */
 static DEFINE_MUTEX(table_lock);
 
 /*

@@ -5,7 +5,7 @@
 #include "../base/sroce.h"
 #include "../core/wire.h"
 
-/* Put the default partition into entry 0; all others are empty. */
+/* Put the default partition into entry 0. */
 void sroce_pkey_init(struct sroce_device *dev);
 
 /**
@@ -14,6 +14,8 @@ void sroce_pkey_init(struct sroce_device *dev);
  * @b: the other
  *
  * Same partition, and at least one full member.  Partition 0 does not exist.
+ *
+ * Return: true if they may
  */
 static inline bool sroce_pkey_matches(u16 a, u16 b)
 {

@@ -71,7 +71,8 @@ static void put_sock(const struct sk_buff *skb)
  */
 #define UNITS	63ul
 
-static_assert(sizeof(struct sroce_qp) > 512);	/* kmalloc() aligns such objects */
+/* kmalloc() aligns an object to the largest power of two that divides its size. */
+static_assert(!(sizeof(struct sroce_qp) % (UNITS + 1)));
 
 static void *tagged_qp(struct sroce_qp *qp, u32 units)
 {

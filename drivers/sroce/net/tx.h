@@ -49,6 +49,7 @@ enum sroce_order {
  * streams does not block the other.
  *
  * Context: bottom halves off; lock that protects @path held.
+ * Return: SROCE_ORDER_KEPT if it may
  */
 enum sroce_order sroce_tx_in_order(struct sroce_qp *qp,
 				   struct sroce_path *path);
@@ -65,6 +66,8 @@ bool sroce_tx_wait(struct sroce_qp *qp);
  * sroce_tx_room() - may a connected QP send a burst now?
  * @qp: the QP; the lock of the sending side is held
  * @todo: what its work item resumes when there is room
+ *
+ * Return: true if it may; otherwise the QP is woken when there is room
  */
 bool sroce_tx_room(struct sroce_qp *qp, enum sroce_qp_todo todo);
 

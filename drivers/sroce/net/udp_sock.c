@@ -252,14 +252,14 @@ void sroce_udp_sock_put(const struct sroce_udp_sock_id *id)
 
 	mutex_lock(&sockets_lock);
 	s = find_socket(id);
-	if (s && !--s->users)
+	if (!--s->users)
 		close_socket(s);
 	mutex_unlock(&sockets_lock);
 }
 
 /*
- * A work item of the RDMA core removes GIDs.  A namespace does not wait for it
- * if its netdevs move elsewhere, so close the sockets here at the latest.
+ * No socket is left.  The netdevs of the namespace have left it, and the notifier has
+ * closed the sockets that their GIDs and devices had kept open.
  *
  * IPv6 routes point into the namespace.  No new ones are found because its
  * netdevs are gone, and a lookup that began earlier holds the QP's lock.
@@ -268,12 +268,11 @@ void sroce_udp_sock_put(const struct sroce_udp_sock_id *id)
  */
 static void __net_exit net_exit(struct net *net)
 {
-	struct udp_socket *s, *next;
+	struct udp_socket *s;
 
 	mutex_lock(&sockets_lock);
-	list_for_each_entry_safe(s, next, &sockets, list)
-		if (s->id.net == net)
-			close_socket(s);
+	list_for_each_entry(s, &sockets, list)
+		WARN_ON_ONCE(s->id.net == net);
 	mutex_unlock(&sockets_lock);
 	if (sroce_route_asked(net))
 		sroce_route_forget(net);

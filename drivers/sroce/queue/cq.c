@@ -429,20 +429,9 @@ static void copy_until(const struct sroce_cq *cq, struct cq_copy *m, u32 end)
 	}
 }
 
-/*
- * Index of the first completion that is not polled.  A process does not poll
- * during a resize.
- */
-static u32 copy_head(const struct sroce_cq *cq, const struct cq_copy *m)
-{
-	return cq_of_kernel(cq) ? cq->head : m->base;
-}
-
 /* Copy the rest, and replace the old ring. */
 static void copy_finish(struct sroce_cq *cq, struct cq_copy *m)
 {
-	u32 head = copy_head(cq, m) - m->base;
-
 	lockdep_assert_held(&cq->lock);
 	copy_until(cq, m, cq->tail);
 	swap(cq->ring, m->ring);
@@ -451,9 +440,16 @@ static void copy_finish(struct sroce_cq *cq, struct cq_copy *m)
 	cq->tail -= m->base;
 	cq->notified -= m->base;
 	sroce_store(&cq->slot->notified, cq->notified);
-	cq->head = head;
-	cq->limit = head + m->entries;
-	sroce_store(&cq->slot->head, head);
+	cq->limit = m->entries;
+	sroce_store(&cq->slot->head, 0);
+#ifndef SROCE_HAVE_USER_CQ
+	/* A kernel user may have polled meanwhile. */
+	if (cq_of_kernel(cq)) {
+		cq->head -= m->base;
+		cq->limit = cq->head + m->entries;
+		sroce_store(&cq->slot->head, cq->head);
+	}
+#endif
 	cq->ib.cqe = m->entries;
 }
 
@@ -467,7 +463,11 @@ static int copy_step(struct sroce_cq *cq, struct cq_copy *m, u32 *tail)
 
 	lockdep_assert_held(&cq->lock);
 	*tail = cq->tail;
-	used = cq->tail - copy_head(cq, m);
+	used = cq->tail - m->base;
+#ifndef SROCE_HAVE_USER_CQ
+	if (cq_of_kernel(cq))
+		used = cq->tail - cq->head;
+#endif
 	if (used > cq->entries || used > m->entries || cq->overflowed)
 		return -EINVAL;
 	if (cq->tail - m->done > SROCE_CQ_RESIZE_BATCH)
@@ -478,7 +478,7 @@ static int copy_step(struct sroce_cq *cq, struct cq_copy *m, u32 *tail)
 
 /*
  * Most completions are copied without the lock.  Meanwhile new ones may be
- * pushed, and a kernel user may poll.
+ * pushed.  A process does not poll during a resize.
  */
 static int copy_cqes(struct sroce_cq *cq, struct cq_copy *m)
 {
@@ -502,15 +502,18 @@ static int copy_cqes(struct sroce_cq *cq, struct cq_copy *m)
 static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 {
 	struct cq_copy m = { .entries = entries };
-	int err = 0;
+	int err;
 
 	m.ring = sroce_queue_mem_alloc(cq->ring->ucontext,
 				       entries * sizeof(*m.cqes));
 	if (IS_ERR(m.ring))
 		return PTR_ERR(m.ring);
 	m.cqes = m.ring->mem;
-	if (udata)
-		err = cq_create_resp(cq, m.ring, entries, udata);
+#ifdef SROCE_HAVE_USER_CQ
+	err = cq_create_resp(cq, m.ring, entries, udata);
+#else
+	err = udata ? cq_create_resp(cq, m.ring, entries, udata) : 0;
+#endif
 	if (!err)
 		err = copy_cqes(cq, &m);
 	/* The old ring, or after a failure the new one. */

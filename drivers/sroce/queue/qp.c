@@ -62,7 +62,10 @@ void sroce_qp_drain(void)
 	/* There are no QPs, so there will be no new structure. */
 	percpu_ref_kill(&structures);
 	wait_for_completion(&drained);
-	/* The last destructor may have been preempted before it returned. */
+	/*
+	 * The last destructor may have been preempted before it returned.
+	 * Kernels without preemption have no RCU tasks, and wait for RCU here.
+	 */
 	synchronize_rcu_tasks();
 }
 

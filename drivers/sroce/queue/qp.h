@@ -4,7 +4,6 @@
 
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
-
 #include <linux/log2.h>
 #include <linux/rhashtable.h>
 #include <linux/workqueue.h>
@@ -382,7 +381,7 @@ struct sroce_qp {
 	struct kref mem;
 	struct rcu_head rcu;
 	struct sroce_qp_slot kernel_slot;
-};
+} __aligned(64);	/* for tags in pointers, see net/tx.c */
 
 /**
  * struct sroce_ib_qp - memory that the RDMA core allocates for a QP
@@ -461,8 +460,7 @@ struct sroce_qp *sroce_qp_lookup(u32 qpn);
 
 /**
  * sroce_qp_hold() - take a reference to the QP of an ib_qp
- * @ibqp: not freed, but possibly destroyed: on kernels without
- *	rdma_restrack_begin_del() netlink can ask for such a QP
+ * @ibqp: not freed, but possibly destroyed
  *
  * Context: process.  Return: a QP with a reference, or NULL if it is destroyed.
  */

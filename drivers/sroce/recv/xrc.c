@@ -3,9 +3,7 @@
  * Extended reliable connections (IBTA vol. 1, annex A14): SRQ numbers, and the
  * current SRQ of an XRC target QP.
  */
-
 #include <linux/random.h>
-
 #include <linux/rhashtable.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>

@@ -320,9 +320,7 @@ static const struct ib_device_ops ops = {
 	.device_group = &device_group,
 	.port_groups = sroce_port_groups,
 #endif
-#if IS_REACHABLE(CONFIG_DMA_SHARED_BUFFER)
 	.reg_user_mr_dmabuf = sroce_reg_dmabuf_mr,
-#endif
 	.req_notify_cq = sroce_req_notify_cq,
 	.rereg_user_mr = sroce_rereg_user_mr,
 	SROCE_COMP_CNTR_OPS

@@ -16,7 +16,7 @@ extern struct rdma_link_ops sroce_link_ops;
  * that clients can close their connections.
  *
  * Context: process, may sleep; the netdev may be unregistered in parallel.
- * Return: 0: the RDMA core of 7.3 loses a reference after an error.
+ * Return: 0.
  */
 int sroce_dellink(struct ib_device *ibdev);
 

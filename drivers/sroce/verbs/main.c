@@ -88,6 +88,18 @@ static void exit_tables(void)
 	sroce_qp_table_exit();
 }
 
+#ifdef SROCE_OUT_OF_TREE
+/*
+ * sroce_qp_drain() needs RCU tasks if the kernel is preemptible.  It has them with
+ * BPF_SYSCALL, KPROBES or FUNCTION_TRACER.  Otherwise the module stays.
+ */
+static void __init stay_if_preemptible(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPTION) && !IS_ENABLED(CONFIG_TASKS_RCU))
+		__module_get(THIS_MODULE);
+}
+#endif
+
 static int __init sroce_init(void)
 {
 	int err;
@@ -121,6 +133,9 @@ static int __init sroce_init(void)
 	if (err)
 		goto err_settings;
 	rdma_link_register(&sroce_link_ops);
+#ifdef SROCE_OUT_OF_TREE
+	stay_if_preemptible();
+#endif
 	return 0;
 
 err_settings:

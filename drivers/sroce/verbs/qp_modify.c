@@ -21,10 +21,6 @@
 #include "../send/sq.h"
 #include "qp_modify.h"
 
-/* Includes flags that the kernel does not support yet. */
-#define QP_ACCESS	(IB_ACCESS_SUPPORTED | IB_ACCESS_FLUSH_GLOBAL | \
-			 IB_ACCESS_FLUSH_PERSISTENT)
-
 /* Locks both sides, always in this order. */
 void sroce_qp_lock_both(struct sroce_qp *qp)
 	__acquires(&qp->rq.lock) __acquires(&qp->sq.lock)
@@ -88,7 +84,7 @@ static int check_values(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	    (mask & IB_QP_MIN_RNR_TIMER && attr->min_rnr_timer > 31) ||
 	    (mask & IB_QP_DEST_QPN && attr->dest_qp_num > SROCE_QPN_MASK) ||
 	    (mask & IB_QP_ACCESS_FLAGS &&
-	     attr->qp_access_flags & ~QP_ACCESS) ||
+	     attr->qp_access_flags & ~SROCE_QP_ACCESS) ||
 	    (mask & IB_QP_PATH_MIG_STATE &&
 	     attr->path_mig_state > IB_MIG_ARMED))
 		return -EINVAL;

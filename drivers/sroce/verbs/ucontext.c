@@ -22,8 +22,12 @@ static const struct sroce_alloc_ucontext_resp properties = {
 	.max_inline = SROCE_MAX_INLINE,
 	.max_sge = SROCE_MAX_SGE,
 	.features = SROCE_ALL_FEATURES,
-	.opcodes = GENMASK(SROCE_WR_SEND_WITH_INV, SROCE_WR_RDMA_WRITE) |
-		   BIT(SROCE_WR_FLUSH) | BIT(SROCE_WR_ATOMIC_WRITE),
+	.opcodes = GENMASK(SROCE_WR_ATOMIC_FETCH_AND_ADD, SROCE_WR_RDMA_WRITE) |
+		   BIT(SROCE_WR_LOCAL_INV) |
+		   BIT(SROCE_WR_BIND_MW) |
+		   BIT(SROCE_WR_SEND_WITH_INV) |
+		   BIT(SROCE_WR_FLUSH) |
+		   BIT(SROCE_WR_ATOMIC_WRITE),
 	.sqe_header = SROCE_SQE_HEADER,
 	.rqe_header = SROCE_RQE_HEADER,
 	.cqe_size = SROCE_CQE_SIZE,
