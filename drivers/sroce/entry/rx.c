@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Receive path from the UDP socket or net/loopback.c to the QP.  An skb
- * contains a packet or a burst.  Consecutive packets for the same side of the
- * same QP are handled under one lock and acknowledged once.
+ * contains a packet or a burst.
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -12,296 +11,21 @@
 #include <net/ip.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
-#include "../net/ah.h"
-#include "../net/cnp.h"
 #include "../net/gso.h"
 #include "../net/icrc.h"
 #include "../net/loopback.h"
-#include "../net/mcast.h"
-#include "../net/pkey.h"
 #include "../net/rx_alike.h"
 #include "../net/rx_gid.h"
 #include "../net/rx_headers.h"
-#include "../net/rx_packet.h"
 #include "../net/rx_route.h"
 #include "../net/tx.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../recv/resp.h"
-#include "../recv/resp_tx.h"
-#include "../recv/rq.h"
-#include "../send/req.h"
 #include "../send/response.h"
-#include "../send/sq.h"
 #include "qp_work.h"
 #include "rx.h"
-
-/*
- * Consecutive packets for one QP, and the lock of one side of it.  The addresses of
- * a burst are checked once per lock section (@accepted).  @header is the header
- * length of middle packets, bytes; 0 for datagrams.  @ce: the IP header, which all
- * packets of an skb share, is marked.  @marked: number of marked packets in the
- * section.
- */
-struct run {
-	struct sroce_qp *qp;
-	u32 qpn;
-	u32 packets;
-	u32 bytes;
-	u32 header;
-	u32 marked;
-	bool ce;
-	bool responses;
-	bool locked;
-	bool accepted;
-};
-
-/*
- * Called at the end of a section with marked packets.  Sends a CNP to the peer.  The
- * requester controls the window of READs, so it also reacts to marked responses.
- */
-static void report_marks(struct run *run)
-{
-	struct sroce_qp *qp = run->qp;
-
-	if (run->responses)
-		lockdep_assert_held(&qp->sq.lock);
-	if (sroce_rq_active(qp)) {
-		sroce_count_add(qp, SROCE_NP_ECN_MARKED_ROCE_PACKETS,
-				run->marked);
-		if (run->responses)
-			sroce_requester_congested(&qp->sq.req);
-		sroce_cnp_send(qp, run->responses ? &qp->sq.path :
-						    &qp->rq.path);
-	}
-	run->marked = 0;
-}
-
-static void run_unlock(struct run *run)
-{
-	if (!run->locked)
-		return;
-	if (unlikely(run->marked))
-		report_marks(run);
-	if (run->responses) {
-		sroce_req_run(run->qp);
-		sroce_sq_end(run->qp);
-	} else {
-		sroce_resp_send(run->qp);
-		sroce_rq_end(run->qp);
-	}
-	run->locked = false;
-}
-
-static void run_end(struct run *run)
-{
-	if (!run->qp)
-		return;
-	run_unlock(run);
-	sroce_count(run->qp, SROCE_RX_BURSTS);
-	sroce_count_add(run->qp, SROCE_RX_PACKETS, run->packets);
-	sroce_count_add(run->qp, SROCE_RX_BYTES, run->bytes);
-	sroce_qp_put(run->qp);
-	run->qp = NULL;
-	run->packets = 0;
-	run->bytes = 0;
-}
-
-/* Bottom halves are off, which implies RCU. */
-static bool on_link(const struct sroce_av *av, const struct sroce_rx *rx)
-{
-	struct net_device *ndev;
-
-	if (rx->looped || !sroce_rx_link_local(&av->saddr))
-		return true;
-	ndev = sroce_rx_ndev(rx);
-	return ndev && sroce_av_ndev(av) == ndev;
-}
-
-static bool has_addresses_of(const struct sroce_av *av, const struct sroce_rx *rx)
-{
-	const struct ipv6hdr *ipv6 = (const struct ipv6hdr *)rx->ip;
-	const struct iphdr *ipv4 = (const struct iphdr *)rx->ip;
-
-	if (av->ipv4 != rx->ipv4)
-		return false;
-	if (rx->ipv4)
-		return av->saddr.s6_addr32[3] == ipv4->daddr &&
-		       av->daddr.s6_addr32[3] == ipv4->saddr;
-	return ipv6_addr_equal(&av->saddr, &ipv6->daddr) &&
-	       ipv6_addr_equal(&av->daddr, &ipv6->saddr) && on_link(av, rx);
-}
-
-/* A connected QP's av does not change from RTR on, under either lock. */
-static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx)
-{
-	const struct sroce_av *av = qp->av;
-
-	return av && av->net_cookie == rx->net->net_cookie &&
-	       av->loopback == rx->looped && has_addresses_of(av, rx);
-}
-
-static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
-{
-	/* The QP was found by its group address. */
-	if (rx->pkt.qpn == SROCE_QPN_MULTICAST)
-		return true;
-	return sroce_qp_connected(qp) ? from_peer(qp, rx) : sroce_rx_is_ours(qp->dev, rx);
-}
-
-static void run_lock(struct run *run, const struct sroce_rx *rx)
-{
-	bool responses = rx->pkt.op->kind >= SROCE_KIND_RESPONSES;
-
-	if (run->locked && run->responses == responses)
-		return;
-	run_unlock(run);
-	run->responses = responses;
-	if (responses)
-		sroce_sq_begin(run->qp);
-	else
-		sroce_rq_begin(run->qp);
-	run->locked = true;
-	run->accepted = address_fits(run->qp, rx);
-	run->header = sroce_qp_connected(run->qp) ? SROCE_BTH_BYTES : 0;
-	if (!responses && run->qp->type == IB_QPT_XRC_TGT)
-		run->header += SROCE_XRCETH_BYTES;
-}
-
-static bool transport_matches(const struct sroce_qp *qp,
-			      const struct sroce_rx *rx)
-{
-	u8 transport = rx->pkt.opcode & SROCE_TRANSPORT_MASK;
-
-	/* The sender of a CNP reacts to packets of this QP, not of a group. */
-	if (rx->pkt.op->kind == SROCE_KIND_CNP)
-		return rx->pkt.qpn != SROCE_QPN_MULTICAST;
-	if (transport != sroce_qp_transport(qp))
-		return false;
-	/* An XRC QP has only a requester or only a responder. */
-	return transport != SROCE_XRC ||
-	       (rx->pkt.op->kind >= SROCE_KIND_RESPONSES) ==
-	       (qp->type == IB_QPT_XRC_INI);
-}
-
-static bool transport_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
-{
-	if (transport_matches(qp, rx))
-		return true;
-	sroce_count(qp, SROCE_RX_BAD_TRANSPORT);
-	return false;
-}
-
-/* The GSI QP belongs to all partitions of its device. */
-static bool pkey_matches(const struct sroce_qp *qp, u16 pkey)
-{
-	if (unlikely(qp->type == IB_QPT_GSI))
-		return sroce_pkey_find(qp->dev, pkey) < SROCE_PKEY_TABLE;
-	/* No lock is held; sroce_modify_qp() may change the index meanwhile. */
-	return sroce_pkey_matches(READ_ONCE(*READ_ONCE(qp->pkey)), pkey);
-}
-
-static bool pkey_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
-{
-	if (pkey_matches(qp, rx->pkt.pkey))
-		return true;
-	sroce_count(qp, SROCE_RX_BAD_PKEY);
-	return false;
-}
-
-static bool gsi_matches(struct sroce_qp *qp, void *arg)
-{
-	return sroce_rx_is_ours(qp->dev, arg);
-}
-
-/* Find the QP of a packet and start a run for it. */
-static bool lookup_qp(struct run *run, struct sroce_rx *rx)
-{
-	u32 qpn = rx->pkt.qpn;
-
-	if (run->qp && run->qpn == qpn)
-		return true;
-	run_end(run);
-	rcu_read_lock();
-	run->qp = qpn == SROCE_QPN_GSI ? sroce_qp_find_gsi(gsi_matches, rx) :
-					 sroce_qp_lookup(qpn);
-	rcu_read_unlock();
-	run->qpn = qpn;
-	return run->qp;
-}
-
-/*
- * Count a packet that belongs to no QP.  Strangers can read how many packets, bytes and
- * wrong ICRCs a device has received (verbs/pma.c), which must not reveal which QPs exist,
- * and of which device: so all that no QP accepts counts at the device that it is sent to.
- */
-static void count_stray(struct sroce_rx *rx, enum sroce_counter why)
-{
-	struct sroce_qp *gsi;
-
-	rcu_read_lock();
-	gsi = sroce_qp_find_gsi(gsi_matches, rx);
-	if (!gsi)
-		gsi = sroce_qp_first_gsi(rx->net);
-	rcu_read_unlock();
-	if (!gsi)
-		return;
-	sroce_count(gsi, why);
-	sroce_count(gsi, SROCE_RX_PACKETS);
-	sroce_count_add(gsi, SROCE_RX_BYTES, rx->len);
-	sroce_qp_put(gsi);
-}
-
-/* Count a packet that the QP of @run has not accepted. */
-static void count_refused(struct run *run, struct sroce_rx *rx, bool intact)
-{
-	if (!sroce_rx_is_ours(run->qp->dev, rx)) {
-		count_stray(rx, intact ? SROCE_RX_BAD_QPN : SROCE_RX_ICRC_ENCAPSULATED);
-		return;
-	}
-	if (!intact)
-		sroce_count(run->qp, SROCE_RX_ICRC_ENCAPSULATED);
-	run->packets++;
-	run->bytes += rx->len;
-}
-
-/* UC has no window, and UD no connection, so they only count CNPs. */
-static void accept_cnp(struct sroce_qp *qp)
-{
-	lockdep_assert_held(&qp->sq.lock);
-	sroce_count(qp, SROCE_RP_CNP_HANDLED);
-	if (sroce_qp_reliable(qp))
-		sroce_requester_congested(&qp->sq.req);
-}
-
-/*
- * Check the intact packet against the QP, then hand it to the requester or responder.
- * Returns false if it does not pass a check.
- */
-static bool accept_packet(struct run *run, struct sroce_rx *rx)
-{
-	struct sroce_qp *qp = run->qp;
-
-	if (!transport_fits(qp, rx) || !pkey_fits(qp, rx))
-		return false;
-	run_lock(run, rx);
-	if (qp->type == IB_QPT_GSI)
-		rx->vlan_id = sroce_rx_vlan(qp->dev, rx);
-	if (!run->accepted) {
-		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
-		return false;
-	}
-	if (unlikely(run->ce) && sroce_qp_connected(qp) &&
-	    sroce_ecn_capable(rx->pkt.opcode))
-		run->marked++;
-	if (unlikely(rx->pkt.op->kind == SROCE_KIND_CNP))
-		accept_cnp(qp);
-	else if (run->responses)
-		sroce_req_response(qp, rx);
-	else
-		sroce_resp_request(qp, rx);
-	return true;
-}
+#include "rx_run.h"
 
 /* Most packets whose ICRCs are checked at once. */
 #define BATCH	64
@@ -331,7 +55,7 @@ struct arrival {
 	u32 alike;
 	u8 datagram[SROCE_DATAGRAM_BYTES];
 	struct sroce_icrc icrc;
-	struct run run;
+	struct sroce_rx_run run;
 };
 
 /*
@@ -387,82 +111,6 @@ static void set_next_rx(struct sroce_rx *rx, const struct arrival *a,
 }
 
 /*
- * Parse the packet and find its QP.  Returns false with the reason in @why.
- * @intact: the ICRC is right, or has not been checked.
- */
-static bool open_packet(struct run *run, struct sroce_rx *rx, bool intact,
-			enum sroce_counter *why)
-{
-	*why = SROCE_RX_MALFORMED;
-	if (!sroce_headers_read(rx->payload, &rx->pkt, rx->len))
-		return false;
-	/*
-	 * Finding the GSI QP scans all devices; skip it if the ICRC is wrong.
-	 */
-	*why = SROCE_RX_ICRC_ENCAPSULATED;
-	if (rx->pkt.qpn == SROCE_QPN_GSI && !intact)
-		return false;
-	*why = SROCE_RX_BAD_QPN;
-	return lookup_qp(run, rx);
-}
-
-/* Each member needs its own copy of the reader. */
-static void deliver_to_member(struct sroce_qp *qp, void *arg)
-{
-	struct sroce_rx rx = *(const struct sroce_rx *)arg;
-	struct sroce_reader payload = *rx.payload;
-	struct run run = {
-		.qp = qp,
-		.qpn = SROCE_QPN_MULTICAST,
-		.packets = 1,
-		.bytes = rx.len,
-	};
-
-	rx.payload = &payload;
-	accept_packet(&run, &rx);
-	run_end(&run);
-}
-
-/* A multicast packet: the address selects the QPs. */
-static bool deliver_to_group(struct sroce_rx *rx)
-{
-	struct in6_addr from, to;
-	u32 found;
-
-	sroce_rx_addresses(rx, &from, &to);
-	rcu_read_lock();
-	found = sroce_mcast_for_each(sroce_rx_ndev(rx), &to, deliver_to_member, rx);
-	rcu_read_unlock();
-	return found;
-}
-
-/* Returns true if its QP has accepted it. */
-static bool deliver_packet(struct run *run, struct sroce_rx *rx, bool intact)
-{
-	enum sroce_counter why;
-
-	if (!open_packet(run, rx, intact, &why)) {
-		if (why == SROCE_RX_BAD_QPN && intact &&
-		    rx->pkt.qpn == SROCE_QPN_MULTICAST &&
-		    deliver_to_group(rx))
-			return false;
-		/* Count the same whether the QP exists or not; see count_refused(). */
-		if (why == SROCE_RX_BAD_QPN && !intact)
-			why = SROCE_RX_ICRC_ENCAPSULATED;
-		count_stray(rx, why);
-		return false;
-	}
-	trace_sroce_packet_in(run->qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
-	if (unlikely(!intact || !accept_packet(run, rx))) {
-		count_refused(run, rx, intact);
-		return false;
-	}
-	run->packets++;
-	run->bytes += rx->len;
-	return true;
-}
-
-/*
  * Checking the ICRCs of a burst takes time.  Take the lock first, so that
  * packets that another CPU receives meanwhile cannot overtake.
  */
@@ -470,16 +118,13 @@ static void check_order(struct arrival *a)
 {
 	struct sroce_reader reader = a->reader;
 	struct sroce_rx rx __uninitialized;
-	enum sroce_counter why;
 
 	/* Another QP may be found. */
 	a->alike = 0;
 	if (a->looped || a->left <= a->size)
 		return;
 	set_next_rx(&rx, a, &reader, a->size);
-	if (open_packet(&a->run, &rx, false, &why) &&
-	    transport_matches(a->run.qp, &rx))
-		run_lock(&a->run, &rx);
+	sroce_rx_run_lock(&a->run, &rx);
 }
 
 /* Packets behind the next one that are intact. */
@@ -495,7 +140,7 @@ static u32 intact_packets(const struct arrival *a)
  */
 static noinline void deliver_rest(struct arrival *a, const u8 *bth, struct sroce_reader *reader)
 {
-	struct run *run = &a->run;
+	struct sroce_rx_run *run = &a->run;
 	struct sroce_rx_alike alike = {
 		.bth = bth,
 		.reader = reader,
@@ -532,7 +177,7 @@ static noinline void deliver_rest(struct arrival *a, const u8 *bth, struct sroce
  */
 static bool deliver_predicted(struct arrival *a, struct sroce_reader *reader, u32 len)
 {
-	struct run *run = &a->run;
+	struct sroce_rx_run *run = &a->run;
 	u32 rest = len - run->header - SROCE_ICRC_BYTES;
 	u8 bth[SROCE_BTH_BYTES + SROCE_RETH_BYTES] __uninitialized;
 
@@ -540,7 +185,7 @@ static bool deliver_predicted(struct arrival *a, struct sroce_reader *reader, u3
 	    len < run->header + SROCE_ICRC_BYTES)
 		return false;
 	if (!sroce_headers_copy(reader, bth, run->header) ||
-	    !pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
+	    !sroce_rx_pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
 	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
 		return false;
 	if (!(run->responses ?
@@ -609,7 +254,7 @@ static void deliver_next(struct arrival *a, struct sroce_rx *rx, bool intact, u3
 
 	a->alike = 0;
 	set_next_rx(rx, a, &reader, len);
-	if (deliver_packet(&a->run, rx, intact))
+	if (sroce_rx_run_deliver(&a->run, rx, intact))
 		note_datagram(a, rx);
 }
 
@@ -642,7 +287,7 @@ static void deliver_all(struct arrival *a)
 		}
 		a->left -= len;
 	}
-	run_end(&a->run);
+	sroce_rx_run_end(&a->run);
 }
 
 /*
@@ -699,14 +344,14 @@ static void receive_short(struct net *net, struct sk_buff *skb)
 	const u8 *ip = skb_network_header(skb), *bth = skb->data + sizeof(struct udphdr);
 	u32 len = skb->len - sizeof(struct udphdr);
 	struct sroce_reader reader = sroce_reader_of(bth, len);
-	struct run run = { .ce = is_marked(ip) };
+	struct sroce_rx_run run = { .ce = is_marked(ip) };
 	__le32 right = sroce_icrc_alone(ip, len);
 	struct sroce_rx rx __uninitialized;
 
 	set_rx(&rx, net, skb, &reader, len);
-	deliver_packet(&run, &rx, !memcmp(bth + len - sizeof(right), &right,
+	sroce_rx_run_deliver(&run, &rx, !memcmp(bth + len - sizeof(right), &right,
 					  sizeof(right)));
-	run_end(&run);
+	sroce_rx_run_end(&run);
 }
 
 static void count_malformed(const struct arrival *a)
@@ -715,7 +360,7 @@ static void count_malformed(const struct arrival *a)
 
 	set_rx(&rx, a->net, a->skb, NULL, a->left);
 	rx.looped = a->looped;
-	count_stray(&rx, SROCE_RX_MALFORMED);
+	sroce_rx_count_stray(&rx, SROCE_RX_MALFORMED);
 }
 
 /* Handle an skb that begins with the UDP header. */
@@ -731,7 +376,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	a.index = 0;
 	a.eager = false;
 	a.checked = 0;
-	a.run = (struct run) { .ce = is_marked(a.ip) };
+	a.run = (struct sroce_rx_run) { .ce = is_marked(a.ip) };
 	if (!is_readable(skb)) {
 		count_malformed(&a);
 		return;
@@ -788,20 +433,12 @@ static void receive_looped_packet(struct sroce_looped *looped)
 {
 	struct sroce_rx *rx = &looped->rx;
 	bool mine = sroce_softirq_begin();
-	struct run run = {
-		.packets = 1,
-		.bytes = rx->len,
-	};
+	struct sroce_rx_run run = {};
 
 	/* Not when it is sent: the netdev may leave a namespace that ends meanwhile. */
 	rx->net = dev_net(rx->ndev);
-	if (lookup_qp(&run, rx)) {
-		trace_sroce_packet_in(run.qp, rx->pkt.opcode, rx->pkt.psn, rx->len);
-		accept_packet(&run, rx);
-		run_end(&run);
-	} else {
-		count_stray(rx, SROCE_RX_BAD_QPN);
-	}
+	sroce_rx_run_deliver_parsed(&run, rx);
+	sroce_rx_run_end(&run);
 	sroce_looped_done(looped);
 	if (mine)
 		sroce_softirq_end();
