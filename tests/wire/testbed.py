@@ -42,9 +42,17 @@ def case(what, ipv4_only=False):
     return mark
 
 
+def short(value):
+    """Long memory is shown by its first bytes that differ from zero, and its length."""
+    if not isinstance(value, bytes) or len(value) <= 64:
+        return repr(value)
+    at = len(value) - len(value.lstrip(b"\0"))
+    return f"{len(value)} bytes, at {at}: {value[at:at + 16].hex()}"
+
+
 def expect(what, got, wanted):
     if got != wanted:
-        raise Failure(f"{what}: got {str(got)[:300]}, wanted {wanted}")
+        raise Failure(f"{what}: got {short(got)[:300]}, wanted {short(wanted)[:300]}")
 
 
 class Testbed:

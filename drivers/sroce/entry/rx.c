@@ -146,7 +146,7 @@ static noinline void deliver_rest(struct arrival *a, const u8 *bth, struct sroce
 		.reader = reader,
 		.payload = a->size - SROCE_BTH_BYTES - SROCE_ICRC_BYTES,
 		.most = a->left / a->size - 1,
-		.icrc = a->checked > 1 ? NULL : &a->icrc,
+		.icrc = a->looped || a->checked > 1 ? NULL : &a->icrc,
 		.index = a->index,
 	};
 	u32 n;

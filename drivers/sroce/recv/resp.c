@@ -696,6 +696,9 @@ u32 sroce_resp_alike(struct sroce_qp *qp, struct sroce_rx_alike *alike)
 	lockdep_assert_held(&qp->rq.lock);
 	if (!n || qp->rq.ooo.packets || !sroce_rq_active(qp))
 		return 0;
+	/* Nobody would repeat a packet that was stored with a wrong ICRC. */
+	if (alike->icrc && !sroce_responder_reliable(r))
+		return 0;
 	buffer = to;
 	if (r->kind == SROCE_KIND_SEND) {
 		buffer = sroce_rq_buffer(qp);

@@ -172,9 +172,9 @@ static bool completed(struct pair *pair, const struct kind *kind)
 		(next_wc(pair->b.rcq, &wc) && CHECK(!wc.status)));
 }
 
-/* One message of @length bytes; polls the end of the first @seen bytes. */
+/* One message of @length bytes; polls its end. */
 static bool one(struct pair *pair, const struct kind *kind, struct watch *w,
-		size_t at, uint32_t length, uint32_t seen, bool byte)
+		size_t at, uint32_t length, bool byte)
 {
 	bool read = kind->opcode == IBV_WR_RDMA_READ;
 	uint8_t *to = (read ? pair->a.buf : pair->b.buf) + at;
@@ -185,9 +185,9 @@ static bool one(struct pair *pair, const struct kind *kind, struct watch *w,
 	w->seed++;
 	fill(from, length, w->seed);
 	w->at = to;
-	w->length = seen;
-	w->width = byte ? 1 : widest(to, seen);
-	w->before = load(to + seen - w->width, w->width);
+	w->length = length;
+	w->width = byte ? 1 : widest(to, length);
+	w->before = load(to + length - w->width, w->width);
 	atomic_fetch_add(&w->round, 1);
 	if (!CHECK(post(pair, kind, at, length)) || !completed(pair, kind))
 		return false;
@@ -204,22 +204,17 @@ static bool all(struct pair *pair, const struct kind *kind, struct watch *w)
 		2048, 3001, 4095, 4096, 4097, 9999, 16384, 33333, 65535, 65536,
 	};
 	static const uint32_t offsets[] = { 0, 1, 2, 3, 4, 6, 7, 4090 };
-	uint32_t packet = packet_bytes(), i, j;
+	uint32_t i, j;
 
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		uint32_t length = lengths[i], packets = (length - 1) / packet;
+		uint32_t length = lengths[i];
 
 		for (j = 0; j < ARRAY_SIZE(offsets); j++) {
 			size_t at = PLACE + offsets[j];
 			/* Nor are two pieces of a buffer. */
 			bool byte = (i + j) % 2 || kind->pieces > 1;
 
-			if (!one(pair, kind, w, at, length, length, byte))
-				return false;
-			/* Packets are stored in the order of their bytes. */
-			if (packets && kind->pieces < 2 &&
-			    !one(pair, kind, w, at, length,
-				 (1 + (i + j) % packets) * packet, byte))
+			if (!one(pair, kind, w, at, length, byte))
 				return false;
 		}
 	}
