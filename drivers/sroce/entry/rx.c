@@ -349,8 +349,8 @@ static void receive_short(struct net *net, struct sk_buff *skb)
 	struct sroce_rx rx __uninitialized;
 
 	set_rx(&rx, net, skb, &reader, len);
-	sroce_rx_run_deliver(&run, &rx, !memcmp(bth + len - sizeof(right), &right,
-					  sizeof(right)));
+	sroce_rx_run_deliver(&run, &rx,
+			     !memcmp(bth + len - sizeof(right), &right, sizeof(right)));
 	sroce_rx_run_end(&run);
 }
 
