@@ -61,8 +61,20 @@ def expect_stored(qp, data, bad, offset, stored):
     expect("behind it", qp.memory.read(LENGTH - behind, offset + behind), bytes(LENGTH - behind))
 
 
-def naks(found):
-    return [(packet.syndrome, packet.psn) for packet in found if packet.syndrome >> 5 == 3]
+def refused(b, rc, prefix, data, bad):
+    """The packet is damaged: a NAK requests it again."""
+    with b.counts("rx_icrc_encapsulated"):
+        send_damaged(b, packets_from(b, rc, prefix, data, 1), bad)
+        found = b.answers()
+    expect("NAK", [(packet.syndrome, packet.psn) for packet in found if packet.syndrome >> 5 == 3], [(0x60, rc.psn + bad - 1 & 0xFFFFFF)])
+    expect_stored(rc, data, bad, 0, one_pass())
+
+
+def repeated(b, rc, prefix, data, begin):
+    """The packets from this one on come again, and complete the message."""
+    b.peer.send_burst(packets_from(b, rc, prefix, data, begin))
+    b.advance(rc, PACKETS - 1)
+    expect("ACK", b.answers()[-1].psn, rc.psn - 1 & 0xFFFFFF)
 
 
 @case("a burst arrives whole, at any address")
@@ -85,14 +97,8 @@ def write(b):
         rc, data = b.rc(), os.urandom(LENGTH)
         b.send_next(rc, "RC_WRITE_FIRST", piece(data, 0), dma_len=LENGTH, ack_req=False)
         b.silence()
-        with b.counts("rx_icrc_encapsulated"):
-            send_damaged(b, packets_from(b, rc, "RC_WRITE_", data, 1), bad)
-            found = b.answers()
-        expect("NAK", naks(found), [(0x60, rc.psn + bad - 1 & 0xFFFFFF)])
-        expect_stored(rc, data, bad, 0, one_pass())
-        b.peer.send_burst(packets_from(b, rc, "RC_WRITE_", data, bad))
-        b.advance(rc, PACKETS - 1)
-        expect("ACK", b.answers()[-1].psn, rc.psn - 1 & 0xFFFFFF)
+        refused(b, rc, "RC_WRITE_", data, bad)
+        repeated(b, rc, "RC_WRITE_", data, bad)
         expect("data", rc.memory.read(LENGTH), data)
         b.works(rc)
 
@@ -104,15 +110,9 @@ def send(b):
         rc.post_recv(LENGTH, 0)
         b.send_next(rc, "RC_SEND_FIRST", piece(data, 0), ack_req=False)
         b.silence()
-        with b.counts("rx_icrc_encapsulated"):
-            send_damaged(b, packets_from(b, rc, "RC_SEND_", data, 1), bad)
-            found = b.answers()
-        expect("NAK", naks(found), [(0x60, rc.psn + bad - 1 & 0xFFFFFF)])
-        expect_stored(rc, data, bad, 0, one_pass())
+        refused(b, rc, "RC_SEND_", data, bad)
         expect("completions", rc.completions(), [])
-        b.peer.send_burst(packets_from(b, rc, "RC_SEND_", data, bad))
-        b.advance(rc, PACKETS - 1)
-        expect("ACK", b.answers()[-1].psn, rc.psn - 1 & 0xFFFFFF)
+        repeated(b, rc, "RC_SEND_", data, bad)
         expect("length", rc.completion().byte_len, LENGTH)
         expect("data", rc.memory.read(LENGTH), data)
         b.works(rc)
