@@ -53,7 +53,8 @@ class Peer:
         """Sends these packets as one skb. They have the same addresses, ports and length, except that the last one may be shorter;
         IPv4 identifications count from 0."""
         first = roce.Packet(packets[0])
-        version, size = packets[0][0] >> 4, HEADERS[packets[0][0] >> 4]
+        version = packets[0][0] >> 4
+        size = HEADERS[version]
         bodies = [packet[size:] for packet in packets]
         with socket_in(self.namespace, socket.AF_INET if version == 4 else socket.AF_INET6, socket.SOCK_DGRAM, 0) as udp:
             udp.setsockopt(*MTU_DISCOVER[version], MTU_DISCOVER_DO)

@@ -333,12 +333,12 @@ bool sroce_rx_run_deliver(struct sroce_rx_run *run, struct sroce_rx *rx, bool in
 	return false;
 }
 
-bool sroce_rx_run_deliver_parsed(struct sroce_rx_run *run, struct sroce_rx *rx)
+void sroce_rx_run_deliver_parsed(struct sroce_rx_run *run, struct sroce_rx *rx)
 {
 	if (likely(lookup_qp(run, rx)))
-		return deliver_found(run, rx, true);
-	sroce_rx_count_stray(rx, SROCE_RX_BAD_QPN);
-	return false;
+		deliver_found(run, rx, true);
+	else
+		sroce_rx_count_stray(rx, SROCE_RX_BAD_QPN);
 }
 
 void sroce_rx_run_lock(struct sroce_rx_run *run, struct sroce_rx *rx)

@@ -54,7 +54,7 @@ static inline bool sroce_rx_pkey_matches(const struct sroce_qp *qp, u16 pkey)
 bool sroce_rx_run_deliver(struct sroce_rx_run *run, struct sroce_rx *rx, bool intact);
 
 /* The same for an intact packet with parsed headers. */
-bool sroce_rx_run_deliver_parsed(struct sroce_rx_run *run, struct sroce_rx *rx);
+void sroce_rx_run_deliver_parsed(struct sroce_rx_run *run, struct sroce_rx *rx);
 
 /**
  * sroce_rx_run_lock() - take the lock that the next packet needs

@@ -238,7 +238,7 @@ bool sroce_icrc_store(struct sroce_icrc *icrc, u32 index, const u8 *bth,
 	if (likely(r->left >= len && crc_store(icrc, r->p, len, to, &state))) {
 		r->p += len;
 		r->left -= len;
-		/* Programs that poll see packets in order. */
+		/* Programs that poll the end of the message see this before. */
 		smp_wmb();
 		return has_trailer(r, state);
 	}

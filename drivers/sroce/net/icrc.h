@@ -94,7 +94,7 @@ u64 sroce_icrc_check(struct sroce_icrc *icrc, u32 index, struct sroce_reader r,
  *
  * One pass is faster than two, so payload may be stored before its ICRC is found to be
  * wrong.  Nobody may rely on it then: it is the next part of a message that is not complete,
- * and the same bytes are received again before the message is.
+ * and a reliable peer repeats the packet.  UC does not, so the caller checks first.
  *
  * Context: bottom halves off.
  * Return: true if the ICRC is right and the payload is stored.

@@ -397,7 +397,7 @@ TEST(rtx, retransmission_is_not_sampled)
 	EQUAL(x.rtt.smooth, 300 * US);
 }
 
-/* Of what was posted, @packets are acknowledged, and then nothing arrives until a probe. */
+/* Acknowledges @packets of the posted packets.  Then nothing arrives until a probe is sent. */
 static void break_off(u32 packets)
 {
 	x = (struct sroce_rtx) { .timeout = 67 * MS };
