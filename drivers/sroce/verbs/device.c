@@ -184,17 +184,22 @@ static enum rdma_link_layer sroce_get_link_layer(struct ib_device *ibdev,
 	return IB_LINK_LAYER_ETHERNET;
 }
 
+/* The netdev below a VLAN; else the device's own. */
+static struct net_device *real_netdev(const struct sroce_device *dev)
+{
+	return rdma_vlan_dev_real_dev(dev->ndev) ?: dev->ndev;
+}
+
 /*
  * The RDMA core assigns the GIDs of a VLAN to devices on the netdev below it.  A
- * device on a VLAN therefore reports the netdev below, and has the GIDs of its
- * other VLANs, too.  The core knows the netdev of all other devices, but SMC may
- * ask the driver for it.
+ * device on a VLAN therefore reports the netdev below; sroce_add_gid() refuses the
+ * GIDs that are not its own.  The core knows the netdev of all other devices, but SMC
+ * may ask the driver for it.
  */
 static struct net_device *sroce_get_netdev(struct ib_device *ibdev, u32 port)
 {
-	struct net_device *ndev = sroce_device(ibdev)->ndev;
+	struct net_device *ndev = real_netdev(sroce_device(ibdev));
 
-	ndev = rdma_vlan_dev_real_dev(ndev) ?: ndev;
 	dev_hold(ndev);
 	return ndev;
 }
@@ -380,7 +385,7 @@ static void describe_device(struct sroce_device *dev)
 	ib->node_type = RDMA_NODE_IB_CA;
 	ib->phys_port_cnt = 1;
 	ib->num_comp_vectors = num_possible_cpus();
-	ib->dev.parent = dev->ndev->dev.parent;
+	ib->dev.parent = real_netdev(dev)->dev.parent;
 	ib->driver_def = sroce_uapi_defs;
 	ib->link_ops = &sroce_link_ops;
 	ib->uverbs_cmd_mask |= BIT_ULL(IB_USER_VERBS_CMD_REQ_NOTIFY_CQ);

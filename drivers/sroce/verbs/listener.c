@@ -40,12 +40,17 @@ static struct net *net_of_listed(struct net_device *ndev)
 	return net;
 }
 
+/*
+ * On a host without IPv6 a listener for IPv6 has no socket.  The RDMA core adds the
+ * default GID there, too, and programs may depend on its index.
+ */
 static int listener_open(struct sroce_listener *l, struct net_device *ndev,
 			 bool ipv4)
 {
 	struct sroce_udp_sock_id id = { .ipv4 = ipv4 };
 	int err = -ENODEV;
 
+	INIT_LIST_HEAD(&l->list);
 	mutex_lock(&listeners_lock);
 	id.net = net_of_listed(ndev);
 	id.l3mdev = l3mdev_master_ifindex(ndev);
@@ -57,7 +62,7 @@ static int listener_open(struct sroce_listener *l, struct net_device *ndev,
 		list_add(&l->list, &listeners);
 	}
 	mutex_unlock(&listeners_lock);
-	return err;
+	return err == -EAFNOSUPPORT ? 0 : err;
 }
 
 static void listener_close(struct sroce_listener *l)
@@ -97,9 +102,43 @@ static void listener_remove(struct sroce_listener *l)
 	mutex_unlock(&listeners_lock);
 }
 
-int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
+/*
+ * The GIDs of a device are the addresses of its netdev and of netdevs above that.  The
+ * RDMA core offers a device on a VLAN those of the netdev below and of other VLANs, too.
+ * Programs that take the first GID would then leave by the wrong netdev.
+ */
+static bool belongs_to(struct net_device *ndev, const struct sroce_device *dev)
+{
+	bool found;
+
+	if (!ndev)
+		return false;
+	rcu_read_lock();
+	found = netdev_has_upper_dev_all_rcu(dev->ndev, ndev);
+	rcu_read_unlock();
+	return ndev == dev->ndev || found;
+}
+
+static int gid_open(struct sroce_listener *l, const struct ib_gid_attr *attr,
+		    struct net_device *ndev)
 {
 	bool ipv4 = rdma_gid_attr_network_type(attr) == RDMA_NETWORK_IPV4;
+	struct sroce_device *dev = sroce_device(attr->device);
+	int err;
+
+	if (!belongs_to(ndev, dev))
+		return -ENODEV;
+	err = listener_open(l, ndev, ipv4);
+	if (err)
+		return err;
+	err = sroce_mcast_netdev_new(dev, ndev);
+	if (err)
+		listener_remove(l);
+	return err;
+}
+
+int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
+{
 	struct sroce_listener *l;
 	struct net_device *ndev;
 	int err;
@@ -114,12 +153,7 @@ int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 	ndev = rcu_dereference(attr->ndev);
 	dev_hold(ndev);
 	rcu_read_unlock();
-	err = ndev ? listener_open(l, ndev, ipv4) : -ENODEV;
-	if (!err) {
-		err = sroce_mcast_netdev_new(sroce_device(attr->device), ndev);
-		if (err)
-			listener_remove(l);
-	}
+	err = gid_open(l, attr, ndev);
 	dev_put(ndev);
 	if (err)
 		kfree(l);
@@ -167,13 +201,11 @@ int sroce_listener_open_ports(struct sroce_device *dev, struct net_device *ndev)
 {
 	int err;
 
-	/* The list stays empty without IPv6. */
-	INIT_LIST_HEAD(&dev->ipv6.list);
 	err = listener_open(&dev->ipv4, ndev, true);
 	if (err)
 		goto err;
 	err = listener_open(&dev->ipv6, ndev, false);
-	if (!err || err == -EAFNOSUPPORT)
+	if (!err)
 		return 0;
 	listener_remove(&dev->ipv4);
 err:
