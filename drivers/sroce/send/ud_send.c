@@ -41,6 +41,14 @@ static void send_burst(struct sroce_qp *qp, struct sroce_burst *burst)
 	sroce_burst_send(burst);
 }
 
+static void forget_dest(struct sroce_qp *qp)
+{
+	sroce_path_release(&qp->sq.path);
+	if (qp->sq.ud.av)
+		sroce_av_put(qp->sq.ud.av);
+	qp->sq.ud.av = NULL;
+}
+
 /* The route in sq.path is that of sq.ud.av. */
 static void set_dest(struct sroce_qp *qp, struct sroce_burst *burst,
 		     struct sroce_av *av)
@@ -50,9 +58,7 @@ static void set_dest(struct sroce_qp *qp, struct sroce_burst *burst,
 		return;
 	}
 	send_burst(qp, burst);
-	sroce_path_release(&qp->sq.path);
-	if (qp->sq.ud.av)
-		sroce_av_put(qp->sq.ud.av);
+	forget_dest(qp);
 	qp->sq.ud.av = av;
 	burst->av = av;
 }
@@ -272,5 +278,11 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 	complete_sent(qp);
 	if (status > 0)
 		sroce_sq_fail(qp, status);
+	/*
+	 * The GSI QP lives as long as the device.  A reference to the GID of its last
+	 * datagram would keep the GID's entry in the table from being used again.
+	 */
+	if (!qp->user)
+		forget_dest(qp);
 	return in->next == in->tail ? SROCE_NEXT_NOTHING : SROCE_NEXT_WINDOW;
 }
