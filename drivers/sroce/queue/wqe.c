@@ -184,6 +184,26 @@ static __always_inline u64 copy_list(struct sroce_sge *list, const struct sroce_
 	return length;
 }
 
+/*
+ * An atomic operation returns one word.  Programs may name a larger buffer, as they may
+ * with other devices: its rest is not written.  ATOMIC WRITE has exactly one word.
+ */
+static noinline u8 limit_to_word(struct sroce_wr *wr, struct sroce_sge *list)
+{
+	u32 left = sizeof(u64);
+	u32 n;
+
+	if (wr->length < left || !sroce_wr_fetches(wr))
+		return SROCE_LOC_LEN_ERR;
+	for (n = 0; left; n++) {
+		list[n].length = min(list[n].length, left);
+		left -= list[n].length;
+	}
+	wr->num_sge = n;
+	wr->length = sizeof(u64);
+	return 0;
+}
+
 static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
 		    const struct sroce_sqe *entry, struct sroce_sge *list)
 {
@@ -192,9 +212,11 @@ static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
 	if (wr->num_sge > qp->sq.ring.max_sge || (sroce_wr_local(wr) && wr->num_sge))
 		return SROCE_LOC_QP_OP_ERR;
 	length = copy_list(list, (const struct sroce_sge *)(entry + 1), wr->num_sge);
-	if (length > SROCE_MAX_MSG || (is_word(wr) && length != sizeof(u64)))
+	if (length > SROCE_MAX_MSG)
 		return SROCE_LOC_LEN_ERR;
 	wr->length = length;
+	if (is_word(wr) && unlikely(length != sizeof(u64)))
+		return limit_to_word(wr, list);
 	return 0;
 }
 
