@@ -87,7 +87,8 @@ static void batch_start(struct sroce_qp *qp)
 void sroce_doorbell_rung(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
-	if (posts_stream(qp)) {
+	/* A kernel user rings the doorbell for each call: there is nothing to collect. */
+	if (qp->user && posts_stream(qp)) {
 		qp->sq.batch.idle = 0;
 		batch_start(qp);
 	}
