@@ -20,6 +20,11 @@ static bool cq_of_kernel(const struct sroce_cq *cq)
 	return cq->slot == &cq->kernel_slot;
 }
 
+static struct sroce_cqe *cqe_at(const struct sroce_cq *cq, u32 index)
+{
+	return &cq->cqes[index & (cq->entries - 1)];
+}
+
 /*
  * True if there is room for one more completion.  An impossible head counts as
  * a full CQ: the process harms only its own CQ.
@@ -45,7 +50,7 @@ static bool cq_has_room(struct sroce_cq *cq)
 
 static void cq_write(struct sroce_cq *cq, struct sroce_cqe *cqe)
 {
-	struct sroce_cqe *to = &cq->cqes[cq->tail & (cq->entries - 1)];
+	struct sroce_cqe *to = cqe_at(cq, cq->tail);
 
 	lockdep_assert_held(&cq->lock);
 	cqe->timestamp = cq->timestamped ? ktime_get_raw_ns() : 0;
@@ -418,61 +423,61 @@ struct cq_copy {
  * have changed entries of its old ring.  The kernel does not use them, so this
  * is harmless.
  */
-static void copy_until(const struct sroce_cq *cq, struct cq_copy *m, u32 end)
+static void copy_until(const struct sroce_cq *cq, struct cq_copy *copy, u32 end)
 {
-	for (; m->done != end; m->done++) {
-		u32 index = m->done - m->base;
-		struct sroce_cqe *to = &m->cqes[index & (m->entries - 1)];
+	for (; copy->done != end; copy->done++) {
+		u32 index = copy->done - copy->base;
+		struct sroce_cqe *to = &copy->cqes[index & (copy->entries - 1)];
 
-		*to = cq->cqes[m->done & (cq->entries - 1)];
-		to->phase = sroce_cqe_phase(index, m->entries);
+		*to = *cqe_at(cq, copy->done);
+		to->phase = sroce_cqe_phase(index, copy->entries);
 	}
 }
 
 /* Copy the rest, and replace the old ring. */
-static void copy_finish(struct sroce_cq *cq, struct cq_copy *m)
+static void copy_finish(struct sroce_cq *cq, struct cq_copy *copy)
 {
 	lockdep_assert_held(&cq->lock);
-	copy_until(cq, m, cq->tail);
-	swap(cq->ring, m->ring);
-	cq->cqes = m->cqes;
-	cq->entries = m->entries;
-	cq->tail -= m->base;
-	cq->notified -= m->base;
+	copy_until(cq, copy, cq->tail);
+	swap(cq->ring, copy->ring);
+	cq->cqes = copy->cqes;
+	cq->entries = copy->entries;
+	cq->tail -= copy->base;
+	cq->notified -= copy->base;
 	sroce_store(&cq->slot->notified, cq->notified);
-	cq->limit = m->entries;
+	cq->limit = copy->entries;
 	sroce_store(&cq->slot->head, 0);
 #ifndef SROCE_HAVE_USER_CQ
 	/* A kernel user may have polled meanwhile. */
 	if (cq_of_kernel(cq)) {
-		cq->head -= m->base;
-		cq->limit = cq->head + m->entries;
+		cq->head -= copy->base;
+		cq->limit = cq->head + copy->entries;
 		sroce_store(&cq->slot->head, cq->head);
 	}
 #endif
-	cq->ib.cqe = m->entries;
+	cq->ib.cqe = copy->entries;
 }
 
 /*
  * Returns 0 when done, and EAGAIN if completions up to @tail are still to be
  * copied.  EINVAL: the new ring is too small, or the CQ has overflowed.
  */
-static int copy_step(struct sroce_cq *cq, struct cq_copy *m, u32 *tail)
+static int copy_step(struct sroce_cq *cq, struct cq_copy *copy, u32 *tail)
 {
 	u32 used;
 
 	lockdep_assert_held(&cq->lock);
 	*tail = cq->tail;
-	used = cq->tail - m->base;
+	used = cq->tail - copy->base;
 #ifndef SROCE_HAVE_USER_CQ
 	if (cq_of_kernel(cq))
 		used = cq->tail - cq->head;
 #endif
-	if (used > cq->entries || used > m->entries || cq->overflowed)
+	if (used > cq->entries || used > copy->entries || cq->overflowed)
 		return -EINVAL;
-	if (cq->tail - m->done > SROCE_CQ_RESIZE_BATCH)
+	if (cq->tail - copy->done > SROCE_CQ_RESIZE_BATCH)
 		return -EAGAIN;
-	copy_finish(cq, m);
+	copy_finish(cq, copy);
 	return 0;
 }
 
@@ -480,44 +485,44 @@ static int copy_step(struct sroce_cq *cq, struct cq_copy *m, u32 *tail)
  * Most completions are copied without the lock.  Meanwhile new ones may be
  * pushed.  A process does not poll during a resize.
  */
-static int copy_cqes(struct sroce_cq *cq, struct cq_copy *m)
+static int copy_cqes(struct sroce_cq *cq, struct cq_copy *copy)
 {
 	unsigned long flags;
 	u32 tail;
 	int err;
 
-	m->base = sroce_load(&cq->slot->head);
-	m->done = m->base;
+	copy->base = sroce_load(&cq->slot->head);
+	copy->done = copy->base;
 	for (;;) {
 		spin_lock_irqsave(&cq->lock, flags);
-		err = copy_step(cq, m, &tail);
+		err = copy_step(cq, copy, &tail);
 		spin_unlock_irqrestore(&cq->lock, flags);
 		if (err != -EAGAIN)
 			return err;
-		copy_until(cq, m, tail);
+		copy_until(cq, copy, tail);
 		cond_resched();
 	}
 }
 
 static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 {
-	struct cq_copy m = { .entries = entries };
+	struct cq_copy copy = { .entries = entries };
 	int err;
 
-	m.ring = sroce_queue_mem_alloc(cq->ring->ucontext,
-				       entries * sizeof(*m.cqes));
-	if (IS_ERR(m.ring))
-		return PTR_ERR(m.ring);
-	m.cqes = m.ring->mem;
+	copy.ring = sroce_queue_mem_alloc(cq->ring->ucontext,
+					  entries * sizeof(*copy.cqes));
+	if (IS_ERR(copy.ring))
+		return PTR_ERR(copy.ring);
+	copy.cqes = copy.ring->mem;
 #ifdef SROCE_HAVE_USER_CQ
-	err = cq_create_resp(cq, m.ring, entries, udata);
+	err = cq_create_resp(cq, copy.ring, entries, udata);
 #else
-	err = udata ? cq_create_resp(cq, m.ring, entries, udata) : 0;
+	err = udata ? cq_create_resp(cq, copy.ring, entries, udata) : 0;
 #endif
 	if (!err)
-		err = copy_cqes(cq, &m);
+		err = copy_cqes(cq, &copy);
 	/* The old ring, or after a failure the new one. */
-	sroce_queue_mem_free(m.ring);
+	sroce_queue_mem_free(copy.ring);
 	return err;
 }
 
@@ -536,6 +541,38 @@ int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
 	err = resize_ring(cq, roundup_pow_of_two(cqe), udata);
 	mutex_unlock(&cq->resize);
 	return err;
+}
+
+/* The phase is for processes.  @notified keeps counting the completions before it. */
+static void remove_cqes(struct sroce_cq *cq, u64 cookie)
+{
+	u32 notified = cq->notified;
+	u32 kept = cq->head;
+	u32 index;
+
+	lockdep_assert_held(&cq->lock);
+	for (index = cq->head; index != cq->tail; index++) {
+		if (index == cq->notified)
+			notified = kept;
+		if (cqe_at(cq, index)->cookie != cookie)
+			*cqe_at(cq, kept++) = *cqe_at(cq, index);
+	}
+	if (cq->tail == cq->notified)
+		notified = kept;
+	cq->notified = notified;
+	cq->tail = kept;
+}
+
+void sroce_cq_forget(struct sroce_cq *cq, const struct ib_qp *qp)
+{
+	unsigned long flags;
+
+	/* copy_cqes() counts on the completions that it has copied. */
+	mutex_lock(&cq->resize);
+	spin_lock_irqsave(&cq->lock, flags);
+	remove_cqes(cq, (uintptr_t)qp);
+	spin_unlock_irqrestore(&cq->lock, flags);
+	mutex_unlock(&cq->resize);
 }
 
 static u8 network_type(u16 flags)
@@ -586,7 +623,7 @@ int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, flags);
 	for (i = 0; i < n && cq->head != cq->tail; i++) {
-		cq_read(&wc[i], &cq->cqes[cq->head & (cq->entries - 1)]);
+		cq_read(&wc[i], cqe_at(cq, cq->head));
 		cq->head++;
 	}
 	sroce_store_release(&cq->slot->head, cq->head);		/* (J) */

@@ -131,6 +131,18 @@ bool sroce_cq_push(struct sroce_cq *cq, struct sroce_cqe *cqe);
  */
 void sroce_cq_notify(struct sroce_cq *cq);
 
+/**
+ * sroce_cq_forget() - remove the completions of a QP that is reset or destroyed
+ * @cq: CQ of a kernel user; a process removes completions itself
+ * @qp: the QP, which pushes no more completions
+ *
+ * Kernel users take the QP from the completion, and may free it when they have destroyed
+ * it.
+ *
+ * Context: process, may sleep.
+ */
+void sroce_cq_forget(struct sroce_cq *cq, const struct ib_qp *qp);
+
 #ifndef SROCE_HAVE_POST_DESTROY_CQ
 /**
  * sroce_cq_drain_handlers() - wait for the events of a QP that was destroyed

@@ -12,6 +12,7 @@
 #include "../entry/qp_work.h"
 #include "../net/ah.h"
 #include "../net/route.h"
+#include "../queue/cq.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../queue/wqe.h"
@@ -378,6 +379,15 @@ static void resume_qp(struct sroce_qp *qp)
 	}
 }
 
+void sroce_qp_forget_completions(const struct sroce_qp *qp)
+{
+	if (qp->user)
+		return;
+	sroce_cq_forget(qp->sq.cq, qp->ib);
+	if (qp->rq.cq != qp->sq.cq)
+		sroce_cq_forget(qp->rq.cq, qp->ib);
+}
+
 /*
  * Keep the RDMA core from replacing qp->av_sgid_attr: _ib_modify_qp() does it
  * without a lock, so two threads can drop the same reference.  Our address
@@ -411,6 +421,8 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		err = -EINVAL;
 	if (!err)
 		resume_qp(qp);
+	if (!err && mask & IB_QP_STATE && attr->qp_state == IB_QPS_RESET)
+		sroce_qp_forget_completions(qp);
 	free_change(&change);
 	mutex_unlock(&qp->mutex);
 	if (!err && mask & IB_QP_AV)

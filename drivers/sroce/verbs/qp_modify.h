@@ -14,6 +14,14 @@ void sroce_qp_lock_both(struct sroce_qp *qp)
 void sroce_qp_unlock_both(struct sroce_qp *qp)
 	__releases(&qp->sq.lock) __releases(&qp->rq.lock);
 
+/**
+ * sroce_qp_forget_completions() - remove the completions of a kernel user's QP
+ * @qp: QP that was reset, or that is being destroyed and is idle
+ *
+ * Context: process, may sleep.
+ */
+void sroce_qp_forget_completions(const struct sroce_qp *qp);
+
 /* Report the actual sizes of the QP's rings. */
 void sroce_qp_report_cap(const struct sroce_qp *qp, struct ib_qp_cap *cap);
 

@@ -359,6 +359,7 @@ int sroce_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (posted_unkicked(qp))
 		sroce_qp_kick(qp);
 	unpublish_and_drain(qp);
+	sroce_qp_forget_completions(qp);
 #ifndef SROCE_HAVE_POST_DESTROY_CQ
 	if (!ctx && !sroce_qp_target(qp)) {
 		sroce_cq_drain_handlers(qp->sq.cq);
