@@ -2,6 +2,7 @@
 /* Draining, shared receive queues, resizing, and invalid requests. */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 #include <linux/completion.h>
+#include <linux/delay.h>
 #include "fabric.h"
 
 static struct memory *near_memory, *far_memory;
@@ -181,6 +182,68 @@ static void resized_cq_keeps_completions(void)
 }
 #endif
 
+static bool has_completions(struct ib_cq *cq)
+{
+	return ib_req_notify_cq(cq, IB_CQ_NEXT_COMP |
+				    IB_CQ_REPORT_MISSED_EVENTS) > 0;
+}
+
+/* Flushed completions of a QP that shares the far CQ */
+static void flush_another(struct side *other)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = 1,
+	};
+	u64 id;
+	int i;
+
+	EQUAL(ib_modify_qp(other->qp, &attr, IB_QP_STATE | IB_QP_PORT |
+			   IB_QP_PKEY_INDEX | IB_QP_ACCESS_FLAGS), 0);
+	for (id = 100; id < 103; id++)
+		EQUAL(post_receive(other, id, far_memory), 0);
+	attr.qp_state = IB_QPS_ERR;
+	EQUAL(ib_modify_qp(other->qp, &attr, IB_QP_STATE), 0);
+	for (i = 0; i < 1000 && !has_completions(other->cq); i++)
+		msleep(10);
+	CHECK(has_completions(other->cq));
+}
+
+/* A completion would have a pointer to a QP that is freed. */
+static void destroyed_qp_leaves_no_completions(void)
+{
+	struct side other = far;
+	struct ib_wc wc;
+
+	EQUAL(post_receive(&far, 1, far_memory), 0);
+	EQUAL(post_receive(&far, 2, far_memory), 0);
+	EQUAL(send_one(1, 8), 0);
+	if (CHECK(next_wc(&far, &wc)) && EQUAL(side_qp(&other), 0)) {
+		flush_another(&other);
+		EQUAL(send_one(2, 16), 0);
+		EQUAL(ib_destroy_qp(other.qp), 0);
+		if (CHECK(next_wc(&far, &wc))) {
+			EQUAL(wc.wr_id, 2);
+			EQUAL(wc.byte_len, 16);
+			CHECK(wc.qp == far.qp);
+		}
+	}
+	EQUAL(ib_poll_cq(far.cq, 1, &wc), 0);
+}
+
+static void reset_qp_leaves_no_completions(void)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+	struct ib_wc wc;
+
+	EQUAL(post_receive(&far, 1, far_memory), 0);
+	EQUAL(send_one(1, 8), 0);
+	CHECK(has_completions(far.cq));
+	EQUAL(ib_modify_qp(far.qp, &attr, IB_QP_STATE), 0);
+	EQUAL(ib_poll_cq(far.cq, 1, &wc), 0);
+	EQUAL(connect_sides(), 0);
+}
+
 static void invalid_posts_are_refused(void)
 {
 	struct ib_sge list[3] = {};
@@ -220,6 +283,8 @@ void test_queues(void)
 #ifdef HAVE_RESIZE_CQ
 		RUN(resized_cq_keeps_completions);
 #endif
+		RUN(destroyed_qp_leaves_no_completions);
+		RUN(reset_qp_leaves_no_completions);
 		RUN(invalid_posts_are_refused);
 	} else {
 		test_end("memory for the tests of queues");
