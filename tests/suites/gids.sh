@@ -34,6 +34,7 @@ find_gid() {
 	done
 	return 1
 }
+index_is() { [ "$(find_gid "$1" "$(gid_text "$2")")" = "$3" ]; }
 has_gid() { find_gid "$1" "$(gid_text "$2")"; }
 no_gid() { ! has_gid "$@"; }
 saw() { grep -q "$1" "$OUTPUT.watch"; }
@@ -89,6 +90,15 @@ fails "another address in its place: the sender" $CLIENT "$OUTPUT.client" 'Compl
 stop $SERVER
 on h1 ip addr del 10.0.1.3/24 dev eth0
 on h1 ip addr add 10.0.1.1/24 dev eth0
+gids
+
+# The GSI QP has sent messages from the address. Programs that were given an index find the address there again.
+pair_run "rping: the address is used by the GSI QPs" 'rping -s -a $IP2 -p $PORT -C 3' 'rping -c -a $IP2 -p $PORT -C 3 -I $IP1' 60
+index=$(find_gid $D1 "$(gid_text $IP1)")
+on h1 ip addr del 10.0.1.1/24 dev eth0
+ok "address removed after rping: the GID is removed" wait_for 10 no_gid $D1 $IP1
+on h1 ip addr add 10.0.1.1/24 dev eth0
+ok "address added again: the GID has the same index" wait_for 10 index_is $D1 $IP1 "$index"
 gids
 
 # The driver keeps the UDP port even without an address. If a process could take it then, the next address would not work.
@@ -226,6 +236,17 @@ under_change "bond: its port leaves" ip link set eth0 nomaster
 hosts_down
 
 ok "VLAN: two hosts" hosts_on eth0.5 tagged
+# Programs that take the first GID of a VLAN's device must not leave by the netdev below, without a tag.
+ok "VLAN: the netdev below has addresses, too" on h1 ip addr add 10.0.3.1/24 dev eth0
+ok "VLAN: so has another VLAN" on h1 sh -c 'ip link add link eth0 name eth0.6 type vlan id 6 && ip addr add 10.0.4.1/24 dev eth0.6 &&
+	ip link set eth0.6 up'
+ok "VLAN: so has a VLAN above it" on h1 sh -c 'ip link add link eth0.5 name inner type vlan id 7 && ip addr add 10.0.5.1/24 dev inner &&
+	ip link set inner up'
+ok "VLAN: the address above it is a GID" wait_for 10 has_gid $D1 10.0.5.1
+netdevs_of() { cat /sys/class/infiniband/"$1"/ports/1/gid_attrs/ndevs/? 2>/dev/null | sort -u | paste -sd ' '; }
+is "VLAN: all GIDs are those of its netdev and of netdevs above" "$(netdevs_of $D1)" "eth0.5 inner"
+on h1 ip link del inner
+on h1 ip link del eth0.6
 away_and_back "VLAN, address removed and added again"
 other_mac VLAN
 hosts_down

@@ -247,19 +247,59 @@ static void fetch_and_add(const void *arg)
 	pair_down(&pair);
 }
 
-/* The result of an atomic may be scattered, too. */
-static void atomic_list(const void *arg)
-{
-	struct pair pair;
-	struct ibv_sge sge[3];
-	struct ibv_send_wr wr;
-	uint64_t value = 0x1122334455667788, got;
+/* Buffers for the result of an atomic: the operation writes 8 bytes, and no more. */
+struct result {
+	const char *name;
+	uint32_t lengths[3];
+};
 
-	(void)arg;
+static const struct result results[] = {
+	{ "scattered over three buffers", { 3, 4, 1 } },
+	{ "in the first 8 of 64 bytes", { 64, 0, 0 } },
+	{ "scattered, with a third buffer that is too large", { 3, 4, 100 } },
+	{ "scattered, with a third buffer that is not used", { 7, 1, 100 } },
+};
+
+static bool untouched(const unsigned char *bytes, size_t n)
+{
+	while (n && bytes[n - 1] == 0xee)
+		n--;
+	return !n;
+}
+
+static void check_result(const struct pair *pair, const struct result *result,
+			 uint64_t value)
+{
+	const unsigned char *from = (const unsigned char *)&value;
+	uint32_t left = sizeof(value);
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		const unsigned char *buf =
+			(unsigned char *)pair->a.buf + 1 + 200 * i;
+		uint32_t n = left < result->lengths[i] ? left : result->lengths[i];
+
+		CHECK(!memcmp(buf, from, n));
+		CHECK(untouched(buf + n, 199 - n));
+		from += n;
+		left -= n;
+	}
+	CHECK(!left);
+}
+
+static void atomic_result(const void *arg)
+{
+	const struct result *result = arg;
+	const uint64_t value = 0x1122334455667788;
+	struct ibv_send_wr wr;
+	struct ibv_sge sge[3];
+	struct pair pair;
+	int i;
+
 	REQUIRE(pair_up(&pair, NULL));
-	sge[0] = piece(&pair.a, 1, 3);
-	sge[1] = piece(&pair.a, 101, 4);
-	sge[2] = piece(&pair.a, 201, 1);
+	memset(pair.a.buf, 0xee, 700);
+	for (i = 0; i < 3; i++)
+		sge[i] = piece(&pair.a, 1 + 200 * i, result->lengths[i]);
 	wr = (struct ibv_send_wr) {
 		.wr_id = 3, .sg_list = sge, .num_sge = 3,
 		.opcode = IBV_WR_ATOMIC_FETCH_AND_ADD,
@@ -271,10 +311,8 @@ static void atomic_list(const void *arg)
 	*word(&pair.b, 0) = value;
 	CHECK_CALL(post_one(&pair.a, &wr), 0);
 	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 3, .opcode = IBV_WC_FETCH_ADD);
-	memcpy(&got, pair.a.buf + 1, 3);
-	memcpy((char *)&got + 3, pair.a.buf + 101, 4);
-	memcpy((char *)&got + 7, pair.a.buf + 201, 1);
-	CHECK(got == value && *word(&pair.b, 0) == value + 1);
+	check_result(&pair, result, value);
+	CHECK(*word(&pair.b, 0) == value + 1);
 	pair_down(&pair);
 }
 
@@ -314,6 +352,8 @@ GROUP(ops)
 		 "inline data is copied by ibv_post_send()");
 	run_test(compare_and_swap, NULL, "RC compare-and-swap");
 	run_test(fetch_and_add, NULL, "RC fetch-and-add");
-	run_test(atomic_list, NULL, "RC atomic with a scattered result");
+	for (i = 0; i < ARRAY_SIZE(results); i++)
+		run_test(atomic_result, &results[i], "RC atomic, result %s",
+			 results[i].name);
 	run_test(uc_without_receive, NULL, "UC: no receive request");
 }

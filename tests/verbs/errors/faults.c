@@ -230,8 +230,8 @@ static const struct fault faults[] = {
 	  .b_lives = true },
 	{ .name = "swap: result of 7 bytes", .what = SWAP, .spoil = nothing,
 	  .length = 7, .status = IBV_WC_LOC_LEN_ERR, .b_lives = true },
-	{ .name = "add: result of 16 bytes", .what = ADD, .spoil = nothing,
-	  .length = 16, .status = IBV_WC_LOC_LEN_ERR, .b_lives = true },
+	{ .name = "add: result of 4 bytes", .what = ADD, .spoil = nothing,
+	  .length = 4, .status = IBV_WC_LOC_LEN_ERR, .b_lives = true },
 };
 
 /* Making and running one */
