@@ -308,7 +308,8 @@ struct sroce_gsi {
  * @xrcd: XRC target: XRC domain
  * @type: IB_QPT_RC, UC, UD, GSI, XRC_INI or XRC_TGT
  * @state: enum ib_qp_state.  Written with both locks held, except that one lock
- *	suffices to enter an error state; read under either lock
+ *	suffices to enter an error state; read under either lock.  This and @tx_full
+ *	have 32 bits, because not all architectures have a shorter cmpxchg()
  * @user: owned by a process or an XRC domain
  * @ctx: context of the process, or NULL
  * @slot: doorbell words
@@ -326,7 +327,7 @@ struct sroce_gsi {
  * @run: schedule of its deferred work
  * @post_lock: serializes posts of kernel users; taken with interrupts off
  * @tx_grace: UC: RCU grace period after the stack released the last burst
- * @tx_full: wake the QP when the bursts of one path, or of both, have decreased
+ * @tx_full: true: wake the QP when the bursts of one path, or of both, have decreased
  * @wmem: QP of a process: account to which packets are charged
  * @wmem_wait: waits for room in @wmem
  * @seen: a packet has arrived since RTR, so IB_EVENT_COMM_EST is not due
@@ -351,8 +352,8 @@ struct sroce_qp {
 	struct sroce_srq *srq;
 	struct ib_xrcd *xrcd;
 	u8 type;
-	u8 state;
 	bool user;
+	u32 state;
 	struct sroce_ucontext *ctx;
 	struct sroce_qp_slot *slot;
 	struct sroce_doorbell doorbell;
@@ -370,7 +371,7 @@ struct sroce_qp {
 	struct sroce_qp_run run;
 	spinlock_t post_lock;	/* see above */
 	unsigned long tx_grace;
-	bool tx_full;
+	u32 tx_full;
 	struct sroce_wmem *wmem;
 	struct sroce_wmem_waiter wmem_wait;
 	bool seen;
