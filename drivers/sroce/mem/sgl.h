@@ -153,6 +153,19 @@ static inline void sroce_mr_cache_move(struct sroce_mr_cache *to,
 	from->mr = NULL;
 }
 
+/*
+ * True if @from is in the region that was used last, which stays in use when its bytes are
+ * looked up: while the cache holds the region, its key names nothing else.  On-demand
+ * memory stays present only until the next piece is looked up.
+ */
+static inline bool sroce_sgl_in_region(const struct sroce_mr_cache *cache,
+				       const struct sroce_sgl *from)
+{
+	const struct sroce_mr *mr = cache->mr;
+
+	return mr && !mr->odp && from->num_sge == 1 && mr->key == from->sge->lkey;
+}
+
 /* Account for @len more bytes in the fragments of @skb. */
 static inline void sroce_skb_grow(struct sk_buff *skb, u32 len)
 {

@@ -2,14 +2,17 @@
 #ifndef SROCE_BURST_H
 #define SROCE_BURST_H
 
+#include <linux/if_ether.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/skbuff.h>
+#include <linux/udp.h>
 #include "../core/packet.h"
 #include "../core/params.h"
 #include "../mem/sgl.h"
 #include "../queue/qp.h"
 #include "ah.h"
+#include "burst_skb.h"
 #include "icrc.h"
 #include "loopback.h"
 
@@ -17,6 +20,13 @@
 #define SROCE_BURST_BYTES	(65535 - 40 - 8)
 /* UDP payload of a burst between QPs of one device. */
 #define SROCE_LOOPBACK_BYTES	(16 * SROCE_LOOPBACK_MTU)
+
+/*
+ * GRO at the receiver skips a frame that Ethernet pads, so it can overtake
+ * earlier packets there.  It is sent alone, without a UDP checksum.
+ */
+#define SROCE_BURST_SHORTEST						\
+	(ETH_ZLEN - ETH_HLEN - sizeof(struct iphdr) - sizeof(struct udphdr))
 
 /**
  * struct sroce_burst - packets to one destination in one skb
@@ -128,6 +138,24 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		    bool copy);
 
 /**
+ * sroce_burst_append() - append a packet as @copy says, or fail
+ * @burst: burst as of sroce_burst_add(), without a packet that has no skb
+ * @pkt: headers, and the length of payload and padding
+ * @from: memory with the payload, or NULL if it is in @data
+ * @at: offset of the payload in @from, bytes
+ * @data: payload in kernel memory
+ * @copy: copy the payload; it is also copied if the device takes no frag_list
+ *
+ * The region of packets that wait for sroce_burst_copy() must be that of @from.
+ *
+ * Return: as sroce_burst_add(), or E2BIG or EOPNOTSUPP if the payload must be
+ * copied instead.  After an error the burst is unchanged.
+ */
+int sroce_burst_append(struct sroce_burst *burst, const struct sroce_pkt *pkt,
+		       const struct sroce_sgl *from, u32 at, const void *data,
+		       bool copy);
+
+/**
  * sroce_burst_add_alike() - append a datagram like the last one
  * @burst: burst, for which sroce_burst_add() has copied the last packet: a datagram without
  *	immediate data, with the same headers except for the PSN
@@ -163,6 +191,14 @@ static inline void sroce_burst_request_ack(struct sroce_burst *burst)
 		burst->bth[8] |= SROCE_BTH_ACKREQ;
 }
 
+/* The payload of packet @i is copied when its ICRC is computed. */
+static __always_inline void sroce_burst_copy_later(struct sroce_burst *burst, u32 i,
+						   const void *from)
+{
+	burst->uncopied.packets |= BIT_ULL(i);
+	burst->uncopied.from[i] = from;
+}
+
 /*
  * Copy the payload of @uncopied now.  Must be called before the MR cache of a burst with
  * such packets is dropped.
@@ -171,8 +207,5 @@ void sroce_burst_copy(struct sroce_burst *burst);
 
 /* Drop packets that have not been sent. */
 void sroce_burst_drop(struct sroce_burst *burst);
-
-/* After sroce_qp_drain(). */
-void sroce_burst_exit(void);
 
 #endif /* SROCE_BURST_H */
