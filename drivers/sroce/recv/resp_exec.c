@@ -6,15 +6,13 @@
 #include "resp_exec.h"
 #include "rq.h"
 
-static enum sroce_resp_error store_send(struct sroce_qp *qp,
-					struct sroce_mr_cache *cache,
-					const struct sroce_rx *rx,
+static enum sroce_resp_error store_send(struct sroce_qp *qp, const struct sroce_rx *rx,
 					const struct sroce_request *req)
 {
 	const struct sroce_sgl to = sroce_rq_buffer(qp);
 	int err;
 
-	err = sroce_sgl_store_packet(cache, &to, req->offset, rx->payload,
+	err = sroce_sgl_store_packet(&qp->rq.cache, &to, req->offset, rx->payload,
 				     rx->pkt.payload);
 	if (likely(!err))
 		return SROCE_NO_ERROR;
@@ -40,9 +38,7 @@ absent_write(struct sroce_qp *qp, const struct sroce_request *req, u32 length)
 	return sroce_rq_page_in(qp, &to, 0, length, SROCE_RKEY_REFUSED);
 }
 
-static enum sroce_resp_error store_write(struct sroce_qp *qp,
-					 struct sroce_mr_cache *cache,
-					 const struct sroce_rx *rx,
+static enum sroce_resp_error store_write(struct sroce_qp *qp, const struct sroce_rx *rx,
 					 const struct sroce_request *req)
 {
 	u32 length = req->begins ? rx->pkt.dma_len : qp->rq.resp.left;
@@ -61,9 +57,9 @@ static enum sroce_resp_error store_write(struct sroce_qp *qp,
 				  length, req->rights);
 		if (!mr)
 			return SROCE_RKEY_REFUSED;
-		sroce_mr_cache_set(cache, mr);
+		sroce_mr_cache_set(&qp->rq.cache, mr);
 	}
-	err = sroce_sgl_store_packet(cache, &to, 0, rx->payload,
+	err = sroce_sgl_store_packet(&qp->rq.cache, &to, 0, rx->payload,
 				     rx->pkt.payload);
 	if (likely(!err))
 		return SROCE_NO_ERROR;
@@ -81,7 +77,6 @@ static enum sroce_resp_error invalidate_asked(struct sroce_qp *qp, u32 key)
 }
 
 static enum sroce_resp_error accept_read(struct sroce_qp *qp,
-					 struct sroce_mr_cache *cache,
 					 const struct sroce_request *req, u32 length)
 {
 	struct sroce_mr *mr;
@@ -92,12 +87,11 @@ static enum sroce_resp_error accept_read(struct sroce_qp *qp,
 			  req->rights);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
-	sroce_mr_cache_set(cache, mr);
+	sroce_mr_cache_set(&qp->rq.cache, mr);
 	return SROCE_NO_ERROR;
 }
 
-static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, struct sroce_mr_cache *cache,
-					    const struct sroce_rx *rx,
+static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, const struct sroce_rx *rx,
 					    const struct sroce_request *req,
 					    u64 *original)
 {
@@ -108,7 +102,7 @@ static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, struct sroce_mr
 	SROCE_REMOTE_SGL(on, qp, req->va, sizeof(u64), req->rkey,
 			 req->rights);
 
-	err = sroce_sgl_atomic(cache, &on, swap ? &pkt->compare : NULL,
+	err = sroce_sgl_atomic(&qp->rq.cache, &on, swap ? &pkt->compare : NULL,
 			       pkt->swap_add, original);
 	if (err == -EAGAIN)
 		return sroce_rq_page_in(qp, &on, 0, sizeof(u64),
@@ -118,7 +112,6 @@ static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, struct sroce_mr
 
 /* Annex A19: readers see all 8 bytes or none, and all earlier writes first. */
 static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
-						  struct sroce_mr_cache *cache,
 						  const struct sroce_rx *rx,
 						  const struct sroce_request *req)
 {
@@ -130,7 +123,7 @@ static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
 
 	if (!sroce_reader_copy(rx->payload, &value, sizeof(value)))
 		return SROCE_PACKET_TOO_SHORT;
-	err = sroce_sgl_store_word(cache, &to, value);
+	err = sroce_sgl_store_word(&qp->rq.cache, &to, value);
 	if (err == -EAGAIN)
 		return sroce_rq_page_in(qp, &to, 0, sizeof(u64),
 					SROCE_RKEY_REFUSED);
@@ -160,28 +153,6 @@ static enum sroce_resp_error execute_flush(struct sroce_qp *qp,
 	return SROCE_NO_ERROR;
 }
 
-static enum sroce_resp_error execute_with_response(struct sroce_qp *qp,
-						   const struct sroce_rx *rx,
-						   const struct sroce_request *req,
-						   u64 *original)
-{
-	struct sroce_mr_cache *cache = &qp->rq.cache;
-
-	lockdep_assert_held(&qp->rq.lock);
-	switch (rx->pkt.op->kind) {
-	case SROCE_KIND_READ:
-		return accept_read(qp, cache, req, rx->pkt.dma_len);
-	case SROCE_KIND_ATOMIC:
-		return execute_atomic(qp, cache, rx, req, original);
-	case SROCE_KIND_ATOMIC_WRITE:
-		return execute_atomic_write(qp, cache, rx, req);
-	case SROCE_KIND_FLUSH:
-		return execute_flush(qp, &rx->pkt, req);
-	default:
-		return SROCE_NO_ERROR;
-	}
-}
-
 /* Once for each message; the other kinds have no counter. */
 static void count_request(struct sroce_qp *qp, enum sroce_kind kind)
 {
@@ -199,22 +170,34 @@ static void count_request(struct sroce_qp *qp, enum sroce_kind kind)
 enum sroce_resp_error sroce_resp_execute(struct sroce_qp *qp, const struct sroce_rx *rx,
 					 const struct sroce_request *req, u64 *original)
 {
-	struct sroce_mr_cache *cache = &qp->rq.cache;
 	enum sroce_resp_error reason = SROCE_NO_ERROR;
 
+	lockdep_assert_held(&qp->rq.lock);
 	switch (rx->pkt.op->kind) {
 	case SROCE_KIND_SEND:
 		if (rx->pkt.payload)
-			reason = store_send(qp, cache, rx, req);
+			reason = store_send(qp, rx, req);
 		if (!reason && rx->pkt.op->headers & SROCE_IETH)
 			reason = invalidate_asked(qp, rx->pkt.rkey);
 		break;
 	case SROCE_KIND_WRITE:
 		if (rx->pkt.payload)
-			reason = store_write(qp, cache, rx, req);
+			reason = store_write(qp, rx, req);
+		break;
+	case SROCE_KIND_READ:
+		reason = accept_read(qp, req, rx->pkt.dma_len);
+		break;
+	case SROCE_KIND_ATOMIC:
+		reason = execute_atomic(qp, rx, req, original);
+		break;
+	case SROCE_KIND_ATOMIC_WRITE:
+		reason = execute_atomic_write(qp, rx, req);
+		break;
+	case SROCE_KIND_FLUSH:
+		reason = execute_flush(qp, &rx->pkt, req);
 		break;
 	default:
-		reason = execute_with_response(qp, rx, req, original);
+		break;
 	}
 	if (req->begins && !reason)
 		count_request(qp, rx->pkt.op->kind);
