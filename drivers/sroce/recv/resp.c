@@ -359,8 +359,9 @@ static void execute_held(struct sroce_qp *qp, bool filled, bool asked)
 
 	while (budget && sroce_rq_active(qp) &&
 	       (held = sroce_ooo_take(ooo, qp->dev, qp->rq.resp.epsn))) {
-		if (budget == SROCE_OOO_BUDGET && filled)
+		if (filled)
 			note_filled(qp);
+		filled = false;
 		budget -= min_t(u32, budget, held->count);
 		execute_packets(qp, held);
 		kfree(held);
