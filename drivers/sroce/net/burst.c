@@ -208,7 +208,6 @@ int sroce_burst_append(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	struct sk_buff *tail = burst->tail;
 	u32 len = burst->head ? tail->len : 0;
 	u8 *bth = burst->bth;
-	bool copied;
 	int err = 0;
 
 	if (!burst->head)
@@ -221,9 +220,8 @@ int sroce_burst_append(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	 * Without a frag_list, attached payload fills the skb after a few
 	 * packets.
 	 */
-	copied = copy || !burst->chains;
-	err = copied ? fill_payload(burst, pkt, from, at, data) :
-		       attach_frag(burst, pkt, from, at);
+	err = copy || !burst->chains ? fill_payload(burst, pkt, from, at, data) :
+				       attach_frag(burst, pkt, from, at);
 	if (unlikely(err)) {
 		undo_packet(burst, tail, len);
 		burst->bth = bth;
@@ -233,7 +231,6 @@ int sroce_burst_append(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		burst->size = sroce_pkt_bytes(pkt);
 	burst->packets++;
 	burst->bytes += sroce_pkt_bytes(pkt);
-	burst->attached = !copied;
 	burst->repeats = !copy;
 	return 0;
 }
@@ -265,7 +262,6 @@ static bool add_behind(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	burst->bth = bth;
 	burst->packets++;
 	burst->bytes += bytes;
-	burst->attached = false;
 	burst->repeats = false;
 	return true;
 }
@@ -330,7 +326,6 @@ static bool loop_packet(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	burst->packets = 1;
 	burst->size = sroce_pkt_bytes(pkt);
 	burst->bytes = burst->size;
-	burst->attached = false;
 	burst->repeats = false;
 	return true;
 }

@@ -44,10 +44,10 @@
  * @most_bytes: limit of @bytes
  * @chains: the device accepts a frag_list
  * @uso: the device segments the burst, and has to count IPv4 identifications
- * @attached: the payload of the last packet was attached, not copied
  * @psn: PSN of the first packet; only of requests
  * @again: the first packet has been sent before; only of requests
- * @repeats: the caller of the last packet did not ask for a copy
+ * @repeats: the caller of the last packet did not ask for a copy: its payload is attached if
+ *	the device takes @chains
  * @cache: MR cache
  * @uncopied: packets whose payload sroce_burst_send() copies; it lies in the region of @cache
  *
@@ -70,7 +70,6 @@ struct sroce_burst {
 	u32 most_bytes;
 	bool chains;
 	bool uso;
-	bool attached;
 	u32 psn;
 	bool again;
 	bool repeats;

@@ -219,10 +219,12 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	struct sroce_sgl_iter walk;
 	u32 n;
 
-	if (burst->repeats && !burst->attached)
+	if (!burst->repeats)
+		return 0;
+	if (!burst->chains)
 		return repeat_copy(burst, pkt, more, from, at);
 	/* An XRC request has more than a BTH. */
-	if (!burst->attached || sroce_pkt_bytes(pkt) != burst->size ||
+	if (sroce_pkt_bytes(pkt) != burst->size ||
 	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
 	    !sroce_sgl_iter_init(&walk, &burst->cache, from, at,
 				 more * pkt->payload))
