@@ -85,7 +85,7 @@ static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk
 		return false;
 	}
 	memcpy(bth, burst->bth, 8);
-	put_unaligned_be32((psn + 1) & SROCE_PSN_MASK, bth + 8);
+	put_unaligned_be32(sroce_psn_add(psn, 1), bth + 8);
 	burst->bth = bth;
 	burst->packets++;
 	burst->bytes += burst->size;
@@ -104,6 +104,23 @@ static u32 packets_left(const struct sroce_burst *burst)
 		return 0;
 	return min((burst->most_bytes - burst->bytes) / burst->size,
 		   burst->most_packets - burst->packets);
+}
+
+/*
+ * Begin to append up to @more packets like the last one, whose payload is at @walk then.
+ * Returns the number that the burst has room for; 0 if @pkt is not like the last one.
+ */
+static __always_inline u32 repeat_begin(struct sroce_burst *burst,
+					const struct sroce_pkt *pkt, u32 more,
+					const struct sroce_sgl *from, u32 at,
+					struct sroce_sgl_iter *walk)
+{
+	/* An XRC request has more than a BTH. */
+	if (sroce_pkt_bytes(pkt) != burst->size ||
+	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
+	    !sroce_sgl_iter_init(walk, &burst->cache, from, at, more * pkt->payload))
+		return 0;
+	return min(more, packets_left(burst));
 }
 
 /* True if the next payload can be attached, and one more fragment after it. */
@@ -157,7 +174,7 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 					frag->offset + SROCE_BTH_BYTES,
 					SROCE_ICRC_BYTES);
 		frag->offset += BETWEEN;
-		psn = (psn + 1) & SROCE_PSN_MASK;
+		psn = sroce_psn_add(psn, 1);
 		put_unaligned(start, (u64 *)bth);
 		put_unaligned_be32(psn, bth + 8);
 		burst->bth = bth;
@@ -181,11 +198,9 @@ static u32 repeat_later(struct sroce_burst *burst, const struct sroce_pkt *pkt, 
 	struct sroce_sgl_iter walk;
 	u32 n;
 
-	if (!sroce_sgl_in_region(&burst->cache, from) || sroce_pkt_bytes(pkt) != burst->size ||
-	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
-	    !sroce_sgl_iter_init(&walk, &burst->cache, from, at, more * pkt->payload))
+	if (!sroce_sgl_in_region(&burst->cache, from))
 		return 0;
-	more = min(more, packets_left(burst));
+	more = repeat_begin(burst, pkt, more, from, at, &walk);
 	for (n = 0; n < more && sroce_sgl_iter_has(&walk, pkt->payload); n++) {
 		if (!append_alike(burst, SROCE_BTH_BYTES))
 			break;
@@ -223,13 +238,7 @@ u32 sroce_burst_repeat(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		return 0;
 	if (!burst->chains)
 		return repeat_copy(burst, pkt, more, from, at);
-	/* An XRC request has more than a BTH. */
-	if (sroce_pkt_bytes(pkt) != burst->size ||
-	    sroce_opcodes[pkt->opcode].length != SROCE_BTH_BYTES ||
-	    !sroce_sgl_iter_init(&walk, &burst->cache, from, at,
-				 more * pkt->payload))
-		return 0;
-	more = min(more, packets_left(burst));
+	more = repeat_begin(burst, pkt, more, from, at, &walk);
 	for (n = 0; n < more; n++) {
 		n += repeat_here(burst, &walk, pkt->payload, more - n);
 		if (n == more || !sroce_burst_fits(burst, pkt) ||
