@@ -123,18 +123,14 @@ static __always_inline int load_payload(struct sroce_burst *burst,
 	return sroce_sgl_load(&burst->cache, from, at, p, len);
 }
 
-static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		       const struct sroce_sgl *from, u32 at)
+/* Append payload in pieces: what is left of a page may be too short for all of it. */
+static int load_frags(struct sroce_burst *burst, const struct sroce_sgl *from, u32 at,
+		      u32 left)
 {
-	u32 left = pkt->payload;
-	u8 *p = burst_put(burst, sroce_opcodes[pkt->opcode].length);
 	int err;
 	u32 n;
+	u8 *p;
 
-	if (!p)
-		return -ENOMEM;
-	burst->bth = p;
-	sroce_build(p, pkt);
 	for (; left; left -= n, at += n) {
 		n = sroce_skb_frag_left(left);
 		p = burst_put(burst, n);
@@ -144,6 +140,25 @@ static int fill_pieces(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		if (err)
 			return err;
 	}
+	return 0;
+}
+
+/* Append a packet whose payload need not be contiguous: pages, or copied pieces. */
+static __always_inline int fill_frags(struct sroce_burst *burst,
+				      const struct sroce_pkt *pkt,
+				      const struct sroce_sgl *from, u32 at, bool attach)
+{
+	u8 *p = burst_put(burst, sroce_opcodes[pkt->opcode].length);
+	int err;
+
+	if (!p)
+		return -ENOMEM;
+	burst->bth = p;
+	sroce_build(p, pkt);
+	err = attach ? sroce_sgl_attach(burst->tail, &burst->cache, from, at, pkt->payload, 1) :
+		       load_frags(burst, from, at, pkt->payload);
+	if (err)
+		return err;
 	p = burst_put(burst, pkt->pad + SROCE_ICRC_BYTES);
 	if (!p)
 		return -ENOMEM;
@@ -158,7 +173,7 @@ static int fill_payload(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	u8 *p;
 
 	if (from && sroce_pkt_bytes(pkt) > SROCE_LINEAR_BYTES)
-		return fill_pieces(burst, pkt, from, at);
+		return fill_frags(burst, pkt, from, at, false);
 	p = burst_put(burst, sroce_pkt_bytes(pkt));
 	if (!p)
 		return -ENOMEM;
@@ -170,26 +185,6 @@ static int fill_payload(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 		memcpy(p, data, pkt->payload);
 	memset(p + pkt->payload, 0, pkt->pad);
 	return err;
-}
-
-static int attach_frag(struct sroce_burst *burst, const struct sroce_pkt *pkt,
-		       const struct sroce_sgl *from, u32 at)
-{
-	u8 *p = burst_put(burst, sroce_opcodes[pkt->opcode].length);
-	int err;
-
-	if (!p)
-		return -ENOMEM;
-	burst->bth = p;
-	sroce_build(p, pkt);
-	err = sroce_sgl_attach(burst->tail, &burst->cache, from, at, pkt->payload, 1);
-	if (err)
-		return err;
-	p = burst_put(burst, pkt->pad + SROCE_ICRC_BYTES);
-	if (!p)
-		return -ENOMEM;
-	memset(p, 0, pkt->pad);
-	return 0;
 }
 
 /* Restore the state in which @tail was the last skb with @len bytes. */
@@ -221,7 +216,7 @@ int sroce_burst_append(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	 * packets.
 	 */
 	err = copy || !burst->chains ? fill_payload(burst, pkt, from, at, data) :
-				       attach_frag(burst, pkt, from, at);
+				       fill_frags(burst, pkt, from, at, true);
 	if (unlikely(err)) {
 		undo_packet(burst, tail, len);
 		burst->bth = bth;
