@@ -204,24 +204,6 @@ static inline u64 sroce_mr_va(const struct sroce_mr *mr, u64 addr)
 	return mr->skip + (addr - mr->iova);
 }
 
-/**
- * sroce_mr_map() - kernel address of a byte of a region
- * @mr: from sroce_mr_get(), bounded and without @odp
- * @addr: address, within the bounds that sroce_mr_get() has checked
- * @length: in: bytes wanted; out: contiguous bytes
- *
- * Return: the address
- */
-static inline void *sroce_mr_map(const struct sroce_mr *mr, u64 addr,
-				 u32 *length)
-{
-	u64 mask = (1ull << mr->block_shift) - 1;
-	u64 first = addr - mr->iova + mr->skip;
-
-	*length = min_t(u64, *length, mask + 1 - (first & mask));
-	return mr->blocks[first >> mr->block_shift] + (first & mask);
-}
-
 /* Block of the bounded region @mr that contains @addr. */
 static inline void **sroce_mr_block(const struct sroce_mr *mr, u64 addr)
 {
@@ -240,7 +222,10 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 int sroce_alloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs);
 int sroce_dealloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs);
 
-/* Like sroce_mr_map(), for null regions: the page depends on @access. */
+/*
+ * Kernel address of a byte of a null region; the page depends on @access.  @length: in: bytes
+ * wanted; out: contiguous bytes.
+ */
 static inline void *sroce_null_map(const struct sroce_mr *mr, u64 addr,
 				   u32 *length, int access)
 {

@@ -11,7 +11,7 @@ struct sroce_icrc;
  * @bth: copy of the BTH of the middle packet
  * @reader: at its trailer
  * @payload: bytes of each packet
- * @most: number of packets of the same length that follow
+ * @most: number of packets that may follow
  * @icrc: burst, if their ICRCs have to be checked; else NULL
  * @index: index of the middle packet in the burst
  */
