@@ -42,7 +42,6 @@
 struct arrival {
 	struct net *net;
 	const struct sk_buff *skb;
-	const u8 *ip;
 	struct sroce_reader reader;
 	u32 size;
 	u32 left;
@@ -264,7 +263,6 @@ static void deliver_all(struct arrival *a)
 
 	for (; a->left; a->index++, a->checked--, a->good >>= 1) {
 		u32 len = min(a->left, a->size);
-		u8 trailer[SROCE_ICRC_BYTES];
 		struct sroce_reader reader;
 		bool intact;
 
@@ -277,7 +275,7 @@ static void deliver_all(struct arrival *a)
 		intact = a->good & 1;
 		if (intact && deliver_predicted(a, &reader, len)) {
 			a->reader = reader;
-			sroce_reader_take(&a->reader, sizeof(trailer), trailer);
+			sroce_reader_copy(&a->reader, NULL, SROCE_ICRC_BYTES);
 		} else {
 			if (!intact || !deliver_alike(a, &rx, len))
 				deliver_next(a, &rx, intact, len);
@@ -366,25 +364,25 @@ static void count_malformed(const struct arrival *a)
 /* Handle an skb that begins with the UDP header. */
 static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 {
+	const u8 *ip = skb_network_header(skb);
 	struct arrival a __uninitialized;
 
 	a.net = net;
 	a.skb = skb;
 	a.looped = looped;
-	a.ip = skb_network_header(skb);
 	a.left = skb->len - sizeof(struct udphdr);
 	a.index = 0;
 	a.eager = false;
 	a.checked = 0;
-	a.run = (struct sroce_rx_run) { .ce = is_marked(a.ip) };
+	a.run = (struct sroce_rx_run) { .ce = is_marked(ip) };
 	if (!is_readable(skb)) {
 		count_malformed(&a);
 		return;
 	}
 	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
 	/* Headers between IP and UDP are not in the format of annex A17. */
-	if (skb->data - a.ip != (sroce_ip_is_v4(a.ip) ? sizeof(struct iphdr) :
-							sizeof(struct ipv6hdr)) ||
+	if (skb->data - ip != (sroce_ip_is_v4(ip) ? sizeof(struct iphdr) :
+						    sizeof(struct ipv6hdr)) ||
 	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
 		count_malformed(&a);
 		return;
@@ -392,7 +390,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	sroce_reader_begin(&a.reader, skb, sizeof(struct udphdr));
 	a.id_step = sroce_gso_id_step(skb);
 	if (!looped)
-		sroce_icrc_begin(&a.icrc, a.ip, a.id_step);
+		sroce_icrc_begin(&a.icrc, ip, a.id_step);
 	deliver_all(&a);
 }
 
