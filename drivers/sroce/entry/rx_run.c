@@ -170,11 +170,16 @@ static bool gsi_matches(struct sroce_qp *qp, void *arg)
 	return sroce_rx_is_ours(qp->dev, arg);
 }
 
-/* Find the QP of a packet and start a run for it. */
-static bool lookup_qp(struct sroce_rx_run *run, struct sroce_rx *rx)
+/*
+ * Find the QP of a packet and start a run for it.  Finding the GSI QP scans all devices;
+ * skip it unless the ICRC is known to be right.
+ */
+static bool lookup_qp(struct sroce_rx_run *run, struct sroce_rx *rx, bool intact)
 {
 	u32 qpn = rx->pkt.qpn;
 
+	if (qpn == SROCE_QPN_GSI && !intact)
+		return false;
 	if (run->qp && run->qpn == qpn)
 		return true;
 	sroce_rx_run_end(run);
@@ -254,26 +259,6 @@ static bool accept_packet(struct sroce_rx_run *run, struct sroce_rx *rx)
 	return true;
 }
 
-/*
- * Parse the packet and find its QP.  Returns false with the reason in @why.
- * @intact: the ICRC is right, or has not been checked.
- */
-static bool open_packet(struct sroce_rx_run *run, struct sroce_rx *rx, bool intact,
-			enum sroce_counter *why)
-{
-	*why = SROCE_RX_MALFORMED;
-	if (!sroce_headers_read(rx->payload, &rx->pkt, rx->len))
-		return false;
-	/*
-	 * Finding the GSI QP scans all devices; skip it if the ICRC is wrong.
-	 */
-	*why = SROCE_RX_ICRC_ENCAPSULATED;
-	if (rx->pkt.qpn == SROCE_QPN_GSI && !intact)
-		return false;
-	*why = SROCE_RX_BAD_QPN;
-	return lookup_qp(run, rx);
-}
-
 /* Each member needs its own copy of the reader. */
 static void deliver_to_member(struct sroce_qp *qp, void *arg)
 {
@@ -319,23 +304,21 @@ static bool deliver_found(struct sroce_rx_run *run, struct sroce_rx *rx, bool in
 
 bool sroce_rx_run_deliver(struct sroce_rx_run *run, struct sroce_rx *rx, bool intact)
 {
-	enum sroce_counter why;
-
-	if (likely(open_packet(run, rx, intact, &why)))
-		return deliver_found(run, rx, intact);
-	if (why == SROCE_RX_BAD_QPN && intact && rx->pkt.qpn == SROCE_QPN_MULTICAST &&
-	    deliver_to_group(rx))
+	if (!sroce_headers_read(rx->payload, &rx->pkt, rx->len)) {
+		sroce_rx_count_stray(rx, SROCE_RX_MALFORMED);
 		return false;
+	}
+	if (likely(lookup_qp(run, rx, intact)))
+		return deliver_found(run, rx, intact);
 	/* Count the same whether the QP exists or not; see count_refused(). */
-	if (why == SROCE_RX_BAD_QPN && !intact)
-		why = SROCE_RX_ICRC_ENCAPSULATED;
-	sroce_rx_count_stray(rx, why);
+	if (!intact || rx->pkt.qpn != SROCE_QPN_MULTICAST || !deliver_to_group(rx))
+		sroce_rx_count_stray(rx, intact ? SROCE_RX_BAD_QPN : SROCE_RX_ICRC_ENCAPSULATED);
 	return false;
 }
 
 void sroce_rx_run_deliver_parsed(struct sroce_rx_run *run, struct sroce_rx *rx)
 {
-	if (likely(lookup_qp(run, rx)))
+	if (likely(lookup_qp(run, rx, true)))
 		deliver_found(run, rx, true);
 	else
 		sroce_rx_count_stray(rx, SROCE_RX_BAD_QPN);
@@ -343,8 +326,7 @@ void sroce_rx_run_deliver_parsed(struct sroce_rx_run *run, struct sroce_rx *rx)
 
 void sroce_rx_run_lock(struct sroce_rx_run *run, struct sroce_rx *rx)
 {
-	enum sroce_counter why;
-
-	if (open_packet(run, rx, false, &why) && transport_matches(run->qp, rx))
+	if (sroce_headers_read(rx->payload, &rx->pkt, rx->len) && lookup_qp(run, rx, false) &&
+	    transport_matches(run->qp, rx))
 		run_lock(run, rx);
 }
