@@ -83,18 +83,54 @@ static void hide_comp_mask(struct sroce_qp *qp)
 	memset(&qp->room[FIRST_WORD], 0xff, (NUM_WORDS - FIRST_WORD) * 4);
 }
 
-/* Undo hide_comp_mask(), and set the member. */
+/* Undo hide_comp_mask(), and store the offset. */
+static void find_comp_mask(struct sroce_qp *qp)
+{
+	size_t i = FIRST_WORD;
+
+	while (i < NUM_WORDS && qp->room[i])
+		i++;
+	qp->comp_mask_at = i * 4;
+	memset(&qp->room[FIRST_WORD], 0, (NUM_WORDS - FIRST_WORD) * 4);
+}
+
+/* True if struct ibv_qp_ex of this libibverbs has @member. */
+#define LIBRARY_HAS(qp, member)						\
+	((qp)->comp_mask_at >=						\
+	 offsetof(struct ibv_qp_ex, member) + sizeof(void *))
+
+/* Operations for which this libibverbs has no place in struct ibv_qp_ex. */
+static uint64_t missing_ops(const struct sroce_qp *qp)
+{
+	uint64_t missing = 0;
+
+	if (!LIBRARY_HAS(qp, wr_atomic_write))
+		missing |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+#ifdef SROCE_HAVE_FLUSH
+	if (!LIBRARY_HAS(qp, wr_flush))
+		missing |= IBV_QP_EX_WITH_FLUSH;
+#endif
+	return missing;
+}
+
+/* The offset is known only now that the QP exists.  Returns 0 or an errno. */
+static int check_library(struct sroce_qp *qp, uint64_t ops)
+{
+	find_comp_mask(qp);
+	if (!(ops & missing_ops(qp)))
+		return 0;
+	ibv_cmd_destroy_qp(&qp->vqp.qp);
+	return EOPNOTSUPP;
+}
+
+/* Clear the operations that this libibverbs does not have: others use the place. */
 static void set_extended(struct sroce_qp *qp)
 {
-	bool found = false;
-	size_t i;
+	size_t at = qp->comp_mask_at / 4;
 
-	for (i = FIRST_WORD; i < NUM_WORDS; i++) {
-		bool here = !found && !qp->room[i];
-
-		qp->room[i] = here ? VERBS_QP_EX : 0;
-		found |= here;
-	}
+	memset(&qp->room[at], 0, (NUM_WORDS - at) * 4);
+	if (at < NUM_WORDS)
+		qp->room[at] = VERBS_QP_EX;
 }
 #else
 static void set_extended(struct sroce_qp *qp)
@@ -102,6 +138,11 @@ static void set_extended(struct sroce_qp *qp)
 	qp->vqp.comp_mask |= VERBS_QP_EX;
 }
 #endif
+
+static bool is_extended(const struct ibv_qp_init_attr_ex *attr)
+{
+	return attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+}
 
 static int qp_command(struct ibv_context *context,
 		      struct ibv_qp_init_attr_ex *attr, struct sroce_qp *qp,
@@ -115,10 +156,11 @@ static int qp_command(struct ibv_context *context,
 		struct ib_uverbs_ex_create_qp_resp ibv;
 		struct sroce_create_qp_resp drv;
 	} resp = {};
-	bool extended = attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 	int err;
 
 #ifdef SROCE_STANDALONE
+	bool extended = is_extended(attr);
+
 	if (extended)
 		hide_comp_mask(qp);
 #endif
@@ -133,8 +175,12 @@ static int qp_command(struct ibv_context *context,
 #endif
 	if (err)
 		return err;
+#ifdef SROCE_STANDALONE
 	if (extended)
-		set_extended(qp);
+		err = check_library(qp, attr->send_ops_flags);
+	if (err)
+		return err;
+#endif
 	*drv = resp.drv;
 	return 0;
 }
@@ -217,8 +263,10 @@ static int qp_create(struct ibv_context *context,
 	}
 	sq_init(qp, &resp, attr);
 	rq_init(qp, &resp, attr);
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
+	if (is_extended(attr)) {
 		sroce_set_send_ops(&qp->vqp.qp_ex);
+		set_extended(qp);
+	}
 	return 0;
 }
 
@@ -246,8 +294,7 @@ static int qp_check(struct ibv_context *context,
 	if (target ? !(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) || attr->srq :
 		     !has_queues(attr))
 		return EINVAL;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
-	    (target || attr->send_ops_flags & ~ops))
+	if (is_extended(attr) && (target || attr->send_ops_flags & ~ops))
 		return EOPNOTSUPP;
 	return 0;
 }

@@ -235,13 +235,14 @@ struct sroce_qp {
 #ifdef SROCE_STANDALONE
 	/*
 	 * The offset of the last member of @vqp depends on the version of
-	 * libibverbs that loads the provider.  @room keeps it inside the union
-	 * (see qp.c).
+	 * libibverbs that loads the provider.  @room keeps it inside the union,
+	 * and @comp_mask_at is the offset of @vqp.comp_mask (see qp.c).
 	 */
 	union {
 		struct verbs_qp vqp;
 		uint32_t room[sizeof(struct verbs_qp) / 4 + 16];
 	};
+	size_t comp_mask_at;
 #else
 	struct verbs_qp vqp;
 #endif

@@ -250,6 +250,19 @@ static void size_qp(struct fake_queue *queue, const struct ibv_qp_cap *cap)
 					       cap->max_recv_sge * 16), 32);
 }
 
+/*
+ * libibverbs clears verbs_qp.comp_mask, which follows struct ibv_qp_ex, wherever that ends.
+ * Its handle of a QP is the QP's address.
+ */
+static void clear_comp_mask(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	uint64_t qp;
+
+	read_in(hdr, UVERBS_ATTR_CREATE_QP_USER_HANDLE, &qp, sizeof(qp));
+	if (fake.qp_ex_size)
+		memset((char *)(uintptr_t)qp + fake.qp_ex_size, 0, 4);
+}
+
 static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	uint32_t handle = next_handle++;
@@ -258,6 +271,7 @@ static int create_qp(struct ib_uverbs_ioctl_hdr *hdr)
 	struct ibv_qp_cap cap;
 
 	check_create_request(hdr);
+	clear_comp_mask(hdr);
 	read_in(hdr, UVERBS_ATTR_CREATE_QP_CAP, &cap, sizeof(cap));
 	if (find(hdr, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE))
 		cap.max_recv_wr = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Modules of other releases.  The provider refuses features that the module does not
- * have, and ignores features that it does not know itself.
+ * Modules of other releases, and an older libibverbs.  The provider refuses features that
+ * they do not have, and ignores features of a module that it does not know itself.
  */
 #include "fixture.h"
 
@@ -108,6 +108,43 @@ static void module_without_opcodes(void)
 	end(&fx);
 }
 
+/* libibverbs looks for the extended interface in the word behind struct ibv_qp_ex. */
+static bool found_by_library(const struct ibv_qp *qp)
+{
+	return *(uint32_t *)((char *)qp + fake.qp_ex_size) == VERBS_QP_EX;
+}
+
+/* A libibverbs whose struct ibv_qp_ex has @size bytes: it lacks @missing, but has @ops. */
+static void older_library(size_t size, uint64_t ops, uint64_t missing,
+			  const char *what)
+{
+	struct fixture fx;
+	struct ibv_qp *qp;
+	int mapped;
+
+	fixture_open(&fx);
+	fake.qp_ex_size = size;
+	qp = qp_with(&fx, ops);
+	ok(qp && found_by_library(qp),
+	   "a libibverbs without %s finds the extended interface", what);
+	ibv_destroy_qp(qp);
+	mapped = fake.mapped;
+	ok(!qp_with(&fx, missing) && errno == EOPNOTSUPP &&
+	   fake.mapped == mapped, "a QP with %s is refused there", what);
+	fixture_close(&fx);
+}
+
+static void older_libraries(void)
+{
+	older_library(offsetof(struct ibv_qp_ex, wr_atomic_write),
+		      IBV_QP_EX_WITH_SEND, IBV_QP_EX_WITH_ATOMIC_WRITE,
+		      "atomic WRITE");
+#ifdef SROCE_HAVE_FLUSH
+	older_library(offsetof(struct ibv_qp_ex, wr_flush),
+		      IBV_QP_EX_WITH_ATOMIC_WRITE, IBV_QP_EX_WITH_FLUSH, "FLUSH");
+#endif
+}
+
 static void other_cqe_size(bool import)
 {
 	struct fixture fx;
@@ -130,4 +167,5 @@ GROUP(versions)
 	module_without_opcodes();
 	other_cqe_size(false);
 	other_cqe_size(true);
+	older_libraries();
 }
