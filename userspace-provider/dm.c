@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /* Device memory, mapped as long as the object exists. */
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
@@ -17,6 +16,11 @@ static bool dm_fits(const struct sroce_dm *dm, uint64_t offset, size_t length)
 	       length <= dm->length - offset;
 }
 
+static char *dm_at(const struct sroce_dm *dm, uint64_t offset)
+{
+	return (char *)dm->mapping.addr + offset;
+}
+
 static int copy_to(struct ibv_dm *ibdm, uint64_t offset, const void *from,
 		   size_t length)
 {
@@ -24,7 +28,7 @@ static int copy_to(struct ibv_dm *ibdm, uint64_t offset, const void *from,
 
 	if (!dm_fits(dm, offset, length))
 		return EINVAL;
-	memcpy(dm->addr + offset, from, length);
+	memcpy(dm_at(dm, offset), from, length);
 	return 0;
 }
 
@@ -35,7 +39,7 @@ static int copy_from(void *to, struct ibv_dm *ibdm, uint64_t offset,
 
 	if (!dm_fits(dm, offset, length))
 		return EINVAL;
-	memcpy(to, dm->addr + offset, length);
+	memcpy(to, dm_at(dm, offset), length);
 	return 0;
 }
 
@@ -64,18 +68,15 @@ static int map_dm(struct sroce_dm *dm, struct ibv_context *context,
 		  uint32_t handle)
 {
 	struct sroce_dm_query_resp resp = {};
-	void *addr;
 	int err;
 
 	err = query_dm(context, handle, &resp);
 	if (err)
 		return err;
-	addr = mmap(NULL, resp.size, PROT_READ | PROT_WRITE, MAP_SHARED,
-		    context->cmd_fd, resp.offset);
-	if (addr == MAP_FAILED)
-		return errno;
-	dm->addr = addr;
-	dm->size = resp.size;
+	err = sroce_map_listed(to_sroce_context(context), resp.offset, resp.size,
+			       &dm->mapping);
+	if (err)
+		return err;
 	dm->length = resp.length;
 	dm->vdm.dm.memcpy_to_dm = copy_to;
 	dm->vdm.dm.memcpy_from_dm = copy_from;
@@ -137,7 +138,7 @@ void sroce_unimport_dm(struct ibv_dm *ibdm)
 {
 	struct sroce_dm *dm = to_sroce_dm(ibdm);
 
-	munmap(dm->addr, dm->size);
+	sroce_unmap_listed(to_sroce_context(ibdm->context), &dm->mapping);
 	free(dm);
 }
 

@@ -77,13 +77,13 @@ static int get_slot(struct sroce_context *ctx, const struct sroce_map *where,
 	struct sroce_page *page;
 	int err = 0;
 
-	pthread_mutex_lock(&ctx->pages_mutex);
+	pthread_mutex_lock(&ctx->mutex);
 	page = get_page(ctx, where);
 	if (page)
 		memory->slot = (char *)page->addr + offset;
 	else
 		err = errno;
-	pthread_mutex_unlock(&ctx->pages_mutex);
+	pthread_mutex_unlock(&ctx->mutex);
 
 	memory->slot_number = where->slot;
 	return err;
@@ -105,10 +105,10 @@ static struct sroce_range *ring_of(struct sroce_context *ctx,
 
 static void note_ring(struct sroce_context *ctx, const struct sroce_memory *memory)
 {
-	pthread_mutex_lock(&ctx->pages_mutex);
+	pthread_mutex_lock(&ctx->mutex);
 	*ring_of(ctx, memory) = (struct sroce_range){ memory->ring,
 						      memory->ring_size };
-	pthread_mutex_unlock(&ctx->pages_mutex);
+	pthread_mutex_unlock(&ctx->mutex);
 }
 
 /* Another thread may have got the slot for its queue already. */
@@ -116,22 +116,22 @@ static void forget_ring(struct sroce_context *ctx, const struct sroce_memory *me
 {
 	struct sroce_range *ring;
 
-	pthread_mutex_lock(&ctx->pages_mutex);
+	pthread_mutex_lock(&ctx->mutex);
 	ring = ring_of(ctx, memory);
 	if (ring->addr == memory->ring)
 		ring->addr = NULL;
-	pthread_mutex_unlock(&ctx->pages_mutex);
+	pthread_mutex_unlock(&ctx->mutex);
 }
 
 static void put_slot(struct sroce_context *ctx, struct sroce_memory *memory)
 {
 	struct sroce_page *page;
 
-	pthread_mutex_lock(&ctx->pages_mutex);
+	pthread_mutex_lock(&ctx->mutex);
 	page = page_of(ctx, memory);
 	if (!--page->users)
 		munmap(page->addr, PAGE_BYTES);
-	pthread_mutex_unlock(&ctx->pages_mutex);
+	pthread_mutex_unlock(&ctx->mutex);
 }
 
 /* Map the memory that a create response describes.  Returns 0 or an errno. */
@@ -234,17 +234,47 @@ static void unmap_page(const struct sroce_page *page)
 		munmap(page->addr, PAGE_BYTES);
 }
 
-/*
- * A child process has inherited the mappings of its parent's queues, and does not
- * destroy these queues.  Each mapping would keep the context open after the end of
- * the parent.
- */
-void sroce_free_pages(struct sroce_context *ctx)
+/* Map @size bytes at @offset, and add them to the list.  Returns 0 or an errno. */
+int sroce_map_listed(struct sroce_context *ctx, uint64_t offset, size_t size,
+		     struct sroce_mapping *mapping)
 {
+	mapping->addr = map_memory(ctx, NULL, offset, size);
+	if (!mapping->addr)
+		return errno;
+	mapping->size = size;
+	pthread_mutex_lock(&ctx->mutex);
+	mapping->next = ctx->mappings;
+	if (mapping->next)
+		mapping->next->link = &mapping->next;
+	mapping->link = &ctx->mappings;
+	ctx->mappings = mapping;
+	pthread_mutex_unlock(&ctx->mutex);
+	return 0;
+}
+
+void sroce_unmap_listed(struct sroce_context *ctx, struct sroce_mapping *mapping)
+{
+	pthread_mutex_lock(&ctx->mutex);
+	*mapping->link = mapping->next;
+	if (mapping->next)
+		mapping->next->link = mapping->link;
+	pthread_mutex_unlock(&ctx->mutex);
+	munmap(mapping->addr, mapping->size);
+}
+
+/*
+ * A program can close the device without destroying its objects, and a child process,
+ * which has inherited the mappings, does not destroy those of its parent.  Each
+ * mapping would keep the context open, with all objects, until the process ends.
+ */
+void sroce_unmap_all(struct sroce_context *ctx)
+{
+	struct sroce_mapping *mapping;
 	unsigned int i;
 
-	if (getpid() != ctx->pid)
-		for (i = 0; i < ctx->num_pages; i++)
-			unmap_page(&ctx->pages[i]);
+	for (mapping = ctx->mappings; mapping; mapping = mapping->next)
+		munmap(mapping->addr, mapping->size);
+	for (i = 0; i < ctx->num_pages; i++)
+		unmap_page(&ctx->pages[i]);
 	free(ctx->pages);
 }

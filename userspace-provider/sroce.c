@@ -173,8 +173,7 @@ static struct verbs_context *make_context(struct ibv_device *device, int cmd_fd,
 	if (!ctx)
 		return NULL;
 
-	pthread_mutex_init(&ctx->pages_mutex, NULL);
-	ctx->pid = getpid();
+	pthread_mutex_init(&ctx->mutex, NULL);
 	ctx->single_threaded = wants_single_threaded();
 	err = enter(ctx);
 	if (err)
@@ -189,7 +188,7 @@ static struct verbs_context *make_context(struct ibv_device *device, int cmd_fd,
 
 uninit:
 	verbs_uninit_context(&ctx->vctx);
-	pthread_mutex_destroy(&ctx->pages_mutex);
+	pthread_mutex_destroy(&ctx->mutex);
 	free(ctx);
 	errno = err;
 	return NULL;
@@ -213,9 +212,9 @@ static void sroce_free_context(struct ibv_context *context)
 	struct sroce_context *ctx = to_sroce_context(context);
 
 	close(ctx->kick_fd);
-	sroce_free_pages(ctx);
+	sroce_unmap_all(ctx);
 	verbs_uninit_context(&ctx->vctx);
-	pthread_mutex_destroy(&ctx->pages_mutex);
+	pthread_mutex_destroy(&ctx->mutex);
 	free(ctx);
 }
 

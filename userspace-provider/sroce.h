@@ -54,6 +54,14 @@ struct sroce_range {
 	size_t size;
 };
 
+/* A mapping in the list that closing the device unmaps; @link points to itself. */
+struct sroce_mapping {
+	void *addr;
+	size_t size;
+	struct sroce_mapping *next;
+	struct sroce_mapping **link;
+};
+
 /* Target of a kick. */
 struct sroce_door {
 	int kick_fd;
@@ -75,21 +83,21 @@ struct sroce_device {
 };
 
 /*
- * @pid is that of the process that opened or imported it.  @features: enum
- * sroce_features of provider and module.  @opcodes: those that the module accepts,
- * 1 << enum sroce_wr_opcode.
+ * @features: enum sroce_features of provider and module.  @opcodes: those that the
+ * module accepts, 1 << enum sroce_wr_opcode.  @mutex protects @pages, @num_pages and
+ * @mappings.
  */
 struct sroce_context {
 	struct verbs_context vctx;
-	pid_t pid;
 	int kick_fd;
 	bool single_threaded;
 	uint64_t features;
 	uint32_t opcodes;
 
-	pthread_mutex_t pages_mutex;
+	pthread_mutex_t mutex;
 	struct sroce_page *pages;
 	unsigned int num_pages;
+	struct sroce_mapping *mappings;
 };
 
 /* @users: parent domains that use it, which prevent deallocation. */
@@ -133,11 +141,10 @@ struct sroce_origin {
 	bool allocated;
 };
 
-/* Device memory: @length bytes at @addr, @size bytes mapped. */
+/* Device memory of @length bytes. */
 struct sroce_dm {
 	struct verbs_dm vdm;
-	char *addr;
-	size_t size;
+	struct sroce_mapping mapping;
 	size_t length;
 };
 
@@ -365,7 +372,10 @@ void sroce_unreserve(struct sroce_range *room);
 int sroce_map_again(struct sroce_context *ctx, const struct sroce_map *where,
 		    struct sroce_memory *memory, struct sroce_range *room);
 void sroce_unmap(struct sroce_context *ctx, struct sroce_memory *memory);
-void sroce_free_pages(struct sroce_context *ctx);
+int sroce_map_listed(struct sroce_context *ctx, uint64_t offset, size_t size,
+		     struct sroce_mapping *mapping);
+void sroce_unmap_listed(struct sroce_context *ctx, struct sroce_mapping *mapping);
+void sroce_unmap_all(struct sroce_context *ctx);
 
 /* device.c */
 int sroce_query_device_ex(struct ibv_context *context,

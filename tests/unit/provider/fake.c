@@ -401,6 +401,41 @@ static int create(struct ib_uverbs_ioctl_hdr *hdr)
 	}
 }
 
+#define DM_LENGTH	64
+
+static int alloc_dm(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	uint32_t handle = next_handle++;
+
+	queues[handle].ring = anonymous(PAGE);
+	find(hdr, UVERBS_ATTR_ALLOC_DM_HANDLE)->data = handle;
+	return 0;
+}
+
+static int query_dm(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	struct sroce_dm_query_resp resp = {
+		.offset = find(hdr, SROCE_ATTR_DM_QUERY_HANDLE)->data * PAGE * PAGE,
+		.size = PAGE,
+		.length = DM_LENGTH,
+	};
+
+	write_out(hdr, SROCE_ATTR_DM_QUERY_RESP, &resp, sizeof(resp));
+	return 0;
+}
+
+static int dm_method(struct ib_uverbs_ioctl_hdr *hdr)
+{
+	switch (hdr->method_id) {
+	case UVERBS_METHOD_DM_ALLOC:
+		return alloc_dm(hdr);
+	case SROCE_METHOD_DM_QUERY:
+		return query_dm(hdr);
+	default:
+		return 0;
+	}
+}
+
 static int zero_outputs(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	uint32_t zero = 0;
@@ -448,6 +483,8 @@ static int command(struct ib_uverbs_ioctl_hdr *hdr)
 		return device_method(hdr);
 	case SROCE_OBJECT_KICK:
 		return open_kick(hdr);
+	case UVERBS_OBJECT_DM:
+		return dm_method(hdr);
 	case UVERBS_OBJECT_CQ:
 	case UVERBS_OBJECT_QP:
 	case UVERBS_OBJECT_SRQ:

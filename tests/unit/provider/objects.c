@@ -74,10 +74,34 @@ static void shared_doorbell_pages(const struct fixture *fx)
 	ok(fake.mapped == before, "the last user unmaps a doorbell page");
 }
 
+static void device_memory(const struct fixture *fx)
+{
+	struct ibv_alloc_dm_attr attr = { .length = 64 };
+	struct ibv_dm *dms[3];
+	int before = fake.mapped;
+	uint32_t word = 0x12345678, copy = 0;
+	unsigned int i;
+
+	for (i = 0; i < NUM(dms); i++)
+		dms[i] = ibv_alloc_dm(fx->context, &attr);
+	ok(dms[0] && dms[1] && dms[2] && fake.mapped == before + 3,
+	   "device memory is mapped");
+	ok(!ibv_memcpy_to_dm(dms[0], 60, &word, 4) &&
+	   !ibv_memcpy_from_dm(&copy, dms[0], 60, 4) && copy == word,
+	   "device memory is written and read");
+	ok(ibv_memcpy_to_dm(dms[0], 64, &word, 4) == EINVAL &&
+	   ibv_memcpy_to_dm(dms[0], 2, &word, 4) == EINVAL,
+	   "copies beyond device memory or of parts of words are refused");
+	ok(!ibv_free_dm(dms[1]) && !ibv_free_dm(dms[0]) && !ibv_free_dm(dms[2]) &&
+	   fake.mapped == before, "freed device memory is not mapped");
+}
+
 /* Mappings in a child process would keep the parent's context open. */
 static void closed_by_a_child(const struct fixture *fx)
 {
 	struct ibv_qp *qp = fixture_qp(fx, IBV_QPT_RC, false);
+	struct ibv_alloc_dm_attr attr = { .length = 64 };
+	struct ibv_dm *dm = ibv_alloc_dm(fx->context, &attr);
 	int status = -1;
 	pid_t child;
 
@@ -89,7 +113,29 @@ static void closed_by_a_child(const struct fixture *fx)
 	ok(waitpid(child, &status, 0) == child && !status,
 	   "a child that closes the device leaves nothing mapped");
 	ok(fake.mapped, "the parent's mappings stay");
+	ibv_free_dm(dm);
 	ibv_destroy_qp(qp);
+}
+
+/* The objects leak, so this is done in a child. */
+static void closed_with_objects(void)
+{
+	struct ibv_alloc_dm_attr attr = { .length = 64 };
+	int status = -1;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		struct fixture fx;
+
+		fixture_open(&fx);
+		fixture_qp(&fx, IBV_QPT_RC, false);
+		ibv_alloc_dm(fx.context, &attr);
+		ibv_close_device(fx.context);
+		_exit(fake.mapped);
+	}
+	ok(waitpid(child, &status, 0) == child && !status,
+	   "closing the device unmaps the memory of objects that exist");
 }
 
 static void failed_creation(const struct fixture *fx)
@@ -503,6 +549,7 @@ GROUP(objects)
 	request_format(&fx);
 	extended_qp(&fx);
 	shared_doorbell_pages(&fx);
+	device_memory(&fx);
 	closed_by_a_child(&fx);
 	failed_creation(&fx);
 	unsupported_qps(&fx);
@@ -519,5 +566,6 @@ GROUP(objects)
 	data_order(&fx);
 	device_attributes(&fx);
 	fixture_close(&fx);
+	closed_with_objects();
 	environment();
 }
