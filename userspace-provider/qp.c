@@ -320,8 +320,10 @@ struct ibv_qp *sroce_create_qp_ex(struct ibv_context *context,
 	if (!qp)
 		return NULL;
 	qp->origin = origin;
+	pthread_mutex_init(&qp->modify, NULL);
 	err = qp_create(context, attr, qp);
 	if (err) {
+		pthread_mutex_destroy(&qp->modify);
 		sroce_free_to(origin, qp);
 		goto fail;
 	}
@@ -372,6 +374,7 @@ struct ibv_qp *sroce_open_qp(struct ibv_context *context,
 		errno = err;
 		return NULL;
 	}
+	pthread_mutex_init(&qp->modify, NULL);
 	target_init(qp);
 	return &qp->vqp.qp;
 }
@@ -462,12 +465,22 @@ static int try_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 	return ibv_cmd_modify_qp(qp, attr, attr_mask, &cmd, sizeof(cmd));
 }
 
-int sroce_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask)
+/*
+ * If two threads change the state, the last change in the kernel is also the one
+ * that is stored.  Posting does not take this mutex, so it does not wait.
+ */
+int sroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask)
 {
-	int err = try_modify_qp(qp, attr, attr_mask);
+	struct sroce_qp *qp = to_sroce_qp(ibqp);
+	int err;
 
-	if (!err && attr_mask & IBV_QP_STATE)
-		sroce_store(&to_sroce_qp(qp)->state, attr->qp_state);
+	if (!(attr_mask & IBV_QP_STATE))
+		return try_modify_qp(ibqp, attr, attr_mask);
+	pthread_mutex_lock(&qp->modify);
+	err = try_modify_qp(ibqp, attr, attr_mask);
+	if (!err)
+		sroce_store(&qp->state, attr->qp_state);
+	pthread_mutex_unlock(&qp->modify);
 	return err;
 }
 
@@ -494,6 +507,7 @@ int sroce_destroy_qp(struct ibv_qp *ibqp)
 		clean_cqs(ibqp);
 		sroce_unmap(ctx, &qp->memory);
 	}
+	pthread_mutex_destroy(&qp->modify);
 	sroce_free_to(qp->origin, qp);
 	return 0;
 }

@@ -233,7 +233,8 @@ struct sroce_rq {
 };
 
 /*
- * @state is the state that the program last requested.  The state in
+ * @modify orders changes of @state.  @state is the state that the program last
+ * requested.  The state in
  * libibverbs's own member also changes in queries, whose result may be out of
  * date.  Posting reads it while another thread may change it, as in a change to
  * the error state.
@@ -256,6 +257,7 @@ struct sroce_qp {
 	alignas(SROCE_CACHE_LINE) struct sroce_sq sq;
 	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
 	enum ibv_qp_state state;
+	pthread_mutex_t modify;
 	struct sroce_memory memory;
 	struct sroce_origin origin;
 };

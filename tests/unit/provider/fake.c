@@ -331,6 +331,8 @@ static int modify_qp(struct ib_uverbs_ioctl_hdr *hdr)
 
 	read_in(hdr, UVERBS_ATTR_CORE_IN, &cmd, sizeof(cmd));
 	slot = queues[cmd.qp_handle].slot;
+	if (cmd.attr_mask & IBV_QP_STATE)
+		fake.state = cmd.qp_state;
 	if (cmd.attr_mask & IBV_QP_STATE && cmd.qp_state == IBV_QPS_RESET) {
 		fake.tail_at_reset = slot->sq_tail;
 		if (fake.at_reset)

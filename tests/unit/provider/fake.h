@@ -37,6 +37,7 @@ struct fake_queue {
  * @bad_request: a driver request was missing, or did not follow the ABI
  * @privileged: the program has privileges that its caller does not have
  * @cq_flags: of the CQ created last
+ * @state: the last state of a QP that was requested
  * @tail_at_reset: sq_tail of the QP when RESET was requested
  * @qp_ex_size: size of struct ibv_qp_ex, as of an older libibverbs; 0: of this one
  * @at_reset: called when RESET is requested; NULL: nothing
@@ -57,6 +58,7 @@ struct fake_kernel {
 	bool bad_request;
 	bool privileged;
 	uint32_t cq_flags;
+	uint32_t state;
 	uint32_t tail_at_reset;
 	size_t qp_ex_size;
 	void (*at_reset)(void);

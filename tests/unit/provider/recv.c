@@ -98,7 +98,7 @@ static void srq_receives(struct fixture *fx)
 }
 
 static struct ibv_qp *reset_qp;
-static pthread_t poster;
+static pthread_t other;
 
 static void *post_one(void *qp)
 {
@@ -110,8 +110,36 @@ static void *post_one(void *qp)
 /* Time for the thread to reach the lock; without it, it finds the QP in RESET. */
 static void post_meanwhile(void)
 {
-	pthread_create(&poster, NULL, post_one, reset_qp);
+	pthread_create(&other, NULL, post_one, reset_qp);
 	usleep(50000);
+}
+
+static void *change_to_init(void *qp)
+{
+	set_state(qp, IBV_QPS_INIT);
+	return NULL;
+}
+
+/* Time for the thread to change the state, unless it waits. */
+static void change_meanwhile(void)
+{
+	pthread_create(&other, NULL, change_to_init, reset_qp);
+	usleep(50000);
+}
+
+/* The kernel has done the first change, but its command has not returned. */
+static void two_changes(struct ibv_qp *qp)
+{
+	unsigned int posted;
+
+	reset_qp = qp;
+	fake.at_reset = change_meanwhile;
+	set_state(qp, IBV_QPS_RESET);
+	fake.at_reset = NULL;
+	pthread_join(other, NULL);
+	ok(fake.state == IBV_QPS_INIT && !post(qp, NULL, 1, 1, &posted),
+	   "two threads change the state: the QP has the last one");
+	set_state(qp, IBV_QPS_RESET);
 }
 
 static void reset_while_posting(struct ibv_qp *qp)
@@ -123,7 +151,7 @@ static void reset_while_posting(struct ibv_qp *qp)
 	fake.at_reset = post_meanwhile;
 	set_state(qp, IBV_QPS_RESET);
 	fake.at_reset = NULL;
-	pthread_join(poster, &err);
+	pthread_join(other, &err);
 	ok((intptr_t)err == EINVAL && !slot->rq_tail,
 	   "a receive that is posted during the change to RESET is refused");
 }
@@ -143,6 +171,7 @@ GROUP(recv)
 	set_state(qp, IBV_QPS_INIT);
 	ok(!post(qp, NULL, 4, 1, &posted), "a QP in INIT accepts receives");
 	reset_while_posting(qp);
+	two_changes(qp);
 	ibv_destroy_qp(qp);
 	srq_receives(&fx);
 	fixture_close(&fx);
