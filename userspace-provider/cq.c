@@ -164,7 +164,7 @@ static bool cqe_goes(const struct sroce_cqe *cqe, const struct ibv_qp *qp)
 void sroce_cq_clean(struct ibv_cq *ibcq, const struct ibv_qp *qp)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
-	uint32_t from, to;
+	unsigned long from, to;
 
 	sroce_lock_long(&cq->lock);
 	for (from = cq->head; sroce_cqe_ready(cqe_at(cq, from), from,
@@ -203,26 +203,43 @@ static int cq_move(struct sroce_cq *cq, const struct sroce_create_cq_resp *to,
 		cq->ring = cq->memory.ring;
 		cq->entries = to->entries;
 		sroce_store(&cq->head, 0);
+		/* Forget what events cover; an unnecessary event is harmless. */
+		cq->notified = sroce_load(&cq->slot->notified);
+		cq->covered = 0;
+		cq->armed_at = 0;
 	}
 	sroce_unlock_long(&cq->ring_lock);
 	return err;
 }
 
 /*
+ * Note what events cover.  The kernel's word has 32 bits, and only an event changes
+ * it.  An event since the CQ was last armed covers at least what had been polled
+ * then.  If more than 2^32 completions were polled since then, the result is too small.
+ */
+static void update_covered(struct sroce_cq *cq, unsigned long head)
+{
+	uint32_t notified = sroce_load(&cq->slot->notified);
+
+	if (notified != cq->notified) {
+		cq->notified = notified;
+		cq->covered = cq->armed_at +
+			      (uint32_t)(notified - cq->armed_at);
+	}
+	cq->armed_at = head;
+}
+
+/*
  * True if there are completions that no event has covered.  Other threads may
  * poll meanwhile; an unnecessary event is harmless.
  */
-static bool has_unnotified(const struct sroce_cq *cq, bool solicited_only)
+static bool has_unnotified(struct sroce_cq *cq, bool solicited_only)
 {
-	uint32_t notified = sroce_load(&cq->slot->notified);
-	uint32_t i = sroce_load(&cq->head);
+	unsigned long i = sroce_load_acquire(&cq->head);
 
-	/*
-	 * Ignore @notified if it is older than the ring, even if indices have
-	 * wrapped.
-	 */
-	if (notified - i <= cq->entries)
-		i = notified;
+	update_covered(cq, i);
+	if (cq->covered - i <= cq->entries)
+		i = cq->covered;
 	for (; sroce_cqe_ready(cqe_at(cq, i), i, cq->entries); i++) {
 		const struct sroce_cqe *cqe = cqe_at(cq, i);
 

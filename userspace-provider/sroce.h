@@ -167,17 +167,21 @@ struct sroce_ah {
  * struct sroce_cq - completion queue
  * @lock: protects polling
  * @ring_lock: protects @ring and @entries where they change and where they are read
- *	without @lock; taken inside @lock
- * @head: completions polled; read without @lock when the CQ is armed
+ *	without @lock, and what arming notes; taken inside @lock
+ * @head: completions polled, on 64-bit machines more than the ABI's 32 bits; read
+ *	without @lock when the CQ is armed
  * @empty_polls: polls that found nothing
  * @current: completion that ibv_wc_read_*() reads between start and end
+ * @notified: the word of the slot when the CQ was last armed
+ * @covered: number of completions that events cover, by @notified
+ * @armed_at: @head when the CQ was last armed
  */
 struct sroce_cq {
 	struct verbs_cq vcq;
 	struct sroce_origin origin;
 
 	alignas(SROCE_CACHE_LINE) struct sroce_lock lock;
-	uint32_t head;
+	unsigned long head;
 	uint32_t entries;
 	const struct sroce_cqe *ring;
 	struct sroce_cq_slot *slot;
@@ -185,6 +189,9 @@ struct sroce_cq {
 
 	struct sroce_cqe current;
 	struct sroce_lock ring_lock;
+	uint32_t notified;
+	unsigned long covered;
+	unsigned long armed_at;
 	struct sroce_memory memory;
 };
 

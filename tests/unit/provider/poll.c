@@ -123,6 +123,45 @@ static void missed_events(const struct fixture *fx)
 	ok(!enters_kernel(fx, -1), "the kernel is not entered if the completion had an event");
 }
 
+/*
+ * Does arming enter the kernel with one completion, 2^32 - @less after the last event?
+ * @armed: the CQ was also armed soon after that event.
+ */
+static bool enters_after_wrap(const struct fixture *fx, uint32_t less, bool armed)
+{
+	struct sroce_cq *cq = to_sroce_cq(fx->cq);
+	struct fake_queue *queue = fake_queue(fx->cq->handle);
+	struct sroce_cq_slot *slot = queue->slot;
+	struct sroce_cqe *cqe;
+	unsigned int calls;
+	uint32_t i;
+
+	slot->notified = cq->head;
+	if (armed)
+		ibv_req_notify_cq(fx->cq, 0);
+	cq->head += (1ull << 32) - less;
+	fake_complete(queue, cq->head, example(0));
+	for (i = cq->head + 1; i != (uint32_t)cq->head + 8; i++) {
+		cqe = fake_sqe(queue, i);
+		cqe->phase = !sroce_cqe_phase(i, queue->entries);
+	}
+	calls = fake.calls;
+	ibv_req_notify_cq(fx->cq, 0);
+	return fake.calls == calls + 1;
+}
+
+static void missed_events_after_wrap(void)
+{
+	struct fixture fx;
+
+	fixture_open(&fx);
+	ok(enters_after_wrap(&fx, 0, true) && enters_after_wrap(&fx, 1, true) &&
+	   enters_after_wrap(&fx, 7, true) && enters_after_wrap(&fx, 8, true) &&
+	   enters_after_wrap(&fx, 3, false) && enters_after_wrap(&fx, 0, false),
+	   "the kernel is entered if the last event is 2^32 completions ago");
+	fixture_close(&fx);
+}
+
 /* A program that polls an empty CQ yields the processor to ksoftirqd. */
 static void empty_polls(const struct fixture *fx)
 {
@@ -159,4 +198,5 @@ GROUP(poll)
 	missed_events(&fx);
 	empty_polls(&fx);
 	fixture_close(&fx);
+	missed_events_after_wrap();
 }
