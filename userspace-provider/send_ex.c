@@ -209,6 +209,17 @@ static void wr_set_xrc_srqn(struct ibv_qp_ex *qp, uint32_t remote_srqn)
 		sqe_srqn(sq->sqe, remote_srqn);
 }
 
+/* Replace the payload, which may have been inline. */
+static inline void set_list(struct sroce_sq *sq, const struct ibv_sge *list,
+			    size_t num)
+{
+	if (unlikely(!sq->sqe))
+		return;
+	sq->sqe->flags &= ~SROCE_WR_INLINE;
+	if (unlikely(sqe_set_list(sq, sq->sqe, list, num)))
+		sq_fail(sq, EINVAL);
+}
+
 static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
 		       uint32_t length)
 {
@@ -217,20 +228,14 @@ static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr,
 		.length = length,
 		.lkey = lkey,
 	};
-	struct sroce_sq *sq = qp_sq(qp);
 
-	if (likely(sq->sqe) && unlikely(sqe_set_list(sq, sq->sqe, &sge, 1)))
-		sq_fail(sq, EINVAL);
+	set_list(qp_sq(qp), &sge, 1);
 }
 
 static void wr_set_sge_list(struct ibv_qp_ex *qp, size_t num_sge,
 			    const struct ibv_sge *list)
 {
-	struct sroce_sq *sq = qp_sq(qp);
-
-	if (likely(sq->sqe) &&
-	    unlikely(sqe_set_list(sq, sq->sqe, list, num_sge)))
-		sq_fail(sq, EINVAL);
+	set_list(qp_sq(qp), list, num_sge);
 }
 
 static void wr_set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)

@@ -288,6 +288,37 @@ static void entry_without_setter(const struct fixture *fx)
 	ibv_destroy_qp(ibqp);
 }
 
+static void last_setter_counts(const struct fixture *fx)
+{
+	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(ibqp);
+	struct sroce_sqe *sqe = fake_sqe(fake_queue(ibqp->handle), 0);
+
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_set_inline_data(qp, (char *)"hello", 5);
+	ibv_wr_set_sge(qp, list[0].lkey, list[0].addr, list[0].length);
+	ibv_wr_send(qp);
+	ibv_wr_set_inline_data(qp, (char *)"hello", 5);
+	ibv_wr_set_sge_list(qp, 3, list);
+	ok(!ibv_wr_complete(qp) && sqe->flags == SROCE_WR_SIGNALED &&
+	   sqe->num_sge == 1 && !memcmp(sqe + 1, list, sizeof(list[0])),
+	   "an SGE replaces inline data");
+	sqe = fake_sqe(fake_queue(ibqp->handle), 1);
+	ok(sqe->flags == SROCE_WR_SIGNALED && sqe->num_sge == 3 &&
+	   !memcmp(sqe + 1, list, sizeof(list)), "a list of SGEs replaces inline data");
+	ibv_wr_start(qp);
+	ibv_wr_send(qp);
+	ibv_wr_set_sge_list(qp, 3, list);
+	ibv_wr_set_inline_data(qp, (char *)"hello", 5);
+	sqe = fake_sqe(fake_queue(ibqp->handle), 2);
+	ok(!ibv_wr_complete(qp) && sqe->num_sge == 5 &&
+	   sqe->flags == (SROCE_WR_SIGNALED | SROCE_WR_INLINE) &&
+	   !memcmp(sqe + 1, "hello", 5), "inline data replaces a list of SGEs");
+	ibv_destroy_qp(ibqp);
+}
+
 /* The provider of rxe had a bug here: both sums were wrong. */
 static void list_lengths(const struct fixture *fx)
 {
@@ -419,6 +450,7 @@ GROUP(send_ex)
 	atomic_write(&fx, IBV_QPT_XRC_SEND);
 	atomic_write_of_uc(&fx);
 	entry_without_setter(&fx);
+	last_setter_counts(&fx);
 	list_lengths(&fx);
 	failed_batch(&fx);
 	one_kick_for_a_batch(&fx);
