@@ -328,12 +328,12 @@ int sroce_destroy_cq(struct ibv_cq *ibcq)
 int sroce_req_notify_cq(struct ibv_cq *ibcq, int solicited_only)
 {
 	struct sroce_cq *cq = to_sroce_cq(ibcq);
-	bool unnotified;
+	bool unnotified, locked;
 
 	sroce_cq_arm(cq->slot, solicited_only);
-	sroce_lock_long(&cq->ring_lock);
+	locked = sroce_lock(&cq->ring_lock);
 	unnotified = has_unnotified(cq, solicited_only);
-	sroce_unlock_long(&cq->ring_lock);
+	sroce_unlock(&cq->ring_lock, locked);
 	if (likely(!unnotified))
 		return 0;
 	return ibv_cmd_req_notify_cq(ibcq, solicited_only);
