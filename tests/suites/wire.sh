@@ -14,7 +14,7 @@ MAC2=$(on h2 cat /sys/class/net/eth0/address)
 export MAC1 MAC2 D1 D2 G1 G2 G1_6 G2_6 IP1 IP2 IP1_6 IP2_6
 cases "" ${CASES-}
 # The layers above IP are the same, so only some of the cases run over IPv6, too
-[ -n "${CASES-}" ] || cases "" --ipv6 a_sanity bursts malformed addressing ecn fragments hold path rc_order ud
+[ -n "${CASES-}" ] || cases "" --ipv6 a_sanity bursts malformed addressing ecn fragments hold path rc_order ud details
 
 # The device that was added last is the first one that the module finds.
 another_device() {

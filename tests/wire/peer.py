@@ -87,5 +87,6 @@ class Peer:
             except ValueError:
                 continue
             packet.vlan = self.tag(ancillary)
+            packet.target_mac = frame[:6]
             return packet
         return None
