@@ -226,7 +226,6 @@ static void rq_init(struct sroce_qp *qp, const struct sroce_create_qp_resp *resp
 	sroce_lock_init(&rq->lock, !sroce_pd_single_threaded(attr->pd));
 	rq->ring = (char *)qp->memory.ring + resp->rq_offset;
 	rq->slot = qp->memory.slot;
-	rq->door = qp_door(qp);
 	rq->entries = resp->rq_entries;
 	rq->shift = log2_of(resp->rq_stride);
 	rq->max_sge = attr->cap.max_recv_sge;

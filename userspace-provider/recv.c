@@ -33,8 +33,8 @@ static void rqe_fill(struct sroce_rqe *rqe, const struct ibv_recv_wr *wr)
 }
 
 /* Returns 0, or the errno of the request *@wr, which was not posted. */
-static int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
-		     uint32_t *tail)
+static inline int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
+			    uint32_t *tail)
 {
 	for (; *wr; *wr = (*wr)->next) {
 		/* Without a queue, as for XRC, there will never be room. */
@@ -48,18 +48,24 @@ static int post_list(struct sroce_rq *rq, struct ibv_recv_wr **wr,
 	return 0;
 }
 
-/* @state: of the QP; NULL for an SRQ.  It becomes RESET under the lock. */
-static int rq_post(struct sroce_rq *rq, const enum ibv_qp_state *state,
-		   struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+		    struct ibv_recv_wr **bad_wr)
 {
+	struct sroce_qp *sqp = to_sroce_qp(qp);
+	struct sroce_rq *rq = &sqp->rq;
 	int kick = 0;
 	uint32_t tail;
 	bool locked;
 	int err;
 
+	if (unlikely(qp->srq)) {
+		*bad_wr = wr;
+		return EINVAL;
+	}
 	locked = sroce_lock(&rq->lock);
 	tail = rq->tail;
-	if (unlikely(state && sroce_load(state) == IBV_QPS_RESET))
+	/* It becomes RESET under the lock. */
+	if (unlikely(sroce_load(&sqp->state) == IBV_QPS_RESET))
 		err = EINVAL;
 	else
 		err = post_list(rq, &wr, &tail);
@@ -70,26 +76,32 @@ static int rq_post(struct sroce_rq *rq, const enum ibv_qp_state *state,
 	sroce_unlock(&rq->lock, locked);
 
 	if (unlikely(kick))
-		sroce_kick(rq->door);
+		sroce_kick(sqp->sq.door);
 	if (unlikely(err))
 		*bad_wr = wr;
 	return err;
 }
 
-int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
-		    struct ibv_recv_wr **bad_wr)
-{
-	struct sroce_qp *sqp = to_sroce_qp(qp);
-
-	if (unlikely(qp->srq)) {
-		*bad_wr = wr;
-		return EINVAL;
-	}
-	return rq_post(&sqp->rq, &sqp->state, wr, bad_wr);
-}
-
+/*
+ * The kernel reads the tail of an SRQ when a message arrives, and flushes nothing.
+ * So it never asks for a kick, and the barrier (E) is not needed.
+ */
 int sroce_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 			struct ibv_recv_wr **bad_wr)
 {
-	return rq_post(&to_sroce_srq(srq)->rq, NULL, wr, bad_wr);
+	struct sroce_rq *rq = &to_sroce_srq(srq)->rq;
+	uint32_t tail;
+	bool locked;
+	int err;
+
+	locked = sroce_lock(&rq->lock);
+	tail = rq->tail;
+	err = post_list(rq, &wr, &tail);
+	rq->tail = tail;
+	sroce_store_release(&rq->slot->rq_tail, tail);		/* (A) */
+	sroce_unlock(&rq->lock, locked);
+
+	if (unlikely(err))
+		*bad_wr = wr;
+	return err;
 }

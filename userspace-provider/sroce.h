@@ -202,6 +202,7 @@ struct sroce_cq {
  * @all_flags: flags of every entry (sq_sig_all)
  * @opcodes: bit mask of the opcodes that this type of QP can send
  * @xrc: each entry contains the number of the peer's SRQ
+ * @door: of the QP, for its receive queue, too
  * @next: between ibv_wr_start() and complete: index of the next entry
  * @sqe: between ibv_wr_start() and complete: current entry, NULL after an error
  * @error: between ibv_wr_start() and complete: first error
@@ -236,7 +237,6 @@ struct sroce_rq {
 	uint8_t shift;
 	void *ring;
 	struct sroce_qp_slot *slot;
-	struct sroce_door door;
 };
 
 /*

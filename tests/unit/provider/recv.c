@@ -76,6 +76,20 @@ static void kicks(struct ibv_qp *qp)
 	slot->kick = 0;
 }
 
+/* The kernel never sets this word for an SRQ; it has no QP to kick. */
+static void no_kicks(struct ibv_srq *srq)
+{
+	struct sroce_qp_slot *slot = fake_queue(srq->handle)->slot;
+	unsigned int calls = fake.calls;
+	unsigned int posted;
+
+	slot->rq_head = slot->rq_tail;
+	slot->kick = SROCE_KICK_RECV;
+	ok(!post(NULL, srq, 1, 1, &posted) && fake.calls == calls,
+	   "a receive of an SRQ makes no system call, whatever the word of kicks is");
+	slot->kick = 0;
+}
+
 static void srq_receives(struct fixture *fx)
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { 4, 3, 0 } };
@@ -91,6 +105,7 @@ static void srq_receives(struct fixture *fx)
 	set_state(qp, IBV_QPS_INIT);
 	ok(post(qp, NULL, 1, 1, &posted) == EINVAL && !posted,
 	   "a QP with an SRQ refuses receives");
+	no_kicks(srq);
 	ok(!ibv_modify_srq(srq, &new_attr, IBV_SRQ_LIMIT) &&
 	   !ibv_query_srq(srq, &new_attr), "an SRQ is modified and queried");
 	ibv_destroy_qp(qp);
