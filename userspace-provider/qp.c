@@ -378,6 +378,12 @@ struct ibv_qp *sroce_open_qp(struct ibv_context *context,
 	return &qp->vqp.qp;
 }
 
+static void store_state(struct sroce_qp *qp, enum ibv_qp_state state)
+{
+	sroce_store(&qp->sq.state, state);
+	sroce_store(&qp->rq.state, state);
+}
+
 /* Reset the rings; the kernel reads no tail of a QP in RESET. */
 static void reset_rings(struct sroce_qp *qp)
 {
@@ -417,7 +423,7 @@ static int modify_to_reset(struct sroce_qp *qp, struct ibv_qp_attr *attr,
 				&cmd, sizeof(cmd));
 	/* A thread that waits for one of the locks must not post. */
 	if (!err) {
-		sroce_store(&qp->state, IBV_QPS_RESET);
+		store_state(qp, IBV_QPS_RESET);
 		reset_rings(qp);
 	}
 	sroce_unlock_long(&qp->rq.lock);
@@ -478,7 +484,7 @@ int sroce_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr, int attr_mask
 	pthread_mutex_lock(&qp->modify);
 	err = try_modify_qp(ibqp, attr, attr_mask);
 	if (!err)
-		sroce_store(&qp->state, attr->qp_state);
+		store_state(qp, attr->qp_state);
 	pthread_mutex_unlock(&qp->modify);
 	return err;
 }

@@ -65,7 +65,7 @@ int sroce_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
 	locked = sroce_lock(&rq->lock);
 	tail = rq->tail;
 	/* It becomes RESET under the lock. */
-	if (unlikely(sroce_load(&sqp->state) == IBV_QPS_RESET))
+	if (unlikely(sroce_load(&rq->state) == IBV_QPS_RESET))
 		err = EINVAL;
 	else
 		err = post_list(rq, &wr, &tail);

@@ -175,7 +175,7 @@ static int post_list(struct sroce_qp *qp, struct ibv_send_wr **wr,
 	struct sroce_sq *sq = &qp->sq;
 	int err;
 
-	if (unlikely(sroce_load(&qp->state) < IBV_QPS_RTS))
+	if (unlikely(sroce_load(&sq->state) < IBV_QPS_RTS))
 		return EINVAL;
 
 	for (; *wr; *wr = (*wr)->next) {

@@ -21,13 +21,12 @@ static void sq_fail(struct sroce_sq *sq, int err)
 
 static void wr_start(struct ibv_qp_ex *qp)
 {
-	struct sroce_qp *sqp = to_sroce_qp(&qp->qp_base);
-	struct sroce_sq *sq = &sqp->sq;
+	struct sroce_sq *sq = qp_sq(qp);
 
 	sroce_lock_long(&sq->lock);
 	sq->next = sq->tail;
 	sq->sqe = NULL;
-	sq->error = sroce_load(&sqp->state) < IBV_QPS_RTS ? EINVAL : 0;
+	sq->error = sroce_load(&sq->state) < IBV_QPS_RTS ? EINVAL : 0;
 }
 
 /* Begin an entry; NULL after an error. */

@@ -202,6 +202,7 @@ struct sroce_cq {
  * @all_flags: flags of every entry (sq_sig_all)
  * @opcodes: bit mask of the opcodes that this type of QP can send
  * @xrc: each entry contains the number of the peer's SRQ
+ * @state: enum ibv_qp_state that the program last requested
  * @door: of the QP, for its receive queue, too
  * @next: between ibv_wr_start() and complete: index of the next entry
  * @sqe: between ibv_wr_start() and complete: current entry, NULL after an error
@@ -218,6 +219,7 @@ struct sroce_sq {
 	uint8_t shift;
 	uint8_t all_flags;
 	bool xrc;
+	uint8_t state;
 	void *ring;
 	struct sroce_qp_slot *slot;
 	struct sroce_door door;
@@ -227,7 +229,7 @@ struct sroce_sq {
 	struct sroce_sqe *sqe;
 };
 
-/* struct sroce_rq - receive queue of a QP or SRQ; see struct sroce_sq */
+/* struct sroce_rq - receive queue of a QP or SRQ, which has no @state; see struct sroce_sq */
 struct sroce_rq {
 	struct sroce_lock lock;
 	uint32_t tail;
@@ -235,16 +237,16 @@ struct sroce_rq {
 	uint32_t entries;
 	uint16_t max_sge;
 	uint8_t shift;
+	uint8_t state;
 	void *ring;
 	struct sroce_qp_slot *slot;
 };
 
 /*
- * @modify orders changes of @state.  @state is the state that the program last
- * requested.  The state in
- * libibverbs's own member also changes in queries, whose result may be out of
- * date.  Posting reads it while another thread may change it, as in a change to
- * the error state.
+ * @modify orders changes of the state.  Each queue has a copy, so that threads that
+ * post to one do not wait for the cache line of the other.  The state in libibverbs's
+ * own member also changes in queries, whose result may be out of date.  Posting reads
+ * the state while another thread may change it, as in a change to the error state.
  */
 struct sroce_qp {
 #ifdef SROCE_STANDALONE
@@ -263,7 +265,6 @@ struct sroce_qp {
 #endif
 	alignas(SROCE_CACHE_LINE) struct sroce_sq sq;
 	alignas(SROCE_CACHE_LINE) struct sroce_rq rq;
-	enum ibv_qp_state state;
 	pthread_mutex_t modify;
 	struct sroce_memory memory;
 	struct sroce_origin origin;
