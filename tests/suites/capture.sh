@@ -61,22 +61,14 @@ decode() {
 # check_decoded NETDEV: a line for each packet: opcode, and two columns that have to be empty
 check_decoded() {
 	decode "$(file_of "$1")" >"$OUTPUT.decoded"
+	is "tshark: reads the capture on $1 to the end" $? 0
 	like "tshark: there are packets on $1" "$(wc -l <"$OUTPUT.decoded")" '^[0-9]{4}'
 	is "tshark: all are RoCEv2, without a complaint, on $1" "$(grep -vE '^[0-9]+,,$' "$OUTPUT.decoded" | sort | uniq -c | head -n 10)" ""
 	rm -f "$OUTPUT.decoded"
 }
 
 # check_bytes NETDEV sent|received: checks the packets that sroce sent; the lines of the program become lines of this suite
-check_bytes() {
-	local line
-	while read -r line; do
-		case $line in
-		"ok - "*) pass "${line#ok - }, on $1" ;;
-		"not ok - "*) fail "${line#not ok - }, on $1" ;;
-		*) echo "$line" ;;
-		esac
-	done < <(limited 120 "$CHECK" "$(file_of "$1")" "$2" $MTU $IP2 $IP2_6 2>&1)
-}
+check_bytes() { relay "" ", on $1" 120 "$CHECK" "$(file_of "$1")" "$2" $MTU $IP2 $IP2_6; }
 
 make -s O="$SROCE_PROGRAMS" -C "$HERE/../interop" >/dev/null || { fail "builds: make -C tests/interop"; exit; }
 rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }

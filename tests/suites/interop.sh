@@ -13,17 +13,7 @@ BOTH=$SROCE_PROGRAMS/interop/both
 
 # both WHAT ARGUMENTS...: the lines of the program become lines of this suite
 both() {
-	local what=$1 lines=0 verdict text
-	shift
-	while read -r verdict text; do
-		[ "$verdict" != "#" ] || { diag "$text"; continue; }
-		lines=$((lines + 1))
-		case $verdict in
-		ok) pass "$text, $what" ;;
-		*) fail "${text#ok }, $what" ;;
-		esac
-	done < <(limited 120 "$BOTH" "$@" 2>&1)
-	[ $lines -gt 0 ] || fail "$what: the program ran"
+	relay "" ", $1" 120 "$BOTH" "${@:2}"
 }
 
 # The server becomes the client. HOST, D, G, IP change places; pair_run does the rest.
@@ -99,15 +89,7 @@ swap
 # One packet at a time, as from a NIC without GRO
 on h2 ethtool -K eth0 gro off
 export D1 D2 G1 G2 IP1 IP2
-told=0
-while read -r verdict text; do
-	told=$((told + 1))
-	case $verdict in
-	ok) pass "${text#ok }" ;;
-	*) fail "${text#ok }" ;;
-	esac
-done < <(limited 300 "$HERE/../interop/lost_answers.py" 2>&1)
-[ $told -gt 0 ] || fail "lost answers: the program ran"
+relay "" "" 300 "$HERE/../interop/lost_answers.py"
 on h2 ethtool -K eth0 gro on
 
 network loss 2%

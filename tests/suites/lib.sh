@@ -73,6 +73,29 @@ like() {
 	fi
 }
 
+# relay PREFIX SUFFIX SECONDS COMMAND...: lines of the program "ok TEXT" and "not ok TEXT", as in TAP or without numbers, become lines
+# of the suite. A program that reports nothing, or ends with an error that it does not report, has failed.
+relay() {
+	local prefix=$1 suffix=$2 limit=$3 line status='' before=$TESTS failed=$FAILED
+	local result='^(not )?ok ([0-9]+ )?(- )?(.*)$'
+	shift 3
+	while IFS= read -r line; do
+		if [[ $line =~ $result ]]; then
+			if [ -z "${BASH_REMATCH[1]}" ]; then pass "$prefix${BASH_REMATCH[4]}$suffix"; else fail "$prefix${BASH_REMATCH[4]}$suffix"; fi
+			continue
+		fi
+		case $line in
+		"status: "*) status=${line#status: } ;;
+		1..*) ;;
+		"#"*) echo "$line" ;;
+		*) diag "$line" ;;
+		esac
+	done < <(limited "$limit" "$@" 2>&1 </dev/null; echo "status: $?")
+	[ "$TESTS" != "$before" ] || fail "$prefix$(basename "$1") reports tests$suffix"
+	[ "$status" = 0 ] || { [ "$FAILED" != "$failed" ] && [ "${status:-255}" -lt 124 ]; } ||
+		fail "$prefix$(basename "$1") ended with status ${status:-unknown}$suffix"
+}
+
 # at_exit COMMAND...: is run at the end; the latest command comes first
 at_exit() { CLEANUPS=("$(printf '%q ' "$@")" "${CLEANUPS[@]}"); }
 
