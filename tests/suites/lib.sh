@@ -57,6 +57,14 @@ not_ok() {
 	return 0
 }
 
+# must COMMAND...: part of a test's setup. Without it, the test might pass for a wrong reason.
+must() {
+	"$@" >"$OUTPUT" 2>&1 && return
+	fail "setup: $*"
+	show_output
+	return 1
+}
+
 # is WHAT GOT WANTED
 is() {
 	if [ "$2" = "$3" ]; then pass "$1"; else

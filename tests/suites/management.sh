@@ -25,6 +25,17 @@ port() { cat "/sys/class/infiniband/$D1/ports/1/counters/$1"; }
 
 more_than() { [ "$(eval "$2")" -gt "$1" ]; }
 
+stop_traffic() {
+	kill $CLIENT $SERVER
+	wait $CLIENT $SERVER
+}
+
+# finished WHAT: the traffic ends by itself
+finished() {
+	ok "$1: the client ends without an error" wait $CLIENT
+	ok "$1: the server ends without an error" wait $SERVER
+}
+
 # --- counters ---
 
 packets=$(counter $D1 tx_packets)
@@ -32,6 +43,8 @@ ok "rdma statistic: a counter for each QP of a type" rdma statistic qp set link 
 # It goes on until all has been looked at, however long that takes.
 traffic 55
 ok "rdma statistic: QP counters count packets" wait_for 10 more_than 100 'of_qps tx_packets'
+counted=$(of_qps tx_packets)
+ok "rdma statistic: QP counters go on counting" wait_for 10 more_than "$counted" 'of_qps tx_packets'
 ok "rdma statistic: QP counters count bytes" wait_for 10 more_than $((100 * SIZE / 4)) 'of_qps rx_bytes'
 ok "the port's counters count the same packets" wait_for 10 more_than $((packets + 100)) 'counter $D1 tx_packets'
 ok "sysfs: the port's counter of packets" wait_for 10 more_than 100 'port port_xmit_packets'
@@ -47,14 +60,15 @@ like "rdma resource: details of a QP's receive queue" "$(resources qp link $D1/1
 like "rdma resource: details of a CQ" "$(resources cq dev $D1)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflowed 0'
 like "rdma resource: details of an MR" "$(resources mr dev $D1)" 'ib_write_lat drv_access 0x[0-9a-f]+ drv_block_size [1-9]'
 
-kill $CLIENT $SERVER
-wait $CLIENT $SERVER
+total=$(counter $D1 tx_packets)
+stop_traffic
+ok "the port's counter keeps what QPs have counted that are gone" test "$(counter $D1 tx_packets)" -ge "$total"
 
 # --- tracepoints ---
 
 echo 1 >$TRACING/events/sroce/enable
 traffic 1
-wait $CLIENT $SERVER
+finished "traced traffic"
 number="qp [0-9]+"
 trace=$(<$TRACING/trace)
 like "tracepoint of sent packets" "$trace" "sroce_packet_out: $D1 $number opcode 0x06 psn [0-9]+ bytes"
@@ -65,10 +79,30 @@ echo 0 >$TRACING/events/sroce/enable
 echo 1 >$TRACING/events/sroce/sroce_state/enable
 : >$TRACING/trace
 traffic 1
-wait $CLIENT $SERVER
+finished "traffic with traced states"
 trace=$(<$TRACING/trace)
 like "tracepoint of a QP's states" "$trace" "sroce_state: $D1 $number RTR -> RTS"
 echo 0 >$TRACING/events/sroce/enable
+
+# All that are documented. Each has a buffer of its own, because packets would overwrite events that are rare.
+documented() { sed -n '/^Tracepoints$/,/^Environment/p' "$SROCE_TOP/Documentation/administration.rst" | grep '^``sroce_' | grep -o 'sroce_[a-z_]*' | sort; }
+offered() { for event in $TRACING/events/sroce/*/; do basename "$event"; done | sort; }
+no_instances() { for event in $(offered); do rmdir "$TRACING/instances/$event"; done 2>/dev/null; }
+is "the documentation names each tracepoint" "$(documented)" "$(offered)"
+at_exit no_instances
+for event in $(offered); do
+	must mkdir "$TRACING/instances/$event"
+	echo 1 >"$TRACING/instances/$event/events/sroce/$event/enable"
+done
+if modprobe -q sch_netem && must on h1 tc qdisc add dev eth0 root netem loss 10%; then
+	pair_run "WRITEs, some of which are lost" 'ib_write_bw -F -d $D2 -x $G2 -n 300 -s 65536 -u 12 -p $PORT' \
+		'ib_write_bw -F -d $D1 -x $G1 -n 300 -s 65536 -u 12 -p $PORT $IP2' 60
+	for event in $(documented); do like "tracepoint $event fires" "$(<"$TRACING/instances/$event/trace")" " $event: $D1 $number "; done
+	on h1 tc qdisc delete dev eth0 root
+else
+	skip "each tracepoint fires" "no netem"
+fi
+no_instances
 
 # --- names ---
 
@@ -114,10 +148,13 @@ is "the settings still have their values" "$(setting $D1/ecn)" Y
 
 # --- the end of counting ---
 
-total=$(counter $D1 tx_packets)
 ok "rdma statistic: QP counters are turned off" rdma statistic qp set link $D1/1 auto off
-is "the port's counter keeps what the QPs counted" "$(counter $D1 tx_packets)" "$total"
+total=$(counter $D1 tx_packets)
+traffic 55
+ok "the port's counters count a QP that has none" wait_for 10 more_than $((total + 100)) 'counter $D1 tx_packets'
+ok "rdma statistic shows QPs" rdma statistic qp show link $D1/1
 is "no QP has counters any more" "$(of_qps tx_packets)" 0
+stop_traffic
 
 # --- a name that collectors of counters look for ---
 
