@@ -12,8 +12,10 @@ export D1 D2 G1 G2
 pressed() { run_program "$1: " 200 "$PROGRAMS/data" heavy_load; }
 
 # queue HOST TBF-OPTIONS...
-queue() { on "$1" tc qdisc replace dev eth0 root handle 8001: tbf "${@:2}"; }
-no_queue() { on "$1" tc qdisc delete dev eth0 root; }
+queue() { must on "$1" tc qdisc replace dev eth0 root handle 8001: tbf "${@:2}"; }
+no_queue() { must on "$1" tc qdisc delete dev eth0 root; }
+# dropped HOST: packets that its queue has dropped
+dropped() { on "$1" tc -s -j qdisc show dev eth0 root | grep -o '"drops":[0-9]*' | head -n 1 | cut -d: -f2; }
 
 # moved DEVICE NAME BEFORE: by how much the counter has grown. The kernel caches values for 10 ms.
 moved() { sleep 0.05; echo $(($(counter "$1" "$2") - $3)); }
@@ -76,19 +78,23 @@ no_queue h1
 # Bursts are segmented, the first packets of each fit, and the sender is not told.
 queue h2 rate 100mbit burst 5kb limit 30kb
 pressed "queue of h2 drops packets of a burst"
+like "queue of h2 has dropped packets" "$(dropped h2)" '^[1-9]'
 no_queue h2
 
 # firewall HOST RULE...: a rule for the packets that leave HOST
 firewall() {
-	on "$1" nft add table inet wall
-	on "$1" nft add chain inet wall out '{ type filter hook output priority 0; }'
-	on "$1" nft add rule inet wall out udp dport 4791 "${@:2}"
+	must on "$1" nft add table inet wall
+	must on "$1" nft add chain inet wall out '{ type filter hook output priority 0; }'
+	must on "$1" nft add rule inet wall out udp dport 4791 "${@:2}"
 }
-no_firewall() { on "$1" nft delete table inet wall; }
+no_firewall() { must on "$1" nft delete table inet wall; }
+# filtered HOST CHAIN: packets that the rule has counted
+filtered() { on "$1" nft list chain inet wall "$2" | grep -o 'packets [0-9]*'; }
 
 for host in h1 h2; do
-	firewall $host numgen random mod 12 0 drop
+	firewall $host numgen random mod 12 0 counter drop
 	pressed "firewall of $host drops one in twelve"
+	like "firewall of $host has dropped packets" "$(filtered $host out)" '^packets [1-9]'
 	no_firewall $host
 done
 
@@ -99,12 +105,13 @@ slow() {
 	echo 'add table inet wall'
 	for i in $(seq 13); do echo "add chain inet wall slow$i"; done
 	for i in $(seq 12); do echo "add rule inet wall slow$i jump slow$((i + 1))"; echo "add rule inet wall slow$i jump slow$((i + 1))"; done
-	echo 'add rule inet wall slow13 meta length 1'
+	echo 'add rule inet wall slow13 counter meta length 1'
 	echo 'add chain inet wall in { type filter hook prerouting priority -300; }'
 	echo 'add rule inet wall in meta length > 1000 numgen random mod 2 0 jump slow1'
 }
 ok "firewall of h2 is slow" on h2 nft -f <(slow)
 run_program "firewall of h2 is slow: " 200 "$PROGRAMS/data" order
+like "firewall of h2 is slow: packets have taken its rules" "$(filtered h2 slow13)" '^packets [1-9]'
 no_firewall h2
 
 # No response leaves the host: the requester gives up, and the responder sends no more responses than were requested.
