@@ -153,10 +153,16 @@ static inline void sroce_mr_cache_move(struct sroce_mr_cache *to,
 	from->mr = NULL;
 }
 
-/*
- * True if @from is in the region that was used last, which stays in use when its bytes are
- * looked up: while the cache holds the region, its key names nothing else.  On-demand
- * memory stays present only until the next piece is looked up.
+/**
+ * sroce_sgl_in_region() - test whether an SGL is in the region used last
+ * @cache: MR cache
+ * @from: SGL
+ *
+ * The region stays in use when bytes of @from are looked up: while the cache
+ * holds it, its key names nothing else.  On-demand memory stays present only
+ * until the next piece is looked up.
+ *
+ * Return: true if it is, and the region is not on-demand.
  */
 static inline bool sroce_sgl_in_region(const struct sroce_mr_cache *cache,
 				       const struct sroce_sgl *from)

@@ -190,7 +190,12 @@ static inline void sroce_burst_request_ack(struct sroce_burst *burst)
 		burst->bth[8] |= SROCE_BTH_ACKREQ;
 }
 
-/* The payload of packet @i is copied when its ICRC is computed. */
+/**
+ * sroce_burst_copy_later() - let a payload be copied when its ICRC is computed
+ * @burst: the burst
+ * @i: index of the packet
+ * @from: payload, contiguous, in the region of the MR cache
+ */
 static __always_inline void sroce_burst_copy_later(struct sroce_burst *burst, u32 i,
 						   const void *from)
 {

@@ -12,9 +12,13 @@
  */
 DECLARE_PER_CPU(struct page_frag, sroce_hdr_frag);
 
-/*
- * True if the skb has fragments left for a packet: its header, trailer and the
- * pages of the payload, plus one.
+/**
+ * sroce_skb_has_frags() - test whether an skb has fragments left for a packet
+ * @skb: the skb
+ * @payload: bytes of the packet's payload
+ *
+ * Return: true if there are enough for header, trailer and the pages of the
+ * payload, plus one.
  */
 static inline bool sroce_skb_has_frags(const struct sk_buff *skb, u32 payload)
 {
@@ -22,8 +26,12 @@ static inline bool sroce_skb_has_frags(const struct sk_buff *skb, u32 payload)
 	       <= MAX_SKB_FRAGS;
 }
 
-/*
- * True if the last fragment of @skb ends where the free bytes of @frag begin.
+/**
+ * sroce_skb_is_adjacent() - test whether an skb ends where free bytes begin
+ * @skb: the skb
+ * @frag: @sroce_hdr_frag of this CPU
+ *
+ * Return: true if the last fragment of @skb ends at the free bytes of @frag.
  */
 static inline bool sroce_skb_is_adjacent(const struct sk_buff *skb,
 					 const struct page_frag *frag)
@@ -38,7 +46,11 @@ static inline bool sroce_skb_is_adjacent(const struct sk_buff *skb,
 	       skb_frag_off(last) + skb_frag_size(last) == frag->offset;
 }
 
-/* Append the next bytes of @sroce_hdr_frag to @skb, to which they are adjacent. */
+/**
+ * sroce_skb_extend() - append the next bytes of @sroce_hdr_frag
+ * @skb: skb, to which they are adjacent
+ * @bytes: number of bytes, which @sroce_hdr_frag has
+ */
 static __always_inline void sroce_skb_extend(struct sk_buff *skb, u32 bytes)
 {
 	struct skb_shared_info *shared = skb_shinfo(skb);
@@ -48,7 +60,12 @@ static __always_inline void sroce_skb_extend(struct sk_buff *skb, u32 bytes)
 	this_cpu_ptr(&sroce_hdr_frag)->offset += bytes;
 }
 
-/* Of @len bytes, those that sroce_skb_put() can append at once: in this page or a new one. */
+/**
+ * sroce_skb_frag_left() - how many bytes sroce_skb_put() can append at once
+ * @len: bytes wanted
+ *
+ * Return: what is left in this page, or fits into a new one; @len at most.
+ */
 static inline u32 sroce_skb_frag_left(u32 len)
 {
 	const struct page_frag *frag = this_cpu_ptr(&sroce_hdr_frag);
