@@ -209,26 +209,40 @@ void sroce_icrc_store_end(const struct sroce_icrc *icrc)
 	crc_end(icrc);
 }
 
+/* Apart, because a buffer on the stack slows each call down. */
+static noinline bool has_scattered_trailer(struct sroce_reader r, __le32 right)
+{
+	__le32 trailer;
+
+	return sroce_reader_copy(&r, &trailer, sizeof(trailer)) && trailer == right;
+}
+
 /* Is the ICRC at @r that of @state?  @r stays there. */
-static bool has_trailer(struct sroce_reader *r, u32 state)
+static __always_inline bool has_trailer(struct sroce_reader *r, u32 state)
 {
 	const __le32 right = sroce_icrc_final(state);
-	u8 buffer[SROCE_ICRC_BYTES];
-	struct sroce_reader pieces;
 
 	if (!r->left)
 		sroce_reader_refill(r);
-	if (likely(r->left >= sizeof(buffer)))
-		return !memcmp(r->p, &right, sizeof(right));
-	pieces = *r;
-	return sroce_reader_copy(&pieces, buffer, sizeof(buffer)) &&
-	       !memcmp(buffer, &right, sizeof(right));
+	if (likely(r->left >= sizeof(right)))
+		return get_unaligned((const __le32 *)r->p) == right;
+	return has_scattered_trailer(*r, right);
+}
+
+/* Checks the ICRC first, and then copies. */
+static noinline bool check_and_store(struct sroce_icrc *icrc, struct sroce_reader *r, u32 len,
+				     u8 *to)
+{
+	struct sroce_reader payload = *r;
+	u32 state;
+
+	return crc_rest(icrc, r, len, &state) && has_trailer(r, state) &&
+	       sroce_reader_store(&payload, to, len);
 }
 
 bool sroce_icrc_store(struct sroce_icrc *icrc, u32 index, const u8 *bth,
 		      struct sroce_reader *r, u32 len, u8 *to)
 {
-	struct sroce_reader payload;
 	u32 state;
 
 	sroce_icrc_head(icrc, index, bth,
@@ -242,7 +256,5 @@ bool sroce_icrc_store(struct sroce_icrc *icrc, u32 index, const u8 *bth,
 		smp_wmb();
 		return has_trailer(r, state);
 	}
-	payload = *r;
-	return crc_rest(icrc, r, len, &state) && has_trailer(r, state) &&
-	       sroce_reader_store(&payload, to, len);
+	return check_and_store(icrc, r, len, to);
 }

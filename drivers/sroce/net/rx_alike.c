@@ -14,12 +14,11 @@ static u32 store_in_piece(struct sroce_rx_alike *alike, u32 done, u32 most,
 {
 	u32 n, psn = sroce_psn_add(get_unaligned_be32(alike->bth + 8), done);
 	u64 start = get_unaligned((const u64 *)alike->bth);
+	struct sroce_reader r = *alike->reader, stored = r;
 	u8 next[SROCE_BTH_BYTES] __uninitialized;
 	u32 payload = alike->payload;
 
 	for (n = 0; n < most && to->left >= payload; n++) {
-		struct sroce_reader r = *alike->reader;
-
 		psn = sroce_psn_add(psn, 1);
 		if (!sroce_reader_copy(&r, NULL, SROCE_ICRC_BYTES) ||
 		    !sroce_reader_copy(&r, next, SROCE_BTH_BYTES))
@@ -33,10 +32,11 @@ static u32 store_in_piece(struct sroce_rx_alike *alike, u32 done, u32 most,
 						     next, &r, payload, to->p) :
 				    sroce_reader_store(&r, to->p, payload)))
 			break;
-		*alike->reader = r;
+		stored = r;
 		to->p += payload;
 		to->left -= payload;
 	}
+	*alike->reader = stored;
 	return n;
 }
 
