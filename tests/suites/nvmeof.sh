@@ -185,6 +185,8 @@ fi
 modprobe -r nvme-rdma nvmet-rdma
 modprobe nvmet-rdma use_srq=1
 modprobe nvme-rdma register_always=0
+is "the target has an SRQ" "$(cat /sys/module/nvmet_rdma/parameters/use_srq)" Y
+is "the host registers no memory" "$(cat /sys/module/nvme_rdma/parameters/register_always)" N
 ok "the target listens, with an SRQ" target_up $IP2
 exercise "SRQ, no registrations" $IP2 $IP1
 target_down
@@ -192,16 +194,21 @@ modprobe -r nvme-rdma nvmet-rdma
 modprobe nvmet-rdma
 modprobe nvme-rdma
 
-# A device that goes under a mounted disk
-broken_reads() { ! limited 60 dd if="$BLOCK" of=/dev/null bs=1M iflag=direct; }
+# A device that goes under a mounted disk. endless_reads: in the background, until one fails
+reads() { while dd if="$BLOCK" of=/dev/null bs=64k iflag=direct; do : >"$WORK/has-read"; done; }
+endless_reads() {
+	rm -f "$WORK/has-read"
+	reads >/dev/null 2>&1 &
+	reader=$!
+	ok "the host reads" wait_for 60 test -e "$WORK/has-read"
+}
 target_up $IP2
 ok "the host connects to the target" connect $IP2 $IP1
-(while dd if="$BLOCK" of=/dev/null bs=64k iflag=direct; do :; done) >/dev/null 2>&1 &
-reader=$!
+endless_reads
 ok "the host's device is deleted while it reads" limited 60 rdma link delete $D1
 ok "the controller is removed with its device" wait_for 30 no_controllers
 wait $reader
-ok "reads fail when the controller is gone" broken_reads
+not_ok "reads fail when the controller is gone" limited 60 dd if="$BLOCK" of=/dev/null bs=1M iflag=direct
 ok "the host's device is added again" rdma link add $D1 type sroce netdev ulp1
 G1=$(gid $D1 $IP1)
 exercise "after the host's device was deleted" $IP2 $IP1
@@ -227,8 +234,7 @@ at_exit ip netns delete elsewhere
 at_exit ip netns delete initial
 target_up $IP2
 ok "the host connects to the target" connect $IP2 $IP1
-(while dd if="$BLOCK" of=/dev/null bs=64k iflag=direct; do :; done) >/dev/null 2>&1 &
-reader=$!
+endless_reads
 ok "the host's device moves to another namespace while it reads" away $D1
 ok "the controller is removed with its device" wait_for 30 no_controllers
 wait $reader
@@ -244,6 +250,7 @@ target_down
 target_up $IP2
 exercise "after the target's device moved" $IP2 $IP1
 target_down
+like "the kernel log has the controllers" "$(dmesg)" 'nvme nvme[0-9]+: .*'
 not_ok "no lock of sroce is in a circular dependency" sh -c "dmesg | grep -A 30 'possible circular locking' | grep '\[sroce\]'"
 not_ok "no workqueue flush of sroce causes a warning" sh -c "dmesg | grep 'WQ_MEM_RECLAIM.*sroce'"
 ok "the modules can be unloaded" modprobe -r nvme-rdma nvmet-rdma sroce
