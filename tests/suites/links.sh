@@ -399,6 +399,46 @@ check_late_address() {
 	hosts_down
 }
 
+# --- a group that has members in a VRF and beside it ---
+
+# With udp_l3mdev_accept, a datagram in the VRF reaches the socket of the VRF and the one beside it.
+MESSAGES=10 # of mckey
+vrf_on_eth1() {
+	both ip link add red type vrf table 77 && both ip link set red up && both ip link set eth1 master red &&
+		ip -n h1 addr add 10.6.0.1/24 dev eth1 && ip -n h2 addr add 10.6.0.2/24 dev eth1 &&
+		on h1 rdma link add sroce3 type sroce netdev eth1 && on h2 rdma link add sroce4 type sroce netdev eth1 &&
+		gid sroce3 10.6.0.1 && gid sroce4 10.6.0.2 && on h2 sysctl -w net.ipv4.udp_l3mdev_accept=1
+}
+in_vrf() { IP1=10.6.0.1 IP2=10.6.0.2 mckey_pair eth1; }
+received() { sleep 0.05; echo "$(($(counter $D2 rx_packets) - ${1:-0})) $(($(counter sroce4 rx_packets) - ${2:-0}))"; }
+check_group_beside_vrf() {
+	local receiver before
+	if ! { join veth && vrf_on_eth1; } >"$OUTPUT" 2>&1; then
+		if grep -q 'Unknown device type' "$OUTPUT"; then
+			skip "a group beside a VRF" "this kernel has no VRF"
+		else
+			fail "a VRF, and devices in it and beside it"
+			show_output
+		fi
+		hosts_down
+		return
+	fi
+	(exec_on h2 timeout "$(seconds 100)" mckey -m 239.1.2.3 -b "$IP2") >"$OUTPUT.outside" 2>&1 </dev/null &
+	receiver=$!
+	ok "a receiver joins beside a VRF" wait_for 40 mckey_joined eth0 "users 2"
+	before=$(received)
+	ok "a receiver in the VRF gets datagrams of a sender there" in_vrf
+	# shellcheck disable=SC2086
+	is "datagrams in the VRF: none reaches the receiver beside it, and each the one in it once" "$(received $before)" "0 $MESSAGES"
+	before=$(received)
+	ok "a sender beside the VRF" limited 40 ip netns exec h1 mckey -m 239.1.2.3 -b "$IP1" -s
+	ok "the receiver beside the VRF gets its datagrams" wait $receiver
+	# shellcheck disable=SC2086
+	is "datagrams beside the VRF: each reaches the receiver there once" "$(received $before)" "$MESSAGES 0"
+	rm -f "$OUTPUT.outside"
+	hosts_down
+}
+
 # --- changes during traffic ---
 
 traffic() {
@@ -488,6 +528,7 @@ if [ -z "${KINDS:-}" ]; then
 	check_vrf_ports
 	check_arrival
 	check_late_address
+	check_group_beside_vrf
 	for family in $(vrf_families); do
 		check_vrf $family
 		[ $family = IPv4 ] || end_vrf
