@@ -233,6 +233,36 @@ static bool share_cq(struct pair *pair, struct pair *other, struct ibv_cq **own)
 	return true;
 }
 
+/* It is filled by as many completions as the QP has requests. */
+static void largest(const void *arg)
+{
+	const struct options options = { .wr = 4000 };
+	struct ibv_device_attr attr;
+	struct ibv_cq *small;
+	struct pair pair;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_create(&pair, &options));
+	CHECK_CALL(ibv_query_device(pair.a.host->context, &attr), 0);
+	CHECK_CALL(ibv_destroy_qp(pair.a.qp), 0);
+	small = pair.a.scq;
+	pair.a.scq = ibv_create_cq(pair.a.host->context, attr.max_cqe, NULL,
+				   pair.a.channel, 0);
+	REQUIRE(CHECK(pair.a.scq && pair.a.scq->cqe >= attr.max_cqe));
+	CHECK_CALL(ibv_destroy_cq(small), 0);
+	REQUIRE(CHECK(side_qp(&pair.a, &options)) && pair_connect(&pair));
+	for (id = 0; id < (uint64_t)options.wr - 1; id++)
+		REQUIRE(write_signaled(&pair, id, 8));
+	settle(&pair);
+	for (id = 0; id < (uint64_t)options.wr - 1; id++)
+		REQUIRE(EXPECT(pair.a.scq, pair.a.qp, .wr_id = id,
+			       .opcode = IBV_WC_RDMA_WRITE));
+	CHECK(quiet(pair.a.scq));
+	CHECK(works(&pair));
+	pair_down(&pair);
+}
+
 /* RESET removes the QP's completions that were not polled, and no others. */
 static void reset(const void *arg)
 {
@@ -308,6 +338,31 @@ static void armed_late(const void *arg)
 	EXPECT(cq, pair.a.qp, .wr_id = 1, .opcode = IBV_WC_RDMA_WRITE);
 	EXPECT(cq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_RDMA_WRITE);
 	CHECK(quiet(cq) && no_event_comes(&pair.a));
+	pair_down(&pair);
+}
+
+/*
+ * A program may take completions before it looks for their event: there is still one
+ * event, and the next completion has its own.
+ */
+static void polled_before_event(const void *arg)
+{
+	struct pair pair;
+	struct ibv_cq *cq;
+	uint64_t id;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	cq = pair.a.scq;
+	for (id = 1; id <= 3; id++) {
+		CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
+		CHECK(no_event_comes(&pair.a));
+		CHECK(write_signaled(&pair, id, 10));
+		EXPECT(cq, pair.a.qp, .wr_id = id, .opcode = IBV_WC_RDMA_WRITE);
+		CHECK(quiet(cq));
+		CHECK(event_comes(&pair.a, cq));
+		CHECK(no_event_comes(&pair.a));
+	}
 	pair_down(&pair);
 }
 
@@ -483,6 +538,8 @@ GROUP(completion)
 		{ "CQ: destroying a QP removes its completions only",
 		  destroyed },
 		{ "CQ: armed after an unpolled completion", armed_late },
+		{ "CQ: polled before its event is taken", polled_before_event },
+		{ "CQ: as large as it can be", largest },
 		{ "CQ: armed for solicited events after an unpolled solicited completion",
 		  armed_late_for_solicited },
 		{ "CQ: moderation by count and by time", moderated },

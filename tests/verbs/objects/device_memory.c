@@ -3,6 +3,7 @@
  * Device memory: copied by the host, and by the network.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -286,6 +287,63 @@ static void limit_is_kept(const void *arg)
 	CHECK_CALL(ibv_free_dm(dm), 0);
 }
 
+#define DM_MIB	"/sys/module/sroce/parameters/dm_mib"
+
+static bool set_limit(unsigned int mib)
+{
+	FILE *file = fopen(DM_MIB, "w");
+	bool written = file && fprintf(file, "%u", mib) > 0;
+
+	return CHECK(file && !fclose(file) && written) &&
+	       CHECK(most(&hosts[0]) == (size_t)mib << 20);
+}
+
+/* Allocates what is to be had of @mib; NULL with ENOMEM if that is too much. */
+static struct ibv_dm *alloc_mib(unsigned int mib)
+{
+	struct ibv_dm *dm = alloc_dm(&hosts[0], (size_t)mib << 20);
+
+	CHECK(dm || errno == ENOMEM);
+	return dm;
+}
+
+/* A lower limit takes nothing away that is in use. */
+static void limit_is_changed(const void *arg)
+{
+	const unsigned int old = most(&hosts[0]) >> 20;
+	struct ibv_dm *first, *second;
+	uint8_t data[64];
+
+	(void)arg;
+	if (access(DM_MIB, W_OK)) {
+		skip("the module has no parameter for it");
+		return;
+	}
+	REQUIRE(set_limit(3));
+	first = alloc_mib(2);
+	REQUIRE(CHECK(first));
+	CHECK(!alloc_mib(2));
+	second = alloc_mib(1);
+	CHECK(second);
+	CHECK(!alloc_dm(&hosts[0], 1) && errno == ENOMEM);
+	fill(data, sizeof(data), 5);
+	CHECK_CALL(ibv_memcpy_to_dm(first, 0, data, sizeof(data)), 0);
+	CHECK(set_limit(1));
+	CHECK(dm_filled(first, 0, sizeof(data), 5));
+	CHECK_CALL(ibv_free_dm(first), 0);
+	CHECK(!alloc_mib(1));
+	CHECK_CALL(ibv_free_dm(second), 0);
+	second = alloc_mib(1);
+	CHECK(second);
+	CHECK_CALL(ibv_free_dm(second), 0);
+	CHECK(set_limit(0));
+	CHECK(!alloc_dm(&hosts[0], 1));
+	CHECK(set_limit(old));
+	first = alloc_mib(2);
+	REQUIRE(CHECK(first));
+	CHECK_CALL(ibv_free_dm(first), 0);
+}
+
 GROUP(device_memory)
 {
 	static const struct test tests[] = {
@@ -295,6 +353,7 @@ GROUP(device_memory)
 		{ "DM: a memory window on it", window },
 		{ "DM: the device's limit, and memory is freed",
 		  limit_is_kept },
+		{ "DM: the administrator changes the limit", limit_is_changed },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));
