@@ -249,6 +249,41 @@ static void datagrams(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * The device promises no paging for datagrams that it receives: one may be lost, but
+ * the request stays, its memory comes, and a later one is in it.
+ */
+static void datagrams_received(const void *arg)
+{
+	const struct options options = {
+		.type = IBV_QPT_UD,
+		.mr_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND,
+	};
+	const uint32_t at = 2 * PAGE - 500, length = 900;
+	uint64_t end = now_ms() + PATIENCE_MS;
+	long long absent = counter(&hosts[1], "rx_paged_out");
+	struct ibv_wc wc;
+	struct pair pair;
+	int n;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	fill(pair.a.buf, length, 6);
+	memset(pair.b.buf, 0xee, pair.b.size);
+	discard(pair.b.buf, pair.b.size);
+	CHECK_CALL(post_recv(&pair.b, 1, at, 40 + length), 0);
+	do {
+		CHECK_CALL(post_datagram(&pair.a, &pair.b, 2, length), 0);
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_SEND);
+		n = ibv_poll_cq(pair.b.rcq, 1, &wc);
+	} while (!n && now_ms() < end);
+	CHECK(n == 1 && !wc.status && wc.wr_id == 1 && wc.byte_len == 40 + length);
+	CHECK(filled(pair.b.buf + at + 40, length, 6));
+	CHECK(!pair.b.buf[at - 1] && !pair.b.buf[at + 40 + length]);
+	CHECK(counter(&hosts[1], "rx_paged_out") > absent);
+	pair_down(&pair);
+}
+
 /* Stack, data, heap and later mappings, by one key. */
 static void whole_space(const void *arg)
 {
@@ -342,6 +377,7 @@ GROUP(odp_ops)
 		{ "on-demand paging: sent over UC", connected_unreliably },
 		{ "on-demand paging: received over UC", received_unreliably },
 		{ "on-demand paging: sent over UD", datagrams },
+		{ "on-demand paging: received over UD", datagrams_received },
 		{ "on-demand paging: a region of all addresses", whole_space },
 		{ "on-demand paging: memory windows", windows },
 	};
