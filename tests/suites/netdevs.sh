@@ -7,6 +7,8 @@ devices() { for device in /sys/class/infiniband/*; do [ -e "$device" ] && echo "
 quietly() { "$@" 2>/dev/null; }
 class() { cat "/sys/class/infiniband/$1/$2"; }
 link_shows() { rdma link show "$1/1" | grep -q "$2"; }
+# width and speed of a lane, as programs see them
+active_link() { ibv_devinfo -v -d "$1" | awk '/active_width/ { width = $2 } /active_speed/ { print width, $2 }'; }
 active_mtu() { ibv_devinfo -d "$1" | awk '/active_mtu/ { print $2 }'; }
 
 # refuses WHAT REGEX COMMAND...: the command fails with a message that matches
@@ -126,6 +128,19 @@ for netdev in dummy8 bridge8 bond8 macvlan8 eth8.5 vlan-on-bridge8; do
 done
 is "all devices are gone" "$(devices)" ""
 is "a netdev without a speed causes no warning in the log" "$(dmesg | grep -c 'netdev speed')" 0
+# A tap's speed can be set. A speed between two is that of the lower one.
+if modprobe -q tun && must ip tuntap add tap8 mode tap; then
+	at_exit quietly ip link delete tap8
+	must rdma link add on-tap8 type sroce netdev tap8
+	for want in 10:"1X 2.5" 1000:"1X 2.5" 5000:"1X 5.0" 10000:"1X 10.0" 20000:"4X 5.0" 24999:"4X 5.0" 25000:"1X 25.0" 40000:"4X 10.0" \
+		50000:"1X 50.0" 56000:"4X 14.0" 100000:"4X 25.0" 200000:"4X 50.0" 399999:"4X 50.0" 400000:"4X 100.0" 800000:"4X 100.0"; do
+		must ethtool -s tap8 speed "${want%%:*}" duplex full
+		is "a netdev of ${want%%:*} Mb/s: width and speed of the port" "$(active_link on-tap8)" "${want#*:}"
+	done
+	ok "tap8: delete" rdma link delete on-tap8
+else
+	skip "the port's speed follows the netdev's" "the kernel has no tun"
+fi
 ip link set eth9 down
 ip link set eth9 master bond8
 refuses "the port of a bond" 'not supported' rdma link add s9 type sroce netdev eth9
