@@ -194,6 +194,10 @@ class Packet:
         self.payload, self.padding = rest[:len(rest) - self.pad], rest[len(rest) - self.pad:]
 
     @property
+    def is_request(self):
+        return any(word in self.name for word in ("_SEND", "_WRITE", "_READ_REQUEST", "_COMPARE_SWAP", "_FETCH_ADD", "_FLUSH"))
+
+    @property
     def ecn(self):
         return self.traffic_class & 3
 

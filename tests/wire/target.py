@@ -182,10 +182,10 @@ class Victim:
             if time.monotonic() > end:
                 return None
 
-    def completions(self):
-        """Returns the completions that are there already."""
+    def completions(self, least=0):
+        """Waits for some completions, and returns all that are there."""
         found = []
-        while (wc := self.completion(0)) is not None:
+        while (wc := self.completion(5 if len(found) < least else 0)) is not None:
             found.append(wc)
         return found
 

@@ -181,7 +181,8 @@ class Testbed:
         expect("answers", [str(packet) for packet in self.answers()], [])
 
     def one_answer(self, name):
-        found = self.answers()
+        """The only response. Probes, which repeat requests of the device, may come at any time."""
+        found = [packet for packet in self.answers() if not packet.is_request]
         expect("answers", [packet.name for packet in found], [name])
         return found[0]
 
@@ -226,10 +227,24 @@ class Testbed:
             time.sleep(0.01)
 
     def outgoing(self, *names):
-        """The requests that the device has sent so far."""
+        """The requests that the device has sent so far. On a slow machine probes may follow, which repeat one of them."""
         found = self.answers()
+        while len(found) > len(names) and found[-1].psn in {packet.psn for packet in found[:-1]}:
+            found.pop()
         expect("requests", [packet.name for packet in found], list(names))
         return found
+
+    def until_sent(self, psn):
+        """The PSNs that the device sends until this one, each once. On a slow machine the round trip is long, packets are
+        paced, and probes repeat them."""
+        found = []
+
+        def is_sent():
+            found.extend(packet.psn for packet in self.answers())
+            return psn in found
+
+        self.wait_for(f"PSN {psn}", is_sent)
+        return list(dict.fromkeys(found))
 
     def wait_outgoing(self, name, seconds=PATIENCE):
         """Waits for the next packet with this name; any packet if the name is None."""

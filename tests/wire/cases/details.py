@@ -128,7 +128,7 @@ def qkey_violations(b):
             b.send(ud, "UD_SEND_ONLY", b"data", qkey=qkey, src_qpn=b.peer.qpn)
         b.works(rc)  # packets without a Q_Key
         expect(f"violations with Q_Key {qkey:#x}", [new - old for new, old in zip(values(), before)], [moved] * 2)
-    expect("messages", len(ud.completions()), 3)
+    expect("messages", len(ud.completions(3)), 3)
 
 
 # --- a path that changes ---

@@ -35,7 +35,7 @@ def send(b):
     with b.counts("duplicate_request"):
         b.send(rc, "RC_SEND_ONLY", b"more", psn=rc.psn - 1)
         expect("MSN", b.acked(rc).msn, 1)
-    expect("completions", [wc.wr_id for wc in rc.completions()], [1])
+    expect("completions", [wc.wr_id for wc in rc.completions(1)], [1])
     expect("data", rc.memory.read(4, 8192), b"once")
     b.works(rc)
 

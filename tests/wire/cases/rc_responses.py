@@ -258,7 +258,7 @@ def later_read(b):
         respond(b, rc, "LAST", PSN + 1, b"2" * MTU)
         b.answers()
         respond(b, rc, "ONLY", PSN + 2, b"3" * MTU)
-    expect("completions", [(wc.wr_id, wc.status) for wc in rc.completions()], [(1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS)])
+    expect("completions", [(wc.wr_id, wc.status) for wc in rc.completions(2)], [(1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_SUCCESS)])
     expect("memory", rc.memory.read(2 * MTU) == b"3" * MTU + b"2" * MTU, True)
 
 
@@ -279,7 +279,7 @@ def refusal_overtakes(b):
         respond(b, rc, "FIRST", PSN, b"1" * MTU)
         respond(b, rc, "LAST", PSN + 1, b"2" * MTU)
         b.answers()
-        expect("completions", [(wc.wr_id, wc.status) for wc in rc.completions()], [(1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_REM_OP_ERR)])
+        expect("completions", [(wc.wr_id, wc.status) for wc in rc.completions(2)], [(1, e.IBV_WC_SUCCESS), (2, e.IBV_WC_REM_OP_ERR)])
     b.state(rc, "ERR")
 
 
@@ -303,6 +303,6 @@ def cumulative(b):
     expect("PSNs", [p.psn for p in b.answers()], [0xFFFFFE, 0xFFFFFF, 0, 1])
     acknowledge(b, rc, 0)
     b.silence()
-    expect("completions", [wc.wr_id for wc in rc.completions()], [1, 2, 3])
+    expect("completions", [wc.wr_id for wc in rc.completions(3)], [1, 2, 3])
     acknowledge(b, rc, 1)
     succeeds(b, rc)
