@@ -46,21 +46,11 @@ static int copy_from(void *to, struct ibv_dm *ibdm, uint64_t offset,
 static int query_dm(struct ibv_context *context, uint32_t handle,
 		    struct sroce_dm_query_resp *resp)
 {
-	struct ib_uverbs_attr attrs[] = {
-		{
-			.attr_id = SROCE_ATTR_DM_QUERY_HANDLE,
-			.flags = UVERBS_ATTR_F_MANDATORY,
-			.data = handle,
-		}, {
-			.attr_id = SROCE_ATTR_DM_QUERY_RESP,
-			.len = sizeof(*resp),
-			.flags = UVERBS_ATTR_F_MANDATORY,
-			.data = (uintptr_t)resp,
-		},
-	};
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DM, SROCE_METHOD_DM_QUERY, 2);
 
-	return sroce_command(context, UVERBS_OBJECT_DM, SROCE_METHOD_DM_QUERY,
-			     attrs, 2);
+	fill_attr_in_obj(cmd, SROCE_ATTR_DM_QUERY_HANDLE, handle);
+	fill_attr_out_ptr(cmd, SROCE_ATTR_DM_QUERY_RESP, resp);
+	return execute_ioctl(context, cmd);
 }
 
 /* Map the memory of a handle.  Returns 0 or an errno. */

@@ -9,14 +9,14 @@
 /* Returns the new file descriptor, or -1 with errno. */
 int sroce_open_kick(struct ibv_context *context)
 {
-	struct ib_uverbs_attr fd = {
-		.attr_id = SROCE_ATTR_KICK_FD,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-	};
+	DECLARE_COMMAND_BUFFER(cmd, SROCE_OBJECT_KICK, SROCE_METHOD_KICK_ALLOC,
+			       1);
+	struct ib_uverbs_attr *fd;
 
-	errno = sroce_command(context, SROCE_OBJECT_KICK,
-			      SROCE_METHOD_KICK_ALLOC, &fd, 1);
-	return errno ? -1 : (int)fd.data_s64;
+	fd = fill_attr_out_fd(cmd, SROCE_ATTR_KICK_FD, -1);
+	if (execute_ioctl(context, cmd))
+		return -1;
+	return read_attr_fd(SROCE_ATTR_KICK_FD, fd);
 }
 
 /*

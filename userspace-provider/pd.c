@@ -115,16 +115,11 @@ struct ibv_pd *sroce_alloc_pd(struct ibv_context *context)
 
 struct ibv_pd *sroce_import_pd(struct ibv_context *context, uint32_t handle)
 {
-	struct ib_uverbs_attr attr = {
-		.attr_id = SROCE_ATTR_PD_QUERY_HANDLE,
-		.flags = UVERBS_ATTR_F_MANDATORY,
-		.data = handle,
-	};
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_PD, SROCE_METHOD_PD_QUERY, 1);
 	struct sroce_pd *pd;
 
-	errno = sroce_command(context, UVERBS_OBJECT_PD,
-			      SROCE_METHOD_PD_QUERY, &attr, 1);
-	if (errno)
+	fill_attr_in_obj(cmd, SROCE_ATTR_PD_QUERY_HANDLE, handle);
+	if (execute_ioctl(context, cmd))
 		return NULL;
 	pd = calloc(1, sizeof(*pd));
 	if (!pd)

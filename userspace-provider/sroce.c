@@ -143,20 +143,13 @@ static bool wants_single_threaded(void)
 /* The kernel has the context already. */
 static int import_context(struct sroce_context *ctx)
 {
+	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DEVICE,
+			       UVERBS_METHOD_QUERY_CONTEXT, 1);
 	struct sroce_alloc_ucontext_resp resp = {};
-	struct ib_uverbs_attr attr = {
-		.attr_id = SROCE_ATTR_QUERY_CONTEXT_RESP,
-		.len = sizeof(resp),
-		.flags = UVERBS_ATTR_F_MANDATORY,
-		.data = (uintptr_t)&resp,
-	};
 	int err;
 
-	err = ibv_cmd_query_context(&ctx->vctx.context, NULL);
-	if (err)
-		return err;
-	err = sroce_command(&ctx->vctx.context, UVERBS_OBJECT_DEVICE,
-			    UVERBS_METHOD_QUERY_CONTEXT, &attr, 1);
+	fill_attr_out_ptr(cmd, SROCE_ATTR_QUERY_CONTEXT_RESP, &resp);
+	err = ibv_cmd_query_context(&ctx->vctx.context, cmd);
 	return err ?: accept_module(ctx, &resp);
 }
 

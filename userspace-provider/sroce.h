@@ -365,10 +365,6 @@ static inline void sroce_unlock_long(struct sroce_lock *lock)
 	sroce_unlock(lock, lock->needed);
 }
 
-/* command.c */
-int sroce_command(struct ibv_context *context, uint16_t object, uint16_t method,
-		  struct ib_uverbs_attr *attrs, unsigned int num);
-
 /* kick.c */
 int sroce_open_kick(struct ibv_context *context);
 void sroce_kick(struct sroce_door door);

@@ -125,6 +125,15 @@ MEMBER(struct verbs_context_ops, unimport_dm);
 MEMBER(struct verbs_context_ops, unimport_mr);
 MEMBER(struct verbs_context_ops, unimport_pd);
 
+SIZE(struct ibv_command_buffer);
+MEMBER(struct ibv_command_buffer, next);
+MEMBER(struct ibv_command_buffer, next_attr);
+MEMBER(struct ibv_command_buffer, last_attr);
+MEMBER(struct ibv_command_buffer, uhw_in_idx);
+MEMBER(struct ibv_command_buffer, uhw_out_idx);
+MEMBER(struct ibv_command_buffer, hdr);
+VALUE(_UHW_NO_INDEX);
+
 SIZE(struct ibv_alloc_mw);
 SIZE(struct ibv_alloc_pd);
 SIZE(struct ibv_create_cq_ex);

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include <infiniband/verbs.h>
+#include <infiniband/cmd_ioctl.h>
 #include <rdma/ib_user_verbs.h>
 
 #ifndef SROCE_PABI

@@ -5,7 +5,6 @@
  * rdma-core's header: the compiler accepts equal types only.
  */
 
-struct ibv_command_buffer;
 struct verbs_create_cq_prov_attr;
 
 void SROCE_REGISTER(const struct verbs_device_ops *ops);
@@ -17,6 +16,7 @@ void verbs_uninit_context(struct verbs_context *context);
 void verbs_set_ops(struct verbs_context *context,
 		   const struct verbs_context_ops *ops);
 
+int execute_ioctl(struct ibv_context *context, struct ibv_command_buffer *cmd);
 int ibv_cmd_get_context(struct verbs_context *context,
 			struct ibv_get_context *cmd, size_t cmd_size,
 #if SROCE_PABI >= 57
