@@ -6,23 +6,21 @@
 
 struct ibv_ah *sroce_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-	struct {
-		struct ib_uverbs_create_ah_resp ibv;
-		struct sroce_create_ah_resp drv;
-	} resp = {};
+	struct sroce_cmd_create_ah_resp resp = {};
 	struct sroce_ah *ah;
 	int err;
 
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return NULL;
-	err = ibv_cmd_create_ah(pd, &ah->ibv, attr, &resp.ibv, sizeof(resp));
+	err = ibv_cmd_create_ah(pd, &ah->ibv, attr, &resp.ibv_resp,
+				sizeof(resp));
 	if (err) {
 		free(ah);
 		errno = err;
 		return NULL;
 	}
-	ah->number = resp.drv.ah;
+	ah->number = resp.drv_payload.ah;
 	return &ah->ibv;
 }
 

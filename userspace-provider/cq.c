@@ -10,14 +10,8 @@ static int cq_command(struct ibv_context *context,
 		      const struct ibv_cq_init_attr_ex *attr,
 		      struct sroce_cq *cq, struct sroce_create_cq_resp *drv)
 {
-	struct {
-		struct ibv_create_cq_ex ibv;
-		struct sroce_create_req drv;
-	} cmd = {};
-	struct {
-		struct ib_uverbs_ex_create_cq_resp ibv;
-		struct sroce_create_cq_resp drv;
-	} resp = {};
+	struct sroce_cmd_create_cq_resp resp = {};
+	struct sroce_cmd_create_cq cmd = {};
 	struct ibv_cq_init_attr_ex plain = *attr;
 	int err;
 
@@ -25,14 +19,14 @@ static int cq_command(struct ibv_context *context,
 	plain.flags &= IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
 #if SROCE_PABI >= 59
 	err = ibv_cmd_create_cq_ex(context, &plain, NULL, &cq->vcq,
-				   &cmd.ibv, sizeof(cmd),
-				   &resp.ibv, sizeof(resp), 0);
+				   &cmd.ibv_cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp), 0);
 #else
 	err = ibv_cmd_create_cq_ex(context, &plain, &cq->vcq,
-				   &cmd.ibv, sizeof(cmd),
-				   &resp.ibv, sizeof(resp), 0);
+				   &cmd.ibv_cmd, sizeof(cmd),
+				   &resp.ibv_resp, sizeof(resp), 0);
 #endif
-	*drv = resp.drv;
+	*drv = resp.drv_payload;
 	return err;
 }
 
@@ -257,21 +251,18 @@ static bool has_unnotified(struct sroce_cq *cq, bool solicited_only)
  */
 static int cq_resize(struct sroce_cq *cq, int cqe)
 {
-	struct {
-		struct ib_uverbs_resize_cq_resp ibv;
-		struct sroce_create_cq_resp drv;
-	} resp = {};
-	struct ibv_resize_cq cmd = {};
+	struct sroce_cmd_resize_cq_resp resp = {};
+	struct sroce_cmd_resize_cq cmd = {};
 	struct sroce_range room;
 	int err;
 
 	err = sroce_reserve(&room, cqe, SROCE_CQE_SIZE);
 	if (err)
 		return err;
-	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd, sizeof(cmd),
-				&resp.ibv, sizeof(resp));
+	err = ibv_cmd_resize_cq(&cq->vcq.cq, cqe, &cmd.ibv_cmd, sizeof(cmd),
+				&resp.ibv_resp, sizeof(resp));
 	if (!err)
-		return cq_move(cq, &resp.drv, &room);
+		return cq_move(cq, &resp.drv_payload, &room);
 	sroce_unreserve(&room);
 	return err;
 }

@@ -134,11 +134,10 @@ struct ibv_mr *sroce_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
 /* Only local access is allowed, as ibv_alloc_null_mr(3) says. */
 struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd)
 {
-	struct {
-		struct ibv_reg_mr ibv;
-		struct sroce_reg_mr_req drv;
-	} cmd = { .drv = { .flags = SROCE_REG_MR_NULL } };
-	struct ib_uverbs_reg_mr_resp resp;
+	struct sroce_cmd_reg_mr cmd = {
+		.drv_payload.flags = SROCE_REG_MR_NULL,
+	};
+	struct sroce_cmd_reg_mr_resp resp;
 	struct verbs_mr *mr;
 	int err;
 
@@ -150,7 +149,8 @@ struct ibv_mr *sroce_alloc_null_mr(struct ibv_pd *pd)
 	if (!mr)
 		return NULL;
 	err = ibv_cmd_reg_mr(pd, NULL, 0, 0, IBV_ACCESS_LOCAL_WRITE, mr,
-			     &cmd.ibv, sizeof(cmd), &resp, sizeof(resp));
+			     &cmd.ibv_cmd, sizeof(cmd), &resp.ibv_resp,
+			     sizeof(resp));
 	if (err) {
 		free(mr);
 		errno = err;

@@ -148,14 +148,8 @@ static int qp_command(struct ibv_context *context,
 		      struct ibv_qp_init_attr_ex *attr, struct sroce_qp *qp,
 		      struct sroce_create_qp_resp *drv)
 {
-	struct {
-		struct ibv_create_qp_ex ibv;
-		struct sroce_create_req drv;
-	} cmd = {};
-	struct {
-		struct ib_uverbs_ex_create_qp_resp ibv;
-		struct sroce_create_qp_resp drv;
-	} resp = {};
+	struct sroce_cmd_create_qp_resp resp = {};
+	struct sroce_cmd_create_qp cmd = {};
 	int err;
 
 #ifdef SROCE_STANDALONE
@@ -166,12 +160,12 @@ static int qp_command(struct ibv_context *context,
 #endif
 #if SROCE_PABI >= 64
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
-				    &cmd.ibv, sizeof(cmd),
-				    &resp.ibv, sizeof(resp), NULL);
+				    &cmd.ibv_cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp), NULL);
 #else
 	err = ibv_cmd_create_qp_ex2(context, &qp->vqp, attr,
-				    &cmd.ibv, sizeof(cmd),
-				    &resp.ibv, sizeof(resp));
+				    &cmd.ibv_cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp));
 #endif
 	if (err)
 		return err;
@@ -181,7 +175,7 @@ static int qp_command(struct ibv_context *context,
 	if (err)
 		return err;
 #endif
-	*drv = resp.drv;
+	*drv = resp.drv_payload;
 	return 0;
 }
 

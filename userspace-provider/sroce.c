@@ -108,25 +108,23 @@ static int accept_module(struct sroce_context *ctx,
 /* Open a context in the kernel. */
 static int open_context(struct sroce_context *ctx)
 {
-	struct {
-		struct ibv_get_context ibv;
-		struct sroce_alloc_ucontext_req drv;
-	} cmd = { .drv = { .abi_version = SROCE_ABI_VERSION,
-			   .features = SROCE_ALL_FEATURES } };
-	struct {
-		struct ib_uverbs_get_context_resp ibv;
-		struct sroce_alloc_ucontext_resp drv;
-	} resp = {};
+	struct sroce_cmd_get_context cmd = {
+		.drv_payload = {
+			.abi_version = SROCE_ABI_VERSION,
+			.features = SROCE_ALL_FEATURES,
+		},
+	};
+	struct sroce_cmd_get_context_resp resp = {};
 	int err;
 
 #if SROCE_PABI >= 57
-	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd), NULL,
-				  &resp.ibv, sizeof(resp));
+	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv_cmd, sizeof(cmd), NULL,
+				  &resp.ibv_resp, sizeof(resp));
 #else
-	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv, sizeof(cmd),
-				  &resp.ibv, sizeof(resp));
+	err = ibv_cmd_get_context(&ctx->vctx, &cmd.ibv_cmd, sizeof(cmd),
+				  &resp.ibv_resp, sizeof(resp));
 #endif
-	return err ?: accept_module(ctx, &resp.drv);
+	return err ?: accept_module(ctx, &resp.drv_payload);
 }
 
 /*

@@ -18,6 +18,7 @@
 #include <infiniband/driver.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
+#include "sroce_abi.h"
 #include "sroce_ring.h"
 
 /* True if the C library knows that this process has only one thread. */

@@ -8,20 +8,14 @@ static int srq_command(struct ibv_context *context,
 		       struct ibv_srq_init_attr_ex *attr,
 		       struct sroce_srq *srq, struct sroce_create_srq_resp *drv)
 {
-	struct {
-		struct ibv_create_xsrq ibv;
-		struct sroce_create_req drv;
-	} cmd = {};
-	struct {
-		struct ib_uverbs_create_srq_resp ibv;
-		struct sroce_create_srq_resp drv;
-	} resp = {};
+	struct sroce_cmd_create_srq_resp resp = {};
+	struct sroce_cmd_create_srq cmd = {};
 	int err;
 
 	err = ibv_cmd_create_srq_ex(context, &srq->vsrq, attr,
-				    &cmd.ibv, sizeof(cmd),
-				    &resp.ibv, sizeof(resp));
-	*drv = resp.drv;
+				    &cmd.ibv_cmd, sizeof(cmd),
+				    &resp.ibv_resp, sizeof(resp));
+	*drv = resp.drv_payload;
 	return err;
 }
 
@@ -128,10 +122,9 @@ static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
 		      int attr_mask)
 {
 	struct sroce_modify_srq_resp resp = {};
-	struct {
-		struct ibv_modify_srq ibv;
-		struct sroce_modify_srq_req drv;
-	} cmd = { .drv = { (uintptr_t)&resp, sizeof(resp) } };
+	struct sroce_cmd_modify_srq cmd = {
+		.drv_payload = { (uintptr_t)&resp, sizeof(resp) },
+	};
 	struct sroce_rq *rq = &srq->rq;
 	struct sroce_range room;
 	int err;
@@ -140,7 +133,7 @@ static int srq_resize(struct sroce_srq *srq, struct ibv_srq_attr *attr,
 	if (err)
 		return err;
 	err = ibv_cmd_modify_srq(&srq->vsrq.srq, attr, attr_mask,
-				 &cmd.ibv, sizeof(cmd));
+				 &cmd.ibv_cmd, sizeof(cmd));
 	if (err) {
 		sroce_unreserve(&room);
 		return err;

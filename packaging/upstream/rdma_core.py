@@ -68,7 +68,7 @@ def private_abi(base):
 
 
 def behind(text, line, new):
-    """The line that is there once, and the new one behind it."""
+    """The new line behind the other one, in each list that has that: in kernel-headers/CMakeLists.txt, these are two."""
     return replaced(text, (line + "\n", line + "\n" + new + "\n"))
 
 
@@ -127,12 +127,16 @@ def sources(top, pabi, port_speed):
 
 
 def stage(files, later):
-    """The provider without the files of later patches: without their functions in sroce.c, and with a CMakeLists.txt of its own."""
+    """The provider without the files of later patches: without their functions in sroce.c and their commands in sroce_abi.h, and with a
+    CMakeLists.txt of its own."""
     now = {name: text for name, text in files.items() if re.sub(r"\.[ch]$", "", name) not in later}
     missing = {match for name, text in files.items() if name.endswith(".c") and name not in now
                for match in re.findall(r"^(?!static)\w[\w *]*?\b(sroce_\w+)\(", text, re.M)}
     table = [line for line in now["sroce.c"].split("\n") if not missing & set(re.findall(r"\t\.\w+ = (sroce_\w+),", line))]
     now["sroce.c"] = "\n".join(table)
+    used = {word for name, text in now.items() if name.endswith(".c") for word in re.findall(r"\bsroce_cmd_\w+", text)}
+    now["sroce_abi.h"] = re.sub(r"^DECLARE_DRV_CMD\((\w+),[^;]*;\n",
+                                lambda command: command[0] if used & {command[1], command[1] + "_resp"} else "", now["sroce_abi.h"], flags=re.M)
     sources = textwrap.fill(" ".join(sorted(name for name in now if name.endswith(".c"))), 100, initial_indent="  ",
                             subsequent_indent="  ")
     now["CMakeLists.txt"] = f"rdma_provider(sroce\n{sources}\n)\n"

@@ -152,6 +152,39 @@ SIZE(struct ibv_query_srq);
 SIZE(struct ibv_reg_mr);
 SIZE(struct ibv_rereg_mr);
 SIZE(struct ibv_resize_cq);
+
+SIZE(struct sroce_cmd_get_context);
+MEMBER(struct sroce_cmd_get_context, drv_payload);
+SIZE(struct sroce_cmd_get_context_resp);
+MEMBER(struct sroce_cmd_get_context_resp, drv_payload);
+SIZE(struct sroce_cmd_reg_mr);
+MEMBER(struct sroce_cmd_reg_mr, drv_payload);
+SIZE(struct sroce_cmd_reg_mr_resp);
+MEMBER(struct sroce_cmd_reg_mr_resp, drv_payload);
+SIZE(struct sroce_cmd_create_cq);
+MEMBER(struct sroce_cmd_create_cq, drv_payload);
+SIZE(struct sroce_cmd_create_cq_resp);
+MEMBER(struct sroce_cmd_create_cq_resp, drv_payload);
+SIZE(struct sroce_cmd_resize_cq);
+MEMBER(struct sroce_cmd_resize_cq, drv_payload);
+SIZE(struct sroce_cmd_resize_cq_resp);
+MEMBER(struct sroce_cmd_resize_cq_resp, drv_payload);
+SIZE(struct sroce_cmd_create_ah);
+MEMBER(struct sroce_cmd_create_ah, drv_payload);
+SIZE(struct sroce_cmd_create_ah_resp);
+MEMBER(struct sroce_cmd_create_ah_resp, drv_payload);
+SIZE(struct sroce_cmd_create_qp);
+MEMBER(struct sroce_cmd_create_qp, drv_payload);
+SIZE(struct sroce_cmd_create_qp_resp);
+MEMBER(struct sroce_cmd_create_qp_resp, drv_payload);
+SIZE(struct sroce_cmd_create_srq);
+MEMBER(struct sroce_cmd_create_srq, drv_payload);
+SIZE(struct sroce_cmd_create_srq_resp);
+MEMBER(struct sroce_cmd_create_srq_resp, drv_payload);
+SIZE(struct sroce_cmd_modify_srq);
+MEMBER(struct sroce_cmd_modify_srq, drv_payload);
+SIZE(struct sroce_cmd_modify_srq_resp);
+MEMBER(struct sroce_cmd_modify_srq_resp, drv_payload);
 #endif
 
 /*

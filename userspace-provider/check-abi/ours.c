@@ -6,6 +6,10 @@
 
 #include <infiniband/driver.h>
 
+#ifdef PRIVATE_LAYOUT
+#include "../sroce_abi.h"
+#endif
+
 #define SIZE(type) \
 	printf("SIZE_IS(" #type ", %zu);\n", sizeof(type))
 

@@ -8,6 +8,10 @@
 
 #include <infiniband/driver.h>
 
+#ifdef PRIVATE_LAYOUT
+#include "../sroce_abi.h"
+#endif
+
 #define SIZE_IS(type, size) \
 	static_assert(sizeof(type) == (size), "size of " #type)
 #define MEMBER_IS(type, member, at) \

@@ -19,7 +19,7 @@
 
 #include <infiniband/verbs.h>
 #include <infiniband/cmd_ioctl.h>
-#include <rdma/ib_user_verbs.h>
+#include <infiniband/kern-abi.h>
 
 #ifndef SROCE_PABI
 #define SROCE_PABI 34
@@ -328,46 +328,6 @@ struct verbs_context_ops {
 	void (*unimport_dm)(struct ibv_dm *dm);
 	void (*unimport_mr)(struct ibv_mr *mr);
 	void (*unimport_pd)(struct ibv_pd *pd);
-};
-
-/* Commands: a header, the kernel's structure, then the driver's own */
-
-#define SROCE_COMMAND(name)						\
-	struct ibv_##name {						\
-		struct ib_uverbs_cmd_hdr hdr;				\
-		struct ib_uverbs_##name core_payload;			\
-	}
-
-#define SROCE_COMMAND_EX(name)						\
-	struct ibv_##name##_ex {					\
-		struct ib_uverbs_cmd_hdr hdr;				\
-		struct ib_uverbs_ex_cmd_hdr ex_hdr;			\
-		struct ib_uverbs_ex_##name core_payload;		\
-	}
-
-SROCE_COMMAND(alloc_mw);
-SROCE_COMMAND(alloc_pd);
-SROCE_COMMAND(create_xsrq);
-SROCE_COMMAND(get_context);
-SROCE_COMMAND(modify_qp);
-SROCE_COMMAND(modify_srq);
-SROCE_COMMAND(open_qp);
-SROCE_COMMAND(open_xrcd);
-SROCE_COMMAND(query_port);
-SROCE_COMMAND(query_qp);
-SROCE_COMMAND(query_srq);
-SROCE_COMMAND(reg_mr);
-SROCE_COMMAND(rereg_mr);
-SROCE_COMMAND(resize_cq);
-SROCE_COMMAND_EX(create_cq);
-SROCE_COMMAND_EX(create_qp);
-SROCE_COMMAND_EX(modify_qp);
-
-/* rdma-core gives this structure no suffix. */
-struct ibv_modify_cq {
-	struct ib_uverbs_cmd_hdr hdr;
-	struct ib_uverbs_ex_cmd_hdr ex_hdr;
-	struct ib_uverbs_ex_modify_cq core_payload;
 };
 
 #include "prototypes.h"
