@@ -49,7 +49,7 @@ static int query_dm(struct ibv_context *context, uint32_t handle,
 	DECLARE_COMMAND_BUFFER(cmd, UVERBS_OBJECT_DM, SROCE_METHOD_DM_QUERY, 2);
 
 	fill_attr_in_obj(cmd, SROCE_ATTR_DM_QUERY_HANDLE, handle);
-	fill_attr_out_ptr(cmd, SROCE_ATTR_DM_QUERY_RESP, resp);
+	fill_attr_out(cmd, SROCE_ATTR_DM_QUERY_RESP, resp, sizeof(*resp));
 	return execute_ioctl(context, cmd);
 }
 

@@ -146,7 +146,7 @@ static int import_context(struct sroce_context *ctx)
 	struct sroce_alloc_ucontext_resp resp = {};
 	int err;
 
-	fill_attr_out_ptr(cmd, SROCE_ATTR_QUERY_CONTEXT_RESP, &resp);
+	fill_attr_out(cmd, SROCE_ATTR_QUERY_CONTEXT_RESP, &resp, sizeof(resp));
 	err = ibv_cmd_query_context(&ctx->vctx.context, cmd);
 	return err ?: accept_module(ctx, &resp);
 }

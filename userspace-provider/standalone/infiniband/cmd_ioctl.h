@@ -37,7 +37,7 @@ enum { _UHW_NO_INDEX = 0xff };
 	} name##_buffer = {						\
 		.head = {						\
 			.next_attr = name##_buffer.attrs,		\
-			.last_attr = name##_buffer.attrs + (num),	\
+			.last_attr = (void *)(&name##_buffer + 1),	\
 			.uhw_in_idx = _UHW_NO_INDEX,			\
 			.uhw_out_idx = _UHW_NO_INDEX,			\
 			.hdr = {					\
@@ -46,7 +46,7 @@ enum { _UHW_NO_INDEX = 0xff };
 			},						\
 		},							\
 	};								\
-	struct ibv_command_buffer *name = &name##_buffer.head
+	__auto_type name = &name##_buffer.head
 
 static inline struct ib_uverbs_attr *
 fill_attr_in_obj(struct ibv_command_buffer *cmd, uint16_t attr_id,
@@ -73,9 +73,6 @@ fill_attr_out(struct ibv_command_buffer *cmd, uint16_t attr_id, void *data,
 	attr->data = (uintptr_t)data;
 	return attr;
 }
-
-#define fill_attr_out_ptr(cmd, attr_id, ptr) \
-	fill_attr_out(cmd, attr_id, ptr, sizeof(*(ptr)))
 
 /* The kernel returns a new file descriptor; @fd has no effect. */
 static inline struct ib_uverbs_attr *
