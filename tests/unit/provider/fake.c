@@ -207,12 +207,14 @@ static int get_context(struct ib_uverbs_ioctl_hdr *hdr)
 	return 0;
 }
 
-/* libibverbs calls this method first, without the attribute of the driver. */
+/* One call has the attributes of libibverbs and of the driver. */
 static int query_context(struct ib_uverbs_ioctl_hdr *hdr)
 {
 	struct sroce_alloc_ucontext_resp resp = context_response();
 	uint32_t vectors = 1;
 
+	if (!find(hdr, SROCE_ATTR_QUERY_CONTEXT_RESP))
+		fake.bad_request = true;
 	write_out(hdr, UVERBS_ATTR_QUERY_CONTEXT_NUM_COMP_VECTORS, &vectors,
 		  sizeof(vectors));
 	write_out(hdr, SROCE_ATTR_QUERY_CONTEXT_RESP, &resp, sizeof(resp));
