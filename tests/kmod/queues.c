@@ -204,8 +204,8 @@ static void flush_another(struct side *other)
 		EQUAL(post_receive(other, id, far_memory), 0);
 	attr.qp_state = IB_QPS_ERR;
 	EQUAL(ib_modify_qp(other->qp, &attr, IB_QP_STATE), 0);
-	for (i = 0; i < 1000 && !has_completions(other->cq); i++)
-		msleep(10);
+	for (i = 0; i < 500 && !has_completions(other->cq); i++)
+		msleep(20);
 	CHECK(has_completions(other->cq));
 }
 
