@@ -28,4 +28,18 @@ pair_run "ibv_rc_pingpong, data checked" 'ibv_rc_pingpong -d $D2 -g $G2 -p $PORT
 	'ibv_rc_pingpong -d $D1 -g $G1 -p $PORT -n 20 -c $IP2'
 pair_run "ibv_ud_pingpong" 'ibv_ud_pingpong -d $D2 -g $G2 -p $PORT -n 20' 'ibv_ud_pingpong -d $D1 -g $G1 -p $PORT -n 20 $IP2'
 pair_run "rping" 'rping -s -a $IP2 -p $PORT -C 3' 'rping -c -a $IP2 -p $PORT -C 3'
+
+# The RDMA core asks nobody for the route of a multicast address, so the driver is the first to look for one.
+dropped=$(counter $D1 tx_local_drops)
+ok "datagrams from the default GID complete" on h1 env PYTHONPATH="$SROCE_TOP/tests/wire" timeout "$(seconds 60)" python3 - $D1 <<-END
+	import sys
+	from pyverbs.addr import AH
+	from pyverbs.device import Context
+	from target import Victim, address_vector
+	ud = Victim(Context(name=sys.argv[1]), "UD")
+	ud.connect(0, "ff02::1", 0)
+	ud.send_list(AH(ud.pd, attr=address_vector(0, "ff02::1")), 1, [100] * 3, ())
+	assert [wc.status for wc in ud.completions(3)] == [0] * 3
+END
+is "and are dropped" $(($(counter $D1 tx_local_drops) - dropped)) 3
 ok "the device is deleted" on h1 rdma link delete sroce1

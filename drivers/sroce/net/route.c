@@ -70,6 +70,9 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 		.fl6_dport = htons(SROCE_UDP_PORT),
 	};
 
+	/* The device has a GID all the same: the default one. */
+	if (!ipv6_mod_enabled())
+		return ERR_PTR(-EAFNOSUPPORT);
 	return sroce_route_ipv6(dev_net(ndev), &fl);
 }
 
