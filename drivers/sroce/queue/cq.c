@@ -46,10 +46,8 @@ static bool cq_has_room(struct sroce_cq *cq)
 	}
 	cq->limit = head + cq->entries;
 	/* Nothing before @head needs an event.  The distance must not wrap. */
-	if (unlikely(cq->tail - cq->notified > S32_MAX)) {
+	if (unlikely(cq->tail - cq->notified > S32_MAX))
 		cq->notified = head;
-		sroce_store(&cq->slot->notified, head);
-	}
 	return true;
 }
 

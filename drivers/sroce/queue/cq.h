@@ -39,7 +39,7 @@ enum sroce_cq_call {
  * @overflow_reported: IB_EVENT_CQ_ERR has been raised
  * @batch: completions before an event is raised; 0 or 1 for no moderation
  * @batch_ns: maximum delay of an event by moderation, ns
- * @notified: @tail at the last event
+ * @notified: @tail at the last event, or a later head; see cq_has_room()
  * @timer: runs while an event is delayed
  * @unnotified_solicited: a completion since the last event was solicited or an error
  * @waiting: @timer is queued
@@ -47,7 +47,7 @@ enum sroce_cq_call {
  * @calls: handlers for @caller to call, bits of enum sroce_cq_call; atomic
  * @waits: number of runs of @timer; written by its callback without @lock
  * @called: number of runs of @caller; written by it without @lock
- * @resize: serializes resize_cq(); taken before @lock
+ * @resize: serializes resize_cq() and sroce_cq_forget(); taken before @lock
  * @kernel_slot: see @slot
  */
 struct sroce_cq {
@@ -137,7 +137,7 @@ void sroce_cq_notify(struct sroce_cq *cq);
  * @qp: the QP, which pushes no more completions
  *
  * Kernel users take the QP from the completion, and may free it when they have destroyed
- * it.
+ * it.  So completions of receives from an SRQ are removed, too.
  *
  * Context: process, may sleep.
  */

@@ -282,7 +282,7 @@ enum sroce_next sroce_ud_send(struct sroce_qp *qp)
 	 * The GSI QP lives as long as the device.  A reference to the GID of its last
 	 * datagram would keep the GID's entry in the table from being used again.
 	 */
-	if (!qp->user)
+	if (qp->type == IB_QPT_GSI)
 		forget_dest(qp);
 	return in->next == in->tail ? SROCE_NEXT_NOTHING : SROCE_NEXT_WINDOW;
 }
