@@ -55,7 +55,7 @@ struct sroce_range {
 	size_t size;
 };
 
-/* A mapping in the list that closing the device unmaps; @link points to itself. */
+/* A mapping in the list that closing the device unmaps; @link: the pointer to this one. */
 struct sroce_mapping {
 	void *addr;
 	size_t size;

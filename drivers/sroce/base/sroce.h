@@ -49,10 +49,11 @@ struct sroce_udp_sock_id {
 
 /**
  * struct sroce_listener - reference that keeps a socket open
- * @list: in the list of all listeners; verbs/listener.c's lock protects all
- *	members
+ * @list: in the list of all listeners, or empty without a socket; verbs/listener.c's
+ *	lock protects all members
  * @ndev: netdev of the GID or device
- * @socket: the socket; its namespace is NULL after @ndev has left it
+ * @socket: the socket; its namespace is NULL after @ndev has left it, and for IPv6 on a
+ *	host without IPv6
  */
 struct sroce_listener {
 	struct list_head list;
