@@ -133,7 +133,7 @@ if modprobe -q tun && must ip tuntap add tap8 mode tap; then
 	at_exit quietly ip link delete tap8
 	must rdma link add on-tap8 type sroce netdev tap8
 	for want in 10:"1X 2.5" 1000:"1X 2.5" 5000:"1X 5.0" 10000:"1X 10.0" 20000:"4X 5.0" 24999:"4X 5.0" 25000:"1X 25.0" 40000:"4X 10.0" \
-		50000:"1X 50.0" 56000:"4X 14.0" 100000:"4X 25.0" 200000:"4X 50.0" 399999:"4X 50.0" 400000:"4X 100.0" 800000:"4X 100.0"; do
+		50000:"1X 50.0" 56000:"4X 14.0" 100000:"4X 25.0" 200000:"4X 50.0" 399999:"4X 50.0" 400000:"4X 100.0" 800000:"8X 100.0"; do
 		must ethtool -s tap8 speed "${want%%:*}" duplex full
 		is "a netdev of ${want%%:*} Mb/s: width and speed of the port" "$(active_link on-tap8)" "${want#*:}"
 	done
