@@ -144,11 +144,6 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
 	}
 }
 
-static bool is_word(const struct sroce_wr *wr)
-{
-	return sroce_wr_row(wr)->traits & SROCE_TRAIT_WORD;
-}
-
 /*
  * @entry is in the ring, which the process may change: the payload is read only
  * here.
@@ -159,7 +154,7 @@ static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
 	if (wr->num_sge > qp->sq.ring.max_inline || sroce_wr_fetches(wr) ||
 	    sroce_wr_local(wr))
 		return SROCE_LOC_QP_OP_ERR;
-	if (is_word(wr) && wr->num_sge != sizeof(u64))
+	if (sroce_wr_row(wr)->traits & SROCE_TRAIT_WORD && wr->num_sge != sizeof(u64))
 		return SROCE_LOC_LEN_ERR;
 	memcpy(list, entry + 1, wr->num_sge);
 	wr->length = wr->num_sge;
@@ -204,18 +199,18 @@ static noinline u8 limit_to_word(struct sroce_wr *wr, struct sroce_sge *list)
 	return 0;
 }
 
-static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr,
+static u8 take_list(const struct sroce_qp *qp, struct sroce_wr *wr, u8 traits,
 		    const struct sroce_sqe *entry, struct sroce_sge *list)
 {
 	u64 length;
 
-	if (wr->num_sge > qp->sq.ring.max_sge || (sroce_wr_local(wr) && wr->num_sge))
+	if (wr->num_sge > qp->sq.ring.max_sge || (traits & SROCE_TRAIT_LOCAL && wr->num_sge))
 		return SROCE_LOC_QP_OP_ERR;
 	length = copy_list(list, (const struct sroce_sge *)(entry + 1), wr->num_sge);
 	if (length > SROCE_MAX_MSG)
 		return SROCE_LOC_LEN_ERR;
 	wr->length = length;
-	if (is_word(wr) && unlikely(length != sizeof(u64)))
+	if (unlikely(traits & SROCE_TRAIT_WORD) && length != sizeof(u64))
 		return limit_to_word(wr, list);
 	return 0;
 }
@@ -269,7 +264,7 @@ static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 	if (!status && wr->flags & SROCE_INLINE)
 		status = take_inline(qp, wr, entry, list);
 	else if (!status && op->operands != SROCE_OPERANDS_FLUSH)
-		status = take_list(qp, wr, entry, list);
+		status = take_list(qp, wr, op->traits, entry, list);
 	return status ?: check_size(qp, wr);
 }
 
