@@ -143,6 +143,7 @@ def without_preparation(result):
         (r"/\* Only net/fast_crc prepares .*\n(?:static void crc_(?:begin|end)\(.*\n{\n}\n\n?){2}\n*", 1),
         (r"/\* Only net/fast_crc copies .*\nstatic bool crc_store\(.*\n{\n.*\n}\n\n", 1),
         (r"(?:void sroce_icrc_store_(?:begin|end)\(.*\n{\n.*\n}\n\n){2}", 1),
+        (r"\tu32 state;\n\n(?=\tsroce_icrc_head\(icrc, index, bth,\n)", 1),
         (r"\tif \(!r->left\)\n\t\tsroce_reader_refill\(r\);\n\tif \(likely\(r->left >= len && crc_store(?:.*\n)*?\t}\n", 1),
         (r"\tcrc_(?:begin|end)\(.*\n", 4))
     result[f"{HOME}/net/icrc.h"] = without(
