@@ -148,13 +148,13 @@ static u8 take_operands(const struct sroce_qp *qp, struct sroce_wr *wr,
  * @entry is in the ring, which the process may change: the payload is read only
  * here.
  */
-static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr,
+static u8 take_inline(const struct sroce_qp *qp, struct sroce_wr *wr, u8 traits,
 		      const struct sroce_sqe *entry, void *list)
 {
-	if (wr->num_sge > qp->sq.ring.max_inline || sroce_wr_fetches(wr) ||
-	    sroce_wr_local(wr))
+	if (wr->num_sge > qp->sq.ring.max_inline ||
+	    traits & (SROCE_TRAIT_FETCHES | SROCE_TRAIT_LOCAL))
 		return SROCE_LOC_QP_OP_ERR;
-	if (sroce_wr_row(wr)->traits & SROCE_TRAIT_WORD && wr->num_sge != sizeof(u64))
+	if (traits & SROCE_TRAIT_WORD && wr->num_sge != sizeof(u64))
 		return SROCE_LOC_LEN_ERR;
 	memcpy(list, entry + 1, wr->num_sge);
 	wr->length = wr->num_sge;
@@ -262,7 +262,7 @@ static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 		return SROCE_LOC_QP_OP_ERR;
 	status = take_operands(qp, wr, sqe);
 	if (!status && wr->flags & SROCE_INLINE)
-		status = take_inline(qp, wr, entry, list);
+		status = take_inline(qp, wr, op->traits, entry, list);
 	else if (!status && op->operands != SROCE_OPERANDS_FLUSH)
 		status = take_list(qp, wr, op->traits, entry, list);
 	return status ?: check_size(qp, wr);
