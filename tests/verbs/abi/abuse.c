@@ -191,7 +191,7 @@ static const struct bad_sqe bad_sqes[] = {
 	  { 0xffffffff, 0x80000000, 0x40000000, 0x20000001 },
 	  IBV_WC_LOC_LEN_ERR },
 	{ "length of an atomic's result",
-	  atomic_length, { 1, 7, 9, 16, 0xffffffff },
+	  atomic_length, { 1, 7, 0xffffffff },
 	  IBV_WC_LOC_LEN_ERR },
 	{ "lengths of an atomic WRITE", word_length,
 	  { 1, 4, 7, 9, 16, 0x80000000, 0xffffffff }, IBV_WC_LOC_LEN_ERR },
