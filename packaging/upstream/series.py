@@ -51,7 +51,7 @@ RDMA/sroce: Add protocol state
 Add the state that the protocol keeps: outstanding send requests by PSN,
 executed READs and atomics, and round trips.
 """),
-    ("core/rtx core/requester core/completer core/responder", """\
+    ("core/rtx core/requester core/recovery core/completer core/responder", """\
 RDMA/sroce: Add requester, completer and responder
 
 Add the upper half of core/. It selects the next packet to send, checks

@@ -8,6 +8,7 @@
 #include "completer.h"
 #include "input.h"
 #include "invariants.h"
+#include "recovery.h"
 
 #define STORE 16
 

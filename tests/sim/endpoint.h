@@ -9,6 +9,7 @@
 
 #include "completer.h"
 #include "link.h"
+#include "recovery.h"
 #include "responder.h"
 #include "rtx.h"
 

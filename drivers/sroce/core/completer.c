@@ -6,6 +6,7 @@
  */
 #include "aeth.h"
 #include "completer.h"
+#include "recovery.h"
 
 /*
  * All packets before @psn are acknowledged, up to the first request whose own

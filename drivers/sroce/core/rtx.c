@@ -5,6 +5,7 @@
  */
 #include "completer.h"
 #include "params.h"
+#include "recovery.h"
 #include "rtx.h"
 
 /*

@@ -5,6 +5,7 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include "../core/recovery.h"
 #include "../net/ah.h"
 #include "../net/cnp.h"
 #include "../net/mcast.h"

@@ -4,6 +4,7 @@
  * is next, and this file sends it.  send/response.c handles the responses.
  */
 #include "../core/params.h"
+#include "../core/recovery.h"
 #include "../mem/mr_fast.h"
 #include "../mem/mw.h"
 #include "../net/burst.h"

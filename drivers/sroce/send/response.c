@@ -5,6 +5,7 @@
  */
 #include "../core/aeth.h"
 #include "../core/completer.h"
+#include "../core/recovery.h"
 #include "../net/uso.h"
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Retransmission of missing packets only (core/requester.c, core/completer.c). */
+/* Retransmission of missing packets only (core/recovery.c, core/completer.c). */
 #include "sender.h"
 
 static struct sender s;

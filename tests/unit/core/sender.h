@@ -4,6 +4,7 @@
 #define SROCE_TEST_SENDER_H
 
 #include "completer.h"
+#include "recovery.h"
 #include "test_packet.h"
 #include "resp_res.h"
 #include "tap.h"
