@@ -84,7 +84,7 @@ static u32 read_limit(const struct sroce_requester *r,
  */
 static u32 large_part(const struct sroce_requester *r)
 {
-	/* Of a READ that has started, max_rd_atomic may become 0; see is_forbidden(). */
+	/* Of a READ that has started, max_rd_atomic may become 0; see forbid(). */
 	u32 parts = clamp((u32)r->max_reads, 1u, (u32)SROCE_PARTS);
 
 	if (!r->cc.distant)
@@ -189,8 +189,26 @@ static void note_group(struct sroce_requester *r, const struct sroce_wr *wr)
 	r->group = sroce_psn_add(r->psn, part - cc->overlap);
 }
 
+/*
+ * May @packets more be outstanding?  The oldest request begins less than SROCE_MAX_PACKETS
+ * before @una.
+ */
+static bool fits_psn_window(const struct sroce_requester *r, u32 packets)
+{
+	if (sroce_psn_diff(r->psn, r->una) + packets <= SROCE_PSN_WINDOW - SROCE_MAX_PACKETS)
+		return true;
+	return sroce_psn_diff(r->psn, oldest_psn(r)) + packets <= SROCE_PSN_WINDOW;
+}
+
+/* max_rd_atomic was changed to 0, in SQD, after the request was posted. */
+static enum sroce_next forbid(struct sroce_wr *wr)
+{
+	wr->status = SROCE_LOC_QP_OP_ERR;
+	return SROCE_NEXT_FAULT;
+}
+
 static enum sroce_next may_start(const struct sroce_requester *r,
-				 const struct sroce_wr *wr)
+				 struct sroce_wr *wr)
 {
 	/* A request that has started met these conditions before. */
 	if (wr->started)
@@ -200,15 +218,12 @@ static enum sroce_next may_start(const struct sroce_requester *r,
 	if ((wr->flags & SROCE_FENCE) && r->reads)
 		return SROCE_NEXT_FENCE;
 	if (sroce_wr_reads(wr) && count_resources(r) >= r->max_reads)
-		return SROCE_NEXT_READS;
+		return r->max_reads ? SROCE_NEXT_READS : forbid(wr);
 	/* A lost response makes the responses to later READs useless. */
 	if (wr->opcode == SROCE_OP_READ && r->reads &&
 	    (sroce_psn_diff(r->psn, r->una) >= (s32)r->cc.overlap || group_waits(r)))
 		return SROCE_NEXT_WINDOW;
-	if (sroce_psn_diff(r->psn, oldest_psn(r)) + wr->packets >
-	    SROCE_PSN_WINDOW)
-		return SROCE_NEXT_WINDOW;
-	return SROCE_NEXT_PACKET;
+	return fits_psn_window(r, wr->packets) ? SROCE_NEXT_PACKET : SROCE_NEXT_WINDOW;
 }
 
 /* One READ request packet: for all missing data, or for a part of it. */
@@ -286,12 +301,6 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 	return locals_wait(r) ? SROCE_NEXT_WINDOW : SROCE_NEXT_LOCAL;
 }
 
-/* max_rd_atomic was changed to 0, in SQD, after the request was posted. */
-static bool is_forbidden(const struct sroce_requester *r, const struct sroce_wr *wr)
-{
-	return sroce_wr_reads(wr) && !wr->started && !r->max_reads;
-}
-
 /* Is every packet of the READ that has gaps held, or requested again? */
 static bool knows_all_gaps(const struct sroce_requester *r)
 {
@@ -324,8 +333,6 @@ enum sroce_next sroce_requester_next(const struct sroce_requester *r,
 
 	if (r->in.next == r->in.tail)
 		return SROCE_NEXT_NOTHING;
-	if (is_forbidden(r, wr))
-		wr->status = SROCE_LOC_QP_OP_ERR;
 	if (wr->status)
 		return r->drain && !wr->started ? SROCE_NEXT_HOLD :
 						 SROCE_NEXT_FAULT;
