@@ -149,7 +149,8 @@ class Veth:
         }
 
     def choose(self, stack):
-        """All competitors are there at the same time."""
+        """All competitors are there at the same time; returns whether that is new, so that one has to warm up."""
+        return False
 
     def up(self):
         self._namespaces()
@@ -283,15 +284,16 @@ class Pair:
     def choose(self, stack):
         if stack in ("tcp", "single"):
             self._both("set_tso", "on" if stack == "tcp" else "off")
-            return
+            return False
         if stack == self.chosen:
-            return
+            return False
         here, there = self.ends[stack]
         use_stack(stack, 1)
         there.call("use_stack", stack, 2)
         for end in (here, there):
             end.find_gid()
         self.chosen = stack
+        return True
 
     def down(self):
         pass

@@ -21,11 +21,14 @@ CRC_WAY = "/sys/module/sroce/parameters/crc"
 LANES = ("smp", "icount", "uml")
 # A measurement should take so long: enough for steady figures, short enough for many.
 SECONDS = {False: 0.5, True: 0.25}
+PAIR_SECONDS = 2
+CALIBRATIONS = 4  # at most
 # Counts repeat only if there is the same to count.
 COUNTS = {"latency": 1000, "rate": 9600, "bandwidth": 512, "cpu": 512}
 # Emulated guests that share the host's processors can stop for longer than the default timeout of a QP, 67 ms. For all competitors
-# it is a second here, so that such a stop ends no connection. rxe with 8 QPs takes a minute or two.
-PAIR_OPTIONS, PAIR_SECONDS = " -u 18", 150
+# it is a second here, so that such a stop ends no connection. rxe with 8 QPs takes a minute or two. Runs of half a second differ by a
+# factor of two.
+PAIR_OPTIONS, PAIR_TIMEOUT = " -u 18", 150
 
 
 class Unsupported(Exception):
@@ -59,8 +62,9 @@ class Perftest:
     """A program of perftest."""
 
     def __init__(self, case, ends, options):
-        self.case, self.ends, self.lane, self.seconds = case, ends, options.lane, SECONDS[options.quick]
+        self.case, self.ends, self.lane = case, ends, options.lane
         self.pair = options.topology == "pair"
+        self.seconds = PAIR_SECONDS if self.pair else SECONDS[options.quick]
         self.count = self.rounded({"latency": 200, "rate": 512, "bandwidth": 8 if case.size > cases.MIB else 64,
                                    "cpu": 64}[case.kind])
 
@@ -72,22 +76,34 @@ class Perftest:
 
     def run(self, count):
         words = f"{self.case.options}{PAIR_OPTIONS if self.pair else ''} -n {count}"
-        return figures(hosts.perftest(self.ends, self.case.program, words, PAIR_SECONDS if self.pair else 45))
+        return figures(hosts.perftest(self.ends, self.case.program, words, PAIR_TIMEOUT if self.pair else 45))
 
     def calibrate(self):
-        """Finds the number of messages for the wanted time; also brings everything into memory."""
-        columns = self.run(self.count)
-        if self.lane == "icount":
-            self.count = self.fixed_count()
-            return
+        """Finds the number of messages for the wanted time; also brings everything into memory. The first runs are slow: an emulator
+        translates new code, and short runs are mostly set-up."""
+        for _ in range(CALIBRATIONS):
+            columns = self.run(self.count)
+            if self.lane == "icount":
+                self.count = self.fixed_count()
+                return
+            before, self.count = self.count, self.count_for(self.seconds_each(columns))
+            if self.count <= 2 * before:
+                return
+
+    def seconds_each(self, columns):
+        """Seconds for a message of each QP."""
         if self.case.kind == "latency":
-            once = columns["typical"] * 1e-6
-        elif columns["average"] > 1:
-            once = self.case.size / cases.MIB / columns["average"] * self.case.qps
-        else:
-            once = 1e-6 / max(columns["rate"], 1e-6) * self.case.qps
+            return columns["typical"] * 1e-6
+        if columns["average"] > 1:
+            return self.case.size / cases.MIB / columns["average"] * self.case.qps
+        return 1e-6 / max(columns["rate"], 1e-6) * self.case.qps
+
+    def count_for(self, once):
         most = {"latency": 10000}.get(self.case.kind, 200000)
-        self.count = self.rounded(min(max(self.seconds / once, self.count / 4, 8), most))
+        return self.rounded(min(max(self.seconds / once, self.count / 4, 8), most))
+
+    def warm_up(self):
+        self.run(self.rounded(self.count / 4))
 
     def measure(self):
         if self.case.kind == "cpu":
@@ -111,7 +127,8 @@ class Iperf:
     """TCP between the same ends. Whether sendfile (-Z) helps is tried out first."""
 
     def __init__(self, case, ends, options):
-        self.case, self.ends, self.lane, self.seconds = case, ends, options.lane, SECONDS[options.quick]
+        self.case, self.ends, self.lane = case, ends, options.lane
+        self.seconds = PAIR_SECONDS if options.topology == "pair" else 1
         self.zero_copy = ""
 
     def run(self, options):
@@ -128,8 +145,8 @@ class Iperf:
         return json.loads(output)["end"]
 
     def amount(self):
-        """A second of time; where that is virtual, an amount."""
-        return "-n 64M" if self.lane == "icount" else "-t 1"
+        """Some time; where that is virtual, an amount."""
+        return "-n 64M" if self.lane == "icount" else f"-t {self.seconds}"
 
     def bandwidth(self):
         end = self.run(self.amount())
@@ -141,6 +158,9 @@ class Iperf:
         self.zero_copy = "-Z"
         if self.bandwidth() < plain:
             self.zero_copy = ""
+
+    def warm_up(self):
+        """The kernel's TCP is never loaded anew."""
 
     def measure(self):
         if self.case.kind != "cpu":
@@ -178,6 +198,9 @@ class Scale:
             once = self.run()["ns"] * 1e-9
             self.messages = int(min(max(self.seconds / once, 1), 20000))
 
+    def warm_up(self):
+        self.run()
+
     def measure(self):
         found = self.run()
         if self.case.kind == "size":
@@ -207,10 +230,12 @@ class Bench:
         path = f"/out/{self.options.name}.json"
         return json.loads(hosts.read(path))["cases"] if self.options.only and os.path.exists(path) else {}
 
-    def attempt(self, case, name, function):
-        """The function's result; None if there was trouble, which is written down."""
+    def attempt(self, case, name, competitor, function):
+        """The function's result; None if there was trouble, which is written down.
+        After the module of a competitor was loaded, the competitor warms up."""
         try:
-            self.topology.choose(name)
+            if self.topology.choose(name):
+                competitor.warm_up()
             return function() or {}
         except Unsupported:
             self.troubles.append(f"{case.title}, {name}: not supported")
@@ -223,12 +248,12 @@ class Bench:
         started = time.monotonic()
         running = competitors(case, self.topology, self.options)
         for name in list(running):
-            if self.attempt(case, name, running[name].calibrate) is None:
+            if self.attempt(case, name, running[name], running[name].calibrate) is None:
                 del running[name]
         values = {name: {} for name in running}
         for _ in range(self.rounds(case)):
             for name, competitor in running.items():
-                for metric, value in (self.attempt(case, name, competitor.measure) or {}).items():
+                for metric, value in (self.attempt(case, name, competitor, competitor.measure) or {}).items():
                     values[name].setdefault(metric, []).append(value)
         self.results[case.key] = values
         self.show(case, values, time.monotonic() - started)
