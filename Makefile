@@ -168,7 +168,7 @@ SYSTEM = $(addprefix --kernel ,$(KERNEL)) $(addprefix --distro ,$(DISTRO))
 check: setup
 	@tests/check $(addprefix --minutes ,$(MINUTES)) $(SYSTEM) $(if $(SUITE),$(addprefix --suite ,$(SUITE)),$(addprefix --lane ,$(LANES)))
 
-## check-abi      the provider's declarations against rdma-core's own headers, 56.1 and 65.0, and its build in those trees; SROCE_RDMA_CORE= for 57 to 64,
+## check-abi      the provider's declarations against rdma-core's own headers, 56.1 and 65.0, and its build in those trees; SROCE_RDMA_CORE= for 36, 39, 57 to 64,
 ##                RELEASES=64.0 for one of them
 check-abi: setup
 	+@$(PROVIDER) check-abi

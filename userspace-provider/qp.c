@@ -14,7 +14,7 @@
 		IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP |	\
 		IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |	\
 		IBV_QP_EX_WITH_SEND_WITH_INV |		\
-		IBV_QP_EX_WITH_ATOMIC_WRITE | SROCE_QP_EX_WITH_FLUSH)
+		SROCE_QP_EX_WITH_ATOMIC_WRITE | SROCE_QP_EX_WITH_FLUSH)
 
 /* IBV_QP_EX_WITH_* flags whose bit number is the opcode. */
 #define OPS_NUMBERED ((1 << (SROCE_WR_SEND_WITH_INV + 1)) - 1)
@@ -52,7 +52,7 @@ static uint64_t ops_of(struct ibv_context *context, enum ibv_qp_type type)
 	if (!(opcodes & 1 << SROCE_WR_FLUSH))
 		missing |= SROCE_QP_EX_WITH_FLUSH;
 	if (!(opcodes & 1 << SROCE_WR_ATOMIC_WRITE))
-		missing |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+		missing |= SROCE_QP_EX_WITH_ATOMIC_WRITE;
 	return ops_of_type(type) & ~missing;
 }
 
@@ -62,7 +62,7 @@ static uint16_t opcodes_of(struct ibv_context *context, enum ibv_qp_type type)
 	uint64_t ops = ops_of(context, type);
 
 	return (ops & OPS_NUMBERED) |
-	       (ops & IBV_QP_EX_WITH_ATOMIC_WRITE ?
+	       (ops & SROCE_QP_EX_WITH_ATOMIC_WRITE ?
 		1 << SROCE_WR_ATOMIC_WRITE : 0);
 }
 
@@ -104,8 +104,11 @@ static uint64_t missing_ops(const struct sroce_qp *qp)
 {
 	uint64_t missing = 0;
 
+	(void)qp;	/* without both operations */
+#ifdef SROCE_HAVE_ATOMIC_WRITE
 	if (!LIBRARY_HAS(qp, wr_atomic_write))
 		missing |= IBV_QP_EX_WITH_ATOMIC_WRITE;
+#endif
 #ifdef SROCE_HAVE_FLUSH
 	if (!LIBRARY_HAS(qp, wr_flush))
 		missing |= IBV_QP_EX_WITH_FLUSH;

@@ -142,6 +142,7 @@ static void wr_atomic_fetch_add(struct ibv_qp_ex *qp, uint32_t rkey,
 		     add, 0);
 }
 
+#ifdef SROCE_HAVE_ATOMIC_WRITE
 /* The payload is copied here; there is no setter for it. */
 static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey,
 			    uint64_t remote_addr, const void *atomic_wr)
@@ -152,6 +153,7 @@ static void wr_atomic_write(struct ibv_qp_ex *qp, uint32_t rkey,
 	start_inline(sq);
 	add_inline(sq, atomic_wr, sizeof(uint64_t));
 }
+#endif
 
 #ifdef SROCE_HAVE_FLUSH
 static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
@@ -296,7 +298,9 @@ static void set_requests(struct ibv_qp_ex *qp, const struct sroce_sq *sq)
 		qp->wr_rdma_read = wr_rdma_read;
 		qp->wr_atomic_cmp_swp = wr_atomic_cmp_swp;
 		qp->wr_atomic_fetch_add = wr_atomic_fetch_add;
+#ifdef SROCE_HAVE_ATOMIC_WRITE
 		qp->wr_atomic_write = wr_atomic_write;
+#endif
 #ifdef SROCE_HAVE_FLUSH
 		qp->wr_flush = wr_flush;
 #endif

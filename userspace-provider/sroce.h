@@ -150,9 +150,15 @@ struct sroce_dm {
 };
 
 /*
- * FLUSH came to rdma-core after 44.0, as enumerators, which the preprocessor
- * cannot see.  The Makefile or CMakeLists.txt defines SROCE_HAVE_FLUSH.
+ * Atomic WRITE came to rdma-core with 44.0 and FLUSH later, as enumerators, which the
+ * preprocessor cannot see.  The Makefile or CMakeLists.txt defines SROCE_HAVE_*.
  */
+#ifdef SROCE_HAVE_ATOMIC_WRITE
+#define SROCE_QP_EX_WITH_ATOMIC_WRITE	IBV_QP_EX_WITH_ATOMIC_WRITE
+#else
+#define SROCE_QP_EX_WITH_ATOMIC_WRITE	0
+#endif
+
 #ifdef SROCE_HAVE_FLUSH
 #define SROCE_QP_EX_WITH_FLUSH	IBV_QP_EX_WITH_FLUSH
 #else

@@ -105,20 +105,24 @@ def has_port_speed(base):
     return "IBV_EVENT_DEVICE_SPEED_CHANGE" in (base / "libibverbs/verbs.h").read_text()
 
 
+LATER_OPERATIONS = ("ATOMIC_WRITE", "FLUSH")  # than the oldest rdma-core for which the provider can be built
+
+
 def sources(top, pabi, port_speed):
     """Of the provider, for that version of the private ABI, and the kernel's header: {path: text}."""
-    options = [f"-DSROCE_PABI={pabi}", "-DSROCE_HAVE_FLUSH", f"-{'D' if port_speed else 'U'}SROCE_HAVE_PORT_SPEED",
-               "-USROCE_STANDALONE", "-U__KERNEL__"]
+    options = [f"-DSROCE_PABI={pabi}", *(f"-DSROCE_HAVE_{name}" for name in LATER_OPERATIONS),
+               f"-{'D' if port_speed else 'U'}SROCE_HAVE_PORT_SPEED", "-USROCE_STANDALONE", "-U__KERNEL__"]
     provider = top / "userspace-provider"
     result = {}
     for path in sorted([*provider.glob("*.[ch]"), top / "include/sroce_ring.h"]):
         text = unifdef(path.read_text(), options).replace("SROCE_DRIVER_ID", "RDMA_DRIVER_SROCE")
         result[f"{HOME}/{path.name}"] = text
-    comment = re.compile(r"/\*\n \* FLUSH came to rdma-core.*?\*/\n", re.S)
+    comment = re.compile(r"/\*\n \* Atomic WRITE came to rdma-core.*?\*/\n", re.S)
     result[f"{HOME}/sroce.h"] = comment.sub("", result[f"{HOME}/sroce.h"])
-    # The other name is for trees without it.
-    result[f"{HOME}/sroce.h"] = re.sub(r"#define SROCE_QP_EX_WITH_FLUSH.*\n+", "", result[f"{HOME}/sroce.h"])
-    result[f"{HOME}/qp.c"] = result[f"{HOME}/qp.c"].replace("SROCE_QP_EX_WITH_FLUSH", "IBV_QP_EX_WITH_FLUSH")
+    # The other names are for trees without them.
+    for name in LATER_OPERATIONS:
+        result[f"{HOME}/sroce.h"] = re.sub(fr"#define SROCE_QP_EX_WITH_{name}.*\n+", "", result[f"{HOME}/sroce.h"])
+        result[f"{HOME}/qp.c"] = result[f"{HOME}/qp.c"].replace(f"SROCE_QP_EX_WITH_{name}", f"IBV_QP_EX_WITH_{name}")
     result[f"{HOME}/CMakeLists.txt"] = re.sub(r"^add_definitions.*\n", "", (provider / "CMakeLists.txt").read_text(), flags=re.M)
     result[f"{HOME}/man/CMakeLists.txt"] = "rdma_man_pages(\n  libsroce.7\n)\n"
     result[f"{HOME}/man/libsroce.7"] = replaced((provider / "libsroce.7").read_text(), (".BR sroce (4),\n", ""))

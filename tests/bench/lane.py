@@ -103,7 +103,7 @@ class Perftest:
         return self.rounded(min(max(self.seconds / once, self.count / 4, 8), most))
 
     def warm_up(self):
-        self.run(self.rounded(self.count / 4))
+        self.run(self.rounded(max(self.count / 4, 8)))
 
     def measure(self):
         if self.case.kind == "cpu":

@@ -229,6 +229,7 @@ static void post_inline(const struct fixture *fx, const struct operation *op)
 	ibv_destroy_qp(extended);
 }
 
+#ifdef SROCE_HAVE_ATOMIC_WRITE
 /* The payload of an atomic WRITE is an argument of the call. */
 static void atomic_write(const struct fixture *fx, enum ibv_qp_type type)
 {
@@ -271,6 +272,7 @@ static void atomic_write_of_uc(const struct fixture *fx)
 	   "UC has no call for atomic WRITEs");
 	ibv_destroy_qp(ibqp);
 }
+#endif
 
 static void entry_without_setter(const struct fixture *fx)
 {
@@ -446,9 +448,11 @@ GROUP(send_ex)
 		post_with_list(&fx, &operations[i]);
 		post_inline(&fx, &operations[i]);
 	}
+#ifdef SROCE_HAVE_ATOMIC_WRITE
 	atomic_write(&fx, IBV_QPT_RC);
 	atomic_write(&fx, IBV_QPT_XRC_SEND);
 	atomic_write_of_uc(&fx);
+#endif
 	entry_without_setter(&fx);
 	last_setter_counts(&fx);
 	list_lengths(&fx);
