@@ -295,13 +295,13 @@ static u64 __init time_of(enum crc_way way)
 /*
  * Choose by speed, not by CPU features: an emulator has every feature.
  * Interrupts and clock changes disturb the measurement, so take the best of
- * TRIALS rounds.  Carry-less multiplication is chosen only if it takes at most
- * 4/3 of the time of the best other implementation.
+ * TRIALS rounds.  Where other work shares the processor's core for all of them,
+ * an emulated multiplication is slowed down least, so it gets no advantage.
  */
 static enum crc_way __init fastest_way(bool has_clmul)
 {
+	enum crc_way way, fastest = CRC_LIBRARY;
 	u64 best[CRC_CLMUL + 1];
-	enum crc_way way;
 	u32 i;
 
 	get_random_bytes(trial, sizeof(trial));
@@ -310,10 +310,10 @@ static enum crc_way __init fastest_way(bool has_clmul)
 		for (way = CRC_LIBRARY; way <= CRC_CLMUL; way++)
 			if (way != CRC_CLMUL || has_clmul)
 				best[way] = min(best[way], time_of(way));
-	way = best[CRC_CHORBA] < best[CRC_LIBRARY] ? CRC_CHORBA : CRC_LIBRARY;
-	if (has_clmul && best[CRC_CLMUL] / 4 <= best[way] / 3)
-		way = CRC_CLMUL;
-	return way;
+	for (way = CRC_CHORBA; way <= CRC_CLMUL; way++)
+		if (best[way] < best[fastest])
+			fastest = way;
+	return fastest;
 }
 
 void __init sroce_fast_crc_init(void)
