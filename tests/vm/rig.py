@@ -232,6 +232,7 @@ class Options(argparse.Namespace):
     networks = []
     nic = None
     taps = False
+    perfmap = False
     distro = None
     append = []  # argparse copies it
 
@@ -376,7 +377,12 @@ class Guest:
             "-chardev", f"socket,id=status,fd={self.status_far.fileno()}",
             "-device", "virtserialport,chardev=status,name=status",
             *self._network(),
+            *self._perfmap(),
         ]
+
+    def _perfmap(self):
+        """perf on the host finds the guest's code in /tmp/perf-PID.map, and threads by their names."""
+        return ["-perfmap", "-name", f"{self.options.name},debug-threads=on"] if self.options.perfmap else []
 
     def _environment(self):
         return self.qemu.environment
