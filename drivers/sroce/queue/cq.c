@@ -246,7 +246,11 @@ void sroce_cq_notify(struct sroce_cq *cq)
 	if (!READ_ONCE(cq->pushed))
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
-	if (cq_event_due(cq))
+	/*
+	 * It may do so until the lock is taken, and the user may have polled and armed
+	 * the CQ since: an event now would be for nothing.
+	 */
+	if (cq->pushed && cq_event_due(cq))
 		calls |= BIT(SROCE_CQ_COMPLETION);
 	if (unlikely(cq->overflowed && !cq->overflow_reported))
 		calls |= BIT(SROCE_CQ_ERROR);
