@@ -95,6 +95,9 @@ for event in $(offered); do
 	echo 1 >"$TRACING/instances/$event/events/sroce/$event/enable"
 done
 if modprobe -q sch_netem && must on h1 tc qdisc add dev eth0 root netem loss 10%; then
+	# Most losses are repaired: sroce_repair.  An RNR NAK is followed by sroce_retransmit.
+	pair_run "SENDs that find no receive WQE" 'ib_send_bw -F -d $D2 -x $G2 -n 300 -s 64 -r 1 -p $PORT' \
+		'ib_send_bw -F -d $D1 -x $G1 -n 300 -s 64 -r 1 -p $PORT $IP2' 60
 	pair_run "WRITEs, some of which are lost" 'ib_write_bw -F -d $D2 -x $G2 -n 300 -s 65536 -u 12 -p $PORT' \
 		'ib_write_bw -F -d $D1 -x $G1 -n 300 -s 65536 -u 12 -p $PORT $IP2' 60
 	for event in $(documented); do like "tracepoint $event fires" "$(<"$TRACING/instances/$event/trace")" " $event: $D1 $number "; done
