@@ -46,6 +46,7 @@ struct memory {
 /* TAP: a test is a row of checks; the first that fails is shown. */
 void test_begin(void);
 void test_end(const char *name);
+void test_skip(const char *name, const char *why);
 bool test_check(bool fine, const char *what, const char *file, int line);
 
 #define CHECK(what) test_check(what, #what, __FILE__, __LINE__)
@@ -111,5 +112,6 @@ void test_contexts(void);
 void test_queues(void);
 void test_datagrams(void);
 void test_events(void);
+void test_event_race(void);
 
 #endif /* SROCE_TEST_FABRIC_H */

@@ -30,6 +30,11 @@ void test_end(const char *name)
 	pr_info("%sok %d - %s\n", failed ? "not " : "", ++tests, name);
 }
 
+void test_skip(const char *name, const char *why)
+{
+	pr_info("ok %d - %s # SKIP %s\n", ++tests, name, why);
+}
+
 /* Later checks may fail only because the first one did. */
 bool test_check(bool fine, const char *what, const char *file, int line)
 {
@@ -53,6 +58,7 @@ static int __init test_init(void)
 		test_queues();
 		test_datagrams();
 		test_events();
+		test_event_race();
 		pr_info("1..%d\n", tests);
 	}
 	side_close(&near);
