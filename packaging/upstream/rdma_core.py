@@ -12,6 +12,8 @@ HOME = "providers/sroce"
 IDS = "kernel-headers/rdma/ib_user_ioctl_verbs.h"
 TOUCHED = ["CMakeLists.txt", "kernel-headers/CMakeLists.txt", IDS, "libibverbs/verbs.h", "MAINTAINERS", "README.md",
            "debian/control", "debian/rdma-core.install", "debian/copyright", "redhat/rdma-core.spec", "suse/rdma-core.spec"]
+# Trees of the oldest rdma-core for which the provider can be built lack them.
+LATER_OPERATIONS = ("ATOMIC_WRITE", "FLUSH")
 
 HEADERS = f"""\
 Update kernel headers
@@ -103,9 +105,6 @@ def lists(base, author):
 def has_port_speed(base):
     """Not by the version of the private ABI: rdma-core 62 has it, and kept the number."""
     return "IBV_EVENT_DEVICE_SPEED_CHANGE" in (base / "libibverbs/verbs.h").read_text()
-
-
-LATER_OPERATIONS = ("ATOMIC_WRITE", "FLUSH")  # than the oldest rdma-core for which the provider can be built
 
 
 def sources(top, pabi, port_speed):

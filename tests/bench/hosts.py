@@ -12,6 +12,7 @@ Or in two guests (Pair): both competitors in the initial namespaces, one after t
 """
 
 import glob
+import json
 import os
 import subprocess
 import sys
@@ -365,3 +366,35 @@ def perftest(ends, program, options, seconds=45, before=lambda server: None, aft
         server.kill()
         server.wait()
     return output
+
+
+COLUMNS = {  # of perftest's tables, by their number
+    5: ("bytes", "iterations", "peak", "average", "rate"),
+    9: ("bytes", "iterations", "min", "max", "typical", "average", "deviation", "p99", "p999"),
+}
+
+
+def figures(output):
+    """{column: value} of the last table in perftest's output."""
+    lines = output.splitlines()
+    heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("#bytes")]
+    values = lines[heads[-1] + 1].split() if heads else []
+    if len(values) not in COLUMNS:
+        raise Trouble("no figures: " + output.strip()[-200:])
+    return dict(zip(COLUMNS[len(values)], map(float, values)))
+
+
+def iperf(ends, options, seconds=60, before=lambda: None):
+    """Runs iperf3 between two ends; returns the part "end" of its report."""
+    client_end, server_end = ends
+    port = Ports.next()
+    server = server_end.start(["iperf3", "-s", "-1", "-p", str(port)])
+    try:
+        wait_for_server(server_end, server, port)
+        before()
+        words = f"iperf3 -c {server_end.address} -p {port} -J {options}"
+        output = output_of(client_end.start(words.split()), seconds, "iperf3")
+    finally:
+        server.kill()
+        server.wait()
+    return json.loads(output)["end"]

@@ -21,34 +21,17 @@ CRC_WAY = "/sys/module/sroce/parameters/crc"
 LANES = ("smp", "icount", "uml")
 # A measurement should take so long: enough for steady figures, short enough for many.
 SECONDS = {False: 0.5, True: 0.25}
-PAIR_SECONDS = 2
+PAIR_SECONDS = 2  # shorter runs of two guests differ by a factor of two
 CALIBRATIONS = 4  # at most
 # Counts repeat only if there is the same to count.
 COUNTS = {"latency": 1000, "rate": 9600, "bandwidth": 512, "cpu": 512}
 # Emulated guests that share the host's processors can stop for longer than the default timeout of a QP, 67 ms. For all competitors
-# it is a second here, so that such a stop ends no connection. rxe with 8 QPs takes a minute or two. Runs of half a second differ by a
-# factor of two.
+# it is a second here, so that such a stop ends no connection. rxe with 8 QPs takes a minute or two.
 PAIR_OPTIONS, PAIR_TIMEOUT = " -u 18", 150
 
 
 class Unsupported(Exception):
     """The competitor cannot do this."""
-
-
-COLUMNS = {  # of perftest's tables, by their number
-    5: ("bytes", "iterations", "peak", "average", "rate"),
-    9: ("bytes", "iterations", "min", "max", "typical", "average", "deviation", "p99", "p999"),
-}
-
-
-def figures(output):
-    """{column: value} of the last table in perftest's output."""
-    lines = output.splitlines()
-    heads = [i for i, line in enumerate(lines) if line.lstrip().startswith("#bytes")]
-    values = lines[heads[-1] + 1].split() if heads else []
-    if len(values) not in COLUMNS:
-        raise hosts.Trouble("no figures: " + output.strip()[-200:])
-    return dict(zip(COLUMNS[len(values)], map(float, values)))
 
 
 def busy_seconds():
@@ -76,10 +59,10 @@ class Perftest:
 
     def run(self, count):
         words = f"{self.case.options}{PAIR_OPTIONS if self.pair else ''} -n {count}"
-        return figures(hosts.perftest(self.ends, self.case.program, words, PAIR_TIMEOUT if self.pair else 45))
+        return hosts.figures(hosts.perftest(self.ends, self.case.program, words, PAIR_TIMEOUT if self.pair else 45))
 
     def calibrate(self):
-        """Finds the number of messages for the wanted time; also brings everything into memory. The first runs are slow: an emulator
+        """Finds the number of messages for the wanted time; also brings everything into memory. The first runs are slow: the emulator
         translates new code, and short runs are mostly set-up."""
         for _ in range(CALIBRATIONS):
             columns = self.run(self.count)
@@ -132,17 +115,7 @@ class Iperf:
         self.zero_copy = ""
 
     def run(self, options):
-        client_end, server_end = self.ends
-        port = hosts.Ports.next()
-        server = server_end.start(["iperf3", "-s", "-1", "-p", str(port)])
-        try:
-            hosts.wait_for_server(server_end, server, port)
-            words = f"iperf3 -c {server_end.address} -p {port} -J {self.zero_copy} {self.case.tcp} {options}"
-            output = hosts.output_of(client_end.start(words.split()), 60, "iperf3")
-        finally:
-            server.kill()
-            server.wait()
-        return json.loads(output)["end"]
+        return hosts.iperf(self.ends, f"{self.zero_copy} {self.case.tcp} {options}")
 
     def amount(self):
         """Some time; where that is virtual, an amount."""
@@ -158,9 +131,6 @@ class Iperf:
         self.zero_copy = "-Z"
         if self.bandwidth() < plain:
             self.zero_copy = ""
-
-    def warm_up(self):
-        """The kernel's TCP is never loaded anew."""
 
     def measure(self):
         if self.case.kind != "cpu":
@@ -198,9 +168,6 @@ class Scale:
             once = self.run()["ns"] * 1e-9
             self.messages = int(min(max(self.seconds / once, 1), 20000))
 
-    def warm_up(self):
-        self.run()
-
     def measure(self):
         found = self.run()
         if self.case.kind == "size":
@@ -231,8 +198,7 @@ class Bench:
         return json.loads(hosts.read(path))["cases"] if self.options.only and os.path.exists(path) else {}
 
     def attempt(self, case, name, competitor, function):
-        """The function's result; None if there was trouble, which is written down.
-        After the module of a competitor was loaded, the competitor warms up."""
+        """The function's result; None if there was trouble, which is written down. A competitor whose module was just loaded warms up."""
         try:
             if self.topology.choose(name):
                 competitor.warm_up()

@@ -4,12 +4,12 @@
 Leaves in /out: begin (when data flows), kallsyms.ROLE, and figure (MiB/s)."""
 
 import argparse
-import json
 import os
 import sys
 import time
 
 import agent
+import cases
 import hosts
 
 
@@ -17,29 +17,18 @@ def leave(name, text=""):
     hosts.write(f"/out/{name}", text)
 
 
-def exists(name):
-    return os.path.exists(f"/out/{name}") or None
-
-
 def serve():
     child = os.fork()
     if child == 0:
         agent.serve(hosts.Pair.FUNCTIONS)
-    while not exists("figure"):
+    while not os.path.exists("/out/figure"):
         time.sleep(1)
     os.kill(child, 9)
 
 
 def tcp(ends, seconds):
-    client, server_end = ends
-    port = hosts.Ports.next()
-    server = server_end.start(["iperf3", "-s", "-1", "-p", str(port)])
-    hosts.wait_for_server(server_end, server, port)
-    leave("begin")
-    words = f"iperf3 -c {server_end.address} -p {port} -J -t {seconds}"
-    output = hosts.output_of(client.start(words.split()), seconds + 60, "iperf3")
-    server.kill()
-    return json.loads(output)["end"]["sum_received"]["bits_per_second"] / 8 / (1 << 20)
+    end = hosts.iperf(ends, f"-t {seconds}", seconds + 60, before=lambda: leave("begin"))
+    return end["sum_received"]["bits_per_second"] / 8 / cases.MIB
 
 
 def perftest(ends, words, seconds):
@@ -47,8 +36,7 @@ def perftest(ends, words, seconds):
     hosts.perftest(ends, program, " ".join(options) + " -u 18 -n 200", 150)  # brings code and memory in
     leave("begin")
     output = hosts.perftest(ends, program, " ".join(options) + f" -u 18 -D {seconds}", seconds + 150)
-    print("\n".join(output.splitlines()[-3:-1]), flush=True)
-    return float(output.splitlines()[-2].split()[3])
+    return hosts.figures(output)["average"]
 
 
 def measure(options):

@@ -247,8 +247,8 @@ void sroce_cq_notify(struct sroce_cq *cq)
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
 	/*
-	 * It may do so until the lock is taken, and the user may have polled and armed
-	 * the CQ since: an event now would be for nothing.
+	 * Another CPU may have done so meanwhile, and the user may have polled and armed
+	 * the CQ since.  An event now would be for nothing.
 	 */
 	if (cq->pushed && cq_event_due(cq))
 		calls |= BIT(SROCE_CQ_COMPLETION);

@@ -33,7 +33,8 @@ enum sroce_cq_call {
  * @timestamped: completions carry a timestamp
  * @ignore_overrun: silently drop completions that do not fit
  *	(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
- * @pushed: a completion was pushed since the last sroce_cq_notify()
+ * @pushed: a completion was pushed since the last sroce_cq_notify().  Written under @lock,
+ *	also read without it, as a hint
  * @pushed_solicited: one of these was solicited or an error
  * @overflowed: a completion did not fit; the CQ accepts no more
  * @overflow_reported: IB_EVENT_CQ_ERR has been raised
