@@ -120,18 +120,28 @@ static u64 first_interval(const struct sroce_rtx *x,
  * The response to a repeated packet is a valid sample, because the peer reported the
  * first copy missing.  While there are losses, there are few other samples.  If it is the
  * first sample, it is better than the one that is being taken, which includes the repair.
+ *
+ * The first copy may also have been late, not lost.  Then the response to it can follow
+ * the NAK at any distance.  Such a sample must not become the shortest round trip, which
+ * stays until RESET: with 50 us for a path of 50 ms the peer would no longer be distant,
+ * and each loss would count as congestion.  So much less than the shortest round trip is
+ * not a response to the repeated packet.
  */
 static void sample_repair(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
+	u64 ns = now - x->repair_at;
+
 	if (!x->sampling_repair || sroce_psn_before(r->una, x->repair_psn))
 		return;
 	if (!x->rtt.smooth) {
 		x->upper_bound = false;
 		x->sampling = false;
 	}
-	sroce_rtt_add(&x->rtt, now - x->repair_at);
-	sroce_cc_rtt(&r->cc, &x->rtt, 0);
 	x->sampling_repair = false;
+	if (ns < x->rtt.least / 2)
+		return;
+	sroce_rtt_add(&x->rtt, ns);
+	sroce_cc_rtt(&r->cc, &x->rtt, 0);
 }
 
 /* Record the delay of the response for which a probe was sent. */

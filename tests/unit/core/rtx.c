@@ -179,8 +179,20 @@ TEST(rtx, repaired_packet_is_sampled)
 	start_with_loss(3);
 	send_all(&s);
 	EQUAL(x.rtt.smooth, 2 * MS);
-	acked(3, 3 * MS + 400 * US);
-	EQUAL(x.rtt.smooth, 1800 * US);
+	acked(3, 4 * MS + 200 * US);
+	EQUAL(x.rtt.smooth, 1900 * US);
+	EQUAL(x.rtt.least, 1200 * US);
+}
+
+/* The first copy arrives 50 us after the packet behind it: no path is so short. */
+TEST(rtx, late_packet_is_not_sampled)
+{
+	start_with_loss(3);
+	send_all(&s);
+	acked(3, 3 * MS + 50 * US);
+	EQUAL(x.rtt.least, 2 * MS);
+	EQUAL(x.rtt.smooth, 2 * MS);
+	CHECK(!x.sampling_repair);
 }
 
 /* Packets 1 to 4 are repeated, then @again() resets @s.r.repair.repeated. */
