@@ -215,7 +215,7 @@ enum hrtimer_restart sroce_batch_timer_fired(struct hrtimer *timer)
 	u64 budget = sroce_timer_budget_get(qp);
 
 	sroce_sq_begin(qp);
-	sroce_batch_ended(qp);
+	sroce_batch_ended(qp, budget);
 	if (budget)
 		sroce_batch_run(qp);
 	else

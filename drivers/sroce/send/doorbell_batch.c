@@ -95,7 +95,7 @@ void sroce_doorbell_rung(struct sroce_qp *qp)
 	sroce_req_run(qp);
 }
 
-void sroce_batch_ended(struct sroce_qp *qp)
+void sroce_batch_ended(struct sroce_qp *qp, bool restart)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u32 posts = sroce_load(&qp->slot->sq_tail) - sq->batch.start;
@@ -108,7 +108,7 @@ void sroce_batch_ended(struct sroce_qp *qp)
 	 * fewer than SROCE_BATCH_WORTH WQEs.  The process rarely kicks
 	 * meanwhile.
 	 */
-	if (sq->batch.idle < SROCE_BATCH_IDLE)
+	if (restart && sq->batch.idle < SROCE_BATCH_IDLE)
 		batch_start(qp);
 }
 

@@ -22,10 +22,10 @@ void sroce_batch_cancel(struct sroce_qp *qp);
 /**
  * sroce_batch_ended() - handle expiry of the batch timer
  * @qp: the QP, sq.lock held; sroce_batch_run() or the work item must follow
- *
- * Starts the timer again if recent intervals collected enough WQEs.
+ * @restart: start the timer again if recent intervals collected enough WQEs.  False if
+ *	timers have used up their share of the CPU: then the process has to kick
  */
-void sroce_batch_ended(struct sroce_qp *qp);
+void sroce_batch_ended(struct sroce_qp *qp, bool restart);
 
 /* Send the collected WQEs.  @qp: the QP, sq.lock held. */
 void sroce_batch_run(struct sroce_qp *qp);
