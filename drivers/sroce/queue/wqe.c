@@ -7,16 +7,18 @@
 #include "../core/errors.h"
 #include "wqe.h"
 
+/* A size over the memory cgroup's limit must not invoke the OOM killer. */
 int sroce_wqe_alloc(struct sroce_qp *qp)
 {
+	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	struct sroce_sendq *sq = &qp->sq;
 	struct sroce_wr *wrs;
 	void *lists;
 
 	if (READ_ONCE(sq->req.in.wrs) || !sq->ring.entries)
 		return 0;
-	wrs = kvcalloc(sq->ring.entries, sizeof(*wrs), GFP_KERNEL_ACCOUNT);
-	lists = kvcalloc(sq->ring.entries, sq->ring.list_size, GFP_KERNEL_ACCOUNT);
+	wrs = kvcalloc(sq->ring.entries, sizeof(*wrs), gfp);
+	lists = kvcalloc(sq->ring.entries, sq->ring.list_size, gfp);
 	if (!wrs || !lists) {
 		kvfree(wrs);
 		kvfree(lists);
