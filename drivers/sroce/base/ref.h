@@ -49,8 +49,11 @@ static inline void sroce_ref_put(struct sroce_ref *ref)
 }
 
 /**
- * sroce_ref_drain() - refuse new users, and wait for the last one
+ * sroce_ref_drain() - wait for the last user
  * @ref: references to an object that exists
+ *
+ * New users are refused when there is no user left.  Those that overlap could delay
+ * this for any time, so lookups should not find the object any more.
  *
  * Context: process, may sleep.
  */

@@ -16,6 +16,7 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
+#include <linux/pid.h>
 #include <linux/refcount.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
@@ -42,6 +43,7 @@
  * @ref: references to the structure
  * @work: frees the structure from contexts that cannot
  * @mm: the address space; only the mm_struct is referenced
+ * @process: the process that opened it
  * @queues: workqueues of the user
  * @lock: protects adding and removing chunks; taken outside mmap_lock
  * @chunks: by address / CHUNK_BYTES; RCU
@@ -56,6 +58,7 @@ struct sroce_odp {
 	refcount_t ref;
 	struct work_struct work;
 	struct mm_struct *mm;
+	struct pid *process;
 	struct sroce_odp_wq *queues;
 	struct mutex lock;	/* see above */
 	struct xarray chunks;
@@ -74,6 +77,8 @@ struct sroce_odp {
  * @ref: references to the structure: one for the table, one per fault in
  *	progress
  * @users: one for being usable, one per hold; 0 while pages are removed
+ * @pausing: pages are to be removed, so lookups fail.  A hint: without it, CPUs that
+ *	hold the chunk in turn could delay the notifier for any time
  * @lock: serializes writers of the table; taken inside mmap_lock and the locks
  *	of reclaim
  * @gone: removed from the table
@@ -86,6 +91,7 @@ struct sroce_odp_chunk {
 	struct sroce_odp *odp;
 	refcount_t ref;
 	struct sroce_ref users;
+	bool pausing;
 	struct mutex lock;	/* see above */
 	bool gone;
 	DECLARE_BITMAP(writable, CHUNK_PAGES);
@@ -111,14 +117,18 @@ void sroce_odp_put(struct sroce_odp_chunk *chunk)
 	sroce_ref_put(&chunk->users);
 }
 
-/* Wait until nobody holds the chunk, and refuse new holds. */
+/* Refuse new holds, and wait until nobody holds the chunk. */
 static void chunk_pause(struct sroce_odp_chunk *chunk)
 {
+	lockdep_assert_held(&chunk->lock);
+	WRITE_ONCE(chunk->pausing, true);
 	sroce_ref_drain(&chunk->users);
 }
 
 static void chunk_resume(struct sroce_odp_chunk *chunk)
 {
+	lockdep_assert_held(&chunk->lock);
+	WRITE_ONCE(chunk->pausing, false);
 	sroce_ref_revive(&chunk->users);
 }
 
@@ -311,6 +321,7 @@ struct sroce_odp *sroce_odp_open(void)
 	xa_init(&odp->chunks);
 	odp->mm = current->mm;
 	mmgrab(odp->mm);
+	odp->process = get_pid(task_tgid(current));
 	odp->queues = sroce_odp_wq_get();
 	chunk = odp->queues ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(chunk)) {
@@ -352,6 +363,7 @@ static void free_odp(struct sroce_odp *odp)
 {
 	xa_destroy(&odp->chunks);
 	sroce_odp_wq_put(odp->queues);
+	put_pid(odp->process);
 	mmdrop(odp->mm);
 	kfree(odp);
 }
@@ -432,7 +444,7 @@ struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
 
 	rcu_read_lock();
 	chunk = xa_load(&odp->chunks, va / CHUNK_BYTES);
-	if (chunk && !sroce_ref_get(&chunk->users))
+	if (chunk && (READ_ONCE(chunk->pausing) || !sroce_ref_get(&chunk->users)))
 		chunk = NULL;
 	rcu_read_unlock();
 	if (!chunk)
@@ -588,6 +600,29 @@ static int fault_chunk(struct sroce_odp *odp, unsigned long start,
 	return min(n, 0);
 }
 
+/* True if a thread of the process uses the address space. */
+static bool process_lives(const struct sroce_odp *odp)
+{
+	struct task_struct *leader, *thread;
+	bool lives = false;
+
+	rcu_read_lock();
+	leader = pid_task(odp->process, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, thread) {
+			lives = READ_ONCE(thread->mm) == odp->mm;
+			if (lives)
+				break;
+		}
+	}
+	rcu_read_unlock();
+	return lives;
+}
+
+/*
+ * Faults of several workers keep the memory of a process that has exited, so each
+ * has to end soon.  The memory cgroup of such a process is not charged any more.
+ */
 static int fault_range(struct sroce_odp *odp, unsigned long start,
 		       unsigned long end, enum sroce_odp_why why)
 {
@@ -595,6 +630,8 @@ static int fault_range(struct sroce_odp *odp, unsigned long start,
 	int err = 0;
 
 	for (; start < end && !err; start = stop) {
+		if (!process_lives(odp))
+			return -EFAULT;
 		stop = min(end, ALIGN_DOWN(start, CHUNK_BYTES) + CHUNK_BYTES);
 		err = fault_chunk(odp, start, stop, why);
 		if (fatal_signal_pending(current))
@@ -612,7 +649,7 @@ int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
 
 	if (check_add_overflow(va, length, &end) || end > odp->mm->task_size)
 		return -EFAULT;
-	/* A process that has exited has no memory. */
+	/* The memory of a process that has exited may have been freed. */
 	if (!mmget_not_zero(odp->mm))
 		return -EFAULT;
 	/* Charge the tables to the memory cgroup of the process. */
