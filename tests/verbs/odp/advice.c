@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "paging.h"
@@ -249,6 +251,66 @@ static void windows(const void *arg)
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
+/* Processes that exit before their advice is done */
+
+#define ADVISED	(64l << 20)
+/* Takes a minute, though the memory is present after the first ones. */
+#define ADVICES	4
+#define SGES	2048
+#define SOON_MS	10000
+
+static void advise_and_exit(int segment)
+{
+	static struct ibv_sge sges[SGES];
+	struct ibv_context *context = ibv_open_device(hosts[0].context->device);
+	struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;
+	void *buf = mmap(NULL, ADVISED, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = pd ? ibv_reg_mr(pd, buf, ADVISED, ON_DEMAND) : NULL;
+	int i;
+
+	/* A large page takes no time. */
+	madvise(buf, ADVISED, MADV_NOHUGEPAGE);
+	/* The queue's mapping keeps the context open until the memory is freed. */
+	if (!mr || !ibv_create_cq(context, 1, NULL, NULL, 0) ||
+	    shmat(segment, NULL, 0) == (void *)-1)
+		_exit(1);
+	for (i = 0; i < SGES; i++)
+		sges[i] = (struct ibv_sge) { (uintptr_t)buf, ADVISED, mr->lkey };
+	for (i = 0; i < ADVICES; i++)
+		if (ibv_advise_mr(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE, 0, sges, SGES))
+			_exit(1);
+	_exit(0);
+}
+
+static bool is_attached(int segment)
+{
+	struct shmid_ds state;
+
+	return shmctl(segment, IPC_STAT, &state) || state.shm_nattch;
+}
+
+/* The segment is detached when the memory of the process is freed. */
+static void exits(const void *arg)
+{
+	int segment = shmget(IPC_PRIVATE, PAGE, 0600);
+	uint64_t end;
+	pid_t child;
+	int status;
+
+	(void)arg;
+	REQUIRE(segment >= 0);
+	child = fork();
+	if (!child)
+		advise_and_exit(segment);
+	CHECK_CALL(waitpid(child, &status, 0), child);
+	CHECK_CALL(status, 0);
+	for (end = now_ms() + SOON_MS; is_attached(segment) && now_ms() < end;)
+		usleep(10000);
+	CHECK(!is_attached(segment));
+	shmctl(segment, IPC_RMID, NULL);
+}
+
 GROUP(advice)
 {
 	static const struct test tests[] = {
@@ -261,6 +323,7 @@ GROUP(advice)
 		  present_only },
 		{ "invalid advice is refused", refused },
 		{ "advice while windows are invalidated", windows },
+		{ "advice ends when the process exits", exits },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));
