@@ -26,9 +26,9 @@ block() {
 as() { on h1 setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "${@:2}"; }
 
 # connect: the first user's connection from D1 to D2, which "tell COMMAND" speaks to; the answer is in $SAID
+# They are not exported here: with "G1=$G1_6 attacked ..." they would keep that value afterwards.
 connect() {
-	export D1 D2 G1 G2
-	coproc VICTIM { as 1001 "$PROGRAMS/robust" connected 2>&1; }
+	coproc VICTIM { export D1 D2 G1 G2; as 1001 "$PROGRAMS/robust" connected 2>&1; }
 	read -t "$(seconds 20)" -r QPN <&"${VICTIM[0]}"
 }
 tell() {
