@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A user of this host tries to inject a message into another user's connection (tests/verbs/robust/connected.c,
 # tests/wire/inject.py): the module lets only those with CAP_NET_RAW send to the port of RoCE, and Documentation/security.rst's
-# rule for the firewall stops these as well.
-# timeout: 120
+# rule for the firewall stops these as well. Nobody in a container gets a message into it by NAT.
+# timeout: 200
 # lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
@@ -23,12 +23,13 @@ block() {
 	' "$SECURITY"
 }
 
-as() { on h1 setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "${@:2}"; }
+# as USER HOST COMMAND...
+as() { on "$2" setpriv --reuid "$1" --regid "$1" --clear-groups --no-new-privs --inh-caps=-all --bounding-set=-all "${@:3}"; }
 
 # connect: the first user's connection from D1 to D2, which "tell COMMAND" speaks to; the answer is in $SAID
 # They are not exported here: with "G1=$G1_6 attacked ..." they would keep that value afterwards.
 connect() {
-	coproc VICTIM { export D1 D2 G1 G2; as 1001 "$PROGRAMS/robust" connected 2>&1; }
+	coproc VICTIM { export D1 D2 G1 G2; as 1001 h1 "$PROGRAMS/robust" connected 2>&1; }
 	read -t "$(seconds 20)" -r QPN <&"${VICTIM[0]}"
 }
 tell() {
@@ -42,14 +43,17 @@ disconnect() {
 	wait "$pid"
 }
 
-# The users that inject: the second user, also with all capabilities in a user namespace, or somebody with CAP_NET_RAW
-user() { as 1002 "$@"; }
-user_of_namespace() { as 1002 unshare -Ur "$@"; }
+# The users that inject: the second user, also with all capabilities in a user namespace or in a container, or somebody with
+# CAP_NET_RAW
+user() { as 1002 h1 "$@"; }
+user_of_namespace() { as 1002 h1 unshare -Ur "$@"; }
+contained() { as 1002 container "$@"; }
 privileged() { on h1 "$@"; }
 
-# inject WHAT SOURCE TARGET: $ATTACKER sends a message of its own to the peer of that connection
+# inject WHAT SOURCE TARGET: $ATTACKER, whose address is $OWN if NAT replaces it by SOURCE, sends a message of its own to the peer
+# of that connection
 inject() {
-	$ATTACKER "$INJECT" "$2" "$3" "$QPN" "from another user" >"$OUTPUT.inject" 2>&1 ||
+	$ATTACKER "$INJECT" "$2" "$3" "$QPN" "from another user" ${OWN:+"$OWN"} >"$OUTPUT.inject" 2>&1 ||
 		grep -q 'Operation not permitted' "$OUTPUT.inject" || { fail "$1: it could not be tried"; sed 's/^/#   /' "$OUTPUT.inject"; }
 	tell look
 }
@@ -79,7 +83,7 @@ for attacker in user user_of_namespace; do
 	ATTACKER=$attacker attacked "IPv4, $attacker" $IP1 $IP2 nothing
 	ATTACKER=$attacker G1=$G1_6 G2=$G2_6 attacked "IPv6, $attacker" $IP1_6 $IP2_6 nothing
 done
-other_port() { as 1002 python3 -c 'import socket, sys; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", (sys.argv[1], 4790))' $IP2; }
+other_port() { as 1002 h1 python3 -c 'import socket, sys; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", (sys.argv[1], 4790))' $IP2; }
 ok "users send to other ports" other_port
 
 ATTACKER=privileged
@@ -98,4 +102,94 @@ if on h1 nft -f - <<<"$RULE" 2>"$OUTPUT"; then
 else
 	show_output
 	fail "the firewall takes the rule"
+fi
+
+# A namespace without a device, whose packets h1 forwards. h2 knows the way back.
+CONTAINED=10.0.9.1 CONTAINED_6=fd09::1
+container_up() {
+	at_exit ip netns delete container
+	ip netns add container && ip link add eth0 netns container type veth peer name inner netns h1 || return
+	on container sysctl -qw net/ipv6/conf/eth0/accept_dad=0
+	on container ip addr add $CONTAINED/24 dev eth0
+	on container ip -6 addr add $CONTAINED_6/64 dev eth0 nodad
+	on h1 sysctl -qw net/ipv6/conf/inner/accept_dad=0 net/ipv4/ip_forward=1 net/ipv6/conf/all/forwarding=1
+	on h1 ip addr add 10.0.9.254/24 dev inner
+	on h1 ip -6 addr add fd09::fe/64 dev inner nodad
+	on h1 ip link set inner up
+	on container ip link set eth0 up
+	on container ip route add default via 10.0.9.254
+	on container ip -6 route add default via fd09::fe
+	on h2 ip route add 10.0.9.0/24 via $IP1
+	on h2 ip -6 route add fd09::/64 via $IP1_6
+}
+
+# From port 5555: four datagrams of SIZE bytes to RoCE's port, then four to another one
+DATAGRAMS='
+import socket, sys
+family, kind, _, _, address = socket.getaddrinfo(sys.argv[1], 4791, type=socket.SOCK_DGRAM)[0]
+with socket.socket(family, kind) as sock:
+    sock.bind(("", 5555))
+    for port in (4791, 4790):
+        for _ in range(4):
+            sock.sendto(bytes(int(sys.argv[2])), (address[0], port))
+'
+# arrived PORT: how many datagrams, or first fragments, h2 has counted
+arrived() { on h2 nft list table inet arrived | sed -n "s/.* udp dport $1 counter packets \([0-9]*\) .*/\1/p"; }
+all_arrived() { [ "$(arrived 4790)" = 4 ]; }
+
+# forwarded WHAT SIZE SOURCE TARGET WANTED: h2 gets WANTED of the container's datagrams to RoCE's port, and all to the other one
+forwarded() {
+	local ip=ip
+	[[ $3 != *:* ]] || ip=ip6
+	must on h2 nft -f - <<-END
+		table inet arrived
+		delete table inet arrived
+		table inet arrived {
+			chain prerouting {
+				type filter hook prerouting priority raw
+				$ip saddr $3 udp sport 5555 udp dport 4791 counter
+				$ip saddr $3 udp sport 5555 udp dport 4790 counter
+			}
+		}
+	END
+	ok "$1: a container's user sends" contained python3 -c "$DATAGRAMS" "$4" "$2"
+	ok "$1: what goes to another port arrives" wait_for 10 all_arrived
+	is "$1: datagrams that arrive at the port of RoCE" "$(arrived 4791)" "$5"
+}
+
+# behind WHAT RULES: h1 replaces the container's addresses by its own
+behind() {
+	if ! on h1 nft -f - <<<"table inet nat { $2; }" 2>"$OUTPUT"; then
+		if grep -Eq 'No such file|not supported' "$OUTPUT"; then skip "$1" "the kernel does not have it"; else
+			fail "$1: the firewall takes the rules"
+			show_output
+		fi
+		return 1
+	fi
+	OWN=$CONTAINED attacked "IPv4, $1" $IP1 $IP2 nothing
+	OWN=$CONTAINED_6 G1=$G1_6 G2=$G2_6 attacked "IPv6, $1" $IP1_6 $IP2_6 nothing
+	forwarded "IPv4, $1" 100 $IP1 $IP2 0
+	forwarded "IPv6, $1" 100 $IP1_6 $IP2_6 0
+}
+no_nat() { must on h1 nft delete table inet nat; }
+
+on h1 nft delete table inet sroce 2>/dev/null
+ATTACKER=contained
+if must container_up; then
+	forwarded "IPv4, no NAT" 100 $CONTAINED $IP2 4
+	forwarded "IPv6, no NAT" 100 $CONTAINED_6 $IP2_6 4
+	behind "changed source addresses" "chain out { type filter hook postrouting priority srcnat
+		ip saddr $CONTAINED ip saddr set $IP1; ip6 saddr $CONTAINED_6 ip6 saddr set $IP1_6; }" && no_nat
+	MASQUERADE='chain out { type nat hook postrouting priority srcnat; iifname inner masquerade; }'
+	if behind "NAT" "$MASQUERADE"; then
+		forwarded "IPv4, NAT, fragments" 3000 $IP1 $IP2 0
+		forwarded "IPv6, NAT, fragments" 3000 $IP1_6 $IP2_6 0
+		pair_run "NAT: bursts of the host itself go through" 'ib_write_bw -F -d $D2 -x $G2 -p $PORT -n 200' \
+			'ib_write_bw -F -d $D1 -x $G1 -p $PORT -n 200 $IP2'
+		no_nat
+	fi
+	# Packets of a flow in it do not pass the hooks of forwarding
+	behind "NAT with a flow table" "$MASQUERADE;
+		flowtable flows { hook ingress priority 0; devices = { eth0, inner }; };
+		chain forward { type filter hook forward priority 0; meta l4proto udp flow add @flows; }" && no_nat
 fi

@@ -7,30 +7,36 @@
 #include "port_guard.h"
 #include "rx_route.h"
 
-/* Last, because the firewall may change the packet. */
+/*
+ * After the firewall and NAT, because they may change the packet.  But before
+ * conntrack, which is last, confirms a new flow: packets of a confirmed flow may
+ * take a flow table, and then pass no hook.
+ */
 #define IPV4_HOOK(function, place) {					\
 	.hook = function,						\
 	.pf = NFPROTO_IPV4,						\
 	.hooknum = NF_INET_##place,					\
-	.priority = NF_IP_PRI_LAST,					\
+	.priority = NF_IP_PRI_LAST - 1,					\
 }
 
 #define IPV6_HOOK(function, place) {					\
 	.hook = function,						\
 	.pf = NFPROTO_IPV6,						\
 	.hooknum = NF_INET_##place,					\
-	.priority = NF_IP6_PRI_LAST,					\
+	.priority = NF_IP6_PRI_LAST - 1,				\
 }
 
 static const struct nf_hook_ops ipv4_hooks[] = {
 	IPV4_HOOK(sroce_rx_route_set, PRE_ROUTING),
 	IPV4_HOOK(sroce_gso_accept, LOCAL_IN),
 	IPV4_HOOK(sroce_port_guard, LOCAL_OUT),
+	IPV4_HOOK(sroce_port_guard_forwarded, POST_ROUTING),
 };
 
 static const struct nf_hook_ops ipv6_hooks[] = {
 	IPV6_HOOK(sroce_gso_accept, LOCAL_IN),
 	IPV6_HOOK(sroce_port_guard, LOCAL_OUT),
+	IPV6_HOOK(sroce_port_guard_forwarded, POST_ROUTING),
 };
 
 int sroce_nf_hooks_add(struct net *net, bool ipv4)

@@ -6,11 +6,19 @@
  * datagrams to the UDP port of RoCE from sockets that were opened without
  * CAP_NET_RAW, with which a process can send any packet anyway.
  *
+ * A process of a container does not need the host's address if NAT replaces its
+ * own by it.  A second hook drops such datagrams.  Nobody misses them: the ICRC
+ * covers the addresses, so RoCE does not work through NAT.
+ *
  * Without netfilter (CONFIG_NETFILTER), nothing is dropped.
  */
 #include <linux/capability.h>
+#include <linux/inetdevice.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
+#include <net/addrconf.h>
 #include <net/sock.h>
 #include "port_guard.h"
 #include "roce_port.h"
@@ -43,6 +51,34 @@ unsigned int sroce_port_guard(void *priv, struct sk_buff *skb,
 	if (is_of_process(skb) &&
 	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
 	    opened_by_stranger(skb->sk, state->net))
+		return NF_DROP;
+	return NF_ACCEPT;
+}
+
+/*
+ * Other packets have no socket either, for instance this module's.  But those of
+ * this host have not arrived on any netdev.  IPv6 does not set IP6SKB_FORWARDED.
+ */
+static bool is_forwarded(const struct sk_buff *skb)
+{
+	return skb->skb_iif;
+}
+
+/* Link-local IPv6 addresses are unique per link only.  Context: RCU. */
+static bool has_local_source(const struct sk_buff *skb,
+			     const struct nf_hook_state *state)
+{
+	if (state->pf == NFPROTO_IPV4)
+		return __ip_dev_find(state->net, ip_hdr(skb)->saddr, false);
+	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->saddr, state->out, 0);
+}
+
+unsigned int sroce_port_guard_forwarded(void *priv, struct sk_buff *skb,
+					const struct nf_hook_state *state)
+{
+	if (is_forwarded(skb) &&
+	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
+	    has_local_source(skb, state))
 		return NF_DROP;
 	return NF_ACCEPT;
 }

@@ -9,9 +9,9 @@
 #include "../core/wire.h"
 
 /*
- * Is it a datagram to the UDP port of RoCE?  For netfilter hooks at LOCAL_IN and
- * LOCAL_OUT, where the transport header is set.  Packets with IPv6 extension headers
- * are not: entry/rx.c does not accept them.
+ * Is it a datagram to the UDP port of RoCE?  For netfilter hooks at LOCAL_IN,
+ * LOCAL_OUT and POST_ROUTING, where the transport header is set.  Packets with IPv6
+ * extension headers are not: entry/rx.c does not accept them.
  */
 static inline bool sroce_to_roce_port(const struct sk_buff *skb, bool ipv4)
 {
