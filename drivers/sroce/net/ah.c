@@ -40,7 +40,10 @@ static int av_check(const struct rdma_ah_attr *attr)
 	return 0;
 }
 
-/* Cookie of the GID's network namespace; 0 if there is none. */
+/*
+ * Cookie of the GID's network namespace; 0 if there is none, because the GID was deleted
+ * after the RDMA core had found it.
+ */
 static u64 namespace_of(const struct ib_gid_attr *attr)
 {
 	struct net_device *ndev;
@@ -59,17 +62,22 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 {
 	const struct ib_global_route *grh = &attr->grh;
 	struct sroce_av *av;
+	u64 net_cookie;
 	int err;
 
 	err = av_check(attr);
 	if (err)
 		return ERR_PTR(err);
+	/* Without a namespace the address would not be found when it returns. */
+	net_cookie = namespace_of(grh->sgid_attr);
+	if (!net_cookie)
+		return ERR_PTR(-ENODEV);
 	av = kzalloc_obj(*av, gfp);
 	if (!av)
 		return ERR_PTR(-ENOMEM);
 	rdma_hold_gid_attr(grh->sgid_attr);
 	av->sgid_attr = grh->sgid_attr;
-	av->net_cookie = namespace_of(grh->sgid_attr);
+	av->net_cookie = net_cookie;
 	av->ipv4 = is_ipv4(&grh->dgid);
 	memcpy(&av->saddr, grh->sgid_attr->gid.raw, sizeof(av->saddr));
 	memcpy(&av->daddr, grh->dgid.raw, sizeof(av->daddr));

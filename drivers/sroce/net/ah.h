@@ -10,7 +10,7 @@
 /**
  * struct sroce_av - address vector: path to a peer
  * @sgid_attr: local GID, referenced
- * @net_cookie: cookie of the local GID's network namespace, or 0
+ * @net_cookie: cookie of the local GID's network namespace
  * @pd: PD of the address handle; NULL for a QP's address vector
  * @ipv4: IPv4, else IPv6
  * @loopback: the peer uses the same address of the same device
@@ -74,7 +74,7 @@ static inline struct sroce_ah *sroce_ah(struct ib_ah *ibah)
  * Context: process, may sleep.
  * Return: an address vector with one reference, or an ERR_PTR(): EINVAL for a
  * wrong port, no GRH, a GID that is not RoCE v2, or addresses of different
- * families.
+ * families; ENODEV for a GID that was just deleted.
  */
 struct sroce_av *sroce_av_create(const struct rdma_ah_attr *attr, u32 qpn,
 				 u32 dest_qpn);
