@@ -174,12 +174,14 @@ behind() {
 no_nat() { must on h1 nft delete table inet nat; }
 
 on h1 nft delete table inet sroce 2>/dev/null
+must on h1 ip route change 10.0.0.0/24 dev eth0 src $IP1
+must on h1 ip -6 route change fd00::/64 dev eth0 metric 256
 ATTACKER=contained
 if must container_up; then
 	forwarded "IPv4, no NAT" 100 $CONTAINED $IP2 4
 	forwarded "IPv6, no NAT" 100 $CONTAINED_6 $IP2_6 4
-	behind "changed source addresses" "chain out { type filter hook postrouting priority srcnat
-		ip saddr $CONTAINED ip saddr set $IP1; ip6 saddr $CONTAINED_6 ip6 saddr set $IP1_6; }" && no_nat
+	if behind "changed source addresses" "chain out { type filter hook postrouting priority srcnat
+		ip saddr $CONTAINED ip saddr set $IP1; ip6 saddr $CONTAINED_6 ip6 saddr set $IP1_6; }"; then no_nat; fi
 	MASQUERADE='chain out { type nat hook postrouting priority srcnat; iifname inner masquerade; }'
 	if behind "NAT" "$MASQUERADE"; then
 		forwarded "IPv4, NAT, fragments" 3000 $IP1 $IP2 0
@@ -189,7 +191,7 @@ if must container_up; then
 		no_nat
 	fi
 	# Packets of a flow in it do not pass the hooks of forwarding
-	behind "NAT with a flow table" "$MASQUERADE;
+	if behind "NAT with a flow table" "$MASQUERADE;
 		flowtable flows { hook ingress priority 0; devices = { eth0, inner }; };
-		chain forward { type filter hook forward priority 0; meta l4proto udp flow add @flows; }" && no_nat
+		chain forward { type filter hook forward priority 0; meta l4proto udp flow add @flows; }"; then no_nat; fi
 fi
