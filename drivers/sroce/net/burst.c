@@ -64,8 +64,22 @@ static void limit_looped(struct sroce_burst *burst)
 	burst->most_bytes = SROCE_LOOPBACK_BYTES;
 }
 
-/* The tailroom holds short packets, which then need one allocation only. */
-static int open_burst(struct sroce_burst *burst)
+/*
+ * Let all payload be copied, as for a device without frag_lists, while repeats are recent.
+ * Bursts without long payload, such as ACKs, do not count.
+ */
+static void copy_after_repeat(struct sroce_burst *burst, bool copy)
+{
+	burst->chains = false;
+	if (!copy)
+		burst->path->copies--;
+}
+
+/*
+ * The tailroom holds short packets, which then need one allocation only.
+ * @copy: as of sroce_burst_append()
+ */
+static int open_burst(struct sroce_burst *burst, bool copy)
 {
 	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
 	struct dst_entry *dst;
@@ -79,6 +93,8 @@ static int open_burst(struct sroce_burst *burst)
 			return -ENETUNREACH;
 		headroom += LL_RESERVED_SPACE(dst->dev);
 		limit_burst(burst, dst->dev, headroom);
+		if (unlikely(burst->path->copies))
+			copy_after_repeat(burst, copy);
 	}
 	burst->head = sroce_skb_alloc(headroom + SROCE_COPY_BREAK);
 	if (!burst->head)
@@ -206,7 +222,7 @@ int sroce_burst_append(struct sroce_burst *burst, const struct sroce_pkt *pkt,
 	int err = 0;
 
 	if (!burst->head)
-		err = open_burst(burst);
+		err = open_burst(burst, copy);
 	else if (!sroce_skb_has_frags(tail, pkt->payload))
 		err = sroce_skb_chain(burst->head, &burst->tail);
 	if (unlikely(err))

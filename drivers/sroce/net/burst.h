@@ -42,12 +42,12 @@
  * @size: UDP payload of each packet except the last, which may be shorter
  * @most_packets: limit of @packets
  * @most_bytes: limit of @bytes
- * @chains: the device accepts a frag_list
+ * @chains: the device accepts a frag_list, and payload need not be copied
  * @uso: the device segments the burst, and has to count IPv4 identifications
  * @psn: PSN of the first packet; only of requests
  * @again: the first packet has been sent before; only of requests
  * @repeats: the caller of the last packet did not ask for a copy: its payload is attached if
- *	the device takes @chains
+ *	@chains
  * @cache: MR cache
  * @uncopied: packets whose payload sroce_burst_send() copies; it lies in the region of @cache
  *
@@ -143,7 +143,8 @@ int sroce_burst_add(struct sroce_burst *burst, const struct sroce_pkt *pkt,
  * @from: memory with the payload, or NULL if it is in @data
  * @at: offset of the payload in @from, bytes
  * @data: payload in kernel memory
- * @copy: copy the payload; it is also copied if the device takes no frag_list
+ * @copy: copy the payload; it is also copied if the device takes no frag_list, or if packets
+ *	of @burst's path were repeated lately
  *
  * The region of packets that wait for sroce_burst_copy() must be that of @from.
  *

@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 #include "../base/ref.h"
 #include "../base/sroce.h"
+#include "../core/params.h"
 #include "../core/responder.h"
 #include "../core/rtx.h"
 #include "../core/uso.h"
@@ -36,6 +37,7 @@ struct sroce_srq;
  * @net: network namespace of @dst, which must not outlive it; only compared
  * @cookie: detects that an IPv6 route is stale
  * @ip_id: identification of the next IPv4 packet
+ * @copies: bursts whose payload is to be copied, because packets had to be repeated
  * @cpu: CPU that transmitted last; see sroce_tx_in_order()
  * @bursts: bursts in the qdisc, the driver and the peer's backlog, or in the
  *	queue of net/loopback.c; not protected by the lock
@@ -45,6 +47,7 @@ struct sroce_path {
 	struct net *net;
 	u32 cookie;
 	u16 ip_id;
+	u16 copies;
 	int cpu;
 	atomic_t bursts;
 };
@@ -393,6 +396,16 @@ struct sroce_ib_qp {
 	struct ib_qp ib;
 	struct sroce_qp *qp;
 };
+
+/*
+ * @payload bytes have to be sent again.  Their owner may be changing the memory, so the next
+ * bursts are copied.  Short payload is always copied.  Context: lock of the side held.
+ */
+static inline void sroce_path_repeats(struct sroce_path *path, u32 payload)
+{
+	if (payload > SROCE_COPY_BREAK)
+		path->copies = SROCE_COPIED_BURSTS;
+}
 
 static inline struct sroce_qp *sroce_qp(struct ib_qp *ibqp)
 {

@@ -214,6 +214,8 @@ static void reject_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	case SROCE_RESEND_RESPONSE:
 		if (unlikely(sroce_resp_res_spoiled(&r->res)))
 			sroce_uso_found(&qp->rq.path, qp->av);
+		if (rx->pkt.op->kind == SROCE_KIND_READ)
+			sroce_path_repeats(&qp->rq.path, rx->pkt.dma_len);
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
 		break;
 	case SROCE_AHEAD:

@@ -126,8 +126,11 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	/*
 	 * UC completes at once, and its user may then reuse the buffer.
 	 * Retransmissions are copied, too: if the user keeps changing the
-	 * buffer, the first attempt may have failed its ICRC check.
+	 * buffer, the first attempt may have failed its ICRC check.  So may
+	 * that of the next messages.
 	 */
+	if (unlikely(again))
+		sroce_path_repeats(&qp->sq.path, out->pkt.payload);
 	err = sroce_burst_add(burst, &out->pkt, &from, out->offset, NULL, copy);
 	if (!err && !alone && wr->packets > 2)
 		out->count += sroce_burst_repeat(burst, &out->pkt,

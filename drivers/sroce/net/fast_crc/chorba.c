@@ -30,8 +30,11 @@ static __always_inline u64 take_word(const u8 *p, u8 *to, size_t at)
 {
 	u64 word = get_unaligned_le64(p + at);
 
-	if (to)
+	if (to) {
+		/* Its owner may change it: what is copied and what is summed must be one read. */
+		OPTIMIZER_HIDE_VAR(word);
 		put_unaligned_le64(word, to + at);
+	}
 	return word;
 }
 

@@ -46,6 +46,9 @@ typedef uint32_t __le32;
 #define max_t(type, a, b)	max((type)(a), (type)(b))
 #define clamp(v, low, high)	min(max(v, low), high)
 
+/* The compiler must not know the value, nor read it from memory again. */
+#define OPTIMIZER_HIDE_VAR(var)	({ __asm__ ("" : "+r" (var)); })
+
 #define NATIVE_UNALIGNED(bits)						\
 static inline u##bits get_unaligned_be##bits(const void *p)		\
 {									\
