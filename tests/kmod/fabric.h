@@ -113,5 +113,6 @@ void test_queues(void);
 void test_datagrams(void);
 void test_events(void);
 void test_event_race(void);
+void test_gids(void);
 
 #endif /* SROCE_TEST_FABRIC_H */
