@@ -192,6 +192,28 @@ both ip link set eth0 master br0
 over "bridge" br0
 hosts_down
 
+# The MTU of the netdev that has the GID counts, not that of the device.
+bare_hosts
+both ip link set eth0 mtu 9000
+both ip link add link eth0 name eth0.5 type vlan id 5
+both ip link set eth0.5 mtu 1500
+address h1 eth0.5 1
+address h2 eth0.5 2
+on h1 rdma link add $D1 type sroce netdev eth0
+on h2 rdma link add $D2 type sroce netdev eth0
+gids || fail "small VLAN: two hosts"
+is "small VLAN: the active MTU is that of the netdev below" "$(active_mtu $D1)" 4096
+of_mtu() {
+	run_pair "ibv_rc_pingpong -d \$D2 -g \$G2 -n 20 -e -c -m $1 -p \$PORT" \
+		"ibv_rc_pingpong -d \$D1 -g \$G1 -n 20 -e -c -m $1 -p \$PORT \$IP2"
+}
+ok "small VLAN: path MTU 1024" of_mtu 1024
+not_ok "small VLAN: path MTU 4096 is too much" of_mtu 4096
+like "small VLAN: modify_qp refuses it" "$SERVER_OUTPUT" 'Failed to modify QP to RTR'
+both ip link set eth0.5 mtu 9000
+ok "VLAN with a larger MTU: path MTU 4096" of_mtu 4096
+hosts_down
+
 bare_hosts down
 both ip link add bond0 type bond mode active-backup miimon 20
 for cable in eth0 eth1; do both ip link set $cable master bond0; done

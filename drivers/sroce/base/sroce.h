@@ -131,12 +131,18 @@ static inline struct sroce_device *sroce_device(struct ib_device *ibdev)
 }
 
 /*
- * Largest path MTU that the netdev can carry now.  iboe_get_mtu() returns 0 if
+ * Largest path MTU that a netdev can carry now.  iboe_get_mtu() returns 0 if
  * the netdev is too small for any; no IB MTU expresses that.
  */
+static inline enum ib_mtu sroce_netdev_mtu(const struct net_device *ndev)
+{
+	return iboe_get_mtu(READ_ONCE(ndev->mtu)) ?: IB_MTU_256;
+}
+
+/* That of the device's netdev.  A netdev above it that has a GID may carry less. */
 static inline enum ib_mtu sroce_device_mtu(const struct sroce_device *dev)
 {
-	return iboe_get_mtu(READ_ONCE(dev->ndev->mtu)) ?: IB_MTU_256;
+	return sroce_netdev_mtu(dev->ndev);
 }
 
 #endif /* SROCE_SROCE_H */

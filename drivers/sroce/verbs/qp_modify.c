@@ -113,6 +113,26 @@ static int check_qp_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 	return check_values(qp, attr, mask);
 }
 
+/*
+ * Does the netdev of the source GID carry the path MTU?  It may be a VLAN or macvlan with a
+ * smaller MTU than the device's netdev, and would drop all full packets.
+ */
+static bool carries_mtu(const struct sroce_av *av, enum ib_mtu mtu)
+{
+	const struct net_device *ndev;
+	bool carries;
+
+	/* No network is involved. */
+	if (av->loopback)
+		return true;
+	rcu_read_lock();
+	ndev = sroce_av_ndev(av);
+	/* If the address was just removed, the QP waits for it. */
+	carries = !ndev || mtu <= sroce_netdev_mtu(ndev);
+	rcu_read_unlock();
+	return carries;
+}
+
 static int prepare_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, int mask,
 			  struct change *change)
 {
@@ -143,6 +163,9 @@ static int prepare_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, in
 		/* enter_rtr() has derived the path MTU from it. */
 		if (qp->state >= IB_QPS_RTR && qp->av &&
 		    qp->av->loopback != av->loopback)
+			return -EINVAL;
+		if (!carries_mtu(av, mask & IB_QP_PATH_MTU ? attr->path_mtu :
+							     qp->attr.path_mtu))
 			return -EINVAL;
 	}
 	return 0;
