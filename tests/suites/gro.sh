@@ -116,6 +116,28 @@ else
 	fail "two hosts and a router"
 fi
 on r rdma link delete routers
+# A router that joins packets in lists, which keep their headers: UDP splits them again.
+listed() (
+	IP2=10.0.2.1 G1=$(gid sroce1 10.0.1.1) G2=$(gid sroce2 10.0.2.1)
+	wait_for 10 on h1 ping -c 1 -W 1 $IP2 || return
+	run_pair "ib_send_bw -F -d \$D2 -x $G2 -q 4 -s 8192 -n 500 -p \$PORT" \
+		"ib_send_bw -F -d \$D1 -x $G1 -q 4 -s 8192 -n 500 -p \$PORT \$IP2" || { show_pair; return 1; }
+	run_pair "ibv_rc_pingpong -d \$D2 -g $G2 -e -c -m 1024 -s 65536 -r 16 -n 200 -p \$PORT" \
+		"ibv_rc_pingpong -d \$D1 -g $G1 -e -c -m 1024 -s 65536 -r 16 -n 200 -p \$PORT \$IP2" || { show_pair; return 1; }
+)
+if on r ethtool -K port1 rx-gro-list on; then
+	patience r port1
+	came=$(statistic port1 rx_packets) went=$(statistic port2 tx_packets)
+	packets=$(counter $D2 rx_packets) bursts=$(counter $D2 rx_bursts)
+	ok "packets through a router that joins them in lists" listed
+	came=$(($(statistic port1 rx_packets) - came)) went=$(($(statistic port2 tx_packets) - went))
+	packets=$(($(counter $D2 rx_packets) - packets)) bursts=$(($(counter $D2 rx_bursts) - bursts))
+	ok "the router joins them, $came to $went" test $((2 * went)) -lt $came
+	ok "UDP splits the lists, $packets packets in $bursts bursts" test $packets -gt 10000 -a $((2 * bursts)) -gt $packets
+	is "no packet was damaged by the lists" "$(counter $D2 rx_icrc_encapsulated)" 0
+else
+	skip "packets through a router that joins them in lists" "the kernel has no rx-gro-list"
+fi
 hosts_down
 
 rxe_up 9000 || { fail "rxe and sroce, joined"; exit; }

@@ -291,12 +291,13 @@ static void deliver_all(struct arrival *a)
 /*
  * True for a burst: passed whole by a virtual device, joined by net/gro.c, or
  * from net/loopback.c.  A frag_list alone (from reassembly, or a driver) is one
- * packet.
+ * packet.  UDP segments those with SKB_GSO_FRAGLIST before.
  */
 static bool is_burst(const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) &&
-	       skb_shinfo(skb)->gso_type & SKB_GSO_UDP_L4;
+	       (skb_shinfo(skb)->gso_type & (SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST)) ==
+	       SKB_GSO_UDP_L4;
 }
 
 /*

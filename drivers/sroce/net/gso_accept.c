@@ -17,11 +17,15 @@
 
 #define MARKS	(SKB_GSO_UDP_TUNNEL | SKB_GSO_UDP_TUNNEL_CSUM)
 
-/* True for a UDP burst that UDP would segment. */
+/*
+ * True for a UDP burst that UDP would segment.  Packets that a forwarding netdev has joined
+ * with rx-gro-list (SKB_GSO_FRAGLIST) each have an IP header.  UDP has to segment them, because
+ * the ICRCs cover identifications that may have any distance.
+ */
 static bool is_unmarked(const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) &&
-	       (skb_shinfo(skb)->gso_type & (SKB_GSO_UDP_L4 | MARKS)) ==
+	       (skb_shinfo(skb)->gso_type & (SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST | MARKS)) ==
 	       SKB_GSO_UDP_L4;
 }
 
