@@ -131,6 +131,12 @@ static inline struct sroce_device *sroce_device(struct ib_device *ibdev)
 }
 
 /*
+ * For memory of a process whose size the process chooses.  It is charged to the memory
+ * cgroup.  A size over the limit is an error and must not invoke the OOM killer.
+ */
+#define SROCE_GFP_SIZED	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/*
  * Largest path MTU that a netdev can carry now.  iboe_get_mtu() returns 0 if
  * the netdev is too small for any; no IB MTU expresses that.
  */

@@ -271,8 +271,7 @@ static int mr_map(struct sroce_mr *mr, u64 iova)
 	mr->block_shift = ilog2(size);
 	mr->skip = iova & (size - 1);
 	mr->blocks = kvmalloc_array(ib_umem_num_dma_blocks(mr->umem, size),
-				    sizeof(*mr->blocks),
-				    GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+				    sizeof(*mr->blocks), SROCE_GFP_SIZED);
 	if (!mr->blocks)
 		return -ENOMEM;
 	mr_fill(mr);

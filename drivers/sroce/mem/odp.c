@@ -600,7 +600,10 @@ static int fault_chunk(struct sroce_odp *odp, unsigned long start,
 	return min(n, 0);
 }
 
-/* True if a thread of the process uses the address space. */
+/*
+ * True if a thread of the process uses the address space.  Other processes that share it
+ * (CLONE_VM) do not count.  Its pointer is only compared, so nothing has to keep it.
+ */
 static bool process_lives(const struct sroce_odp *odp)
 {
 	struct task_struct *leader, *thread;

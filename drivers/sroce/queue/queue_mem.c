@@ -5,6 +5,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include "../base/sroce.h"
 #include "queue_mem.h"
 
 /* Far larger than any queue that can be created. */
@@ -35,23 +36,17 @@ static void free_pages_of(struct page **pages, u32 count)
 	kvfree(pages);
 }
 
-/*
- * The pages are charged to the memory cgroup of the process, unlike those of
- * vmalloc_user().  A size over the cgroup's limit is an error and must not invoke
- * the OOM killer.
- */
+/* The pages are charged to the memory cgroup, unlike those of vmalloc_user(). */
 static struct page **alloc_pages_of(u32 count)
 {
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL |
-			  __GFP_NOWARN;
 	struct page **pages;
 	u32 i;
 
-	pages = kvmalloc_array(count, sizeof(*pages), gfp);
+	pages = kvmalloc_array(count, sizeof(*pages), SROCE_GFP_SIZED);
 	if (!pages)
 		return NULL;
 	for (i = 0; i < count; i++) {
-		pages[i] = alloc_page(gfp | __GFP_ZERO);
+		pages[i] = alloc_page(SROCE_GFP_SIZED | __GFP_ZERO);
 		if (!pages[i])
 			goto err_pages;
 		cond_resched();

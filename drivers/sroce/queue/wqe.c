@@ -7,18 +7,16 @@
 #include "../core/errors.h"
 #include "wqe.h"
 
-/* A size over the memory cgroup's limit must not invoke the OOM killer. */
 int sroce_wqe_alloc(struct sroce_qp *qp)
 {
-	const gfp_t gfp = GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN;
 	struct sroce_sendq *sq = &qp->sq;
 	struct sroce_wr *wrs;
 	void *lists;
 
 	if (READ_ONCE(sq->req.in.wrs) || !sq->ring.entries)
 		return 0;
-	wrs = kvcalloc(sq->ring.entries, sizeof(*wrs), gfp);
-	lists = kvcalloc(sq->ring.entries, sq->ring.list_size, gfp);
+	wrs = kvcalloc(sq->ring.entries, sizeof(*wrs), SROCE_GFP_SIZED);
+	lists = kvcalloc(sq->ring.entries, sq->ring.list_size, SROCE_GFP_SIZED);
 	if (!wrs || !lists) {
 		kvfree(wrs);
 		kvfree(lists);

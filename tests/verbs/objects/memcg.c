@@ -109,6 +109,25 @@ static void limited(const void *arg)
 	write_text(CGROUP "/memory.max", "max");
 }
 
+/* The first post allocates copies of all WQEs. */
+static void first_post(const void *arg)
+{
+	const struct options options = { .wr = 16384, .sge = 32 };
+	struct pair pair;
+	char limit[24];
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	snprintf(limit, sizeof(limit), "%ld",
+		 read_number(CGROUP "/memory.current") + MIB);
+	REQUIRE(write_text(CGROUP "/memory.max", limit));
+	CHECK_CALL(post_rdma(&pair.a, &pair.b, IBV_WR_RDMA_WRITE, 1, 0, 0, 8, 0), 0);
+	CHECK(wait_event(&pair.a, IBV_EVENT_QP_FATAL));
+	CHECK_CALL(killed(), 0);
+	write_text(CGROUP "/memory.max", "max");
+	pair_down(&pair);
+}
+
 /* Objects of the first device: usage or limit of the group. */
 
 static bool may_have(const char *what, int n)
@@ -228,6 +247,7 @@ GROUP(memcg)
 		{ "queues are charged to the memory cgroup", charged },
 		{ "queues above the limit of the memory cgroup fail with ENOMEM",
 		  limited },
+		{ "the first post above the limit fails the QP", first_post },
 	};
 	static const struct test objects[] = {
 		{ "objects are counted by the rdma cgroup", few_objects },
