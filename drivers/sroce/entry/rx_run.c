@@ -5,6 +5,7 @@
  */
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/netdevice.h>
 #include "../core/recovery.h"
 #include "../net/ah.h"
 #include "../net/cnp.h"
@@ -171,8 +172,28 @@ static bool gsi_matches(struct sroce_qp *qp, void *arg)
 	return sroce_rx_is_ours(qp->dev, arg);
 }
 
+/* The same, for devices of the netdev on which the packet arrived, or of one below it. */
+static bool gsi_is_near(struct sroce_qp *qp, void *arg)
+{
+	struct net_device *ndev = sroce_rx_ndev(arg);
+
+	return ndev && (qp->dev->ndev == ndev ||
+			netdev_has_upper_dev_all_rcu(qp->dev->ndev, ndev)) &&
+	       gsi_matches(qp, arg);
+}
+
 /*
- * Find the QP of a packet and start a run for it.  Finding the GSI QP scans all devices;
+ * Find the GSI QP of the device that the packet was sent to.  A match reads the GID table of
+ * the device, and strangers choose the rate of such packets: try the likely devices first.
+ * Context: RCU.
+ */
+static struct sroce_qp *find_gsi(struct sroce_rx *rx)
+{
+	return sroce_qp_find_gsi(gsi_is_near, rx) ?: sroce_qp_find_gsi(gsi_matches, rx);
+}
+
+/*
+ * Find the QP of a packet and start a run for it.  Finding the GSI QP may scan all devices;
  * skip it unless the ICRC is known to be right.
  */
 static bool lookup_qp(struct sroce_rx_run *run, struct sroce_rx *rx, bool intact)
@@ -185,8 +206,7 @@ static bool lookup_qp(struct sroce_rx_run *run, struct sroce_rx *rx, bool intact
 		return true;
 	sroce_rx_run_end(run);
 	rcu_read_lock();
-	run->qp = qpn == SROCE_QPN_GSI ? sroce_qp_find_gsi(gsi_matches, rx) :
-					 sroce_qp_lookup(qpn);
+	run->qp = qpn == SROCE_QPN_GSI ? find_gsi(rx) : sroce_qp_lookup(qpn);
 	rcu_read_unlock();
 	run->qpn = qpn;
 	return run->qp;
@@ -197,7 +217,7 @@ void sroce_rx_count_stray(struct sroce_rx *rx, enum sroce_counter why)
 	struct sroce_qp *gsi;
 
 	rcu_read_lock();
-	gsi = sroce_qp_find_gsi(gsi_matches, rx);
+	gsi = find_gsi(rx);
 	if (!gsi)
 		gsi = sroce_qp_first_gsi(rx->net);
 	rcu_read_unlock();
