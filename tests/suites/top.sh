@@ -157,7 +157,7 @@ cat >$FAKE/rdma <<-END
 	#!/bin/sh
 	case "\$*" in
 	'-j statistic show' | *plain0/1) echo '[]'; echo 'error: Invalid argument' >&2; exit 1 ;;
-	'-j link show') "$(command -v rdma)" "\$@" | sed 's|^.|[{"ifname":"plain0","port":1,"state":"ACTIVE"},|' ;;
+	'-j link show') "$(command -v rdma)" "\$@" | sed '1s|^.|[{"ifname":"plain0","port":1,"state":"ACTIVE"},|' ;;
 	*) exec "$(command -v rdma)" "\$@" ;;
 	esac
 END
