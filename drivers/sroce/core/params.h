@@ -322,10 +322,15 @@
  */
 #define SROCE_STREAM_KICKS	4
 #define SROCE_STREAM_REQUESTS	4
+/*
+ * Times that these kicks are doubled at most, while batches collect nothing: 16,384.
+ * Suite rings.
+ */
+#define SROCE_STREAM_VAIN	12
 /* ns that posts of a stream are collected for.  Row "WRITE 2 B rate". */
 #define SROCE_BATCH_NS		30000
 /* Posts that are collected before the next kick.  Row "WRITE 2 B rate". */
-#define SROCE_BATCH_POSTS	32
+#define SROCE_BATCH_POSTS	32u
 /*
  * The batch timer stops after SROCE_BATCH_IDLE intervals in a row that each
  * collected fewer than SROCE_BATCH_WORTH WQEs.  Row "CPU time, SEND 64 KiB, events".

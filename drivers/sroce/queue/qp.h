@@ -113,15 +113,19 @@ struct sroce_sq_timer {
  * @start: number of WQEs that had been copied when @timer was started
  * @polled: number of completions that the process had polled at its last kick
  * @unpolled: kicks since @polled changed, at most SROCE_STREAM_KICKS
+ * @kicks: kicks like those of a stream in a row, since @timer was last started for one
  * @idle: consecutive intervals that brought fewer posts than SROCE_BATCH_WORTH
+ * @vain: number of times that @timer was started for a kick, and collected nothing since
  */
 struct sroce_batch {
 	struct hrtimer timer;
 	bool active;
 	u32 start;
 	u32 polled;
+	u16 kicks;
 	u8 unpolled;
 	u8 idle;
+	u8 vain;
 };
 
 /**

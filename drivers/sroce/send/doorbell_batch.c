@@ -72,6 +72,7 @@ static void unmark_batching(const struct sroce_qp *qp)
 			      SROCE_SLOT_BATCHING);
 }
 
+/* Start the timer, unless nothing can be sent. */
 static void batch_start(struct sroce_qp *qp)
 {
 	/* Not hrtimer_active(), which is true until the callback returns. */
@@ -84,13 +85,36 @@ static void batch_start(struct sroce_qp *qp)
 		      HRTIMER_MODE_REL_PINNED_SOFT);
 }
 
+/*
+ * A process that polls memory for the peer's WRITE, or the completions of many QPs, also
+ * looks like a stream.  Then the timer collects nothing and delays requests.  So each time
+ * in a row that it was started in vain doubles the number of kicks that have to look so
+ * before it is started again.
+ */
+static void collect_posts(struct sroce_qp *qp)
+{
+	struct sroce_batch *batch = &qp->sq.batch;
+
+	if (batch->active ||
+	    (batch->vain && ++batch->kicks < SROCE_STREAM_KICKS << batch->vain))
+		return;
+	batch_start(qp);
+	if (!batch->active)
+		return;
+	batch->kicks = 0;
+	batch->idle = 0;
+	batch->vain = min(batch->vain + 1, SROCE_STREAM_VAIN);
+}
+
 void sroce_doorbell_rung(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->sq.lock);
 	/* A kernel user rings the doorbell for each call: there is nothing to collect. */
-	if (qp->user && posts_stream(qp)) {
-		qp->sq.batch.idle = 0;
-		batch_start(qp);
+	if (qp->user) {
+		if (posts_stream(qp))
+			collect_posts(qp);
+		else
+			qp->sq.batch.kicks = 0;
 	}
 	sroce_req_run(qp);
 }
@@ -102,7 +126,12 @@ void sroce_batch_ended(struct sroce_qp *qp, bool restart)
 
 	lockdep_assert_held(&sq->lock);
 	sq->batch.active = false;
-	sq->batch.idle = posts < SROCE_BATCH_WORTH ? sq->batch.idle + 1 : 0;
+	if (posts < SROCE_BATCH_WORTH) {
+		sq->batch.idle++;
+	} else {
+		sq->batch.idle = 0;
+		sq->batch.vain = 0;
+	}
 	/*
 	 * Re-armed until SROCE_BATCH_IDLE intervals in a row each collected
 	 * fewer than SROCE_BATCH_WORTH WQEs.  The process rarely kicks

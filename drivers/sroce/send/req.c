@@ -46,6 +46,8 @@ void sroce_req_reset(struct sroce_qp *qp)
 	qp->sq.timer.slack = 0;
 	qp->sq.batch.unpolled = 0;
 	qp->sq.batch.idle = 0;
+	qp->sq.batch.kicks = 0;
+	qp->sq.batch.vain = 0;
 	qp->sq.ring.broken = false;
 	qp->sq.ring.flush_end = 0;
 	qp->sq.ask_drained = false;
@@ -557,8 +559,9 @@ void sroce_req_run(struct sroce_qp *qp)
 		if (next != SROCE_NEXT_NOTHING)
 			break;
 		if (qp->sq.batch.active && in->tail - tail < SROCE_FETCH_BUDGET) {
-			sroce_ring_later(qp->slot,
-					 in->tail + SROCE_BATCH_POSTS);
+			/* A short ring would be full before. */
+			sroce_ring_later(qp->slot, in->tail + min(SROCE_BATCH_POSTS,
+								  in->mask / 2 + 1));
 			break;
 		}
 		if (sroce_ring_idle(qp->slot) == in->tail)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#include <rdma/sroce-abi.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -12,6 +13,7 @@
 static struct command commands[ROOM];
 static unsigned int used;
 static bool recording;
+static unsigned int num_kicks;
 
 static void keep(int fd, const struct ib_uverbs_ioctl_hdr *head)
 {
@@ -43,7 +45,13 @@ int ioctl(int fd, unsigned long request, ...)
 	va_end(args);
 	if (recording && request == RDMA_VERBS_IOCTL)
 		keep(fd, arg);
+	num_kicks += request == SROCE_IOC_KICK;
 	return syscall(SYS_ioctl, fd, request, arg);
+}
+
+unsigned int kicks(void)
+{
+	return num_kicks;
 }
 
 void record(bool on)

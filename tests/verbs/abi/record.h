@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
  * Records each command that libibverbs gives to the kernel in this process, with
- * all data that it points to.
+ * all data that it points to, and counts the provider's kicks.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -31,5 +31,8 @@ struct command {
 void record(bool on);
 unsigned int recorded(void);
 const struct command *record_at(unsigned int i);
+
+/* System calls for posting since the program began. */
+unsigned int kicks(void);
 
 #endif /* RECORD_H */
