@@ -103,8 +103,8 @@ static inline void sqe_srqn(struct sroce_sqe *sqe, uint32_t srqn)
 	SROCE_SAME(offsetof(struct sroce_sqe, rdma.srqn),
 		   offsetof(struct sroce_sqe, flush.srqn));
 
-	/* A bind has another field in these bytes. */
-	if (sqe->opcode != SROCE_WR_BIND_MW)
+	/* A bind has another field in these bytes, and a local invalidation names no SRQ. */
+	if (sqe->opcode != SROCE_WR_BIND_MW && sqe->opcode != SROCE_WR_LOCAL_INV)
 		sqe->rdma.srqn = srqn;
 }
 

@@ -199,6 +199,22 @@ static void signal_all(const struct fixture *fx)
 	ibv_destroy_qp(qp);
 }
 
+static void xrc_local_inv(const struct fixture *fx)
+{
+	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_XRC_SEND);
+	struct ibv_send_wr wr = { .opcode = IBV_WR_LOCAL_INV, .invalidate_rkey = 1 };
+	struct ibv_qp *qp;
+	struct sroce_sqe *sqe;
+
+	attr.recv_cq = NULL;
+	qp = ibv_create_qp_ex(fx->context, &attr);
+	set_state(qp, IBV_QPS_RTS);
+	sqe = fake_sqe(fake_queue(qp->handle), 0);
+	wr.qp_type.xrc.remote_srqn = 0xdeadbeef;
+	ok(!post(qp, 1, &wr) && !sqe->rdma.srqn, "XRC: a local invalidation names no SRQ");
+	ibv_destroy_qp(qp);
+}
+
 GROUP(send)
 {
 	struct fixture fx;
@@ -212,5 +228,6 @@ GROUP(send)
 	invalid_requests(&fx);
 	inline_lists(&fx);
 	signal_all(&fx);
+	xrc_local_inv(&fx);
 	fixture_close(&fx);
 }
