@@ -231,12 +231,12 @@ static void run_advice_later(struct work_struct *work)
 	free_advice(a);
 }
 
-/* The errno values are those of ibv_advise_mr(3). */
+/* A region of another PD is treated like none, because keys cannot be guessed. */
 static int check_sge(const struct sroce_mr *mr, struct ib_pd *pd,
 		     const struct ib_sge *sge, enum sroce_odp_why why)
 {
 	if (mr->ib.pd != pd)
-		return -EPERM;
+		return -ENOENT;
 	if (!mr->odp || mr->kind != SROCE_MR_USER)
 		return -EINVAL;
 	if (why == SROCE_ODP_PREFETCH_WRITE && !ib_access_writable(mr->access))
@@ -325,7 +325,7 @@ int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,
 	err = advice_why(advice, &why);
 	if (err)
 		return err;
-	a = kvzalloc(struct_size(a, ranges, num_sge), GFP_KERNEL_ACCOUNT);
+	a = kvzalloc(struct_size(a, ranges, num_sge), SROCE_GFP_SIZED);
 	if (!a)
 		return -ENOMEM;
 	INIT_WORK(&a->work, run_advice_later);

@@ -127,7 +127,7 @@ static void refused(const void *arg)
 	REQUIRE(CHECK(pd && pinned && reading));
 	CHECK_CALL(advise(&pair.b, 77, FLUSH, sge), EOPNOTSUPP);
 	CHECK_CALL(advise(&pair.b, prefetch, 2, sge), EINVAL);
-	CHECK_CALL(ibv_advise_mr(pd, prefetch, FLUSH, &sge, 1), EPERM);
+	CHECK_CALL(ibv_advise_mr(pd, prefetch, FLUSH, &sge, 1), ENOENT);
 	sge.lkey ^= 1;
 	CHECK_CALL(advise(&pair.b, prefetch, FLUSH, sge), ENOENT);
 	sge.lkey = pinned->lkey;
