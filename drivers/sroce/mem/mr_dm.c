@@ -100,9 +100,7 @@ static int dm_map(struct sroce_mmap_entry *mapping, struct vm_area_struct *vma)
 static int dm_zero(struct dm_memory *memory)
 {
 	for (; memory->count < memory->reserved; memory->count++) {
-		void *page = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT |
-						     __GFP_RETRY_MAYFAIL |
-						     __GFP_NOWARN);
+		void *page = (void *)get_zeroed_page(SROCE_GFP_SIZED);
 
 		if (!page)
 			return -ENOMEM;
@@ -118,12 +116,11 @@ static struct dm_memory *dm_alloc(struct sroce_ucontext *ctx, long pages)
 	long limit = sroce_dm_limit() >> PAGE_SHIFT;
 	struct dm_memory *memory;
 
-	memory = kvzalloc(struct_size(memory, blocks, pages),
-			  GFP_KERNEL_ACCOUNT);
-	if (!memory)
+	if (!sroce_wmem_take(ctx->wmem, SROCE_SHARED_DM_PAGES, pages, limit))
 		return NULL;
-	if (!sroce_wmem_take(ctx->wmem, SROCE_SHARED_DM_PAGES, pages, limit)) {
-		kvfree(memory);
+	memory = kvzalloc(struct_size(memory, blocks, pages), SROCE_GFP_SIZED);
+	if (!memory) {
+		sroce_wmem_give_back(ctx->wmem, SROCE_SHARED_DM_PAGES, pages);
 		return NULL;
 	}
 	memory->wmem = sroce_wmem_get(ctx->wmem);
