@@ -87,7 +87,8 @@ static struct dst_entry *lookup_route(const struct sroce_av *av, struct net **ne
 
 	rcu_read_lock();
 	ndev = sroce_av_ndev(av);
-	if (ndev) {
+	/* A netdev that has left the namespace may not have lost the GID yet. */
+	if (ndev && dev_net(ndev)->net_cookie == av->net_cookie) {
 		*net = dev_net(ndev);
 		/*
 		 * Set under RCU while the netdev exists; see
