@@ -84,7 +84,8 @@ static struct sroce_rx_route *slot_of(const struct sroce_rx_route *r)
 
 /*
  * True for a complete packet to the RoCE port whose route depends only on the
- * fields of struct sroce_rx_route.  Bridges and VRFs have routes of their own.
+ * fields of struct sroce_rx_route.  Bridges and VRFs have routes of their own, and
+ * IPsec exempts its packets from rp_filter.
  */
 static bool is_cacheable(const struct sk_buff *skb)
 {
@@ -94,7 +95,7 @@ static bool is_cacheable(const struct sk_buff *skb)
 	return ip->protocol == IPPROTO_UDP && ip->ihl == sizeof(*ip) / 4 &&
 	       skb_headlen(skb) >= sizeof(*ip) + sizeof(*udp) &&
 	       udp->dest == htons(SROCE_UDP_PORT) && !ip_is_fragment(ip) &&
-	       !skb_dst(skb) && !skb->sk && skb->pkt_type == PACKET_HOST &&
+	       !skb_sec_path(skb) && !skb_dst(skb) && !skb->sk && skb->pkt_type == PACKET_HOST &&
 	       !nf_bridge_in_prerouting(skb) && !netif_is_l3_slave(skb->dev) &&
 	       !netif_is_l3_master(skb->dev);
 }
