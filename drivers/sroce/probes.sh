@@ -101,7 +101,7 @@ END
 
 probe TUNNEL_OF_SOCK <<END
 #include <net/udp_tunnel.h>
-void f(struct sock *sk) { udp_tunnel_sock_release(sk); }
+void f(struct net *net, struct sock *sk) { setup_udp_tunnel_sock(net, sk, NULL); }
 END
 
 probe IMPORT_NS_WORD <<END

@@ -149,9 +149,55 @@ stop_both
 stop $watch || :
 hosts_down
 
-# --- routes ---
+# --- a container that closes and opens the port again and again ---
 
 IP1=10.0.0.1 IP2=10.0.0.2
+
+# Root in a network namespace can do this with an address. Everything else waits behind the RDMA core's list of changes.
+close_and_open() {
+	local n
+	for n in {1..300}; do
+		echo "addr add 10.0.7.1/24 dev mv0"
+		echo "addr del 10.0.7.1/24 dev mv0"
+	done | ip -n container -batch - && on h1 ip addr add 10.0.1.1/24 dev eth0
+}
+container_up() {
+	ip netns add container && ip -n h1 link add mv0 link eth0 netns container type macvlan && ip -n container link set mv0 up &&
+		on h2 ip addr add 10.0.7.2/24 dev eth0
+}
+# Packets arrive at the port until this is killed.
+SEND='import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+while True:
+    try: s.sendto(bytes(64), ("10.0.7.1", 4791))
+    except OSError: pass'
+if modprobe macvlan 2>/dev/null; then
+	ok "two hosts" hosts_up 1500
+	ok "a container with a macvlan above the device" container_up
+	ip -n container addr add 10.0.7.1/24 dev mv0
+	ok "its address is a GID of the device" gid $D1 10.0.7.1
+	on h2 ping -c 1 -W 5 10.0.7.1 >/dev/null
+	ip -n container addr del 10.0.7.1/24 dev mv0
+	(exec_on h2 python3 -c "$SEND") &
+	sender=$!
+	start=$EPOCHREALTIME
+	ok "the container closes and opens the port 300 times" close_and_open
+	ok "then an address of the host becomes a GID" wait_for 60 has_gid $D1 10.0.1.1
+	diag "after $(((${EPOCHREALTIME/./} - ${start/./}) / 1000)) ms"
+	stop $sender
+	ip -n container addr add 10.0.7.1/24 dev mv0
+	ours=$(gid $D1 10.0.7.1) theirs=$(gid $D2 10.0.7.2)
+	export ours theirs
+	pair_run "the container's port receives" 'ibv_rc_pingpong -d $D2 -g $theirs -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $ours -p $PORT $IP2'
+	ip netns delete container
+	hosts_down
+else
+	skip "a container with a macvlan above the device" "this kernel has none"
+fi
+
+# --- routes ---
+
 ok "two hosts, large packets" hosts_up 4400
 on h1 ip route replace $IP2 dev eth0 mtu 600
 on h1 ip -6 route replace $IP2_6 dev eth0 mtu 1280

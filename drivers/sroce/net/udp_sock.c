@@ -222,12 +222,17 @@ static void forget_socket(struct rcu_head *rcu)
 	kfree(s);
 }
 
+/*
+ * Not by udp_tunnel_sock_release(), because it waits for a grace period, and every change
+ * of an address or a netdev on the host would wait for it, too.  It does so for
+ * sk_user_data, which these sockets do not use.
+ */
 static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
 	set_unbound(&s->id, NULL);
 	sroce_nf_hooks_remove(s->id.net, s->id.ipv4);
-	udp_tunnel_sock_release(sroce_tunnel_sock(s->socket));
+	sock_release(s->socket);
 	call_rcu(&s->rcu, forget_socket);
 }
 

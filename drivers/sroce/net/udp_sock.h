@@ -17,7 +17,10 @@ struct sock;
  * Return: 0; EADDRINUSE if another user has UDP port 4791 there.
  */
 int sroce_udp_sock_get(const struct sroce_udp_sock_id *id);
-/* Drop one reference; the last one closes the socket.  Same context. */
+/*
+ * Drop one reference; the last one closes the socket, without waiting for packets that are
+ * under way.  Same context.
+ */
 void sroce_udp_sock_put(const struct sroce_udp_sock_id *id);
 
 /**
