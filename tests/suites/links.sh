@@ -334,7 +334,51 @@ ports() {
 check_vrf_ports() {
 	vrf_ports_up >"$OUTPUT" 2>&1 || { fail "netdevs of two VRFs"; show_output; }
 	is "a socket in each VRF, and one in none" "$(ports 1 2 3) $(ports 1 3 2) $(ports 3 1 2)" "6 6 6"
+	check_vrf_hooks
 	hosts_down
+}
+
+# The sockets of a namespace share netfilter hooks, which guard the port.
+TRACING=/sys/kernel/tracing
+watch_hook() {
+	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
+	[ -e $TRACING/kprobe_events ] || return
+	echo "p:sroce_test/hook sroce:sroce_rx_route_set" >>$TRACING/kprobe_events
+	echo 1 >$TRACING/events/sroce_test/hook/enable
+	at_exit forget_hook
+}
+forget_hook() {
+	[ -e $TRACING/events/sroce_test/hook ] || return 0
+	echo 0 >$TRACING/events/sroce_test/hook/enable
+	echo -:sroce_test/hook >>$TRACING/kprobe_events
+}
+runs() { awk '$1 == "hook" { print $2 }' $TRACING/kprobe_profile; }
+# hooked WHAT TIMES: how often do the two packets of a ping pass the hook of received IPv4 packets?
+hooked() {
+	local before
+	[ -e $TRACING/events/sroce_test/hook ] || return 0
+	before=$(runs)
+	ok "$1: a ping" on h1 ping -c 1 -W 5 127.0.0.1
+	is "$1: packets that have passed the hook" $(($(runs) - before)) "$2"
+}
+stranger_sends() {
+	on h1 setpriv --reuid 65534 --clear-groups python3 -c \
+		'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b"x", ("127.0.0.1", 4791))' 2>/dev/null
+}
+check_vrf_hooks() {
+	local i
+	ip -n h1 link set lo up
+	watch_hook
+	for i in 1 2 3; do ok "a device, $i" on h1 rdma link add sroce$i type sroce netdev dummy$i; done
+	hooked "sockets in two VRFs, and in none" 2
+	not_ok "sockets in two VRFs, and in none: the port is guarded" stranger_sends
+	for i in 3 1; do rdma link delete sroce$i; done
+	hooked "a socket in one VRF" 2
+	not_ok "a socket in one VRF: the port is guarded" stranger_sends
+	rdma link delete sroce2
+	hooked "no socket" 0
+	ok "no socket: the port is free" stranger_sends
+	forget_hook
 }
 
 # --- an address of another network ---

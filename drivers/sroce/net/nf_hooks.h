@@ -7,11 +7,12 @@
 #ifdef CONFIG_NETFILTER
 
 /**
- * sroce_nf_hooks_add() - register the netfilter hooks of a socket
- * @net: its namespace
- * @ipv4: its address family
+ * sroce_nf_hooks_add() - register the netfilter hooks of sockets
+ * @net: their namespace
+ * @ipv4: their address family
  *
- * Each call needs its own sroce_nf_hooks_remove().
+ * Only once per namespace and family, whatever VRFs the sockets are in: each packet
+ * would pass a second set, too.
  *
  * Context: process, may sleep.  Return: 0 or an errno.
  */

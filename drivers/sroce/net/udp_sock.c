@@ -45,6 +45,18 @@ static struct udp_socket *find_socket(const struct sroce_udp_sock_id *id)
 	return NULL;
 }
 
+/* Any socket of the namespace and family, in a VRF or not. */
+static struct udp_socket *any_socket(const struct sroce_udp_sock_id *id)
+{
+	struct udp_socket *s;
+
+	lockdep_assert_held(&sockets_lock);
+	list_for_each_entry(s, &sockets, list)
+		if (s->id.net == id->net && s->id.ipv4 == id->ipv4)
+			return s;
+	return NULL;
+}
+
 static void set_reuseport(struct sock *sk, bool allowed)
 {
 	lock_sock(sk);
@@ -133,6 +145,18 @@ static int bind_socket(struct udp_socket *s)
 	return err == -EADDRINUSE && only_memory_lacks(s) ? -ENOMEM : err;
 }
 
+/* The sockets of a namespace and family share their hooks; @id is not in the list. */
+static int add_hooks(const struct sroce_udp_sock_id *id)
+{
+	return any_socket(id) ? 0 : sroce_nf_hooks_add(id->net, id->ipv4);
+}
+
+static void remove_hooks(const struct sroce_udp_sock_id *id)
+{
+	if (!any_socket(id))
+		sroce_nf_hooks_remove(id->net, id->ipv4);
+}
+
 static int open_socket(struct udp_socket *s)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -149,7 +173,7 @@ static int open_socket(struct udp_socket *s)
 	s->sk = s->socket->sk;
 	err = bind_socket(s);
 	if (!err)
-		err = sroce_nf_hooks_add(s->id.net, s->id.ipv4);
+		err = add_hooks(&s->id);
 	if (err) {
 		sock_release(s->socket);
 		return err;
@@ -212,7 +236,7 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 	return 0;
 }
 
-/* No hook and no packet of the socket is under way any more. */
+/* No packet of the socket is under way any more. */
 static void forget_socket(struct rcu_head *rcu)
 {
 	struct udp_socket *s = container_of(rcu, struct udp_socket, rcu);
@@ -231,7 +255,7 @@ static void close_socket(struct udp_socket *s)
 {
 	list_del_rcu(&s->list);
 	set_unbound(&s->id, NULL);
-	sroce_nf_hooks_remove(s->id.net, s->id.ipv4);
+	remove_hooks(&s->id);
 	sock_release(s->socket);
 	call_rcu(&s->rcu, forget_socket);
 }
