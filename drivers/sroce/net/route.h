@@ -10,10 +10,12 @@
  * @asked: a QP has looked up a route in the namespace; never cleared
  * @socket: IPv4 UDP socket that is not bound to a VRF, or NULL; written by
  *	net/udp_sock.c, read under RCU
+ * @senders: a UDP socket for IPv6, and one for IPv4, or NULL; the same
  */
 struct sroce_route_net {
 	bool asked;
 	struct sock __rcu *socket;
+	struct sock __rcu *senders[2];
 };
 
 /* For the pernet_operations in net/udp_sock.c. */

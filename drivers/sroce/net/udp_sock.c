@@ -6,7 +6,6 @@
 #include <linux/cred.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/rculist.h>
 #include <linux/sched/task.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -28,7 +27,7 @@ struct udp_socket {
 	struct rcu_head rcu;
 };
 
-/* Serializes writers of the list; readers use RCU. */
+/* Protects the list, and serializes writers of the pointers in struct sroce_route_net. */
 static DEFINE_MUTEX(sockets_lock);
 static LIST_HEAD(sockets);
 static int (*receive_packet)(struct sock *sk, struct sk_buff *skb);
@@ -201,12 +200,16 @@ static int open_as_kernel(struct udp_socket *s)
 
 struct sock *sroce_udp_sock_find(const struct net *net, bool ipv4)
 {
-	struct udp_socket *s;
+	return rcu_dereference(sroce_route_net(net)->senders[ipv4]);
+}
 
-	list_for_each_entry_rcu(s, &sockets, list)
-		if (s->id.net == net && s->id.ipv4 == ipv4)
-			return s->sk;
-	return NULL;
+/* For sroce_udp_sock_find(), after @id has entered or left the list. */
+static void set_sender(const struct sroce_udp_sock_id *id)
+{
+	struct udp_socket *s = any_socket(id);
+
+	rcu_assign_pointer(sroce_route_net(id->net)->senders[id->ipv4],
+			   s ? s->sk : NULL);
 }
 
 /* For net/rx_route.c. */
@@ -231,7 +234,8 @@ static int add_socket(const struct sroce_udp_sock_id *id)
 		kfree(s);
 		return err;
 	}
-	list_add_rcu(&s->list, &sockets);
+	list_add(&s->list, &sockets);
+	set_sender(&s->id);
 	set_unbound(&s->id, s->sk);
 	return 0;
 }
@@ -253,7 +257,8 @@ static void forget_socket(struct rcu_head *rcu)
  */
 static void close_socket(struct udp_socket *s)
 {
-	list_del_rcu(&s->list);
+	list_del(&s->list);
+	set_sender(&s->id);
 	set_unbound(&s->id, NULL);
 	remove_hooks(&s->id);
 	sock_release(s->socket);
