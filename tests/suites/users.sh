@@ -173,6 +173,18 @@ behind() {
 }
 no_nat() { must on h1 nft delete table inet nat; }
 
+# An address of h1 in a VRF that neither container nor h2 is in
+vrf_up() {
+	on h1 ip link add blue type vrf table 77 && on h1 ip link add blue0 type dummy || return
+	on h1 ip link set blue up
+	on h1 ip link set blue0 master blue up
+	on h1 ip addr add $CONTAINED/32 dev blue0
+	on h1 ip -6 addr add $CONTAINED_6/128 dev blue0 nodad
+}
+
+# not_up WHAT: after a failed set-up
+not_up() { if grep -q 'Unknown device type' "$OUTPUT"; then skip "$1" "the kernel does not have it"; else fail "$1"; show_output; fi; }
+
 on h1 nft delete table inet sroce 2>/dev/null
 must on h1 ip route change 10.0.0.0/24 dev eth0 src $IP1
 must on h1 ip -6 route change fd00::/64 dev eth0 metric 256
@@ -180,6 +192,14 @@ ATTACKER=contained
 if must container_up; then
 	forwarded "IPv4, no NAT" 100 $CONTAINED $IP2 4
 	forwarded "IPv6, no NAT" 100 $CONTAINED_6 $IP2_6 4
+	if vrf_up >"$OUTPUT" 2>&1; then
+		forwarded "IPv4, a VRF has the address" 100 $CONTAINED $IP2 4
+		forwarded "IPv6, a VRF has the address" 100 $CONTAINED_6 $IP2_6 4
+		must on h1 ip link delete blue0
+		must on h1 ip link delete blue
+	else
+		not_up "a VRF has the address"
+	fi
 	if behind "changed source addresses" "chain out { type filter hook postrouting priority srcnat
 		ip saddr $CONTAINED ip saddr set $IP1; ip6 saddr $CONTAINED_6 ip6 saddr set $IP1_6; }"; then no_nat; fi
 	MASQUERADE='chain out { type nat hook postrouting priority srcnat; iifname inner masquerade; }'

@@ -13,12 +13,12 @@
  * Without netfilter (CONFIG_NETFILTER), nothing is dropped.
  */
 #include <linux/capability.h>
-#include <linux/inetdevice.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <net/addrconf.h>
+#include <net/route.h>
 #include <net/sock.h>
 #include "port_guard.h"
 #include "roce_port.h"
@@ -64,12 +64,16 @@ static bool is_forwarded(const struct sk_buff *skb)
 	return skb->skb_iif;
 }
 
-/* Link-local IPv6 addresses are unique per link only.  Context: RCU. */
+/*
+ * Each VRF has addresses of its own, and link-local IPv6 addresses are unique per
+ * link only.  Context: RCU.
+ */
 static bool has_local_source(const struct sk_buff *skb,
 			     const struct nf_hook_state *state)
 {
 	if (state->pf == NFPROTO_IPV4)
-		return __ip_dev_find(state->net, ip_hdr(skb)->saddr, false);
+		return inet_addr_type_dev_table(state->net, state->out,
+						ip_hdr(skb)->saddr) == RTN_LOCAL;
 	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->saddr, state->out, 0);
 }
 
