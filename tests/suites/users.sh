@@ -104,31 +104,37 @@ else
 	fail "the firewall takes the rule"
 fi
 
-# A namespace without a device, whose packets h1 forwards. h2 knows the way back.
+# A namespace without a device, whose packets h1 forwards, or a namespace ROUTER. h2 knows the way back.
 CONTAINED=10.0.9.1 CONTAINED_6=fd09::1
-container_up() {
-	at_exit ip netns delete container
-	ip netns add container && ip link add eth0 netns container type veth peer name inner netns h1 || return
+# behind_router ROUTER
+behind_router() {
+	ip link add eth0 netns container type veth peer name inner netns "$1" || return
 	on container sysctl -qw net/ipv6/conf/eth0/accept_dad=0
 	on container ip addr add $CONTAINED/24 dev eth0
 	on container ip -6 addr add $CONTAINED_6/64 dev eth0 nodad
-	on h1 sysctl -qw net/ipv6/conf/inner/accept_dad=0 net/ipv4/ip_forward=1 net/ipv6/conf/all/forwarding=1
-	on h1 ip addr add 10.0.9.254/24 dev inner
-	on h1 ip -6 addr add fd09::fe/64 dev inner nodad
-	on h1 ip link set inner up
+	on "$1" sysctl -qw net/ipv6/conf/inner/accept_dad=0 net/ipv4/ip_forward=1 net/ipv6/conf/all/forwarding=1
+	on "$1" ip addr add 10.0.9.254/24 dev inner
+	on "$1" ip -6 addr add fd09::fe/64 dev inner nodad
+	on "$1" ip link set inner up
 	on container ip link set eth0 up
 	on container ip route add default via 10.0.9.254
 	on container ip -6 route add default via fd09::fe
+}
+container_up() {
+	at_exit ip netns delete container
+	ip netns add container && behind_router h1 || return
 	on h2 ip route add 10.0.9.0/24 via $IP1
 	on h2 ip -6 route add fd09::/64 via $IP1_6
 }
 
-# From port 5555: four datagrams of SIZE bytes to RoCE's port, then four to another one
+# From port FROM: four datagrams of SIZE bytes to RoCE's port, then four to another one. Each time from another port, because NAT
+# does not give two senders the same one.
+FROM=5555
 DATAGRAMS='
 import socket, sys
 family, kind, _, _, address = socket.getaddrinfo(sys.argv[1], 4791, type=socket.SOCK_DGRAM)[0]
 with socket.socket(family, kind) as sock:
-    sock.bind(("", 5555))
+    sock.bind(("", int(sys.argv[3])))
     for port in (4791, 4790):
         for _ in range(4):
             sock.sendto(bytes(int(sys.argv[2])), (address[0], port))
@@ -137,7 +143,7 @@ with socket.socket(family, kind) as sock:
 arrived() { on h2 nft list table inet arrived | sed -n "s/.* udp dport $1 counter packets \([0-9]*\) .*/\1/p"; }
 all_arrived() { [ "$(arrived 4790)" = 4 ]; }
 
-# forwarded WHAT SIZE SOURCE TARGET WANTED: h2 gets WANTED of the container's datagrams to RoCE's port, and all to the other one
+# forwarded WHAT SIZE SOURCE TARGET WANTED: h2 gets WANTED of the attacker's datagrams to RoCE's port, and all to the other one
 forwarded() {
 	local ip=ip
 	[[ $3 != *:* ]] || ip=ip6
@@ -147,18 +153,19 @@ forwarded() {
 		table inet arrived {
 			chain prerouting {
 				type filter hook prerouting priority raw
-				$ip saddr $3 udp sport 5555 udp dport 4791 counter
-				$ip saddr $3 udp sport 5555 udp dport 4790 counter
+				$ip saddr $3 udp sport $FROM udp dport 4791 counter
+				$ip saddr $3 udp sport $FROM udp dport 4790 counter
 			}
 		}
 	END
-	ok "$1: a container's user sends" contained python3 -c "$DATAGRAMS" "$4" "$2"
+	ok "$1: the sender sends" $ATTACKER python3 -c "$DATAGRAMS" "$4" "$2" $FROM
 	ok "$1: what goes to another port arrives" wait_for 10 all_arrived
 	is "$1: datagrams that arrive at the port of RoCE" "$(arrived 4791)" "$5"
+	FROM=$((FROM + 1))
 }
 
-# behind WHAT RULES: h1 replaces the container's addresses by its own
-behind() {
+# nat WHAT RULES: h1 changes addresses
+nat() {
 	if ! on h1 nft -f - <<<"table inet nat { $2; }" 2>"$OUTPUT"; then
 		if grep -Eq 'No such file|not supported' "$OUTPUT"; then skip "$1" "the kernel does not have it"; else
 			fail "$1: the firewall takes the rules"
@@ -166,12 +173,31 @@ behind() {
 		fi
 		return 1
 	fi
+}
+no_nat() { must on h1 nft delete table inet nat; }
+
+# behind WHAT RULES: h1 replaces the container's addresses by its own
+behind() {
+	nat "$1" "$2" || return
 	OWN=$CONTAINED attacked "IPv4, $1" $IP1 $IP2 nothing
 	OWN=$CONTAINED_6 G1=$G1_6 G2=$G2_6 attacked "IPv6, $1" $IP1_6 $IP2_6 nothing
 	forwarded "IPv4, $1" 100 $IP1 $IP2 0
 	forwarded "IPv6, $1" 100 $IP1_6 $IP2_6 0
 }
-no_nat() { must on h1 nft delete table inet nat; }
+
+# Another namespace between container and h1, on an ipvlan of h1. h1 forwards its packets as if they were of h1 itself.
+ROUTER=10.0.8.1 ROUTER_6=fd08::1
+router_up() {
+	at_exit ip netns delete router
+	ip netns add router && on h1 ip link add link eth0 name ipv0 netns router type ipvlan mode l3 || return
+	on h1 ip link delete inner && behind_router router || return
+	on router ip addr add $ROUTER/24 dev ipv0
+	on router ip -6 addr add $ROUTER_6/64 dev ipv0 nodad
+	on router ip link set ipv0 up
+	on router ip route add default dev ipv0
+	on router ip -6 route add default dev ipv0
+}
+routing() { on router "$@"; }
 
 # An address of h1 in a VRF that neither container nor h2 is in
 vrf_up() {
@@ -214,4 +240,24 @@ if must container_up; then
 	if behind "NAT with a flow table" "$MASQUERADE;
 		flowtable flows { hook ingress priority 0; devices = { eth0, inner }; };
 		chain forward { type filter hook forward priority 0; meta l4proto udp flow add @flows; }"; then no_nat; fi
+	# Root of h1 itself, not of a container
+	must on h1 ip addr add 10.0.0.3/24 dev eth0
+	if nat "NAT of the host" "chain out { type nat hook postrouting priority srcnat;
+		ip saddr $IP1 udp sport 5555-5999 snat to 10.0.0.3; }"; then
+		ATTACKER=privileged forwarded "NAT of the host" 100 10.0.0.3 $IP2 4
+		no_nat
+	fi
+	must on h1 ip addr del 10.0.0.3/24 dev eth0
+	if router_up >"$OUTPUT" 2>&1; then
+		forwarded "IPv4, ipvlan, no NAT" 100 $CONTAINED $IP2 4
+		forwarded "IPv6, ipvlan, no NAT" 100 $CONTAINED_6 $IP2_6 4
+		if behind "NAT of an ipvlan" "chain out { type nat hook postrouting priority srcnat;
+			ip saddr { $CONTAINED, $ROUTER } masquerade; ip6 saddr { $CONTAINED_6, $ROUTER_6 } masquerade; }"; then
+			ATTACKER=routing forwarded "IPv4, NAT of an ipvlan, root in it" 100 $IP1 $IP2 0
+			ATTACKER=routing forwarded "IPv6, NAT of an ipvlan, root in it" 100 $IP1_6 $IP2_6 0
+			no_nat
+		fi
+	else
+		not_up "an ipvlan"
+	fi
 fi

@@ -18,6 +18,7 @@
 #include <linux/netfilter.h>
 #include <linux/skbuff.h>
 #include <net/addrconf.h>
+#include <net/netfilter/nf_conntrack.h>
 #include <net/route.h>
 #include <net/sock.h>
 #include "port_guard.h"
@@ -65,6 +66,20 @@ static bool is_forwarded(const struct sk_buff *skb)
 }
 
 /*
+ * An ipvlan in mode L3 or L3S hands on packets of a container as if they were of this
+ * host: they have not arrived on any netdev.  But NAT has changed their source.  The
+ * sockets of this namespace were checked at LOCAL_OUT.
+ */
+static bool has_new_source(const struct sk_buff *skb, const struct net *net)
+{
+	enum ip_conntrack_info ctinfo;
+	const struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
+
+	return ct && ct->status & IPS_SRC_NAT &&
+	       !(skb->sk && net_eq(sock_net(skb->sk), net));
+}
+
+/*
  * Each VRF has addresses of its own, and link-local IPv6 addresses are unique per
  * link only.  Context: RCU.
  */
@@ -80,7 +95,7 @@ static bool has_local_source(const struct sk_buff *skb,
 unsigned int sroce_port_guard_forwarded(void *priv, struct sk_buff *skb,
 					const struct nf_hook_state *state)
 {
-	if (is_forwarded(skb) &&
+	if ((is_forwarded(skb) || has_new_source(skb, state->net)) &&
 	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
 	    has_local_source(skb, state))
 		return NF_DROP;
