@@ -185,6 +185,24 @@ behind() {
 	forwarded "IPv6, $1" 100 $IP1_6 $IP2_6 0
 }
 
+# A datagram to a port of h1 from RoCE's port, then one from the other one. On h2 the module has that port, hence the raw socket.
+ASK='
+import socket, struct, sys
+family, _, _, _, address = socket.getaddrinfo(sys.argv[1], None)[0]
+with socket.socket(family, socket.SOCK_RAW, socket.IPPROTO_UDP) as sock:
+    if family == socket.AF_INET6:
+        sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_CHECKSUM, 6)
+    for port in (4791, 4790):
+        sock.sendto(struct.pack("!HHHH", port, int(sys.argv[2]), 8, 0), address)
+'
+# answered WHAT SOURCE TARGET TIMES: the container answers what h2 has sent TIMES times. The first datagram begins a flow; a second
+# one brings the flow into the table, so that no answer passes a hook.
+answered() {
+	local i
+	for ((i = 0; i < $4; i++)); do ok "$1: h2 sends" on h2 python3 -c "$ASK" "$2" $FROM; done
+	forwarded "$1" 100 "$2" "$3" 0
+}
+
 # Another namespace between container and h1, on an ipvlan of h1. h1 forwards its packets as if they were of h1 itself.
 ROUTER=10.0.8.1 ROUTER_6=fd08::1
 router_up() {
@@ -237,9 +255,17 @@ if must container_up; then
 		no_nat
 	fi
 	# Packets of a flow in it do not pass the hooks of forwarding
-	if behind "NAT with a flow table" "$MASQUERADE;
-		flowtable flows { hook ingress priority 0; devices = { eth0, inner }; };
-		chain forward { type filter hook forward priority 0; meta l4proto udp flow add @flows; }"; then no_nat; fi
+	FLOWS='flowtable flows { hook ingress priority 0; devices = { eth0, inner }; };
+		chain forward { type filter hook forward priority 0; meta l4proto udp flow add @flows; }'
+	if behind "NAT with a flow table" "$MASQUERADE; $FLOWS"; then no_nat; fi
+	if nat "answers by NAT with a flow table" "$FLOWS; chain in { type nat hook prerouting priority dstnat;
+		ip daddr $IP1 udp dport 5555-5999 dnat to $CONTAINED; ip6 daddr $IP1_6 udp dport 5555-5999 dnat to $CONTAINED_6; }"; then
+		for times in 1 2; do
+			answered "IPv4, answers by NAT with a flow table, $times" $IP1 $IP2 $times
+			answered "IPv6, answers by NAT with a flow table, $times" $IP1_6 $IP2_6 $times
+		done
+		no_nat
+	fi
 	# Root of h1 itself, not of a container
 	must on h1 ip addr add 10.0.0.3/24 dev eth0
 	if nat "NAT of the host" "chain out { type nat hook postrouting priority srcnat;

@@ -9,8 +9,8 @@
 
 /*
  * After the firewall and NAT, because they may change the packet.  But before
- * conntrack, which is last, confirms a new flow: packets of a confirmed flow may
- * take a flow table, and then pass no hook.
+ * conntrack, which is last, confirms a new flow: packets of a confirmed flow, and
+ * replies to them, may take a flow table, and then pass no hook.
  */
 #define IPV4_HOOK(function, place) {					\
 	.hook = function,						\

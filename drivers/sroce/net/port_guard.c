@@ -7,8 +7,9 @@
  * CAP_NET_RAW, with which a process can send any packet anyway.
  *
  * A process of a container does not need the host's address if NAT replaces its
- * own by it.  A second hook drops such datagrams.  Nobody misses them: the ICRC
- * covers the addresses, so RoCE does not work through NAT.
+ * own by it.  A second hook drops such datagrams, and the first packet of a flow
+ * whose replies would be such datagrams.  Nobody misses them: the ICRC covers the
+ * addresses, so RoCE does not work through NAT.
  *
  * Without netfilter (CONFIG_NETFILTER), nothing is dropped.
  */
@@ -65,6 +66,14 @@ static bool is_forwarded(const struct sk_buff *skb)
 	return skb->skb_iif;
 }
 
+/* What conntrack knows about the flow of @skb, or NULL. */
+static const struct nf_conn *flow_of(const struct sk_buff *skb)
+{
+	enum ip_conntrack_info direction;
+
+	return nf_ct_get(skb, &direction);
+}
+
 /*
  * An ipvlan in mode L3 or L3S hands on packets of a container as if they were of this
  * host: they have not arrived on any netdev.  But NAT has changed their source.  The
@@ -72,24 +81,52 @@ static bool is_forwarded(const struct sk_buff *skb)
  */
 static bool has_new_source(const struct sk_buff *skb, const struct net *net)
 {
-	enum ip_conntrack_info ctinfo;
-	const struct nf_conn *ct = nf_ct_get(skb, &ctinfo);
+	const struct nf_conn *ct = flow_of(skb);
 
 	return ct && ct->status & IPS_SRC_NAT &&
 	       !(skb->sk && net_eq(sock_net(skb->sk), net));
 }
 
 /*
- * Each VRF has addresses of its own, and link-local IPv6 addresses are unique per
- * link only.  Context: RCU.
+ * Is it an address of this host on the side of @dev?  Each VRF has addresses of its
+ * own, and link-local IPv6 addresses are unique per link only.  Context: RCU.
  */
+static bool is_local(const struct nf_hook_state *state,
+		     const struct net_device *dev, const void *address)
+{
+	if (state->pf == NFPROTO_IPV4)
+		return inet_addr_type_dev_table(state->net, dev,
+						*(const __be32 *)address) ==
+		       RTN_LOCAL;
+	return ipv6_chk_addr(state->net, address, dev, 0);
+}
+
 static bool has_local_source(const struct sk_buff *skb,
 			     const struct nf_hook_state *state)
 {
 	if (state->pf == NFPROTO_IPV4)
-		return inet_addr_type_dev_table(state->net, state->out,
-						ip_hdr(skb)->saddr) == RTN_LOCAL;
-	return ipv6_chk_addr(state->net, &ipv6_hdr(skb)->saddr, state->out, 0);
+		return is_local(state, state->out, &ip_hdr(skb)->saddr);
+	return is_local(state, state->out, &ipv6_hdr(skb)->saddr);
+}
+
+/*
+ * If NAT has replaced a destination that is an address of this host, replies get it
+ * as their source.  They need not pass this hook: conntrack confirms the flow after
+ * its first packet, and the next one, in either direction, may put both directions
+ * into a flow table.  So the first packet is dropped.
+ */
+static bool lends_source(const struct sk_buff *skb,
+			 const struct nf_hook_state *state)
+{
+	const struct nf_conntrack_tuple *first;
+	const struct nf_conn *ct = flow_of(skb);
+
+	if (!ct || !(ct->status & IPS_DST_NAT))
+		return false;
+	first = &ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
+	return first->dst.protonum == IPPROTO_UDP &&
+	       first->src.u.udp.port == htons(SROCE_UDP_PORT) &&
+	       is_local(state, state->in, &first->dst.u3);
 }
 
 unsigned int sroce_port_guard_forwarded(void *priv, struct sk_buff *skb,
@@ -99,5 +136,5 @@ unsigned int sroce_port_guard_forwarded(void *priv, struct sk_buff *skb,
 	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
 	    has_local_source(skb, state))
 		return NF_DROP;
-	return NF_ACCEPT;
+	return lends_source(skb, state) ? NF_DROP : NF_ACCEPT;
 }

@@ -12,7 +12,7 @@ unsigned int sroce_port_guard(void *priv, struct sk_buff *skb,
 			      const struct nf_hook_state *state);
 /*
  * Netfilter hook at POST_ROUTING that keeps others from sending to the port of
- * RoCE with an address of this host, which NAT gives them.
+ * RoCE with an address of this host, which NAT gives them, also in replies.
  */
 unsigned int sroce_port_guard_forwarded(void *priv, struct sk_buff *skb,
 					const struct nf_hook_state *state);
