@@ -122,7 +122,8 @@ u8 sroce_fast_register(struct ib_pd *pd, const struct sroce_wr *wr)
 
 /*
  * Invalidating an invalid region is no error: the peer's SEND with invalidate
- * may have come first.
+ * may have come first, or the owner's LOCAL_INV, if it no longer waits for the peer.
+ * An invalid region keeps the rights of its last registration.
  */
 static u8 fast_invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
 			  bool remote)
@@ -132,7 +133,7 @@ static u8 fast_invalidate(struct sroce_fast *fast, struct ib_pd *pd, u32 key,
 
 	spin_lock_bh(&fast->lock);
 	if (!fast->gone && fast->mr.ib.pd == pd && fast->mr.key == key &&
-	    (!remote || (is_valid(fast) && sroce_access_remote(fast->mr.access)))) {
+	    (!remote || sroce_access_remote(fast->mr.access))) {
 		if (is_valid(fast))
 			sroce_mr_close(&fast->mr);
 		status = 0;
