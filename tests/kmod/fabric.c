@@ -132,7 +132,8 @@ static int to_init(struct side *s)
 		.qp_state = IB_QPS_RESET,
 		.port_num = PORT,
 		.qp_access_flags = IB_ACCESS_REMOTE_READ |
-				   IB_ACCESS_REMOTE_WRITE,
+				   IB_ACCESS_REMOTE_WRITE |
+				   IB_ACCESS_REMOTE_ATOMIC,
 	};
 	int err = ib_modify_qp(s->qp, &attr, IB_QP_STATE);
 

@@ -118,6 +118,44 @@ static void region_takes_atomic_writes(void)
 	unregister();
 }
 
+static int do_masked(enum ib_wr_opcode op, u64 compare_add, u64 swap, u64 mask)
+{
+	struct ib_sge sge = sge_of(&near, ours, 8);
+	struct ib_atomic_wr wr = {
+		.wr.opcode = op,
+		.wr.send_flags = IB_SEND_SIGNALED,
+		.wr.sg_list = &sge,
+		.wr.num_sge = 1,
+		.remote_addr = mr->iova,
+		.rkey = mr->rkey,
+		.compare_add = compare_add,
+		.swap = swap,
+		.compare_add_mask = mask,
+		.swap_mask = mask,
+	};
+
+	return do_send(&near, &wr.wr);
+}
+
+/* As RDS posts them.  Other masks are refused before anything is sent. */
+static void region_takes_atomics_with_trivial_masks(void)
+{
+	u64 *word = (u64 *)memory_at(theirs, 0), *old = (u64 *)memory_at(ours, 0);
+
+	register_with(ALL_ACCESS | IB_ACCESS_REMOTE_ATOMIC);
+	*word = 40;
+	EQUAL(do_masked(IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 2, 0, 0), 0);
+	EQUAL(*old, 40);
+	EQUAL(*word, 42);
+	EQUAL(do_masked(IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 42, 7, ~0ull), 0);
+	EQUAL(*old, 42);
+	EQUAL(*word, 7);
+	EQUAL(do_masked(IB_WR_MASKED_ATOMIC_FETCH_AND_ADD, 2, 0, 1), -EOPNOTSUPP);
+	EQUAL(do_masked(IB_WR_MASKED_ATOMIC_CMP_AND_SWP, 7, 8, 255), -EOPNOTSUPP);
+	EQUAL(*word, 7);
+	unregister();
+}
+
 static void region_has_bounds(void)
 {
 	register_all();
@@ -286,21 +324,36 @@ static int send_invalidating(u32 key)
 	return do_send(&near, &wr);
 }
 
-static void send_with_inv_revokes_key(void)
+static void invalidated_by_peer(void)
 {
 	struct ib_wc wc;
 
-	register_all();
 	EQUAL(send_invalidating(mr->rkey), 0);
-	if (CHECK(next_wc(&far, &wc))) {
-		EQUAL(wc.status, 0);
-		EQUAL(wc.wr_id, 7);
-		CHECK(wc.wc_flags & IB_WC_WITH_INVALIDATE);
-		EQUAL(wc.ex.invalidate_rkey, mr->rkey);
-	}
+	if (!CHECK(next_wc(&far, &wc)))
+		return;
+	EQUAL(wc.status, 0);
+	EQUAL(wc.wr_id, 7);
+	CHECK(wc.wc_flags & IB_WC_WITH_INVALIDATE);
+	EQUAL(wc.ex.invalidate_rkey, mr->rkey);
+}
+
+static void send_with_inv_revokes_key(void)
+{
+	register_all();
+	invalidated_by_peer();
 	refused(mr->iova, mr->rkey);
-	EQUAL(send_invalidating(mr->rkey), IB_WC_REM_ACCESS_ERR);
+	EQUAL(send_invalidating(mr->rkey ^ 1), IB_WC_REM_ACCESS_ERR);
 	EQUAL(connect_sides(), 0);
+}
+
+/* As in NFS, if the client has given up a request, and the server answers it later. */
+static void send_with_inv_of_invalid_region_is_received(void)
+{
+	register_all();
+	EQUAL(do_invalidate(&far, mr->rkey), 0);
+	invalidated_by_peer();
+	invalidated_by_peer();
+	refused(mr->iova, mr->rkey);
 }
 
 /* The peer cannot use a key without remote rights. */
@@ -418,6 +471,7 @@ void test_regions(void)
 		RUN(region_refuses_access_before_reg_mr);
 		RUN(region_gives_access_to_every_byte);
 		RUN(region_takes_atomic_writes);
+		RUN(region_takes_atomics_with_trivial_masks);
 		RUN(region_has_bounds);
 		RUN(region_of_every_page_size);
 		RUN(region_maps_as_many_pages_as_fit);
@@ -428,6 +482,7 @@ void test_regions(void)
 		RUN(mapping_again_does_not_change_valid_region);
 		RUN(local_inv_revokes_key);
 		RUN(send_with_inv_revokes_key);
+		RUN(send_with_inv_of_invalid_region_is_received);
 		RUN(peer_cannot_use_key_without_remote_rights);
 		RUN(read_with_inv_revokes_key);
 		RUN(region_of_another_pd_is_refused);

@@ -116,10 +116,20 @@ static void write_list(struct sroce_sge *to, const struct ib_sge *from, int n)
 	}
 }
 
-/* Processes have no use for REG_MR and READ_WITH_INV: the ABI has neither. */
+/*
+ * Processes have no use for REG_MR and READ_WITH_INV: the ABI has neither.  RDS posts all
+ * atomics as masked ones.  With all bits compared and swapped, or with one carry, these
+ * are ordinary ones.
+ */
 static u8 wr_opcode(const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {
+	case IB_WR_MASKED_ATOMIC_CMP_AND_SWP:
+		return ~(atomic_wr(wr)->compare_add_mask & atomic_wr(wr)->swap_mask) ?
+			SROCE_OP_NONE : SROCE_OP_CMP_SWP;
+	case IB_WR_MASKED_ATOMIC_FETCH_AND_ADD:
+		return atomic_wr(wr)->compare_add_mask ? SROCE_OP_NONE :
+							 SROCE_OP_FETCH_ADD;
 	case IB_WR_REG_MR:
 		return SROCE_OP_REG_MR;
 	case IB_WR_RDMA_READ_WITH_INV:
