@@ -104,5 +104,5 @@ must on h2 ethtool -K eth0 gro on
 bad "losing bursts" tx_retransmits loss 2%
 must on h2 ethtool -K eth0 tx-gso-list off tx-udp-segmentation off
 bad "losing packets" tx_retransmits loss 2%
-bad "reordering packets" out_of_sequence delay 1ms reorder 90% 50%
+bad "reordering packets" out_of_sequence delay 1ms reorder 80%
 bad "losing, reordering and duplicating packets" duplicate_request delay 1ms reorder 90% 50% loss 1% duplicate 1%
