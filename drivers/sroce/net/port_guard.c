@@ -91,8 +91,8 @@ static bool has_new_source(const struct sk_buff *skb, const struct net *net)
  * Is it an address of this host on the side of @dev?  Each VRF has addresses of its
  * own, and link-local IPv6 addresses are unique per link only.  Context: RCU.
  */
-static bool is_local(const struct nf_hook_state *state,
-		     const struct net_device *dev, const void *address)
+static bool is_host_address(const struct nf_hook_state *state,
+			    const struct net_device *dev, const void *address)
 {
 	if (state->pf == NFPROTO_IPV4)
 		return inet_addr_type_dev_table(state->net, dev,
@@ -105,8 +105,8 @@ static bool has_local_source(const struct sk_buff *skb,
 			     const struct nf_hook_state *state)
 {
 	if (state->pf == NFPROTO_IPV4)
-		return is_local(state, state->out, &ip_hdr(skb)->saddr);
-	return is_local(state, state->out, &ipv6_hdr(skb)->saddr);
+		return is_host_address(state, state->out, &ip_hdr(skb)->saddr);
+	return is_host_address(state, state->out, &ipv6_hdr(skb)->saddr);
 }
 
 /*
@@ -126,7 +126,7 @@ static bool lends_source(const struct sk_buff *skb,
 	first = &ct->tuplehash[IP_CT_DIR_ORIGINAL].tuple;
 	return first->dst.protonum == IPPROTO_UDP &&
 	       first->src.u.udp.port == htons(SROCE_UDP_PORT) &&
-	       is_local(state, state->in, &first->dst.u3);
+	       is_host_address(state, state->in, &first->dst.u3);
 }
 
 unsigned int sroce_port_guard_forwarded(void *priv, struct sk_buff *skb,
