@@ -456,3 +456,20 @@ fails() {
 	like "$1: it says which" "$(<"$3")" "$4"
 }
 stop() { kill -9 "$@"; wait "$@"; } 2>/dev/null
+
+# count_calls FUNCTION: counts its calls by a kprobe, until the end or stop_counting. Fails on kernels without kprobes.
+TRACING=/sys/kernel/tracing
+count_calls() {
+	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
+	[ -e $TRACING/kprobe_events ] || return
+	echo "p:sroce_test/calls $1" >>$TRACING/kprobe_events
+	echo 1 >$TRACING/events/sroce_test/calls/enable
+	at_exit stop_counting
+}
+stop_counting() {
+	counting || return 0
+	echo 0 >$TRACING/events/sroce_test/calls/enable
+	echo -:sroce_test/calls >>$TRACING/kprobe_events
+}
+counting() { [ -e $TRACING/events/sroce_test/calls ]; }
+calls() { awk '$1 == "calls" { print $2 }' $TRACING/kprobe_profile; }

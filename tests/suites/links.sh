@@ -339,27 +339,13 @@ check_vrf_ports() {
 }
 
 # The sockets of a namespace share netfilter hooks, which guard the port.
-TRACING=/sys/kernel/tracing
-watch_hook() {
-	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
-	[ -e $TRACING/kprobe_events ] || return
-	echo "p:sroce_test/hook sroce:sroce_rx_route_set" >>$TRACING/kprobe_events
-	echo 1 >$TRACING/events/sroce_test/hook/enable
-	at_exit forget_hook
-}
-forget_hook() {
-	[ -e $TRACING/events/sroce_test/hook ] || return 0
-	echo 0 >$TRACING/events/sroce_test/hook/enable
-	echo -:sroce_test/hook >>$TRACING/kprobe_events
-}
-runs() { awk '$1 == "hook" { print $2 }' $TRACING/kprobe_profile; }
 # hooked WHAT TIMES: how often do the two packets of a ping pass the hook of received IPv4 packets?
 hooked() {
 	local before
-	[ -e $TRACING/events/sroce_test/hook ] || return 0
-	before=$(runs)
+	counting || return 0
+	before=$(calls)
 	ok "$1: a ping" on h1 ping -c 1 -W 5 127.0.0.1
-	is "$1: packets that have passed the hook" $(($(runs) - before)) "$2"
+	is "$1: packets that have passed the hook" $(($(calls) - before)) "$2"
 }
 stranger_sends() {
 	on h1 setpriv --reuid 65534 --clear-groups python3 -c \
@@ -368,7 +354,7 @@ stranger_sends() {
 check_vrf_hooks() {
 	local i
 	ip -n h1 link set lo up
-	watch_hook
+	count_calls sroce:sroce_rx_route_set
 	for i in 1 2 3; do ok "a device, $i" on h1 rdma link add sroce$i type sroce netdev dummy$i; done
 	hooked "sockets in two VRFs, and in none" 2
 	not_ok "sockets in two VRFs, and in none: the port is guarded" stranger_sends
@@ -378,7 +364,7 @@ check_vrf_hooks() {
 	rdma link delete sroce2
 	hooked "no socket" 0
 	ok "no socket: the port is free" stranger_sends
-	forget_hook
+	stop_counting
 }
 
 # --- an address of another network ---

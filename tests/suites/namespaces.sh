@@ -103,29 +103,15 @@ ok "in shared mode any namespace can open any device" on h2 ibv_devinfo -d $D1
 
 # The end of a namespace does not visit the queue pairs of the whole host: a probe counts how often
 # they are visited. A namespace that ends removes its netdevs early, and ends completely before the next one begins to.
-TRACING=/sys/kernel/tracing
-watch_walks() {
-	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
-	[ -e $TRACING/kprobe_events ] || return
-	echo "p:sroce_test/walk sroce:sroce_qp_for_each" >>$TRACING/kprobe_events
-	echo 1 >$TRACING/events/sroce_test/walk/enable
-	at_exit forget_walks
-} 2>/dev/null
-forget_walks() {
-	[ -e $TRACING/events/sroce_test ] || return 0
-	echo 0 >$TRACING/events/sroce_test/walk/enable
-	echo -:sroce_test/walk >>$TRACING/kprobe_events
-}
-walks() { awk '$1 == "walk" { print $2 }' $TRACING/kprobe_profile; }
 no_cable() { [ ! -e "/sys/class/net/$1" ]; }
 # come_and_go NAME
 come_and_go() {
 	ip netns add "$1" && ip link add "$1" type veth peer name eth0 netns "$1" && ip netns delete "$1" &&
 		wait_for 20 no_cable "$1"
 }
-if watch_walks; then
+if count_calls sroce:sroce_qp_for_each 2>/dev/null; then
 	for name in plain1 plain2 plain3; do ok "a namespace without devices ends" come_and_go $name; done
-	is "the end of namespaces without devices visits no QP" "$(walks)" 0
+	is "the end of namespaces without devices visits no QP" "$(calls)" 0
 else
 	skip "the end of namespaces without devices visits no QP" "the kernel has no probes"
 fi
@@ -205,7 +191,7 @@ if modprobe 8021q 2>/dev/null; then
 	ip netns delete below
 	ok "the nested namespace ends: the GID is removed" wait_for 20 no_gid $D1 fd05::1
 	for next in next1 next2; do ok "another namespace ends after the nested one" come_and_go $next; done
-	[ ! -e $TRACING/events/sroce_test ] || is "QPs are visited once, for the namespace that had the VLAN" "$(walks)" 1
+	! counting || is "QPs are visited once, for the namespace that had the VLAN" "$(calls)" 1
 	kill -KILL $SERVER $CLIENT 2>/dev/null
 	wait $SERVER $CLIENT 2>/dev/null
 	on h2 ip link delete vlan5
@@ -215,7 +201,7 @@ if modprobe 8021q 2>/dev/null; then
 else
 	skip "a VLAN of the device in a namespace below" "this kernel has none"
 fi
-forget_walks
+stop_counting
 
 # A namespace lives as long as a program in it, and with it the device.
 PORT=$((PORT + 1))
