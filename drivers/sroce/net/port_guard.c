@@ -66,7 +66,7 @@ static bool is_forwarded(const struct sk_buff *skb)
 	return skb->skb_iif;
 }
 
-/* What conntrack knows about the flow of @skb, or NULL. */
+/* The conntrack entry of @skb, or NULL. */
 static const struct nf_conn *flow_of(const struct sk_buff *skb)
 {
 	enum ip_conntrack_info direction;
