@@ -309,6 +309,57 @@ static void local_inv_revokes_key(void)
 	EQUAL(connect_sides(), 0);
 }
 
+/* The request before it cannot be acknowledged: the peer has posted no receive request. */
+static void local_inv_waits_for_no_other_request(void)
+{
+	struct ib_sge sge = sge_of(&far, theirs, 8);
+	struct ib_send_wr inv = { .opcode = IB_WR_LOCAL_INV };
+	struct ib_send_wr send = {
+		.next = &inv,
+		.opcode = IB_WR_SEND,
+		.sg_list = &sge,
+		.num_sge = 1,
+	};
+
+	register_all();
+	inv.ex.invalidate_rkey = mr->rkey;
+	EQUAL(ib_post_send(far.qp, &send, NULL), 0);
+	refused(mr->iova, mr->rkey);
+}
+
+/* The response to the READ arrives after the LOCAL_INV was posted. */
+static void local_inv_waits_for_read_into_region(void)
+{
+	struct ib_mr *source = ib_alloc_mr(near.pd, IB_MR_TYPE_MEM_REG, PAGES);
+	struct ib_send_wr inv = {
+		.opcode = IB_WR_LOCAL_INV,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+	struct ib_rdma_wr read = {
+		.wr.next = &inv,
+		.wr.opcode = IB_WR_RDMA_READ,
+		.wr.num_sge = 1,
+	};
+	struct ib_sge sge;
+
+	if (!CHECK(!IS_ERR(source)))
+		return;
+	EQUAL(do_map(source, ours, 0, ours->bytes), 1);
+	EQUAL(do_register(&near, source, source->rkey, IB_ACCESS_REMOTE_READ), 0);
+	register_all();
+	memory_fill(ours, SEED);
+	memory_fill(theirs, SEED + 1);
+	sge = (struct ib_sge) { mr->iova, mr->length, mr->lkey };
+	read.wr.sg_list = &sge;
+	read.remote_addr = source->iova;
+	read.rkey = source->rkey;
+	inv.ex.invalidate_rkey = mr->rkey;
+	EQUAL(do_send(&far, &read.wr), 0);
+	CHECK(memory_is(theirs, 0, theirs->bytes, SEED, 0));
+	refused(mr->iova, mr->rkey);
+	ib_dereg_mr(source);
+}
+
 static int send_invalidating(u32 key)
 {
 	struct ib_sge sge = sge_of(&near, ours, 50);
@@ -481,6 +532,8 @@ void test_regions(void)
 		RUN(reg_mr_of_valid_region_is_refused);
 		RUN(mapping_again_does_not_change_valid_region);
 		RUN(local_inv_revokes_key);
+		RUN(local_inv_waits_for_no_other_request);
+		RUN(local_inv_waits_for_read_into_region);
 		RUN(send_with_inv_revokes_key);
 		RUN(send_with_inv_of_invalid_region_is_received);
 		RUN(peer_cannot_use_key_without_remote_rights);

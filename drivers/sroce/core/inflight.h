@@ -27,6 +27,8 @@ enum sroce_op_flags {
  * @bind: operands of a memory window bind or of REG_MR
  * @ud: datagrams.  @ah is the number of a process's address handle.  A kernel
  *	user passes the address vector @av instead, and for the GSI @pkey_index
+ * @key_end: LOCAL_INV: one past the index of the last earlier request with an SGE of the
+ *	key; @head or before it if there is none
  * @imm: immediate data, network byte order
  * @invalidate: key to invalidate, instead of @imm
  * @length: length of the message, bytes.  FLUSH: length of the range of the
@@ -73,6 +75,7 @@ struct sroce_wr {
 			u32 qkey;
 			u16 pkey_index;
 		} ud;
+		u32 key_end;
 	};
 	union {
 		__be32 imm;

@@ -104,10 +104,10 @@ const struct sroce_op_row sroce_optable[SROCE_OPS] = {
 		.response = SROCE_KIND_READ_RESPONSE,
 		.wc = SROCE_WC_FLUSH,
 	},
-	/* Earlier requests may need the key for retransmissions. */
+	/* Earlier requests may need the key, for retransmissions or for responses. */
 	[SROCE_OP_LOCAL_INV] = {
 		.transports = CONNECTED,
-		.traits = SROCE_TRAIT_LOCAL | SROCE_TRAIT_ALONE,
+		.traits = SROCE_TRAIT_LOCAL | SROCE_TRAIT_ENDS_KEY,
 		.wc = SROCE_WC_LOCAL_INV,
 	},
 	[SROCE_OP_BIND_MW] = {

@@ -95,7 +95,7 @@ enum sroce_op_traits {
 	SROCE_TRAIT_WORD		= 1 << 2,	/* 8 bytes, aligned at the peer */
 	SROCE_TRAIT_RECEIVES	= 1 << 3,	/* completes a receive request */
 	SROCE_TRAIT_INVALIDATES	= 1 << 4,	/* invalidates a key of the peer */
-	SROCE_TRAIT_ALONE		= 1 << 5,	/* waits for all ACKs before it */
+	SROCE_TRAIT_ENDS_KEY		= 1 << 5,	/* waits for earlier users of the key */
 	SROCE_TRAIT_KERNEL_ONLY	= 1 << 6,	/* no process may post it */
 };
 

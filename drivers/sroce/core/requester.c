@@ -287,6 +287,12 @@ static bool locals_wait(const struct sroce_requester *r)
 	       r->in.next - r->in.head >= r->cc.window + SROCE_LOCALS_BEHIND;
 }
 
+static bool key_is_used(const struct sroce_requester *r, const struct sroce_wr *wr)
+{
+	return sroce_wr_row(wr)->traits & SROCE_TRAIT_ENDS_KEY && r->una != r->psn &&
+	       (s32)(wr->key_end - r->in.head) > 0;
+}
+
 static enum sroce_next may_do(const struct sroce_requester *r,
 			      const struct sroce_wr *wr)
 {
@@ -296,8 +302,8 @@ static enum sroce_next may_do(const struct sroce_requester *r,
 		return SROCE_NEXT_HOLD;
 	if ((wr->flags & SROCE_FENCE) && r->reads)
 		return SROCE_NEXT_FENCE;
-	if (sroce_wr_row(wr)->traits & SROCE_TRAIT_ALONE && r->una != r->psn)
-		return SROCE_NEXT_ALONE;
+	if (key_is_used(r, wr))
+		return SROCE_NEXT_KEY;
 	return locals_wait(r) ? SROCE_NEXT_WINDOW : SROCE_NEXT_LOCAL;
 }
 

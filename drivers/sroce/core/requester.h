@@ -149,7 +149,7 @@ enum sroce_next {
 	SROCE_NEXT_HOLD,	/* the queue is drained */
 	SROCE_NEXT_FAULT,	/* cannot be sent: the request has a status */
 	SROCE_NEXT_LOCAL,	/* execute it here, unless it is @started */
-	SROCE_NEXT_ALONE,	/* wait until all packets are acknowledged */
+	SROCE_NEXT_KEY,		/* wait for earlier requests that use the key */
 };
 
 /**

@@ -251,6 +251,34 @@ static u8 wr_flags(const struct sroce_qp *qp)
 	return SROCE_WR_ALL_FLAGS | (qp->user ? 0 : SROCE_INVALIDATE);
 }
 
+static bool uses_key(struct sroce_qp *qp, u32 index, u32 key)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
+	const struct sroce_sge *list = sroce_wqe_list(qp, index);
+	u32 i;
+
+	if (wr->status || wr->flags & SROCE_INLINE)
+		return false;
+	for (i = 0; i < wr->num_sge; i++)
+		if (list[i].lkey == key)
+			return true;
+	return false;
+}
+
+/*
+ * If LOCAL_INV waited for all earlier requests, a kernel user that invalidates the region
+ * of one command could not have the next one in flight.  See @key_end of struct sroce_wr.
+ */
+static u32 find_key_end(struct sroce_qp *qp, u32 index, u32 key)
+{
+	/* A process can invalidate memory windows only: no SGE uses them. */
+	if (qp->user)
+		return qp->sq.req.in.head;
+	while (index != qp->sq.req.in.head && !uses_key(qp, index - 1, key))
+		index--;
+	return index;
+}
+
 static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 		       struct sroce_sqe *sqe,
 		       const struct sroce_sqe *entry, void *list)
@@ -308,6 +336,8 @@ static void fetch_one(struct sroce_qp *qp, u32 index)
 	take_head(wr, &head, entry);
 	wr->status = take_request(qp, wr, &head, entry,
 				  sroce_wqe_list(qp, index));
+	if (unlikely(sroce_wr_row(wr)->traits & SROCE_TRAIT_ENDS_KEY))
+		wr->key_end = find_key_end(qp, index, wr->invalidate);
 	if (unlikely(wr->status) && wr->status != SROCE_WR_FLUSH_ERR)
 		sroce_count(qp, SROCE_BAD_WQES);
 }

@@ -283,7 +283,7 @@ static bool ends_here(const struct sroce_qp *qp, enum sroce_next next)
 	if (next == SROCE_NEXT_WINDOW || next == SROCE_NEXT_NOTHING)
 		return !qp->sq.timer.blocked;
 	return next == SROCE_NEXT_FAULT || next == SROCE_NEXT_HOLD ||
-	       next == SROCE_NEXT_ALONE;
+	       next == SROCE_NEXT_KEY;
 }
 
 /*

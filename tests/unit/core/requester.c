@@ -1219,20 +1219,45 @@ TEST(requester, local_requests_behind_outstanding_are_limited)
 	EQUAL(complete(&s), 4000 - n);
 }
 
-TEST(requester, local_inv_waits_for_earlier_requests)
+/* @before: how many of the requests before it may use the key */
+static void post_local_inv(u32 before)
+{
+	post(&s, SROCE_OP_LOCAL_INV, 0)->packets = 0;
+	sroce_inflight_wr(&s.r.in, s.r.in.tail - 1)->key_end = s.r.in.head + before;
+}
+
+TEST(requester, local_inv_waits_for_earlier_users_of_key)
 {
 	sender_init(&s, 10);
 	post(&s, SROCE_OP_WRITE, 2 * MTU);
-	post_local(SROCE_OP_LOCAL_INV);
+	post(&s, SROCE_OP_SEND, 1);
+	post_local_inv(1);
 	SEND(&s, SROCE_WRITE_FIRST, 10);
 	SEND(&s, SROCE_WRITE_LAST, 11);
-	expect_next(SROCE_NEXT_ALONE);
+	SEND(&s, SROCE_SEND_ONLY, 12);
+	expect_next(SROCE_NEXT_KEY);
 	sroce_requester_acknowledge(&s.r, 11);
-	expect_next(SROCE_NEXT_ALONE);
+	EQUAL(complete(&s), 0);
+	expect_next(SROCE_NEXT_KEY);
 	sroce_requester_acknowledge(&s.r, 12);
+	EQUAL(complete(&s), 1);
 	expect_next(SROCE_NEXT_LOCAL);
 	sroce_requester_done(&s.r);
+	EQUAL(complete(&s), 0);
+	sroce_requester_acknowledge(&s.r, 13);
 	EQUAL(complete(&s), 2);
+}
+
+TEST(requester, local_inv_waits_for_no_other_request)
+{
+	sender_init(&s, 10);
+	post(&s, SROCE_OP_SEND, 1);
+	post_local_inv(0);
+	post(&s, SROCE_OP_SEND, 1);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+	expect_next(SROCE_NEXT_LOCAL);
+	sroce_requester_done(&s.r);
+	SEND(&s, SROCE_SEND_ONLY, 11);
 }
 
 TEST(requester, rewound_local_request_is_marked_as_started)
