@@ -59,19 +59,34 @@ static const struct ib_gid_attr *find_later_gid(struct ib_device *ibdev,
 	return NULL;
 }
 
-const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct in6_addr *addr,
-					 u64 net_cookie, struct net_device *ndev)
+/*
+ * The first GID of the address that is of @ndev, or of any netdev if that is NULL.
+ * ERR_PTR(-EXDEV): it is of another namespace.
+ */
+static const struct ib_gid_attr *first_gid(struct ib_device *ibdev, const struct in6_addr *addr,
+					   u64 net_cookie, struct net_device *ndev)
 {
 	const struct ib_gid_attr *attr;
 
 	attr = rdma_find_gid_by_port(ibdev, (const union ib_gid *)addr,
 				     IB_GID_TYPE_ROCE_UDP_ENCAP, SROCE_PORT, ndev);
-	if (IS_ERR(attr))
-		return NULL;
-	if (in_namespace(attr, net_cookie))
+	if (IS_ERR(attr) || in_namespace(attr, net_cookie))
 		return attr;
 	rdma_put_gid_attr(attr);
-	return ndev ? NULL : find_later_gid(ibdev, addr, net_cookie);
+	return ERR_PTR(-EXDEV);
+}
+
+const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct in6_addr *addr,
+					 u64 net_cookie, struct net_device *near)
+{
+	const struct ib_gid_attr *attr = first_gid(ibdev, addr, net_cookie, NULL);
+
+	if (attr != ERR_PTR(-EXDEV))
+		return IS_ERR(attr) ? NULL : attr;
+	/* Strangers choose the rate of such packets, and there may be a thousand GIDs. */
+	if (near)
+		attr = first_gid(ibdev, addr, net_cookie, near);
+	return IS_ERR(attr) ? find_later_gid(ibdev, addr, net_cookie) : attr;
 }
 
 /*
@@ -82,15 +97,16 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 					  const struct sroce_rx *rx,
 					  const struct in6_addr *to)
 {
-	struct net_device *ndev = NULL;
+	struct net_device *ndev = sroce_rx_ndev(rx);
+	const struct ib_gid_attr *attr;
 
-	if (sroce_rx_link_local(to)) {
-		ndev = sroce_rx_ndev(rx);
-		/* With NULL any netdev would match. */
-		if (!ndev)
-			return NULL;
-	}
-	return sroce_gid_find(&dev->ib, to, rx->net->net_cookie, ndev);
+	if (!sroce_rx_link_local(to))
+		return sroce_gid_find(&dev->ib, to, rx->net->net_cookie, ndev);
+	/* With NULL any netdev would match. */
+	if (!ndev)
+		return NULL;
+	attr = first_gid(&dev->ib, to, rx->net->net_cookie, ndev);
+	return IS_ERR(attr) ? NULL : attr;
 }
 
 bool sroce_rx_is_ours(struct sroce_device *dev, const struct sroce_rx *rx)

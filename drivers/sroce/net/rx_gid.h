@@ -27,13 +27,13 @@ struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
  * @ibdev: the device; its netdev may have VLANs in several namespaces, with equal addresses
  * @addr: address
  * @net_cookie: the namespace
- * @ndev: netdev that must have the address; NULL for any
+ * @near: netdev that probably has the address, or NULL; saves time if there are equal ones
  *
  * Context: RCU.
  * Return: the GID, to be released by rdma_put_gid_attr(); NULL if there is none.
  */
 const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct in6_addr *addr,
-					 u64 net_cookie, struct net_device *ndev);
+					 u64 net_cookie, struct net_device *near);
 
 /* Is the packet sent to an address of the device in its namespace?  Context: any. */
 bool sroce_rx_is_ours(struct sroce_device *dev, const struct sroce_rx *rx);
