@@ -113,8 +113,14 @@ static void use_srq(void)
 	EQUAL(post_receive(&far, id, far_memory), -ENOMEM);
 }
 
+/* Who calls ib_modify_srq(), and may hold a lock that the handler takes */
+static struct task_struct *modifier;
+static bool called_inside;
+
 static void limit_event(struct ib_event *event, void *context)
 {
+	if (READ_ONCE(modifier) == current)
+		called_inside = true;
 	if (event->event == IB_EVENT_SRQ_LIMIT_REACHED)
 		complete(context);
 }
@@ -130,6 +136,20 @@ static void limit_srq(struct completion *reached)
 	CHECK(wait_for_completion_timeout(reached, 10 * HZ));
 	EQUAL(ib_query_srq(far.srq, &attr), 0);
 	EQUAL(attr.srq_limit, 0);
+}
+
+/* There are fewer requests already.  The SRQ may be destroyed before the event comes. */
+static void limit_too_high(struct completion *reached, bool wait)
+{
+	struct ib_srq_attr attr = { .srq_limit = DEPTH };
+
+	called_inside = false;
+	reinit_completion(reached);
+	WRITE_ONCE(modifier, current);
+	EQUAL(ib_modify_srq(far.srq, &attr, IB_SRQ_LIMIT), 0);
+	WRITE_ONCE(modifier, NULL);
+	CHECK(!called_inside);
+	CHECK(!wait || wait_for_completion_timeout(reached, 10 * HZ));
 }
 
 static void shared_receive_queue(void)
@@ -149,6 +169,8 @@ static void shared_receive_queue(void)
 	    EQUAL(connect_sides(), 0)) {
 		use_srq();
 		limit_srq(&reached);
+		limit_too_high(&reached, true);
+		limit_too_high(&reached, false);
 	}
 	if (!IS_ERR_OR_NULL(far.qp))
 		ib_destroy_qp(far.qp);

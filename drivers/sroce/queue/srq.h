@@ -4,6 +4,7 @@
 
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 #include "doorbell.h"
 #include "queue_mem.h"
@@ -25,6 +26,7 @@ struct sroce_xrc_entry;
  * @doorbell: location of the doorbell slot in the context
  * @post_lock: serializes posts of kernel users; taken with interrupts off
  * @kernel_slot: doorbell words of a kernel user
+ * @limit_reached: kernel user: raises the event that modify_srq() causes
  * @number: XRC: SRQ number, random, unique in the module; otherwise 0
  * @serial: XRC: identifies the SRQ; unlike @number it is never reused
  * @entry: XRC: entry in the table of recv/xrc.c
@@ -40,6 +42,7 @@ struct sroce_srq {
 	struct sroce_doorbell doorbell;
 	spinlock_t post_lock;	/* see above */
 	struct sroce_qp_slot kernel_slot;
+	struct work_struct limit_reached;
 	u32 number;
 	u64 serial;
 	struct sroce_xrc_entry *entry;

@@ -88,6 +88,12 @@ err_slot:
 	return err;
 }
 
+static void raise_limit_event(struct work_struct *work)
+{
+	sroce_srq_raise(container_of(work, struct sroce_srq, limit_reached),
+			IB_EVENT_SRQ_LIMIT_REACHED);
+}
+
 static int setup_srq(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
 {
@@ -96,6 +102,7 @@ static int setup_srq(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 	spin_lock_init(&srq->lock);
 	spin_lock_init(&srq->post_lock);
 	mutex_init(&srq->mutex);
+	INIT_WORK(&srq->limit_reached, raise_limit_event);
 	srq->ctx = sroce_udata_ucontext(udata);
 	srq->recv.slot = &srq->kernel_slot;
 	sroce_recv_ring_size(&srq->recv, init->attr.max_wr,
@@ -139,6 +146,7 @@ int sroce_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 {
 	struct sroce_srq *srq = sroce_srq(ibsrq);
 
+	cancel_work_sync(&srq->limit_reached);
 	atomic_dec(&sroce_device(ibsrq->device)->num_srqs);
 	if (srq->number)
 		sroce_xrc_unpublish(srq);
@@ -275,6 +283,18 @@ static bool set_limit(struct sroce_srq *srq, u32 limit)
 	return reached;
 }
 
+/*
+ * A handler of a kernel user must not run inside the verb, whose caller may hold locks
+ * that the handler takes.
+ */
+static void limit_was_reached(struct sroce_srq *srq)
+{
+	if (srq->ctx)
+		sroce_srq_raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
+	else
+		schedule_work(&srq->limit_reached);
+}
+
 int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		     enum ib_srq_attr_mask mask, struct ib_udata *udata)
 {
@@ -290,7 +310,7 @@ int sroce_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 		reached = set_limit(srq, attr->srq_limit);
 	mutex_unlock(&srq->mutex);
 	if (reached)
-		sroce_srq_raise(srq, IB_EVENT_SRQ_LIMIT_REACHED);
+		limit_was_reached(srq);
 	return err;
 }
 
