@@ -113,6 +113,7 @@ void test_queues(void);
 void test_datagrams(void);
 void test_events(void);
 void test_event_race(void);
+void test_faults(void);
 void test_gids(void);
 
 #endif /* SROCE_TEST_FABRIC_H */

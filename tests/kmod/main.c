@@ -59,6 +59,7 @@ static int __init test_init(void)
 		test_datagrams();
 		test_events();
 		test_event_race();
+		test_faults();
 		test_gids();
 		pr_info("1..%d\n", tests);
 	}

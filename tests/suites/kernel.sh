@@ -37,6 +37,18 @@ run_module() {
 	is "$1: all tests were run" $COMPLETE yes
 }
 
+# Allocations that may sleep can fail, too.
+faults_ready() {
+	local dir
+	for dir in /sys/kernel/debug/failslab /sys/kernel/debug/fail_page_alloc; do
+		[ -e $dir ] || continue
+		echo N >$dir/ignore-gfp-wait
+		echo 0 >$dir/verbose
+	done
+	[ ! -e /sys/kernel/debug/fail_page_alloc ] || echo 0 >/sys/kernel/debug/fail_page_alloc/min-order
+}
+faults_ready
+
 find_module || { fail "there is a module for this kernel"; exit 1; }
 ulp_hosts_up || { fail "two devices"; exit 1; }
 run_module "over veth" $D1,$D2 "$G1,$G2"
