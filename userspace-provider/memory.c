@@ -3,6 +3,7 @@
  * Memory shared with the kernel: rings, and doorbell pages, which contain the
  * slots of several queues.
  */
+#define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -223,15 +224,45 @@ void sroce_unmap(struct sroce_context *ctx, struct sroce_memory *memory)
 	put_slot(ctx, memory);
 }
 
-static void unmap_page(const struct sroce_page *page)
+/* Memory that is not written to costs nothing, so leave out zeros. */
+static void copy_used(char *to, const char *from, size_t size)
+{
+	static const char zeros[PAGE_BYTES];
+	size_t at;
+
+	for (at = 0; at < size; at += PAGE_BYTES)
+		if (memcmp(from + at, zeros, PAGE_BYTES))
+			memcpy(to + at, from + at, PAGE_BYTES);
+}
+
+/*
+ * Replace a mapping by a private copy, which stays.  Programs do use queues after they
+ * have closed the device, for instance in a thread that polls until the process ends.
+ * With other providers they find no more completions.
+ */
+static void detach(void *addr, size_t size)
+{
+	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (copy != MAP_FAILED) {
+		copy_used(copy, addr, size);
+		if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, addr) == addr)
+			return;
+		munmap(copy, size);
+	}
+	munmap(addr, size);
+}
+
+static void detach_page(const struct sroce_page *page)
 {
 	int i;
 
 	for (i = 0; i < SROCE_SLOTS_PER_PAGE; i++)
 		if (page->rings[i].addr)
-			munmap(page->rings[i].addr, page->rings[i].size);
+			detach(page->rings[i].addr, page->rings[i].size);
 	if (page->users)
-		munmap(page->addr, PAGE_BYTES);
+		detach(page->addr, PAGE_BYTES);
 }
 
 /* Map @size bytes at @offset, and add them to the list.  Returns 0 or an errno. */
@@ -273,8 +304,8 @@ void sroce_unmap_all(struct sroce_context *ctx)
 	unsigned int i;
 
 	for (mapping = ctx->mappings; mapping; mapping = mapping->next)
-		munmap(mapping->addr, mapping->size);
+		detach(mapping->addr, mapping->size);
 	for (i = 0; i < ctx->num_pages; i++)
-		unmap_page(&ctx->pages[i]);
+		detach_page(&ctx->pages[i]);
 	free(ctx->pages);
 }

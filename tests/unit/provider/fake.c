@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -577,6 +578,23 @@ int munmap(void *addr, size_t size)
 		return syscall(SYS_munmap, addr, size);
 	fake.mapped--;
 	return 0;
+}
+
+/* The provider replaces a mapping by a copy. */
+__attribute__((__visibility__("default")))
+void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
+{
+	void *new;
+	va_list args;
+
+	va_start(args, flags);
+	new = flags & MREMAP_FIXED ? va_arg(args, void *) : NULL;
+	va_end(args);
+	if (!is_shared(new))
+		return (void *)syscall(SYS_mremap, old, old_size, new_size, flags, new);
+	munmap(old, old_size);
+	fake.mapped--;
+	return new;
 }
 
 static struct ibv_device *new_device(void)

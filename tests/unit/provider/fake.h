@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
 /*
- * A fake kernel below the real libibverbs: it implements ioctl(), mmap() and munmap()
+ * A fake kernel below the real libibverbs: it implements ioctl(), mmap(), mremap() and munmap()
  * of the device file, so that everything above runs as on a real device.
  */
 #ifndef FAKE_H
