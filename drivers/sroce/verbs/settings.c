@@ -29,13 +29,14 @@ void sroce_settings_default(struct sroce_device *dev)
 /*
  * Devices in different network namespaces may have the same name, but debugfs has
  * no namespaces.  The folder of the second device also has its index in the name.
+ * Without CONFIG_DEBUG_FS a lookup returns an error.
  */
 static struct dentry *make_folder(struct ib_device *ibdev)
 {
 	struct dentry *other = debugfs_lookup(dev_name(&ibdev->dev), root);
 	char name[IB_DEVICE_NAME_MAX + 12];
 
-	if (!other)
+	if (IS_ERR_OR_NULL(other))
 		return debugfs_create_dir(dev_name(&ibdev->dev), root);
 	dput(other);
 	snprintf(name, sizeof(name), "%s.%u", dev_name(&ibdev->dev),
