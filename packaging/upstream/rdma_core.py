@@ -29,34 +29,52 @@ providers/sroce: Add devices, protection domains and memory regions
 Add the provider of the sroce software RoCEv2 driver. Queues and doorbells
 are memory that the provider shares with the kernel: it posts and polls by
 loads and stores, and makes a system call only when the kernel says there
-that it is not looking. sroce_ring.h has the shared words, and the proof of
-their barriers.
+that it is not looking. sroce_ring.h has the operations on the shared
+words, and the proof of their barriers. It is a copy of the kernel's file.
 
-Each feature of the ABI has a bit, so that the provider works with older and
-newer kernels.
+Each feature of the ABI has a bit, so that the provider works with older
+and newer kernels.
 """),
     ("cq cqe poll poll_ex", """\
 providers/sroce: Add completion queues
 
-Add CQs, their resizing, and both interfaces for polling.
+Add CQs, their resizing, and both interfaces for polling. Polling makes no
+system call, and arming one only if an event is due for completions that
+are there. After 256 polls that found nothing the processor is yielded,
+because packets are processed by the same processors.
 """),
     ("ah qp recv send send_ex sqe", """\
 providers/sroce: Add queue pairs and address handles
 
-Add QPs, and both interfaces for posting.
+Add QPs, and both interfaces for posting, which share the code that writes
+a WQE (sqe.h). An address handle is a number of the kernel, which the WQE
+of a datagram has.
 """),
     ("srq xrc", """\
 providers/sroce: Add shared receive queues and XRC
+
+An SRQ has a ring and a doorbell slot of its own, as the receive queue of a
+QP has. modify_srq of uverbs has no response, so the request for a resize
+has the address for the location of the new ring.
 """),
     ("dm mw", """\
 providers/sroce: Add memory windows and device memory
+
+Windows are bound by a WQE. Device memory is memory of the kernel that the
+process maps, so that programs written for it run without such a device.
 """),
     ("comp_cntr", """\
 providers/sroce: Add completion counters
+
+The kernel counts, and a read is a system call: counters are for programs
+that wait for a number of completions without a CQE for each.
 """),
 ]
 LAST = """\
 providers/sroce: Add the manual page, and add sroce to the packages
+
+libsroce(7) has what programs can rely on: features, limits, errors, and
+when a call enters the kernel.
 """
 # Lists of the tree that the provider's first patch does not need
 PACKAGES = ["README.md", "debian/", "redhat/", "suse/"]
@@ -72,6 +90,18 @@ def private_abi(base):
 def behind(text, line, new):
     """The new line behind the other one, in each list that has that: in kernel-headers/CMakeLists.txt, these are two."""
     return replaced(text, (line + "\n", line + "\n" + new + "\n"))
+
+
+def in_front(text, line, new):
+    return replaced(text, (line + "\n", new + "\n" + line + "\n"))
+
+
+def licence(copyrights):
+    """Ours, by the names that debian/copyright has for the texts: Linux-OpenIB is BSD-MIT there."""
+    names = ["BSD-MIT", "GPL-2"]
+    if not all(re.search(rf"^License: {name}\n ", copyrights, re.M) for name in names):
+        raise Trouble("debian/copyright of rdma-core does not have the texts of our licences")
+    return " or ".join(names)
 
 
 def lists(base, author):
@@ -91,10 +121,9 @@ def lists(base, author):
                                 "SRP DAEMON (for ib_srp.ko)\n")),
         "README.md": behind(old["README.md"], " - siw.ko", " - sroce.ko"),
         "debian/control": behind(old["debian/control"], "  - " + siw, "  - " + ours),
-        "debian/rdma-core.install": behind(old["debian/rdma-core.install"], "usr/share/man/man7/rxe.7", "usr/share/man/man7/libsroce.7"),
-        "debian/copyright": replaced(old["debian/copyright"], ("Files: providers/siw/*\n",
-                                     f"Files: {HOME}/*\nCopyright: The sroce developers\nLicense: GPL-2 or Linux-OpenIB\n\n"
-                                     "Files: providers/siw/*\n")),
+        "debian/rdma-core.install": in_front(old["debian/rdma-core.install"], "usr/share/man/man7/rxe.7", "usr/share/man/man7/libsroce.7"),
+        "debian/copyright": in_front(old["debian/copyright"], "Files: providers/vmw_pvrdma/*",
+                                     f"Files: {HOME}/*\nCopyright: The sroce developers\nLicense: {licence(old['debian/copyright'])}\n"),
         "redhat/rdma-core.spec": behind(behind(old["redhat/rdma-core.spec"], "- lib" + siw, "- lib" + ours),
                                         "%{_mandir}/man7/rxe*", "%{_mandir}/man7/libsroce.7*"),
         "suse/rdma-core.spec": behind(behind(old["suse/rdma-core.spec"], "- lib" + siw, "- lib" + ours),
