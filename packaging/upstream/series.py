@@ -32,11 +32,12 @@ add its layers; each layer uses only earlier ones.
 The ABI version is 3. librxe takes devices of versions 1 and 2 whose name
 is rxe*, where rdma-core does not have libsroce.
 
-Kconfig has the requirements: 64 bit, because shared counters and atomics
-of the peer are 64 bit words, and payload is accessed by addresses of the
-direct map; little endian, because nobody has tried the other one; and on
-PREEMPT_RT a local_bh_disable() that takes a lock, because that protects
-per-CPU data.
+Kconfig has the requirements: IPv6, because the default GID of a port is
+link-local; 64 bit, because shared counters and atomics of the peer are
+64 bit words, and payload is accessed by addresses of the direct map;
+little endian, because nobody has tried the other one; and on PREEMPT_RT a
+local_bh_disable() that takes a lock, because that protects per-CPU data.
+Netfilter, debugfs, tracing and on-demand paging may be off.
 """),
     ("core/params core/wire core/optable core/opcode core/packet core/icrc core/icrc_known core/aeth core/psn core/errors", """\
 RDMA/sroce: Add packets and their checksums
