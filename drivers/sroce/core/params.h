@@ -236,6 +236,11 @@
 #define SROCE_FETCH_BUDGET	512
 /* Local operations in a lock section.  Suite rings. */
 #define SROCE_LOCAL_BUDGET	256
+/*
+ * Bytes that a FLUSH to persistent memory writes back in a lock section: 1,024 cache lines.
+ * Suite pmem.
+ */
+#define SROCE_WRITE_BACK_BYTES	65536
 /* Requests flushed in a lock section.  Suite ending. */
 #define SROCE_FLUSH_BUDGET	256
 /*

@@ -12,6 +12,7 @@
 #endif
 #include "../base/udata.h"
 #include "mr.h"
+#include "mr_pmem.h"
 
 /*
  * Block sizes: any power of two from a page to 1 GiB, the alignment of the
@@ -20,7 +21,7 @@
 #define BLOCK_SIZES GENMASK(30, PAGE_SHIFT)
 
 /* Access flags that regions of user memory support. */
-#define USER_ACCESS	(SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND)
+#define USER_ACCESS	(SROCE_MR_ACCESS | IB_ACCESS_ON_DEMAND | IB_ACCESS_FLUSH_PERSISTENT)
 
 /* The index is random, so it serves as its own hash. */
 static u32 mr_hash(const void *key, u32 len, u32 seed)
@@ -278,13 +279,21 @@ static int mr_map(struct sroce_mr *mr, u64 iova)
 	return 0;
 }
 
+/* On-demand pages that have left memory can no longer be written back. */
+static bool may_persist(int access)
+{
+	const int both = IB_ACCESS_ON_DEMAND | IB_ACCESS_FLUSH_PERSISTENT;
+
+	return (access & both) != both;
+}
+
 static int mr_check(struct ib_pd *pd, u64 start, u64 length, u64 iova,
 		    int access, struct ib_udata *udata)
 {
 	u64 last;
 	int err;
 
-	if (access & ~USER_ACCESS)
+	if (access & ~USER_ACCESS || !may_persist(access))
 		return -EOPNOTSUPP;
 	err = ib_check_mr_access(pd->device, access);
 	if (err)
@@ -332,6 +341,7 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 {
 	bool zero_based = mr->access & IB_ZERO_BASED;
 	struct ib_umem *umem;
+	int err;
 
 	mr->iova = zero_based ? 0 : iova;
 	mr->length = length;
@@ -344,7 +354,10 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 	if (IS_ERR(umem))
 		return PTR_ERR(umem);
 	mr->umem = umem;
-	return mr_map(mr, zero_based ? start : iova);
+	err = mr_map(mr, zero_based ? start : iova);
+	if (!err && mr->access & IB_ACCESS_FLUSH_PERSISTENT)
+		err = sroce_mr_check_pmem(mr);
+	return err;
 }
 
 /* Null regions */
@@ -454,10 +467,14 @@ static void mr_take_over(struct sroce_mr *mr, struct sroce_mr *draft, bool pinne
 	sroce_mr_open(mr);
 }
 
-/* Pages that were pinned for reading cannot be written to. */
+/*
+ * Pages that were pinned for reading cannot be written to.  mr_pin() also looks whether they
+ * are persistent.
+ */
 static bool must_pin(const struct sroce_mr *mr, int flags, int access)
 {
 	return flags & IB_MR_REREG_TRANS ||
+	       access & ~mr->access & IB_ACCESS_FLUSH_PERSISTENT ||
 	       (mr->access ^ access) & (IB_ZERO_BASED | IB_ACCESS_ON_DEMAND) ||
 	       (mr->umem && !mr->umem->writable && ib_access_writable(access));
 }

@@ -9,11 +9,14 @@
 #include "../core/errors.h"
 #include "mw.h"
 
+/* The region has to have these, too. */
+#define WINDOW_FLUSH (IB_ACCESS_FLUSH_GLOBAL | IB_ACCESS_FLUSH_PERSISTENT)
+
 /* A window's local rights have no effect. */
 #define WINDOW_ACCESS							\
 	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE |		\
 	 IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC |		\
-	 IB_ACCESS_FLUSH_GLOBAL | IB_ZERO_BASED | IB_ACCESS_OPTIONAL)
+	 WINDOW_FLUSH | IB_ZERO_BASED | IB_ACCESS_OPTIONAL)
 
 /**
  * struct sroce_mw_slot - key table entry of a window
@@ -104,7 +107,7 @@ static struct sroce_mr *count_parent(struct ib_pd *pd, const struct sroce_wr *wr
 		return NULL;
 	if (wr->bind.access & writes)
 		access |= IB_ACCESS_LOCAL_WRITE;
-	access |= wr->bind.access & IB_ACCESS_FLUSH_GLOBAL;
+	access |= wr->bind.access & WINDOW_FLUSH;
 	mr = sroce_mr_get(pd, 0, wr->bind.lkey, wr->bind.addr, wr->bind.bytes,
 			  access);
 	if (!mr)

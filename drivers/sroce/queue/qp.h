@@ -205,6 +205,22 @@ struct sroce_sendq {
 };
 
 /**
+ * struct sroce_write_back - FLUSH to persistent memory that is being executed
+ * @addr: address of the next byte, as the key names it
+ * @left: bytes
+ * @rkey: key of the memory
+ * @srqn: XRC: SRQ that the request names
+ * @begun: the other members are valid; with @left 0, the peer's next attempt completes it
+ */
+struct sroce_write_back {
+	u64 addr;
+	u64 left;
+	u32 rkey;
+	u32 srqn;
+	bool begun;
+};
+
+/**
  * struct sroce_recvq - responder side of a QP
  * @lock: protects all members below; taken with _bh
  * @ring: receive WQEs of the QP; unused with an SRQ
@@ -229,6 +245,7 @@ struct sroce_sendq {
  *	lasts (core/reorder.c)
  * @min_rnr_timer: timer code in RNR NAKs
  * @last_told: error state: IB_EVENT_QP_LAST_WQE_REACHED has been raised
+ * @write_back: FLUSH to persistent memory
  * @fault: page-in of memory on demand
  * @ooo: requests behind a gap
  */
@@ -254,6 +271,7 @@ struct sroce_recvq {
 	struct hrtimer pause;
 	u8 min_rnr_timer;
 	bool last_told;
+	struct sroce_write_back write_back;
 	struct sroce_fault fault;
 	struct sroce_ooo_queue ooo;
 };

@@ -14,6 +14,7 @@
 #include "resp_tx.h"
 #include "rq.h"
 #include "ud_recv.h"
+#include "write_back.h"
 #include "xrc.h"
 
 static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
@@ -380,6 +381,7 @@ static void execute_held(struct sroce_qp *qp, bool filled, bool asked)
 void sroce_resp_run(struct sroce_qp *qp)
 {
 	lockdep_assert_held(&qp->rq.lock);
+	sroce_write_back_more(qp);
 	if (qp->rq.ooo.packets || sroce_responder_deadline(&qp->rq.resp))
 		execute_held(qp, false, true);
 	sroce_resp_send(qp);

@@ -5,6 +5,7 @@
 #include "../mem/sgl.h"
 #include "resp_exec.h"
 #include "rq.h"
+#include "write_back.h"
 
 static enum sroce_resp_error store_send(struct sroce_qp *qp, const struct sroce_rx *rx,
 					const struct sroce_request *req)
@@ -131,26 +132,33 @@ static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
 }
 
 /*
- * CPUs have stored everything that this peer wrote, so it is visible once the
- * stores are done.  No region can be flushed to persistence.
+ * CPUs have stored everything that this peer wrote, so it is visible once the stores are
+ * done.  It is persistent once their cache lines are written back.
  */
 static enum sroce_resp_error execute_flush(struct sroce_qp *qp,
 					   const struct sroce_pkt *pkt,
 					   const struct sroce_request *req)
 {
+	enum sroce_resp_error reason = SROCE_NO_ERROR;
+	bool whole = pkt->flush_level == SROCE_FLUSH_REGION;
+	u64 addr, length;
 	struct sroce_mr *mr;
 
-	if (pkt->flush_level == SROCE_FLUSH_REGION)
+	if (whole)
 		mr = sroce_mr_get_whole(qp->rq.pd, qp->qpn, pkt->rkey, req->rights);
 	else
 		mr = sroce_mr_get(qp->rq.pd, qp->qpn, pkt->rkey, pkt->va,
 				  pkt->dma_len, req->rights);
 	if (!mr)
 		return SROCE_RKEY_REFUSED;
+	addr = whole ? mr->iova : pkt->va;
+	length = whole ? mr->length : pkt->dma_len;
 	sroce_mr_put(mr);
+	if (req->rights & IB_ACCESS_FLUSH_PERSISTENT)
+		reason = sroce_write_back(qp, pkt, addr, length);
 	/* Includes memory that is mapped for a device; see mem/mr_dmabuf.c. */
 	wmb();
-	return SROCE_NO_ERROR;
+	return reason;
 }
 
 /* Once for each message; the other kinds have no counter. */

@@ -17,7 +17,7 @@
  * Checks the key, stores the payload, and counts the message with its first
  * packet.  A READ is only checked: recv/resp_tx.c sends its data.
  *
- * Return: SROCE_NO_ERROR; SROCE_PAGED_OUT if memory is being paged in;
+ * Return: SROCE_NO_ERROR; SROCE_PAGED_OUT if memory is being paged in or written back;
  * SROCE_PACKET_TOO_SHORT, as if the packet was lost; or why it is refused.
  */
 enum sroce_resp_error sroce_resp_execute(struct sroce_qp *qp, const struct sroce_rx *rx,

@@ -137,6 +137,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	r->res.waiting = 0;
 	r->res.first_pending = 0;
 	r->res.spoiled = 0;
+	qp->rq.write_back.begun = false;
 	sroce_fault_reset(&qp->rq.fault);
 	sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 	sroce_store(&qp->slot->rq_head, 0);

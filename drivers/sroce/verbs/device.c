@@ -130,6 +130,8 @@ static int sroce_query_device(struct ib_device *ibdev,
 				 IB_DEVICE_SYS_IMAGE_GUID |
 				 IB_DEVICE_UD_AV_PORT_ENFORCE |
 				 IB_DEVICE_XRC;
+	if (IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API))
+		attr->device_cap_flags |= IB_DEVICE_FLUSH_PERSISTENT;
 	attr->kernel_cap_flags = IBK_ALLOW_USER_UNREG;
 	describe_paging(attr);
 	describe_limits(attr);

@@ -6,28 +6,25 @@
 #include <errno.h>
 #include <string.h>
 
-#include "rings.h"
+#include "flush.h"
 
 #define FLUSH_ID	0xf1
 #define FLUSH_WC	8		/* IBV_WC_FLUSH */
-#define GLOBAL		(1 << 8)	/* IBV_ACCESS_FLUSH_GLOBAL */
-#define PERSISTENT	(1 << 9)	/* IBV_ACCESS_FLUSH_PERSISTENT */
 #define CAP_GLOBAL	(1ull << 38)	/* IBV_DEVICE_FLUSH_GLOBAL */
 #define CAP_PERSISTENT	(1ull << 39)
 
-static bool can_flush(const struct host *host)
+bool can_flush(const struct host *host, int access)
 {
+	uint64_t wanted = (access & GLOBAL ? CAP_GLOBAL : 0) |
+			  (access & PERSISTENT ? CAP_PERSISTENT : 0);
 	struct ibv_device_attr_ex attr;
 
-	if (!CHECK_CALL(ibv_query_device_ex(host->context, NULL, &attr), 0))
-		return false;
-	CHECK(!(attr.device_cap_flags_ex & CAP_PERSISTENT));
-	return attr.device_cap_flags_ex & CAP_GLOBAL;
+	return CHECK_CALL(ibv_query_device_ex(host->context, NULL, &attr), 0) &&
+	       (attr.device_cap_flags_ex & wanted) == wanted;
 }
 
-/* Posts an entry without the provider. */
-static void flush(struct abuser *abuser, uint32_t rkey, size_t remote,
-		  uint32_t length, uint8_t type, uint8_t level)
+void flush(struct abuser *abuser, uint32_t rkey, const void *remote, uint32_t length,
+	   uint8_t type, uint8_t level)
 {
 	struct sroce_sqe *sqe = sqe_at(abuser, abuser->slot->sq_tail);
 
@@ -35,7 +32,7 @@ static void flush(struct abuser *abuser, uint32_t rkey, size_t remote,
 	sqe->wr_id = FLUSH_ID;
 	sqe->opcode = SROCE_WR_FLUSH;
 	sqe->flags = SROCE_WR_SIGNALED;
-	sqe->flush.remote_addr = (uintptr_t)abuser->pair.b.buf + remote;
+	sqe->flush.remote_addr = (uintptr_t)remote;
 	sqe->flush.rkey = rkey;
 	sqe->flush.length = length;
 	sqe->flush.type = type;
@@ -46,13 +43,13 @@ static void flush(struct abuser *abuser, uint32_t rkey, size_t remote,
 }
 
 /* The provider does not know of our entry: correct its tail. */
-static bool flushed(struct abuser *abuser, enum ibv_wc_status status)
+bool flushed(struct abuser *abuser, enum ibv_wc_status status)
 {
 	return EXPECT(abuser->pair.a.scq, abuser->pair.a.qp, .wr_id = FLUSH_ID,
 		      .status = status, .opcode = FLUSH_WC);
 }
 
-static bool connect(struct abuser *abuser, int access)
+bool connect_for_flush(struct abuser *abuser, int access)
 {
 	abuser->pair.options.qp_access = ALL_ACCESS | access;
 	return CHECK(pair_again(&abuser->pair));
@@ -72,26 +69,28 @@ static void allowed(const void *arg)
 	static const uint32_t lengths[] = { 0, 1, 4096, 65536 };
 	struct abuser abuser;
 	struct ibv_mr *mr;
+	uint8_t *buf;
 	size_t i;
 
 	(void)arg;
-	if (!can_flush(&hosts[1])) {
+	if (!can_flush(&hosts[1], GLOBAL)) {
 		skip("this kernel registers no such regions");
 		return;
 	}
 	REQUIRE(abuser_up(&abuser));
+	buf = abuser.pair.b.buf;
 	mr = region(&abuser, IBV_ACCESS_LOCAL_WRITE | GLOBAL);
-	REQUIRE(mr && connect(&abuser, GLOBAL));
+	REQUIRE(mr && connect_for_flush(&abuser, GLOBAL));
 	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
-		flush(&abuser, mr->rkey, 0, lengths[i], 1, 0);
+		flush(&abuser, mr->rkey, buf, lengths[i], 1, 0);
 		REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
-		flush(&abuser, mr->rkey, 65536 - lengths[i], lengths[i], 1, 0);
+		flush(&abuser, mr->rkey, buf + 65536 - lengths[i], lengths[i], 1, 0);
 		REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
 	}
 	/* The whole region, whatever part is named. */
-	flush(&abuser, mr->rkey, 1 << 20, 12345678, 1, 1);
+	flush(&abuser, mr->rkey, buf + (1 << 20), 12345678, 1, 1);
 	REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
-	REQUIRE(connect(&abuser, GLOBAL));
+	REQUIRE(connect_for_flush(&abuser, GLOBAL));
 	CHECK(works(&abuser.pair));
 	CHECK_CALL(ibv_dereg_mr(mr), 0);
 	abuser_down(&abuser);
@@ -122,7 +121,7 @@ static const struct refusal refusals[] = {
 	  IBV_WC_REM_ACCESS_ERR },
 	{ "QP without the right", GLOBAL, 0, 0, 0, 8, 1, 0,
 	  IBV_WC_REM_INV_REQ_ERR },
-	{ "persistence, which no region has", GLOBAL, GLOBAL | PERSISTENT, 0,
+	{ "persistence, which this region has not", GLOBAL, GLOBAL | PERSISTENT, 0,
 	  0, 8, 2, 0, IBV_WC_REM_ACCESS_ERR },
 	{ "persistence and visibility", GLOBAL, GLOBAL | PERSISTENT, 0, 0, 8,
 	  3, 1, IBV_WC_REM_ACCESS_ERR },
@@ -148,24 +147,24 @@ static void refused(const void *arg)
 	struct abuser abuser;
 	struct ibv_mr *mr;
 	/* On older kernels no region can have the right, so it is refused, too. */
-	int access = can_flush(&hosts[1]) ? r->mr_access : 0;
+	int access = can_flush(&hosts[1], GLOBAL) ? r->mr_access : 0;
 
 	REQUIRE(abuser_up(&abuser));
 	mr = region(&abuser, IBV_ACCESS_LOCAL_WRITE | access);
-	REQUIRE(mr && connect(&abuser, r->qp_access));
-	flush(&abuser, mr->rkey ^ r->key, r->remote, r->length, r->type,
-	      r->level);
+	REQUIRE(mr && connect_for_flush(&abuser, r->qp_access));
+	flush(&abuser, mr->rkey ^ r->key, abuser.pair.b.buf + r->remote, r->length,
+	      r->type, r->level);
 	flushed(&abuser, r->status);
 	CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
 	CHECK_CALL(state_of(&abuser.pair.b), IBV_QPS_ERR);
-	REQUIRE(connect(&abuser, GLOBAL));
+	REQUIRE(connect_for_flush(&abuser, GLOBAL));
 	CHECK(works(&abuser.pair));
 	victim_works();
 	CHECK_CALL(ibv_dereg_mr(mr), 0);
 	abuser_down(&abuser);
 }
 
-/* No region is persistent. */
+/* Not all memory is persistent. */
 static void registering(const void *arg)
 {
 	const struct side *b;
@@ -190,5 +189,5 @@ GROUP(flush)
 	for (i = 0; i < ARRAY_SIZE(refusals); i++)
 		run_test(refused, &refusals[i], "FLUSH refused: %s",
 			 refusals[i].name);
-	run_test(registering, NULL, "FLUSH: no persistent regions");
+	run_test(registering, NULL, "FLUSH: ordinary memory is not persistent");
 }

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * FLUSH to persistent memory: the device PMEM, such as /dev/dax0.0, of at least 34 MiB.
+ * The suite counts the cache lines that are written back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "flush.h"
+
+#define UNIT	(2ul << 20)	/* alignment of mappings of the device */
+#define SIZE	(17 * UNIT)
+#define RIGHTS	(GLOBAL | PERSISTENT)
+#define ACCESS	(ALL_ACCESS | RIGHTS)
+/* enum ib_placement_type and enum ib_selectivity_level */
+#define TO_PERSISTENCE	2
+#define TO_BOTH		3
+#define RANGE		0
+#define REGION		1
+
+/*
+ * Maps @size bytes of the device, with a unit of ordinary memory before and behind them.
+ * NULL after printing the reason.
+ */
+static uint8_t *map_pmem(size_t size)
+{
+	uint8_t *area = mmap(NULL, size + 3 * UNIT, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *at = (uint8_t *)(((uintptr_t)area + 2 * UNIT - 1) & -UNIT);
+	int file = open(getenv("PMEM"), O_RDWR);
+
+	if (!CHECK(area != MAP_FAILED) || !CHECK(file >= 0))
+		return NULL;
+	if (!CHECK(mmap(at, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+			0) == at))
+		return NULL;
+	close(file);
+	return at;
+}
+
+static struct ibv_mr *region(const struct abuser *abuser, void *at, size_t size, int access)
+{
+	errno = 0;
+	return ibv_reg_mr(abuser->pair.b.pd, at, size, access);
+}
+
+/* Into the ring, without a kick: the provider does not know of FLUSHes before it. */
+static void write_4096(struct abuser *abuser, uint32_t rkey, const uint8_t *to)
+{
+	struct sroce_sqe *sqe = sqe_at(abuser, abuser->slot->sq_tail);
+	struct sroce_sge *list = (struct sroce_sge *)(sqe + 1);
+	struct ibv_sge sge = piece(&abuser->pair.a, 0, 4096);
+
+	memset(sqe, 0, STRIDE);
+	sqe->opcode = SROCE_WR_RDMA_WRITE;
+	sqe->num_sge = 1;
+	sqe->rdma.remote_addr = (uintptr_t)to;
+	sqe->rdma.rkey = rkey;
+	list->addr = sge.addr;
+	list->length = sge.length;
+	list->lkey = sge.lkey;
+	__atomic_store_n(&abuser->slot->sq_tail, abuser->slot->sq_tail + 1, __ATOMIC_SEQ_CST);
+}
+
+/* The bytes of a WRITE before the FLUSH are there when it completes. */
+static bool write_and_flush(struct abuser *abuser, uint32_t rkey, uint8_t *to, uint32_t length,
+			    uint8_t type, uint8_t level)
+{
+	fill(abuser->pair.a.buf, 4096, length + type);
+	memset(to, 0, 4096);
+	write_4096(abuser, rkey, to);
+	flush(abuser, rkey, to, length, type, level);
+	return flushed(abuser, IBV_WC_SUCCESS) && CHECK(filled(to, 4096, length + type));
+}
+
+static void ranges(const void *arg)
+{
+	static const uint32_t lengths[] = { 0, 1, 64, 4096, 65536, 65537, UNIT };
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	uint8_t *at;
+	size_t i;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	at = map_pmem(SIZE);
+	REQUIRE(at);
+	mr = region(&abuser, at + 4096, SIZE - 4096, ACCESS);
+	REQUIRE(CHECK(mr) && connect_for_flush(&abuser, RIGHTS));
+	for (i = 0; i < ARRAY_SIZE(lengths); i++) {
+		REQUIRE(write_and_flush(&abuser, mr->rkey, at + UNIT - 100, lengths[i],
+					TO_PERSISTENCE, RANGE));
+		REQUIRE(write_and_flush(&abuser, mr->rkey, at + 4096, lengths[i], TO_BOTH, RANGE));
+	}
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK_CALL(munmap(at, SIZE), 0);
+	abuser_down(&abuser);
+}
+
+/* The suite compares the counts before and after. */
+static void whole(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	uint8_t *at;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	at = map_pmem(SIZE);
+	REQUIRE(at);
+	mr = region(&abuser, at, SIZE, ACCESS);
+	REQUIRE(CHECK(mr) && connect_for_flush(&abuser, RIGHTS));
+	REQUIRE(write_and_flush(&abuser, mr->rkey, at + SIZE - 4096, 7, TO_PERSISTENCE, REGION));
+	/* The next one begins again. */
+	REQUIRE(write_and_flush(&abuser, mr->rkey, at, 7, TO_PERSISTENCE, REGION));
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK_CALL(munmap(at, SIZE), 0);
+	abuser_down(&abuser);
+}
+
+/* Only regions of persistent memory get the right. */
+static void registering(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	uint8_t *at;
+
+	(void)arg;
+	CHECK(can_flush(&hosts[1], RIGHTS));
+	REQUIRE(abuser_up(&abuser));
+	at = map_pmem(2 * UNIT);
+	REQUIRE(at);
+	CHECK(!region(&abuser, at - 4096, 8192, ACCESS));
+	CHECK_CALL(errno, EINVAL);
+	CHECK(!region(&abuser, at + 2 * UNIT - 1, 2, ACCESS));
+	CHECK_CALL(errno, EINVAL);
+	CHECK(!region(&abuser, at - 4096, 4096, ACCESS));
+	CHECK_CALL(errno, EINVAL);
+	CHECK(!region(&abuser, at, 4096, ACCESS | IBV_ACCESS_ON_DEMAND));
+	CHECK_CALL(errno, EOPNOTSUPP);
+	mr = region(&abuser, at + 2 * UNIT - 1, 1, ACCESS);
+	if (CHECK(mr))
+		CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK_CALL(munmap(at, 2 * UNIT), 0);
+	abuser_down(&abuser);
+}
+
+static void reregistering(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	uint8_t *at;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	at = map_pmem(2 * UNIT);
+	REQUIRE(at);
+	mr = region(&abuser, at, UNIT, ALL_ACCESS);
+	REQUIRE(CHECK(mr) && connect_for_flush(&abuser, RIGHTS));
+	flush(&abuser, mr->rkey, at, 64, TO_PERSISTENCE, RANGE);
+	CHECK(flushed(&abuser, IBV_WC_REM_ACCESS_ERR));
+	CHECK_CALL(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, ACCESS), 0);
+	REQUIRE(connect_for_flush(&abuser, RIGHTS));
+	CHECK(write_and_flush(&abuser, mr->rkey, at, 64, TO_PERSISTENCE, RANGE));
+	/* It cannot move to ordinary memory with this right. */
+	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, at - 8192, 4096, 0));
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK_CALL(munmap(at, 2 * UNIT), 0);
+	abuser_down(&abuser);
+}
+
+static int bind(struct side *side, struct ibv_mw *mw, struct ibv_mr *mr, int access)
+{
+	struct ibv_mw_bind request = {
+		.send_flags = IBV_SEND_SIGNALED,
+		.bind_info = {
+			.mr = mr,
+			.addr = (uintptr_t)mr->addr + 4096,
+			.length = 8192,
+			.mw_access_flags = access,
+		},
+	};
+	struct ibv_wc wc;
+
+	CHECK_CALL(ibv_bind_mw(side->qp, mw, &request), 0);
+	return CHECK(next_wc(side->scq, &wc)) ? (int)wc.status : -1;
+}
+
+static void windows(const void *arg)
+{
+	const int access = IBV_ACCESS_REMOTE_WRITE | PERSISTENT;
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+	uint8_t *at;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	at = map_pmem(UNIT);
+	REQUIRE(at);
+	mr = region(&abuser, at, UNIT, ACCESS | IBV_ACCESS_MW_BIND);
+	mw = ibv_alloc_mw(abuser.pair.b.pd, IBV_MW_TYPE_1);
+	REQUIRE(CHECK(mr && mw) && connect_for_flush(&abuser, RIGHTS));
+	REQUIRE(CHECK_CALL(bind(&abuser.pair.b, mw, mr, access), IBV_WC_SUCCESS));
+	CHECK(write_and_flush(&abuser, mw->rkey, at + 4096, 8192, TO_PERSISTENCE, RANGE));
+	flush(&abuser, mw->rkey, at + 4096, 8193, TO_PERSISTENCE, RANGE);
+	CHECK(flushed(&abuser, IBV_WC_REM_ACCESS_ERR));
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK_CALL(munmap(at, UNIT), 0);
+	abuser_down(&abuser);
+}
+
+/* A window has no right that its region has not. */
+static void window_of_ordinary_region(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	struct ibv_mw *mw;
+
+	(void)arg;
+	REQUIRE(abuser_up(&abuser));
+	mr = region(&abuser, abuser.pair.b.buf, 65536, ALL_ACCESS | IBV_ACCESS_MW_BIND);
+	mw = ibv_alloc_mw(abuser.pair.b.pd, IBV_MW_TYPE_1);
+	REQUIRE(CHECK(mr && mw));
+	CHECK_CALL(bind(&abuser.pair.b, mw, mr, IBV_ACCESS_REMOTE_WRITE | PERSISTENT),
+		   IBV_WC_MW_BIND_ERR);
+	CHECK_CALL(ibv_dealloc_mw(mw), 0);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	abuser_down(&abuser);
+}
+
+GROUP(pmem)
+{
+	/* Other suites run all groups, without such memory. */
+	if (!getenv("PMEM"))
+		return;
+	run_test(ranges, NULL, "persistent memory: ranges");
+	run_test(whole, NULL, "persistent memory: a whole region");
+	run_test(registering, NULL, "persistent memory: registering");
+	run_test(reregistering, NULL, "persistent memory: registering again");
+	run_test(windows, NULL, "persistent memory: windows");
+	run_test(window_of_ordinary_region, NULL,
+		 "persistent memory: a window of ordinary memory");
+}
