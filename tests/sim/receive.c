@@ -142,7 +142,7 @@ static void report_gap(struct endpoint *ep, u64 now)
 static void hold(struct endpoint *ep, u64 now, const struct sroce_pkt *pkt,
 		 const u8 *payload)
 {
-	if (ep->holds)
+	if (ep->holds && sroce_responder_may_hold(&ep->resp, pkt->psn))
 		endpoint_hold(&ep->held_requests, pkt, payload);
 	report_gap(ep, now);
 }

@@ -354,6 +354,12 @@
  * Row "1 % lost".
  */
 #define SROCE_OOO_RUN_BYTES	16384u
+/*
+ * Packets by which a request that is kept may be ahead of a gap: windows of requests and of
+ * READs.  A packet further ahead is likely to be forged, or to belong to an earlier
+ * connection.  It would stay until its PSN is due.  Suite wire.
+ */
+#define SROCE_MAX_AHEAD	32768
 /* Packets behind a gap that are executed in a lock section.  Suite networks. */
 #define SROCE_OOO_BUDGET	512
 /*

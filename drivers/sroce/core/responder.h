@@ -3,6 +3,7 @@
 #define SROCE_RESPONDER_H
 
 #include "errors.h"
+#include "params.h"
 #include "reorder.h"
 #include "resp_res.h"
 
@@ -219,6 +220,12 @@ static inline u32 sroce_responder_acked(const struct sroce_responder *r)
 	/* If @last is half the PSN space old, it appears to be ahead. */
 	return sroce_psn_before(r->last, r->epsn) ? r->last :
 						    sroce_psn_add(r->epsn, -1);
+}
+
+/* May a packet that is SROCE_AHEAD be kept, or is it too far ahead to be the peer's? */
+static inline bool sroce_responder_may_hold(const struct sroce_responder *r, u32 psn)
+{
+	return sroce_psn_diff(psn, r->epsn) <= SROCE_MAX_AHEAD;
 }
 
 /**

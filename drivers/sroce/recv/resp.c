@@ -191,7 +191,8 @@ static void hold_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	struct sroce_ooo_queue *ooo = &qp->rq.ooo;
 
 	sroce_count(qp, SROCE_OUT_OF_SEQUENCE);
-	if (sroce_ooo_add(ooo, qp->dev, &rx->pkt, rx->payload))
+	if (sroce_responder_may_hold(&qp->rq.resp, rx->pkt.psn) &&
+	    sroce_ooo_add(ooo, qp->dev, &rx->pkt, rx->payload))
 		sroce_count(qp, SROCE_RX_HELD);
 	report_gap(qp);
 }

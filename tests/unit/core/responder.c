@@ -428,6 +428,15 @@ TEST(responder, gap_is_at_most_half_psn_space)
 	      SROCE_RESEND_ACK);
 }
 
+TEST(responder, only_packets_that_a_peer_can_have_sent_are_kept)
+{
+	setup(true, 0xffffff);
+	CHECK(sroce_responder_may_hold(&r, 0));
+	CHECK(sroce_responder_may_hold(&r, SROCE_MAX_AHEAD - 1));
+	CHECK(!sroce_responder_may_hold(&r, SROCE_MAX_AHEAD));
+	CHECK(!sroce_responder_may_hold(&r, 0x7ffffe));
+}
+
 TEST(responder, later_packets_are_ignored_after_rnr_nak)
 {
 	setup(true, 5);

@@ -11,6 +11,8 @@ from rc_responses import acknowledge, asked, respond
 
 MTU = 1024
 PSN = 500
+# Packets behind a gap that are held: SROCE_MAX_AHEAD of drivers/sroce/core/params.h
+AHEAD = 32768
 
 
 def ahead(b, rc, *texts, first=1):
@@ -268,6 +270,18 @@ def bounded(b):
     b.advance(rc)
     b.nak(rc, roce.NAK_SEQUENCE)
     b.state(rc, "RTS")
+
+
+@case("a packet too far ahead, as of an earlier connection: dropped, and the connection goes on with ACKs")
+def stale(b):
+    for distance in (AHEAD + 1, 2**22, 2**23 - 1):
+        rc = b.rc()
+        with b.counts("rx_held", 0):
+            b.send(rc, "RC_WRITE_ONLY", b"x", psn=rc.psn + distance)
+            b.nak(rc, roce.NAK_SEQUENCE)
+            for _ in range(2):
+                b.works(rc)
+        expect("memory", rc.memory.read(1), bytes(1))
 
 
 def taught(b):
