@@ -31,11 +31,11 @@ static void insert(struct link *link, struct frame *frame)
 	*(frame->next ? &frame->next->prev : &link->last) = frame;
 }
 
-static void carry(struct link *link, u64 now, bool marked, const u8 *bytes, u32 len)
+static void carry(struct link *link, u64 arrives, u64 now, bool marked, const u8 *bytes, u32 len)
 {
 	struct frame *frame = malloc(sizeof(*frame) + len);
 
-	frame->arrives = arrival(link, now);
+	frame->arrives = arrives;
 	frame->marked = marked;
 	frame->len = len;
 	memcpy(frame->bytes, bytes, len);
@@ -112,9 +112,12 @@ void link_send(struct link *link, u64 now, const u8 *bytes, u32 len)
 		      link->name);
 		return;
 	}
-	carry(link, now, marked, bytes, len);
+	carry(link, arrival(link, now), now, marked, bytes, len);
 	if (rng_permille(link->rng, link->duplicate))
-		carry(link, now, marked, bytes, len);
+		carry(link, arrival(link, now), now, marked, bytes, len);
+	if (rng_permille(link->rng, link->late))
+		carry(link, now + rng_between(link->rng, 1, 200) * link->delay, now, marked,
+		      bytes, len);
 }
 
 struct frame *link_receive(struct link *link, u64 now)

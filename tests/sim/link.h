@@ -44,6 +44,7 @@ struct codel {
  * @loss: chance to be lost, permille
  * @corrupt: chance that a bit flips, permille
  * @duplicate: chance to arrive twice, permille
+ * @late: chance that a second copy arrives much later, permille
  * @reorder: chance to be overtaken, permille
  * @delay: from end to end
  * @jitter: added at most
@@ -66,6 +67,7 @@ struct link {
 	u32 loss;
 	u32 corrupt;
 	u32 duplicate;
+	u32 late;
 	u32 reorder;
 	u32 delay;
 	u32 jitter;

@@ -30,6 +30,18 @@ static void tune_shuffle(struct world *w)
 	both(w, shuffle);
 }
 
+/* Copies that arrive after many round trips: of requests, responses, ACKs and NAKs. */
+static void delay_copies(struct world *w, struct side *side)
+{
+	lose(w, side);
+	side->link.late = rng_between(&w->rng, 1, 200);
+}
+
+static void tune_late(struct world *w)
+{
+	both(w, delay_copies);
+}
+
 static void mistreat(struct world *w, struct side *side)
 {
 	lose(w, side);
@@ -513,6 +525,7 @@ const struct scenario scenarios[] = {
 	{ "lossless", SROCE_RC, 300 },
 	{ "loss", SROCE_RC, 600, tune_loss },
 	{ "reordered-and-duplicated", SROCE_RC, 600, tune_shuffle },
+	{ "copies-arrive-late", SROCE_RC, 300, tune_late },
 	{ "everything", SROCE_RC, 600, tune_everything },
 	{ "timeouts-too-short", SROCE_RC, 300, tune_hurry },
 	{ "loss-is-probed", SROCE_RC, 300, tune_patience },
