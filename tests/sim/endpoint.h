@@ -69,6 +69,7 @@ struct completions {
  * @held_responses: likewise, of a READ
  * @refuse: chance that the transmit queue refuses a packet, permille
  * @resp: responder
+ * @peer: the requester whose requests it executes
  * @reads: its responder resources
  * @receives: receive requests, free running
  * @receive_head: the next to take
@@ -114,6 +115,7 @@ struct endpoint {
 	u32 refuse;
 
 	struct sroce_responder resp;
+	const struct sroce_requester *peer;
 	struct sroce_resource reads[READS];
 	struct receive *receives;
 	u32 receive_head;

@@ -98,6 +98,19 @@ static void complete_receive(struct endpoint *ep, const struct sroce_pkt *pkt,
 	complete(&ep->recvs, c);
 }
 
+/*
+ * Would a new READ or atomic take the resource of one whose response the peer still waits
+ * for?  Then the peer has more than max_rd_atomic outstanding.
+ */
+static bool evicts_needed(const struct endpoint *ep)
+{
+	const struct sroce_resp_res *res = &ep->resp.res;
+	const struct sroce_resource *oldest = &res->reads[res->first];
+
+	return res->count == res->size &&
+	       sroce_psn_before(ep->peer->una, sroce_psn_add(oldest->psn, oldest->packets));
+}
+
 static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
 		    const struct sroce_request *req, const u8 *payload)
 {
@@ -125,6 +138,8 @@ static void execute(struct endpoint *ep, const struct sroce_pkt *pkt,
 	} else if (pkt->op->kind == SROCE_KIND_ATOMIC) {
 		original = run_atomic(ep, pkt);
 	}
+	if (sroce_pkt_row(pkt)->response)
+		assert(!evicts_needed(ep));
 	sroce_responder_done(&ep->resp, pkt, req, original);
 	if (req->receives)
 		complete_receive(ep, pkt, length);

@@ -51,6 +51,22 @@ static void mistreat(struct world *w, struct side *side)
 	side->ep.refuse = rng_between(&w->rng, 0, 100);
 }
 
+/* The peer can repeat the response to one READ only, and windows are short. */
+static void read_alone(struct world *w, struct side *side)
+{
+	mistreat(w, side);
+	side->ep.req.max_reads = 1;
+	side->ep.holds = true;
+	side->link.loss = rng_between(&w->rng, 50, 300);
+	side->link.duplicate = 500;
+	sroce_cc_init(&side->ep.req.cc, rng_between(&w->rng, 6, 12));
+}
+
+static void tune_read_alone(struct world *w)
+{
+	both(w, read_alone);
+}
+
 static void tune_everything(struct world *w)
 {
 	both(w, mistreat);
@@ -527,6 +543,7 @@ const struct scenario scenarios[] = {
 	{ "reordered-and-duplicated", SROCE_RC, 600, tune_shuffle },
 	{ "copies-arrive-late", SROCE_RC, 300, tune_late },
 	{ "everything", SROCE_RC, 600, tune_everything },
+	{ "one-read-at-a-time", SROCE_RC, 600, tune_read_alone },
 	{ "timeouts-too-short", SROCE_RC, 300, tune_hurry },
 	{ "loss-is-probed", SROCE_RC, 300, tune_patience },
 	{ "transmit-queue-refuses", SROCE_RC, 300, tune_refuse },

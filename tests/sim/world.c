@@ -92,6 +92,7 @@ static void connect_sides(struct world *w, struct side *side, struct side *peer)
 	req->rnr_left = req->rnr_retry;
 	sroce_responder_expect(&peer->ep.resp, req->psn);
 	peer->ep.resp.res.size = req->max_reads;
+	peer->ep.peer = req;
 }
 
 static u32 round_up(u32 n)

@@ -401,17 +401,31 @@ void sroce_requester_resume(struct sroce_requester *r, u32 psn)
 		    sroce_psn_diff(r->psn, wr->psn) : 0;
 }
 
+/*
+ * End of the READ that has the gaps, or of the part of it that has the highest response.
+ * The request for the next part may be lost.  Without a free resource the peer would take a
+ * new one for a new READ, and forget the earlier part.
+ */
+static u32 known_end(const struct sroce_requester *r)
+{
+	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
+	u32 i = r->parts;
+
+	if (count_resources(r) > r->max_reads)
+		while (i--)
+			if (!sroce_psn_before(r->ends[i], r->repair.gaps.top))
+				return r->ends[i];
+	return sroce_psn_add(wr->psn, wr->packets);
+}
+
 u32 sroce_requester_gaps_end(const struct sroce_requester *r)
 {
 	u32 end = r->repair.active ? r->repair.resume : r->psn;
-	const struct sroce_wr *wr;
-	u32 last;
+	u32 last = known_end(r);
 
 	/* Responses may have been requested before a rewind. */
 	if (sroce_psn_before(end, r->repair.gaps.top))
 		end = r->repair.gaps.top;
-	wr = sroce_inflight_wr(&r->in, r->in.head);
-	last = sroce_psn_add(wr->psn, wr->packets);
 	return sroce_psn_before(last, end) ? last : end;
 }
 

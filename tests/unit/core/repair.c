@@ -596,6 +596,32 @@ TEST(repair, later_read_part_does_not_wait_for_gap)
  * Other READs must not return older data than the gap.  Their responses are dropped,
  * and with a distant peer they are requested again behind the last gap.
  */
+/*
+ * The request for a READ is lost, and is repeated in parts.  The second part is not sent
+ * before the peer has sent the whole first one: max_rd_atomic is 1.
+ */
+TEST(repair, rest_of_repeated_read_waits_for_first_part)
+{
+	sender_init(&s, 0);
+	s.r.max_reads = 1;
+	s.r.repair.peer = SROCE_PEER_HOLDS;
+	post(&s, SROCE_OP_READ, 10 * MTU);
+	post(&s, SROCE_OP_SEND, MTU);
+	send_all(&s);
+	s.r.cc.window = 8;
+	EQUAL(handle_response(ack(0, NAK)), SROCE_RESP_REPAIR);
+	expect_read(0, 8);
+	expect_stop(SROCE_NEXT_NOTHING);
+	handle_response(response(SROCE_READ_RESPONSE_FIRST, 0, MTU));
+	handle_response(response(SROCE_READ_RESPONSE_LAST, 7, MTU));
+	EQUAL(handle_response(ack(8, NAK)), SROCE_RESP_ASK);
+	expect_read(1, 6);
+	expect_stop(SROCE_NEXT_WINDOW);
+	acknowledge(&s, 8);
+	expect_read(8, 2);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+}
+
 TEST(repair, later_reads_wait_for_repair)
 {
 	bool distant;
