@@ -67,6 +67,28 @@ static void tune_read_alone(struct world *w)
 	both(w, read_alone);
 }
 
+/* Short windows and slow programs besides: many states meet that seldom do. */
+static void torment(struct world *w, struct side *side)
+{
+	mistreat(w, side);
+	side->link.late = rng_between(&w->rng, 0, 200);
+	if (rng_permille(&w->rng, 500))
+		side->recv_pace = rng_between(&w->rng, 20, 200) * 1000;
+	if (rng_permille(&w->rng, 500))
+		side->next_hold = rng_between(&w->rng, 1, 100000);
+	if (rng_permille(&w->rng, 300))
+		side->ep.rtx.timeout = rng_between(&w->rng, 1000, 40000);
+	if (rng_permille(&w->rng, 300))
+		side->ep.req.max_reads = rng_between(&w->rng, 1, 3);
+	if (rng_permille(&w->rng, 500))
+		sroce_cc_init(&side->ep.req.cc, rng_between(&w->rng, 1, 12));
+}
+
+static void tune_torment(struct world *w)
+{
+	both(w, torment);
+}
+
 static void tune_everything(struct world *w)
 {
 	both(w, mistreat);
@@ -558,6 +580,7 @@ const struct scenario scenarios[] = {
 	  spoil_on_bad_link },
 	{ "xrc", SROCE_XRC, 200 },
 	{ "xrc-everything", SROCE_XRC, 300, tune_everything },
+	{ "xrc-everything-at-once", SROCE_XRC, 900, tune_torment },
 	{ "xrc-receiver-not-ready", SROCE_XRC, 200, tune_starve },
 	{ "unreliable-lossless", SROCE_UC, 200, tune_ready },
 	{ "unreliable", SROCE_UC, 600, tune_unreliable },

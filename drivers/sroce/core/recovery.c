@@ -175,6 +175,7 @@ void sroce_requester_repair(struct sroce_requester *r)
 	p->count = min(p->count, most);
 	p->gaps.count = 0;
 	p->active = true;
+	p->asking = false;
 	p->resume = r->sent;
 	p->waits = p->peer != SROCE_PEER_HOLDS;
 	p->end = sroce_psn_add(r->una, p->count);
@@ -191,6 +192,9 @@ bool sroce_requester_ask(struct sroce_requester *r)
 {
 	if (!sroce_gaps_unasked(&r->repair.gaps))
 		return false;
+	/* What a repair has not repeated yet follows behind the gaps. */
+	if (!r->repair.asking)
+		r->repair.active = false;
 	if (!r->repair.active)
 		sroce_requester_next_gap(r);
 	return true;
@@ -213,6 +217,7 @@ void sroce_requester_refused(struct sroce_requester *r, u32 psn)
 	if (p->recovering && p->peer == SROCE_PEER_HOLDS && r->psn == r->sent &&
 	    sroce_psn_before(psn, p->repeated)) {
 		p->active = true;
+		p->asking = false;
 		p->resume = r->sent;
 		p->end = p->repeated;
 	}

@@ -47,7 +47,7 @@ static s32 send_window(const struct sroce_requester *r, const struct sroce_wr *w
 /* Is the next packet a request for missing READ responses? */
 static bool in_gap(const struct sroce_requester *r)
 {
-	return r->repair.active && r->repair.gaps.count;
+	return r->repair.active && r->repair.asking && r->repair.gaps.count;
 }
 
 /* Number of entries of @ends that @psn has not reached. */
@@ -442,6 +442,7 @@ void sroce_requester_next_gap(struct sroce_requester *r)
 	if (sroce_psn_before(r->repair.resume, r->una))
 		r->repair.resume = r->una;
 	r->repair.active = gap;
+	r->repair.asking = gap;
 	if (!gap) {
 		sroce_requester_resume(r, r->repair.resume);
 		return;

@@ -38,6 +38,7 @@ enum sroce_peer {
  * @peer: enum sroce_peer
  * @probed: a probe has repeated the packet before @repeated
  * @active: the requester is within the packets to repeat
+ * @asking: valid if @active: they are the responses of one of @gaps
  * @waits: send no new packet until the peer has responded to the repeated ones
  * @recovering: between a loss and @recover
  * @slowed: the window was reduced in this recovery
@@ -57,6 +58,7 @@ struct sroce_repair {
 	u8 peer;
 	bool probed;
 	bool active;
+	bool asking;
 	bool waits;
 	bool recovering;
 	bool slowed;

@@ -597,6 +597,32 @@ TEST(repair, later_read_part_does_not_wait_for_gap)
  * and with a distant peer they are requested again behind the last gap.
  */
 /*
+ * A repair of several packets has repeated the first part of a READ only, when a response
+ * to it is missing.  The peer learns of the next part as usual, and its end is kept.
+ */
+TEST(repair, gap_comes_before_rest_of_repair)
+{
+	sender_init(&s, 0);
+	s.r.max_reads = 16;
+	s.r.repair.peer = SROCE_PEER_HOLDS;
+	post(&s, SROCE_OP_READ, 10 * MTU);
+	post(&s, SROCE_OP_SEND, MTU);
+	send_all(&s);
+	EQUAL(handle_response(ack(0, NAK)), SROCE_RESP_REPAIR);
+	s.r.repair.end = 7;
+	s.r.cc.window = 5;
+	expect_read(0, 5);
+	expect_stop(SROCE_NEXT_WINDOW);
+	EQUAL(handle_response(read_response(0, 10)), SROCE_RESP_DATA);
+	EQUAL(handle_response(read_response(2, 10)), SROCE_RESP_AHEAD);
+	expect_read(1, 1);
+	EQUAL(s.r.psn, 5);
+	acknowledge(&s, 5);
+	expect_read(5, 5);
+	SEND(&s, SROCE_SEND_ONLY, 10);
+}
+
+/*
  * The request for a READ is lost, and is repeated in parts.  The second part is not sent
  * before the peer has sent the whole first one: max_rd_atomic is 1.
  */
