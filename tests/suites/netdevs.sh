@@ -247,6 +247,26 @@ both ethtool -K eth0 txvlan off tx-gso-list off >"$OUTPUT" 2>&1
 pingpong "VLAN, nothing offloaded"
 hosts_down
 
+# With devices on a VLAN and on the netdev below it, both have the GIDs of the VLAN. One gets the packets of the connection manager.
+connect() {
+	pair_run "$1: rping" 'rping -s -a $IP2 -p $PORT -C 3' 'rping -c -I $IP1 -a $IP2 -p $PORT -C 3'
+	# Its port is fixed
+	PORT=7173 pair_run "$1: udaddy" 'udaddy -b $IP2' 'udaddy -b $IP1 -s $IP2'
+}
+for netdevs in "eth0 eth0.5" "eth0.5 eth0"; do
+	bare_hosts
+	both ip link add link eth0 name eth0.5 type vlan id 5
+	address h1 eth0.5 1
+	address h2 eth0.5 2
+	for host in h1 h2; do
+		for netdev in $netdevs; do must on $host rdma link add "$host-$netdev" type sroce netdev "$netdev"; done
+	done
+	for D1 in h1-eth0 h1-eth0.5; do ok "devices on $netdevs: $D1 has the GID of the VLAN" gid $D1 $IP1; done
+	for D2 in h2-eth0 h2-eth0.5; do ok "devices on $netdevs: $D2 has the GID of the VLAN" gid $D2 $IP2; done
+	connect "devices on $netdevs"
+	hosts_down
+done
+
 bare_hosts
 both ip link add br0 type bridge
 both ip link set eth0 master br0

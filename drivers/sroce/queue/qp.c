@@ -173,7 +173,11 @@ int sroce_qp_publish(struct sroce_qp *qp)
 		qp->gsi.net_cookie = dev_net(qp->dev->ndev)->net_cookie;
 		rcu_read_unlock();
 		spin_lock(&gsis_lock);
-		list_add_rcu(&qp->gsi.list, &gsis);
+		/*
+		 * Two devices may have the same GID: one on a VLAN, and one on the netdev below.
+		 * rdma_cm listens on the older one, so find that first, too.
+		 */
+		list_add_tail_rcu(&qp->gsi.list, &gsis);
 		spin_unlock(&gsis_lock);
 		return 0;
 	}
