@@ -83,6 +83,24 @@ ok "the device has its GIDs again" wait_for 10 inner_gids
 inner_gids
 pingpong "ibv_rc_pingpong after the device was added again"
 
+# A container with a netdev above that of h2, and with a device there. The older device of h2 has the container's address as a
+# GID, too, but programs of the container have no access to it.
+container() {
+	on h1 ip addr add 10.0.7.1/24 dev eth0 && ip netns add inner && on h2 ip link add mv0 link eth0 type macvlan mode bridge &&
+		ip -n h2 link set mv0 netns inner && on inner ip link set lo up && on inner ip link set mv0 up &&
+		on inner ip addr add 10.0.7.2/24 dev mv0 && on inner rdma link add sroce7 type sroce netdev mv0 &&
+		rdma dev set sroce7 netns inner
+}
+at_exit eval 'ip netns delete inner 2>/dev/null'
+ok "a container has a device above that of its host" container
+ok "the container's address is a GID of its device" wait_for 10 inner_gid inner sroce7 10.0.7.2
+ok "the container's address is a GID of the host's device" wait_for 10 inner_gid h2 $D2 10.0.7.2
+ok "the peer's address is a GID" wait_for 10 inner_gid h1 $D1 10.0.7.1
+cm_listens() { on inner rdma resource show cm_id 2>/dev/null | grep -q "LISTEN.*:$1 "; }
+pair_run "rping to a container in exclusive mode" 'ip netns exec inner rping -s -a 10.0.7.2 -p $PORT -C 3 -V' \
+	'rping -c -a 10.0.7.2 -p $PORT -C 3 -V'
+ip netns delete inner
+
 # The namespaces end, and their netdevs and devices with them.
 ip netns delete h1
 ip netns delete h2

@@ -172,12 +172,17 @@ static bool gsi_matches(struct sroce_qp *qp, void *arg)
 	return sroce_rx_is_ours(qp->dev, arg);
 }
 
-/* The same, for devices of the netdev on which the packet arrived, or of one below it. */
+/*
+ * The same, for devices of the netdev on which the packet arrived, or of one below it.  With
+ * RDMA namespaces, programs of the packet's namespace must have access to the device.
+ */
 static bool gsi_is_near(struct sroce_qp *qp, void *arg)
 {
 	struct net_device *ndev = sroce_rx_ndev(arg);
+	const struct sroce_rx *rx = arg;
 
-	return ndev && (qp->dev->ndev == ndev ||
+	return ndev && rdma_dev_access_netns(&qp->dev->ib, rx->net) &&
+	       (qp->dev->ndev == ndev ||
 			netdev_has_upper_dev_all_rcu(qp->dev->ndev, ndev)) &&
 	       gsi_matches(qp, arg);
 }
