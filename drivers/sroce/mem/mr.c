@@ -12,7 +12,7 @@
 #endif
 #include "../base/udata.h"
 #include "mr.h"
-#include "mr_pmem.h"
+#include "pmem.h"
 
 /*
  * Block sizes: any power of two from a page to 1 GiB, the alignment of the
@@ -356,7 +356,7 @@ static int mr_pin(struct sroce_mr *mr, u64 start, u64 length, u64 iova)
 	mr->umem = umem;
 	err = mr_map(mr, zero_based ? start : iova);
 	if (!err && mr->access & IB_ACCESS_FLUSH_PERSISTENT)
-		err = sroce_mr_check_pmem(mr);
+		err = sroce_pmem_check(mr->blocks, mr->block_shift, mr->skip, mr->length);
 	return err;
 }
 

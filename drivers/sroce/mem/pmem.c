@@ -4,7 +4,8 @@
  */
 #include <linux/ioport.h>
 #include <linux/mm.h>
-#include "mr_pmem.h"
+#include <linux/sched.h>
+#include "pmem.h"
 
 static bool is_pmem(const void *p, size_t len)
 {
@@ -21,15 +22,15 @@ static bool is_pmem(const void *p, size_t len)
 	return false;
 }
 
-int sroce_mr_check_pmem(const struct sroce_mr *mr)
+int sroce_pmem_check(void *const *blocks, u8 block_shift, u64 skip, u64 length)
 {
-	u64 mask = (1ull << mr->block_shift) - 1;
-	u64 at = mr->skip, end = mr->skip + mr->length;
+	u64 mask = (1ull << block_shift) - 1;
+	u64 at = skip, end = skip + length;
 	u64 len;
 
 	for (; at < end; at += len) {
 		len = min(end - at, mask + 1 - (at & mask));
-		if (!is_pmem(mr->blocks[at >> mr->block_shift] + (at & mask), len))
+		if (!is_pmem(blocks[at >> block_shift] + (at & mask), len))
 			return -EINVAL;
 		cond_resched();
 	}
