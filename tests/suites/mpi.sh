@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# Libraries of parallel programs: UCX and libfabric with their own test programs, Open MPI with tests/mpi/exchange.py.
+# Libraries of parallel programs: UCX and libfabric with their own test programs, Open MPI and MPICH with tests/mpi/exchange.py.
 # timeout: 420
 # lanes: vm
 . "$(dirname "$0")/lib.sh"
@@ -77,15 +77,13 @@ fi
 export OMPI_MCA_plm_rsh_agent="$HERE/on-host" OMPI_MCA_oob_tcp_if_include=eth0 OMPI_MCA_routed=direct
 export PRTE_MCA_plm_ssh_agent="$HERE/on-host" PRTE_MCA_prte_if_include=eth0
 
-# mpi WHAT RANKS PROGRAM OPTION...: half of the ranks on each host
-mpi() {
+# ranks WHAT COMMAND...: the command, which runs on the first host, starts a program on both
+ranks() {
 	export D1 D2
-	local what=$1 ranks=$2 program=$3 verdict text told=0 planned=none
-	shift 3
-	# mpirun itself runs on the first host.
-	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" mpirun --allow-run-as-root --map-by node:oversubscribe -np "$ranks" \
-		--host "h1:$ranks,h2:$ranks" "$@" python3 $program >"$OUTPUT.mpi" 2>&1
-	is "$what: mpirun's status" $? 0
+	local what=$1 verdict text told=0 planned=none
+	shift
+	"$HERE/on-host" h1 timeout -k 5 "$(seconds 60)" "$@" >"$OUTPUT.mpi" 2>&1
+	is "$what: the status of $1" $? 0
 	while read -r verdict text; do
 		case $verdict in
 		ok) pass "$what: $text" && told=$((told + 1)) ;;
@@ -97,6 +95,14 @@ mpi() {
 	is "$what: all ranks report" $told "$planned"
 	rm -f "$OUTPUT.mpi"
 	ok "$what: it uses the devices" moved_more 5000000
+}
+
+# mpi WHAT RANKS PROGRAM OPTION...: half of the ranks on each host
+mpi() {
+	local what=$1 ranks=$2 program=$3
+	shift 3
+	# shellcheck disable=SC2086
+	ranks "$what" mpirun --allow-run-as-root --map-by node:oversubscribe -np "$ranks" --host "h1:$ranks,h2:$ranks" "$@" python3 $program
 }
 
 by_ucx() { echo "-mca pml ucx -mca pml_ucx_devices any -mca osc ucx -x UCX_TLS=$1,self"; }
@@ -112,5 +118,27 @@ if there mpirun && { python3 -c 'import mpi4py' 2>/dev/null || { skip "Open MPI"
 	# Open MPI 4.1's windows want atomics that its libfabric does not have for any network.
 	# shellcheck disable=SC2086
 	mpi "MPI over libfabric" 4 "$HERE/exchange.py --no-windows" $by_libfabric
+fi
+
+# --- OpenSHMEM, of Open MPI ---
+
+if there mpirun oshmem_info && with_verbs OpenSHMEM; then
+	for transport in rc_v ud_v; do
+		# shellcheck disable=SC2046
+		mpi "OpenSHMEM over $transport" 4 "$HERE/shmem.py" $(by_ucx $transport) -mca spml ucx -mca spml_ucx_devices any
+	done
+fi
+
+# --- MPICH ---
+
+# Over UCX. Each host chooses the device, so ranks get only some variables.
+mpich() {
+	ranks "$1" env PYTHONPATH="$HERE/mpich" UCX_TLS="$3,self" mpiexec.mpich -launcher rsh -launcher-exec "$HERE/on-host" -iface eth0 \
+		-hosts h1,h2 -np "$2" -genvlist PYTHONPATH,UCX_TLS python3 "$HERE/exchange.py"
+}
+
+if there mpiexec.mpich && with_verbs "MPICH"; then
+	mpich "MPICH over RC" 2 rc_v
+	mpich "MPICH over UD, six ranks" 6 ud_v
 fi
 for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
