@@ -119,6 +119,17 @@ for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $d
 is "no region is left" "$(used $D1 mr)" 0
 exercise "again" $IP2 $IP1
 
+# A network that loses, duplicates and reorders packets
+dropped() { tc -s qdisc show dev ulp1 | grep -oP 'dropped \K[0-9]+'; }
+if modprobe -q sch_netem; then
+	for netdev in ulp1 ulp2; do tc qdisc add dev $netdev root netem loss 1% duplicate 1% delay 500us reorder 25%; done
+	exercise "lossy" $IP2 $IP1
+	ok "lossy: packets were lost" test "$(dropped)" -gt 0
+	for netdev in ulp1 ulp2; do tc qdisc delete dev $netdev root; done
+else
+	skip "lossy" "the kernel has no netem"
+fi
+
 # Pages are registered by one request, and invalidated by the target's answer.
 ok "the host connects to the target" connect $IP2 $IP1
 before=$(counter $D2 tx_packets)
