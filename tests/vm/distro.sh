@@ -6,7 +6,7 @@ SUITE_PACKAGES=(
 	# what the suites run
 	iputils-ping ethtool nftables procps strace tshark jq iperf3 busybox-static xz-utils python3
 	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs qperf
-	ucx-utils libfabric-bin openmpi-bin python3-mpi4py fio hwloc-nox libteam-utils
+	ucx-utils libfabric-bin openmpi-bin python3-mpi4py mpich librpma0 fio hwloc-nox libteam-utils
 	prometheus-node-exporter open-iscsi nvme-cli
 )
 
