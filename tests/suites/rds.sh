@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# RDS, reliable datagrams of the kernel: messages, WRITEs and READs. Debian's kernels do not have it, and Debian has no rds-tools.
+# RDS, reliable datagrams of the kernel: messages, WRITEs and READs. Debian has no rds-tools.
 # timeout: 200
-# lanes: debug
 # A boot of its own: RDS and rdma_cm take locks in a circle, and lockdep turns itself off after reporting that.
 # guest: --mem 2G
 # dmesg-allow: possible circular locking
