@@ -1,8 +1,8 @@
 #!/bin/bash
 # Kernel users of RDMA, in the initial namespace. Each is a file in tests/programs/ulps, which is sourced here and compares the
-# data. PROGRAMS="iser" runs only this one. The project's own kernels do not have them.
+# data. PROGRAMS="iser" runs only this one. Debian's kernels do not have RNBD.
 # timeout: 400
-# lanes: vm
+# lanes: vm uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"
 
@@ -32,11 +32,11 @@ scsi_disk() {
 }
 no_scsi_disk() { ! scsi_disk; }
 
-# compare_disk WHAT: data written through the block device arrives in the target's file, and is read back the same
+# compare_disk WHAT [FIND]: data written through the block device arrives in the target's file, and is read back the same
 compare_disk() {
-	local disk size=$((DATA_MB << 20))
-	ok "$1: its disk comes" wait_for 10 scsi_disk
-	disk=$(scsi_disk) || return
+	local find=${2:-scsi_disk} disk size=$((DATA_MB << 20))
+	ok "$1: its disk comes" wait_for 10 "$find"
+	disk=$("$find") || return
 	[ -b "/dev/$disk" ] || mknod "/dev/$disk" b "$(cut -d : -f 1 "/sys/block/$disk/dev")" "$(cut -d : -f 2 "/sys/block/$disk/dev")"
 	head -c $size /dev/urandom >"$WORK/data"
 	ok "$1: small writes" limited 60 dd if="$WORK/data" of="/dev/$disk" bs=4k count=64 oflag=direct
@@ -50,7 +50,7 @@ compare_disk() {
 }
 
 ulp_hosts_up || { fail "two devices"; exit 1; }
-for program in ${PROGRAMS:-iser srp}; do
+for program in ${PROGRAMS:-iser srp rnbd}; do
 	# shellcheck disable=SC1090
 	. "$HERE/${program%.sh}.sh"
 	for device in $D1 $D2; do is "${program%.sh}: no errors counted by $device" "$(error_counters $device)" ""; done
