@@ -14,6 +14,8 @@ KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/
 # The kernel leaves objects beside the sources, so it is given a mirror of links for each kernel.
 MIRROR = $(O)/kmod-$(KVER)
 MODULE = $(O)/sroce.ko
+# Objects for another kernel of the same release, such as one that has been built with other options, go.
+for_kernel = { [ "$$(cat $1/.kdir 2>/dev/null)" = "$(realpath $(KDIR))" ] || rm -rf $1; } && mkdir -p $1 && echo "$(realpath $(KDIR))" >$1/.kdir
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
@@ -29,7 +31,7 @@ module: mirror
 
 mirror:
 	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
-	@mkdir -p $(MIRROR)
+	@$(call for_kernel,$(MIRROR))
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/VERSION $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
 	@find $(MIRROR) -xtype l -delete
 
@@ -39,7 +41,7 @@ TESTER_MIRROR = $(O)/tester-$(KVER)
 
 tester:
 	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
-	@mkdir -p $(TESTER_MIRROR) $(dir $(TESTER))
+	@$(call for_kernel,$(TESTER_MIRROR)) && mkdir -p $(dir $(TESTER))
 	@cp -rsf $(CURDIR)/tests/kmod/. $(TESTER_MIRROR)/
 	+@flock $(O)/.lock $(MAKE) -C $(KDIR) M=$(TESTER_MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s) modules
 	@cmp -s $(TESTER_MIRROR)/sroce_test.ko $(TESTER) || cp $(TESTER_MIRROR)/sroce_test.ko $(TESTER)
