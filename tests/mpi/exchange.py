@@ -77,12 +77,13 @@ def collective():
 
 
 def one_sided():
-    """Windows: RDMA WRITEs, READs and atomics below."""
+    """Windows: RDMA WRITEs, READs and atomics below. What is given to them has to exist until they are done."""
+    mine, one = data(RANK, 500001), array.array("q", [1])
     to, source = (RANK + 1) % SIZE, (RANK - 1) % SIZE
     window = MPI.Win.Allocate(1 << 20, comm=WORLD)
     memory = window.tomemory()
     window.Fence()
-    window.Put(data(RANK, 500001), to)
+    window.Put(mine, to)
     window.Fence()
     report("Put", bytes(memory[:500001]) == data(source, 500001))
     got = bytearray(500001)
@@ -99,7 +100,7 @@ def one_sided():
     window.Lock_all()
     for _ in range(100):
         ticket = array.array("q", [0])
-        window.Fetch_and_op(array.array("q", [1]), ticket, 0, 0, MPI.SUM)
+        window.Fetch_and_op(one, ticket, 0, 0, MPI.SUM)
         window.Flush(0)
         tickets.append(ticket[0])
     window.Unlock_all()
