@@ -15,7 +15,7 @@ KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/
 MIRROR = $(O)/kmod-$(KVER)
 MODULE = $(O)/sroce.ko
 # Objects for another kernel of the same release, such as one that has been built with other options, go.
-for_kernel = { [ "$$(cat $1/.kdir 2>/dev/null)" = "$(realpath $(KDIR))" ] || rm -rf $1; } && mkdir -p $1 && echo "$(realpath $(KDIR))" >$1/.kdir
+for_kernel = { [ ! -e $1/.kdir ] || [ "$$(cat $1/.kdir)" = "$(realpath $(KDIR))" ] || rm -rf $1; } && mkdir -p $1 && echo "$(realpath $(KDIR))" >$1/.kdir
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
 
