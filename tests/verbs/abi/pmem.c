@@ -48,6 +48,19 @@ static struct ibv_mr *region(const struct abuser *abuser, void *at, size_t size,
 	return ibv_reg_mr(abuser->pair.b.pd, at, size, access);
 }
 
+/* The abuser, whose peer has mapped @size bytes; NULL after printing the reason. */
+static uint8_t *up(struct abuser *abuser, size_t size)
+{
+	return CHECK(abuser_up(abuser)) ? map_pmem(size) : NULL;
+}
+
+static void down(struct abuser *abuser, struct ibv_mr *mr, uint8_t *at, size_t size)
+{
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK_CALL(munmap(at, size), 0);
+	abuser_down(abuser);
+}
+
 /* Into the ring, without a kick: the provider does not know of FLUSHes before it. */
 static void write_4096(struct abuser *abuser, uint32_t rkey, const uint8_t *to)
 {
@@ -86,8 +99,7 @@ static void ranges(const void *arg)
 	size_t i;
 
 	(void)arg;
-	REQUIRE(abuser_up(&abuser));
-	at = map_pmem(SIZE);
+	at = up(&abuser, SIZE);
 	REQUIRE(at);
 	mr = region(&abuser, at + 4096, SIZE - 4096, ACCESS);
 	REQUIRE(CHECK(mr) && connect_for_flush(&abuser, RIGHTS));
@@ -96,9 +108,7 @@ static void ranges(const void *arg)
 					TO_PERSISTENCE, RANGE));
 		REQUIRE(write_and_flush(&abuser, mr->rkey, at + 4096, lengths[i], TO_BOTH, RANGE));
 	}
-	CHECK_CALL(ibv_dereg_mr(mr), 0);
-	CHECK_CALL(munmap(at, SIZE), 0);
-	abuser_down(&abuser);
+	down(&abuser, mr, at, SIZE);
 }
 
 /* The suite compares the counts before and after. */
@@ -109,17 +119,14 @@ static void whole(const void *arg)
 	uint8_t *at;
 
 	(void)arg;
-	REQUIRE(abuser_up(&abuser));
-	at = map_pmem(SIZE);
+	at = up(&abuser, SIZE);
 	REQUIRE(at);
 	mr = region(&abuser, at, SIZE, ACCESS);
 	REQUIRE(CHECK(mr) && connect_for_flush(&abuser, RIGHTS));
 	REQUIRE(write_and_flush(&abuser, mr->rkey, at + SIZE - 4096, 7, TO_PERSISTENCE, REGION));
 	/* The next one begins again. */
 	REQUIRE(write_and_flush(&abuser, mr->rkey, at, 7, TO_PERSISTENCE, REGION));
-	CHECK_CALL(ibv_dereg_mr(mr), 0);
-	CHECK_CALL(munmap(at, SIZE), 0);
-	abuser_down(&abuser);
+	down(&abuser, mr, at, SIZE);
 }
 
 /* Only regions of persistent memory get the right. */
@@ -131,8 +138,7 @@ static void registering(const void *arg)
 
 	(void)arg;
 	CHECK(can_flush(&hosts[1], RIGHTS));
-	REQUIRE(abuser_up(&abuser));
-	at = map_pmem(2 * UNIT);
+	at = up(&abuser, 2 * UNIT);
 	REQUIRE(at);
 	CHECK(!region(&abuser, at - 4096, 8192, ACCESS));
 	CHECK_CALL(errno, EINVAL);
@@ -144,9 +150,7 @@ static void registering(const void *arg)
 	CHECK_CALL(errno, EOPNOTSUPP);
 	mr = region(&abuser, at + 2 * UNIT - 1, 1, ACCESS);
 	if (CHECK(mr))
-		CHECK_CALL(ibv_dereg_mr(mr), 0);
-	CHECK_CALL(munmap(at, 2 * UNIT), 0);
-	abuser_down(&abuser);
+		down(&abuser, mr, at, 2 * UNIT);
 }
 
 static void reregistering(const void *arg)
@@ -156,8 +160,7 @@ static void reregistering(const void *arg)
 	uint8_t *at;
 
 	(void)arg;
-	REQUIRE(abuser_up(&abuser));
-	at = map_pmem(2 * UNIT);
+	at = up(&abuser, 2 * UNIT);
 	REQUIRE(at);
 	mr = region(&abuser, at, UNIT, ALL_ACCESS);
 	REQUIRE(CHECK(mr) && connect_for_flush(&abuser, RIGHTS));
@@ -168,9 +171,7 @@ static void reregistering(const void *arg)
 	CHECK(write_and_flush(&abuser, mr->rkey, at, 64, TO_PERSISTENCE, RANGE));
 	/* It cannot move to ordinary memory with this right. */
 	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, at - 8192, 4096, 0));
-	CHECK_CALL(ibv_dereg_mr(mr), 0);
-	CHECK_CALL(munmap(at, 2 * UNIT), 0);
-	abuser_down(&abuser);
+	down(&abuser, mr, at, 2 * UNIT);
 }
 
 static int bind(struct side *side, struct ibv_mw *mw, struct ibv_mr *mr, int access)
@@ -199,8 +200,7 @@ static void windows(const void *arg)
 	uint8_t *at;
 
 	(void)arg;
-	REQUIRE(abuser_up(&abuser));
-	at = map_pmem(UNIT);
+	at = up(&abuser, UNIT);
 	REQUIRE(at);
 	mr = region(&abuser, at, UNIT, ACCESS | IBV_ACCESS_MW_BIND);
 	mw = ibv_alloc_mw(abuser.pair.b.pd, IBV_MW_TYPE_1);
@@ -210,9 +210,7 @@ static void windows(const void *arg)
 	flush(&abuser, mw->rkey, at + 4096, 8193, TO_PERSISTENCE, RANGE);
 	CHECK(flushed(&abuser, IBV_WC_REM_ACCESS_ERR));
 	CHECK_CALL(ibv_dealloc_mw(mw), 0);
-	CHECK_CALL(ibv_dereg_mr(mr), 0);
-	CHECK_CALL(munmap(at, UNIT), 0);
-	abuser_down(&abuser);
+	down(&abuser, mr, at, UNIT);
 }
 
 /* A window has no right that its region has not. */
