@@ -113,7 +113,7 @@ static void use_srq(void)
 	EQUAL(post_receive(&far, id, far_memory), -ENOMEM);
 }
 
-/* Who calls ib_modify_srq(), and may hold a lock that the handler takes */
+/* The task that calls ib_modify_srq().  It may hold a lock that the handler takes. */
 static struct task_struct *modifier;
 static bool called_inside;
 

@@ -192,7 +192,7 @@ bool sroce_requester_ask(struct sroce_requester *r)
 {
 	if (!sroce_gaps_unasked(&r->repair.gaps))
 		return false;
-	/* What a repair has not repeated yet follows behind the gaps. */
+	/* The gaps come first.  The rest of a repair under way is sent again behind them. */
 	if (!r->repair.asking)
 		r->repair.active = false;
 	if (!r->repair.active)

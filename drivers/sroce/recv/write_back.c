@@ -45,6 +45,7 @@ static void write_back_piece(struct sroce_qp *qp)
 	}
 	w->addr += len;
 	w->left -= len;
+	/* The next piece: sroce_resp_run() calls sroce_write_back_more(). */
 	if (w->left)
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
 }

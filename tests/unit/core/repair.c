@@ -592,22 +592,24 @@ TEST(repair, later_read_part_does_not_wait_for_gap)
 	EQUAL(s.r.psn, 13);
 }
 
-/*
- * Other READs must not return older data than the gap.  Their responses are dropped,
- * and with a distant peer they are requested again behind the last gap.
- */
+/* A READ of ten responses and a SEND have been sent to a peer that holds packets. */
+static void send_read_and_send(u8 max_reads)
+{
+	sender_init(&s, 0);
+	s.r.max_reads = max_reads;
+	s.r.repair.peer = SROCE_PEER_HOLDS;
+	post(&s, SROCE_OP_READ, 10 * MTU);
+	post(&s, SROCE_OP_SEND, MTU);
+	send_all(&s);
+}
+
 /*
  * A repair of several packets has repeated the first part of a READ only, when a response
  * to it is missing.  The peer learns of the next part as usual, and its end is kept.
  */
 TEST(repair, gap_comes_before_rest_of_repair)
 {
-	sender_init(&s, 0);
-	s.r.max_reads = 16;
-	s.r.repair.peer = SROCE_PEER_HOLDS;
-	post(&s, SROCE_OP_READ, 10 * MTU);
-	post(&s, SROCE_OP_SEND, MTU);
-	send_all(&s);
+	send_read_and_send(16);
 	EQUAL(handle_response(ack(0, NAK)), SROCE_RESP_REPAIR);
 	s.r.repair.end = 7;
 	s.r.cc.window = 5;
@@ -628,12 +630,7 @@ TEST(repair, gap_comes_before_rest_of_repair)
  */
 TEST(repair, rest_of_repeated_read_waits_for_first_part)
 {
-	sender_init(&s, 0);
-	s.r.max_reads = 1;
-	s.r.repair.peer = SROCE_PEER_HOLDS;
-	post(&s, SROCE_OP_READ, 10 * MTU);
-	post(&s, SROCE_OP_SEND, MTU);
-	send_all(&s);
+	send_read_and_send(1);
 	s.r.cc.window = 8;
 	EQUAL(handle_response(ack(0, NAK)), SROCE_RESP_REPAIR);
 	expect_read(0, 8);
@@ -648,6 +645,10 @@ TEST(repair, rest_of_repeated_read_waits_for_first_part)
 	SEND(&s, SROCE_SEND_ONLY, 10);
 }
 
+/*
+ * Other READs must not return older data than the gap.  Their responses are dropped,
+ * and with a distant peer they are requested again behind the last gap.
+ */
 TEST(repair, later_reads_wait_for_repair)
 {
 	bool distant;

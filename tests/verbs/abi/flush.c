@@ -42,7 +42,6 @@ void flush(struct abuser *abuser, uint32_t rkey, const void *remote, uint32_t le
 	CHECK_CALL(kick(abuser), 0);
 }
 
-/* The provider does not know of our entry: correct its tail. */
 bool flushed(struct abuser *abuser, enum ibv_wc_status status)
 {
 	return EXPECT(abuser->pair.a.scq, abuser->pair.a.qp, .wr_id = FLUSH_ID,
@@ -121,7 +120,7 @@ static const struct refusal refusals[] = {
 	  IBV_WC_REM_ACCESS_ERR },
 	{ "QP without the right", GLOBAL, 0, 0, 0, 8, 1, 0,
 	  IBV_WC_REM_INV_REQ_ERR },
-	{ "persistence, which this region has not", GLOBAL, GLOBAL | PERSISTENT, 0,
+	{ "persistence, a right that this region does not have", GLOBAL, GLOBAL | PERSISTENT, 0,
 	  0, 8, 2, 0, IBV_WC_REM_ACCESS_ERR },
 	{ "persistence and visibility", GLOBAL, GLOBAL | PERSISTENT, 0, 0, 8,
 	  3, 1, IBV_WC_REM_ACCESS_ERR },
