@@ -555,9 +555,18 @@ static void *map_shared(uint64_t offset)
 __attribute__((__visibility__("default")))
 void *mmap(void *addr, size_t size, int prot, int flags, int fd, off_t offset)
 {
+	void *private;
+
 	if (fd >= 0 && fd == cmd_fd)
 		return map_shared(offset);
-	return (void *)syscall(SYS_mmap, addr, size, prot, flags, fd, offset);
+	if (fake.fail_private) {
+		errno = fake.fail_private;
+		return MAP_FAILED;
+	}
+	private = (void *)syscall(SYS_mmap, addr, size, prot, flags, fd, offset);
+	if (private != MAP_FAILED)
+		fake.private++;
+	return private;
 }
 
 /* The fake kernel's memory stays, so that a test can still read it. */
@@ -574,8 +583,10 @@ static bool is_shared(const void *addr)
 __attribute__((__visibility__("default")))
 int munmap(void *addr, size_t size)
 {
-	if (!is_shared(addr))
+	if (!is_shared(addr)) {
+		fake.private--;
 		return syscall(SYS_munmap, addr, size);
+	}
 	fake.mapped--;
 	return 0;
 }
@@ -590,6 +601,10 @@ void *mremap(void *old, size_t old_size, size_t new_size, int flags, ...)
 	va_start(args, flags);
 	new = flags & MREMAP_FIXED ? va_arg(args, void *) : NULL;
 	va_end(args);
+	if (fake.fail_move) {
+		errno = fake.fail_move;
+		return MAP_FAILED;
+	}
 	if (!is_shared(new))
 		return (void *)syscall(SYS_mremap, old, old_size, new_size, flags, new);
 	munmap(old, old_size);

@@ -27,8 +27,11 @@ struct fake_queue {
  * @calls: ioctl() calls of any kind
  * @yields: calls of sched_yield()
  * @mapped: mappings that exist now
+ * @private: mappings of other memory that exist now
  * @fail: errno for the next create command, once
  * @fail_map: errno for the next mmap(), once
+ * @fail_private: errno for each mmap() of other memory
+ * @fail_move: errno for each mremap()
  * @abi_version: ABI version in the response to the creation of the context
  * @cqe_size: size of a completion in that response; 0 for that of the ABI
  * @lacks: features that the module does not have
@@ -48,8 +51,11 @@ struct fake_kernel {
 	unsigned int calls;
 	unsigned int yields;
 	int mapped;
+	int private;
 	int fail;
 	int fail_map;
+	int fail_private;
+	int fail_move;
 	uint32_t abi_version;
 	uint16_t cqe_size;
 	uint64_t lacks;

@@ -138,6 +138,30 @@ static void closed_with_objects(void)
 	   "closing the device unmaps the memory of objects that exist");
 }
 
+/* Then there are no copies, but nothing may keep the context open, either. */
+static void closed_without_memory(int fail_private, int fail_move)
+{
+	struct ibv_alloc_dm_attr attr = { .length = 64 };
+	int status = -1;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		struct fixture fx;
+
+		fixture_open(&fx);
+		fixture_qp(&fx, IBV_QPT_RC, false);
+		ibv_alloc_dm(fx.context, &attr);
+		fake.fail_private = fail_private;
+		fake.fail_move = fail_move;
+		ibv_close_device(fx.context);
+		_exit(fake.mapped | fake.private);
+	}
+	ok(waitpid(child, &status, 0) == child && !status,
+	   "closing the device unmaps all without %s",
+	   fail_private ? "memory for copies" : "memory to move copies");
+}
+
 static void failed_creation(const struct fixture *fx)
 {
 	struct ibv_qp_init_attr_ex attr = fixture_qp_attr(fx, IBV_QPT_RC);
@@ -567,5 +591,7 @@ GROUP(objects)
 	device_attributes(&fx);
 	fixture_close(&fx);
 	closed_with_objects();
+	closed_without_memory(ENOMEM, 0);
+	closed_without_memory(0, ENOMEM);
 	environment();
 }
