@@ -34,6 +34,7 @@ void flush(struct abuser *abuser, uint32_t rkey, const void *remote, uint32_t le
 	sqe->flags = SROCE_WR_SIGNALED;
 	sqe->flush.remote_addr = (uintptr_t)remote;
 	sqe->flush.rkey = rkey;
+	sqe->flush.srqn = abuser->pair.a.srqn;
 	sqe->flush.length = length;
 	sqe->flush.type = type;
 	sqe->flush.level = level;

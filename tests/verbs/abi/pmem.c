@@ -16,6 +16,7 @@
 #define SIZE	(17 * UNIT)
 #define RIGHTS	(GLOBAL | PERSISTENT)
 #define ACCESS	(ALL_ACCESS | RIGHTS)
+#define SLOWLY		31	/* min_rnr_timer: 491 ms, far longer than a FLUSH */
 /* enum ib_placement_type and enum ib_selectivity_level */
 #define TO_PERSISTENCE	2
 #define TO_BOTH		3
@@ -54,6 +55,11 @@ static uint8_t *up(struct abuser *abuser, size_t size)
 	return CHECK(abuser_up(abuser)) ? map_pmem(size) : NULL;
 }
 
+static uint8_t *xrc_up(struct abuser *abuser, size_t size)
+{
+	return CHECK(abuser_xrc_up(abuser)) ? map_pmem(size) : NULL;
+}
+
 static void down(struct abuser *abuser, struct ibv_mr *mr, uint8_t *at, size_t size)
 {
 	CHECK_CALL(ibv_dereg_mr(mr), 0);
@@ -73,6 +79,7 @@ static void write_4096(struct abuser *abuser, uint32_t rkey, const uint8_t *to)
 	sqe->num_sge = 1;
 	sqe->rdma.remote_addr = (uintptr_t)to;
 	sqe->rdma.rkey = rkey;
+	sqe->rdma.srqn = abuser->pair.a.srqn;
 	list->addr = sge.addr;
 	list->length = sge.length;
 	list->lkey = sge.lkey;
@@ -126,6 +133,83 @@ static void whole(const void *arg)
 	REQUIRE(write_and_flush(&abuser, mr->rkey, at + SIZE - 4096, 7, TO_PERSISTENCE, REGION));
 	/* The next one begins again. */
 	REQUIRE(write_and_flush(&abuser, mr->rkey, at, 7, TO_PERSISTENCE, REGION));
+	down(&abuser, mr, at, SIZE);
+}
+
+/* The target has no PD of its own: the SRQ that a FLUSH names has one. */
+static void xrc_target(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	uint8_t *at;
+
+	(void)arg;
+	at = xrc_up(&abuser, SIZE);
+	REQUIRE(at);
+	mr = region(&abuser, at, SIZE, ACCESS);
+	REQUIRE(CHECK(mr) && connect_for_flush(&abuser, RIGHTS));
+	REQUIRE(write_and_flush(&abuser, mr->rkey, at + SIZE - 4096, 7, TO_PERSISTENCE, REGION));
+	REQUIRE(write_and_flush(&abuser, mr->rkey, at + 4096, UNIT, TO_BOTH, RANGE));
+	down(&abuser, mr, at, SIZE);
+}
+
+/*
+ * Posts a FLUSH of all of @mr, and returns while it is executed.  Returns the counter of
+ * delayed attempts before, -1 after an error.
+ */
+static long long flush_slowly(struct abuser *abuser, struct ibv_mr *mr)
+{
+	long long before = counter(&hosts[1], "rx_paged_out");
+
+	abuser->pair.options.min_rnr_timer = SLOWLY;
+	if (!connect_for_flush(abuser, RIGHTS))
+		return -1;
+	flush(abuser, mr->rkey, mr->addr, 0, TO_PERSISTENCE, REGION);
+	return before;
+}
+
+/* The peer's next attempt is refused. */
+static void region_destroyed(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	long long before;
+	uint8_t *at;
+
+	(void)arg;
+	at = up(&abuser, SIZE);
+	REQUIRE(at);
+	mr = region(&abuser, at, SIZE, ACCESS);
+	REQUIRE(CHECK(mr));
+	before = flush_slowly(&abuser, mr);
+	REQUIRE(before >= 0);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK_CALL(munmap(at, SIZE), 0);
+	CHECK(counter_leaves(&hosts[1], "rx_paged_out", before));
+	CHECK(flushed(&abuser, IBV_WC_REM_ACCESS_ERR));
+	REQUIRE(connect_for_flush(&abuser, RIGHTS));
+	CHECK(works(&abuser.pair));
+	abuser_down(&abuser);
+}
+
+static void srq_destroyed(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	long long before;
+	uint8_t *at;
+
+	(void)arg;
+	at = xrc_up(&abuser, SIZE);
+	REQUIRE(at);
+	mr = region(&abuser, at, SIZE, ACCESS);
+	REQUIRE(CHECK(mr));
+	before = flush_slowly(&abuser, mr);
+	REQUIRE(before >= 0);
+	CHECK_CALL(ibv_destroy_srq(abuser.pair.b.srq), 0);
+	abuser.pair.b.own_srq = false;
+	CHECK(counter_leaves(&hosts[1], "rx_paged_out", before));
+	CHECK(flushed(&abuser, IBV_WC_REM_ACCESS_ERR));
 	down(&abuser, mr, at, SIZE);
 }
 
@@ -239,6 +323,9 @@ GROUP(pmem)
 		return;
 	run_test(ranges, NULL, "persistent memory: ranges");
 	run_test(whole, NULL, "persistent memory: a whole region");
+	run_test(xrc_target, NULL, "persistent memory: XRC");
+	run_test(region_destroyed, NULL, "persistent memory: region destroyed during a FLUSH");
+	run_test(srq_destroyed, NULL, "persistent memory: SRQ destroyed during a FLUSH");
 	run_test(registering, NULL, "persistent memory: registering");
 	run_test(reregistering, NULL, "persistent memory: registering again");
 	run_test(windows, NULL, "persistent memory: windows");

@@ -87,6 +87,7 @@ static void sort_in(struct abuser *abuser, const struct mapping *map)
 		abuser->page = *map;
 		break;
 	case 2 * ENTRIES * STRIDE:
+	case XRC_ENTRIES * STRIDE:
 		abuser->ring = *map;
 		break;
 	case CQ_ENTRIES * SROCE_CQE_SIZE:
@@ -111,16 +112,18 @@ static bool find_doorbells(struct abuser *abuser, const struct seen *before)
 	return CHECK(abuser->page.addr) && CHECK(abuser->kick_fd >= 0);
 }
 
-/* A receive request shows which slot and which entry is which. */
+/* A request shows which slot and which entry is which.  An initiator of XRC only sends. */
 static bool find_slot(struct abuser *abuser)
 {
 	struct sroce_qp_slot *slots = (void *)abuser->page.addr;
+	struct side *a = &abuser->pair.a;
 	int i, cqs = 0;
 
-	if (!CHECK_CALL(post_recv(&abuser->pair.a, 0x5107, 0, 64), 0))
+	if (!CHECK_CALL(abuser->pair.options.type == IBV_QPT_XRC_SEND ?
+			post_send(a, 0x5107, 0, 64, 0) : post_recv(a, 0x5107, 0, 64), 0))
 		return false;
 	for (i = 0; i < 3; i++)
-		if (slots[i].rq_tail == 1) {
+		if (slots[i].rq_tail == 1 || slots[i].sq_tail == 1) {
 			abuser->slot = &slots[i];
 			abuser->slot_number = i;
 		} else if (cqs < 2) {
@@ -152,6 +155,17 @@ bool abuser_up(struct abuser *abuser)
 	return abuser_doorbells(abuser, &options) &&
 	       CHECK(abuser->ring.addr) && CHECK(abuser->num_cqs == 2) &&
 	       CHECK(rqe_at(abuser, 0)->wr_id == 0x5107);
+}
+
+bool abuser_xrc_up(struct abuser *abuser)
+{
+	const struct options options = {
+		.type = IBV_QPT_XRC_SEND, .wr = XRC_ENTRIES, .cqe = CQ_ENTRIES,
+	};
+
+	return abuser_doorbells(abuser, &options) &&
+	       CHECK(abuser->ring.addr) && CHECK(abuser->num_cqs == 2) &&
+	       CHECK(sqe_at(abuser, 0)->wr_id == 0x5107);
 }
 
 void abuser_down(struct abuser *abuser)

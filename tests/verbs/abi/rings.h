@@ -11,6 +11,7 @@
 #include "transfer.h"
 
 #define ENTRIES		128	/* of each ring of the abuser's QP */
+#define XRC_ENTRIES	64	/* with XRC: only a send ring */
 #define STRIDE		128	/* of an entry with up to 4 SGEs */
 #define CQ_ENTRIES	256
 
@@ -46,6 +47,8 @@ struct abuser {
 
 /* Reopens hosts[0] and connects; false after printing the reason. */
 bool abuser_up(struct abuser *abuser);
+/* The same with an initiator of XRC, for up to XRC_ENTRIES requests. */
+bool abuser_xrc_up(struct abuser *abuser);
 /* The same with other options; finds only the doorbells. */
 bool abuser_doorbells(struct abuser *abuser, const struct options *options);
 void abuser_down(struct abuser *abuser);
