@@ -206,15 +206,17 @@ struct sroce_sendq {
 
 /**
  * struct sroce_write_back - FLUSH to persistent memory that is being executed
- * @addr: address of the next byte, as the key names it
- * @left: bytes
+ * @addr: first byte, as the key names it
+ * @length: bytes
+ * @done: bytes written back
  * @rkey: key of the memory
  * @srqn: XRC: SRQ that the request names
- * @begun: the other members are valid; with @left 0, the peer's next attempt completes it
+ * @begun: the other members are valid; with all @done, the peer's next attempt completes it
  */
 struct sroce_write_back {
 	u64 addr;
-	u64 left;
+	u64 length;
+	u64 done;
 	u32 rkey;
 	u32 srqn;
 	bool begun;

@@ -33,21 +33,36 @@ static bool write_back_range(struct sroce_qp *qp, u32 key, u64 addr, u32 len)
 	return true;
 }
 
+static u64 left_of(const struct sroce_write_back *w)
+{
+	return w->length - w->done;
+}
+
 static void write_back_piece(struct sroce_qp *qp)
 {
 	struct sroce_write_back *w = &qp->rq.write_back;
-	u32 len = min_t(u64, w->left, SROCE_WRITE_BACK_BYTES);
+	u32 len = min_t(u64, left_of(w), SROCE_WRITE_BACK_BYTES);
 
-	if (!write_back_range(qp, w->rkey, w->addr, len)) {
+	if (!write_back_range(qp, w->rkey, w->addr + w->done, len)) {
 		/* The region is gone.  The peer's next attempt shows that. */
 		w->begun = false;
 		return;
 	}
-	w->addr += len;
-	w->left -= len;
+	/* Another CPU may respond, and its barrier would not wait for this one. */
+	wmb();
+	w->done += len;
 	/* The next piece: sroce_resp_run() calls sroce_write_back_more(). */
-	if (w->left)
+	if (left_of(w))
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
+}
+
+/*
+ * Is it a further attempt of the FLUSH that is being executed?  The region may have changed
+ * since, or the peer may have been reset.
+ */
+static bool is_begun(const struct sroce_write_back *w, u32 rkey, u64 addr, u64 length)
+{
+	return w->begun && w->rkey == rkey && w->addr == addr && w->length == length;
 }
 
 enum sroce_resp_error sroce_write_back(struct sroce_qp *qp, const struct sroce_pkt *pkt,
@@ -56,17 +71,17 @@ enum sroce_resp_error sroce_write_back(struct sroce_qp *qp, const struct sroce_p
 	struct sroce_write_back *w = &qp->rq.write_back;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (!w->begun) {
+	if (!is_begun(w, pkt->rkey, addr, length)) {
 		*w = (struct sroce_write_back) {
 			.addr = addr,
-			.left = length,
+			.length = length,
 			.rkey = pkt->rkey,
 			.srqn = pkt->srqn,
 			.begun = true,
 		};
 		write_back_piece(qp);
 	}
-	if (!w->begun || w->left)
+	if (!w->begun || left_of(w))
 		return SROCE_PAGED_OUT;
 	w->begun = false;
 	return SROCE_NO_ERROR;
@@ -77,7 +92,7 @@ void sroce_write_back_more(struct sroce_qp *qp)
 	struct sroce_write_back *w = &qp->rq.write_back;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (!sroce_rq_active(qp) || !w->begun || !w->left)
+	if (!sroce_rq_active(qp) || !w->begun || !left_of(w))
 		return;
 	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, w->srqn))
 		write_back_piece(qp);

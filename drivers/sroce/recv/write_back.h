@@ -13,8 +13,6 @@
  * @addr: first byte, as the key names it
  * @length: bytes
  *
- * The data is persistent after the next wmb().
- *
  * Return: SROCE_NO_ERROR; SROCE_PAGED_OUT if it takes longer.
  */
 enum sroce_resp_error sroce_write_back(struct sroce_qp *qp, const struct sroce_pkt *pkt,

@@ -213,6 +213,29 @@ static void srq_destroyed(const void *arg)
 	down(&abuser, mr, at, SIZE);
 }
 
+/* What has been written back is no longer the region: the FLUSH begins again. */
+static void region_changed(const void *arg)
+{
+	struct abuser abuser;
+	struct ibv_mr *mr;
+	long long before;
+	uint8_t *at;
+
+	(void)arg;
+	at = up(&abuser, SIZE);
+	REQUIRE(at);
+	mr = region(&abuser, at, SIZE - UNIT, ACCESS);
+	REQUIRE(CHECK(mr));
+	before = flush_slowly(&abuser, mr);
+	REQUIRE(before >= 0);
+	REQUIRE(CHECK(counter_leaves(&hosts[1], "rx_paged_out", before)));
+	CHECK_CALL(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, at + SIZE - UNIT, UNIT,
+				0), 0);
+	CHECK(flushed(&abuser, IBV_WC_SUCCESS));
+	CHECK_CALL(counter(&hosts[1], "rx_paged_out") - before, 2);
+	down(&abuser, mr, at, SIZE);
+}
+
 /* Only regions of persistent memory get the right. */
 static void registering(const void *arg)
 {
@@ -326,6 +349,7 @@ GROUP(pmem)
 	run_test(xrc_target, NULL, "persistent memory: XRC");
 	run_test(region_destroyed, NULL, "persistent memory: region destroyed during a FLUSH");
 	run_test(srq_destroyed, NULL, "persistent memory: SRQ destroyed during a FLUSH");
+	run_test(region_changed, NULL, "persistent memory: region changed during a FLUSH");
 	run_test(registering, NULL, "persistent memory: registering");
 	run_test(reregistering, NULL, "persistent memory: registering again");
 	run_test(windows, NULL, "persistent memory: windows");
