@@ -26,3 +26,17 @@ udevadm trigger --action=add --subsystem-match=infiniband
 udevadm settle -t "$(seconds 20)"
 is "the device keeps its name after another udev event" "$(echo /sys/class/infiniband/*)" /sys/class/infiniband/given
 ok "the device can be deleted by its name" rdma link delete given
+
+# node DEVICE: of libibverbs
+node() { grep -l "^$1\$" /sys/class/infiniband_verbs/*/ibdev | cut -d / -f 5; }
+ADMIN=$SROCE_TOP/Documentation/administration.rst
+getent group rdma >/dev/null || must groupadd --system rdma
+sed -n '/^.. tested: tests\/suites\/naming.sh, block group$/,/^[^ .:]/{s/^    //p}' "$ADMIN" >/etc/udev/rules.d/70-sroce.rules
+like "administration.rst has a rule for a group" "$(cat /etc/udev/rules.d/70-sroce.rules)" '^SUBSYSTEM=='
+must udevadm control --reload
+ok "a device whose name the rule has" rdma link add sroce0 type sroce netdev eth0
+udevadm settle -t "$(seconds 20)"
+is "its group may open it" "$(stat -c '%a %G' "/dev/infiniband/$(node sroce0)")" "660 rdma"
+ok "another name" eval 'rdma link delete sroce0 && rdma link add other0 type sroce netdev eth0'
+udevadm settle -t "$(seconds 20)"
+like "everybody may open that one" "$(stat -c %a "/dev/infiniband/$(node other0)")" '^666$'
