@@ -258,7 +258,7 @@ u32 sroce_completer_predicts_alike(const struct sroce_requester *r, const u8 *bt
 				   u32 payload, u32 most, u32 *offset)
 {
 	const struct sroce_wr *wr = sroce_inflight_wr(&r->in, r->in.head);
-	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
+	u32 psn = sroce_bth_psn(bth);
 	u8 next[SROCE_BTH_BYTES];
 	s32 in_message, sent;
 

@@ -6,12 +6,12 @@ static void parse_bth(struct sroce_pkt *pkt, const u8 *p)
 {
 	pkt->solicited = p[1] & SROCE_BTH_SE;
 	pkt->pad = (p[1] >> SROCE_BTH_PAD_SHIFT) & SROCE_BTH_PAD_MASK;
-	pkt->pkey = get_unaligned_be16(p + 2);
+	pkt->pkey = sroce_bth_pkey(p);
 	pkt->fecn = p[4] & SROCE_BTH_FECN;
 	pkt->becn = p[4] & SROCE_BTH_BECN;
-	pkt->qpn = get_unaligned_be32(p + 4) & SROCE_QPN_MASK;
+	pkt->qpn = sroce_bth_qpn(p);
 	pkt->ack_req = p[8] & SROCE_BTH_ACKREQ;
-	pkt->psn = get_unaligned_be32(p + 8) & SROCE_PSN_MASK;
+	pkt->psn = sroce_bth_psn(p);
 }
 
 static const u8 *parse_deth(struct sroce_pkt *pkt, const u8 *p)

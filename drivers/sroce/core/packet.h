@@ -109,13 +109,35 @@ sroce_pkt_row(const struct sroce_pkt *pkt)
 	return &sroce_optable[pkt->op->operation];
 }
 
+/* Fields of a BTH whose headers are not parsed. */
+static inline u16 sroce_bth_pkey(const u8 *bth)
+{
+	return get_unaligned_be16(bth + 2);
+}
+
+static inline u32 sroce_bth_qpn(const u8 *bth)
+{
+	return get_unaligned_be32(bth + 4) & SROCE_QPN_MASK;
+}
+
+static inline u32 sroce_bth_psn(const u8 *bth)
+{
+	return get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
+}
+
+/* The SRQ number in the XRCETH behind a BTH. */
+static inline u32 sroce_bth_srqn(const u8 *bth)
+{
+	return get_unaligned_be32(bth + SROCE_BTH_BYTES) & SROCE_SRQN_MASK;
+}
+
 /* Does the BTH contain @opcode and @psn, with zero pad count and version? */
 static inline bool sroce_bth_is(const u8 *bth, u8 opcode, u32 psn)
 {
 	return bth[0] == opcode &&
 	       !(bth[1] & (SROCE_BTH_PAD_MASK << SROCE_BTH_PAD_SHIFT |
 			   SROCE_BTH_TVER_MASK)) &&
-	       (get_unaligned_be32(bth + 8) & SROCE_PSN_MASK) == psn;
+	       sroce_bth_psn(bth) == psn;
 }
 
 /* Length of the UDP payload of a packet, bytes. */

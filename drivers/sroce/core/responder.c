@@ -203,9 +203,7 @@ enum sroce_request_verdict sroce_responder_check(struct sroce_responder *r,
 /* XRC: is the SRQ that of the message in progress? */
 static bool same_srq(const struct sroce_responder *r, const u8 *bth)
 {
-	return r->transport != SROCE_XRC ||
-	       (get_unaligned_be32(bth + SROCE_BTH_BYTES) &
-		SROCE_SRQN_MASK) == r->srqn;
+	return r->transport != SROCE_XRC || sroce_bth_srqn(bth) == r->srqn;
 }
 
 bool sroce_responder_predicts(const struct sroce_responder *r, const u8 *bth,
@@ -251,7 +249,7 @@ bool sroce_responder_predicts_more(const struct sroce_responder *r,
 u32 sroce_responder_predicts_alike(const struct sroce_responder *r, const u8 *bth,
 				   u32 payload, u32 most)
 {
-	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
+	u32 psn = sroce_bth_psn(bth);
 
 	/* In XRC an XRCETH comes between BTH and payload. */
 	if (payload != r->mtu || r->epsn != sroce_psn_add(psn, 1) || r->transport == SROCE_XRC)
@@ -268,7 +266,7 @@ bool sroce_responder_predicts_write(const struct sroce_responder *r,
 	return headers[0] == (r->transport | SROCE_WRITE_ONLY) &&
 	       r->transport != SROCE_XRC && r->kind == SROCE_KIND_NONE &&
 	       !(headers[1] & SROCE_BTH_TVER_MASK) &&
-	       (get_unaligned_be32(headers + 8) & SROCE_PSN_MASK) == r->epsn &&
+	       sroce_bth_psn(headers) == r->epsn &&
 	       payload && payload <= r->mtu &&
 	       get_unaligned_be32(reth + 12) == payload &&
 	       r->permissions & SROCE_MAY_WRITE;

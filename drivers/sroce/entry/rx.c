@@ -184,15 +184,14 @@ static bool deliver_predicted(struct arrival *a, struct sroce_reader *reader, u3
 	    len < run->header + SROCE_ICRC_BYTES)
 		return false;
 	if (!sroce_headers_copy(reader, bth, run->header) ||
-	    !sroce_rx_pkey_matches(run->qp, get_unaligned_be16(bth + 2)) ||
-	    (get_unaligned_be32(bth + 4) & SROCE_QPN_MASK) != run->qpn)
+	    !sroce_rx_pkey_matches(run->qp, sroce_bth_pkey(bth)) ||
+	    sroce_bth_qpn(bth) != run->qpn)
 		return false;
 	if (!(run->responses ?
 	      sroce_req_predicted(run->qp, bth, reader, rest) :
 	      sroce_resp_predicted(run->qp, bth, reader, rest)))
 		return false;
-	trace_sroce_packet_in(run->qp, bth[0],
-			      get_unaligned_be32(bth + 8) & SROCE_PSN_MASK, len);
+	trace_sroce_packet_in(run->qp, bth[0], sroce_bth_psn(bth), len);
 	/* Middle packets of connections are data. */
 	run->marked += run->ce;
 	run->packets++;
@@ -238,8 +237,7 @@ static bool deliver_alike(struct arrival *a, struct sroce_rx *rx, u32 len)
 		return false;
 	rx->payload = &reader;
 	rx->id_ahead = a->index * a->id_step;
-	trace_sroce_packet_in(a->run.qp, headers[0],
-			      get_unaligned_be32(headers + 8) & SROCE_PSN_MASK, len);
+	trace_sroce_packet_in(a->run.qp, headers[0], sroce_bth_psn(headers), len);
 	a->run.packets++;
 	a->run.bytes += len;
 	sroce_resp_request(a->run.qp, rx);

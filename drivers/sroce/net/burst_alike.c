@@ -31,7 +31,7 @@ static __always_inline bool append_alike(struct sroce_burst *burst, u32 header)
 		return false;
 	memcpy(bth, burst->bth, header);
 	/* The last word of the BTH is the PSN, because only the end of a burst has AckReq. */
-	put_unaligned_be32(sroce_psn_add(get_unaligned_be32(bth + 8), 1), bth + 8);
+	put_unaligned_be32(sroce_psn_add(sroce_bth_psn(bth), 1), bth + 8);
 	burst->bth = bth;
 	burst->packets++;
 	burst->bytes += burst->size;
@@ -72,7 +72,7 @@ static bool repeat_packet(struct sroce_burst *burst, struct sroce_sgl_iter *walk
 			  u32 payload)
 {
 	struct sk_buff *tail = burst->tail;
-	u32 psn = get_unaligned_be32(burst->bth + 8);
+	u32 psn = sroce_bth_psn(burst->bth);
 	u32 len = tail->len;
 	u8 *bth;
 
@@ -155,7 +155,7 @@ static u32 repeat_here(struct sroce_burst *burst, struct sroce_sgl_iter *walk,
 {
 	struct page_frag *frag = this_cpu_ptr(&sroce_hdr_frag);
 	struct skb_shared_info *shared = skb_shinfo(burst->tail);
-	u32 psn = get_unaligned_be32(burst->bth + 8);
+	u32 psn = sroce_bth_psn(burst->bth);
 	u64 start = get_unaligned((u64 *)burst->bth);
 	skb_frag_t *last;
 	u8 *bth;

@@ -12,7 +12,7 @@
 static u32 store_in_piece(struct sroce_rx_alike *alike, u32 done, u32 most,
 			  struct sroce_sgl_iter *to)
 {
-	u32 n, psn = sroce_psn_add(get_unaligned_be32(alike->bth + 8), done);
+	u32 n, psn = sroce_psn_add(sroce_bth_psn(alike->bth), done);
 	u64 start = get_unaligned((const u64 *)alike->bth);
 	struct sroce_reader r = *alike->reader, stored = r;
 	u8 next[SROCE_BTH_BYTES] __uninitialized;

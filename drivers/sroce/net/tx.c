@@ -431,9 +431,7 @@ static void trace_packets(const struct sroce_burst *burst)
 		len = min(left, burst->size);
 		sroce_reader_copy(&reader, bth, sizeof(bth));
 		sroce_reader_copy(&reader, NULL, len - sizeof(bth));
-		trace_sroce_packet_out(burst->qp, bth[0],
-				       get_unaligned_be32(bth + 8) &
-				       SROCE_PSN_MASK, len);
+		trace_sroce_packet_out(burst->qp, bth[0], sroce_bth_psn(bth), len);
 	}
 }
 

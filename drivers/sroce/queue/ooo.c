@@ -128,12 +128,11 @@ static bool continues_last(const struct sroce_ooo_queue *q, const struct sroce_p
 static bool bth_continues_last(const struct sroce_ooo_queue *q, const u8 *bth, u32 len)
 {
 	const struct sroce_pkt *pkt = &q->last->pkt;
-	u32 psn = get_unaligned_be32(bth + 8) & SROCE_PSN_MASK;
+	u32 psn = sroce_bth_psn(bth);
 
 	return fits_beside(q, bth[0], psn, len) && !(bth[8] & SROCE_BTH_ACKREQ) &&
 	       !pkt->pad && sroce_bth_is(bth, pkt->opcode, psn) &&
-	       (!(pkt->op->headers & SROCE_XRCETH) ||
-		(get_unaligned_be32(bth + SROCE_BTH_BYTES) & SROCE_SRQN_MASK) == pkt->srqn);
+	       (!(pkt->op->headers & SROCE_XRCETH) || sroce_bth_srqn(bth) == pkt->srqn);
 }
 
 bool sroce_ooo_append(struct sroce_ooo_queue *q, const u8 *bth,

@@ -155,10 +155,7 @@ static bool pause_requests(struct sroce_qp *qp)
 /* A READ request inside the burst takes a PSN for each packet of its response. */
 static bool has_gaps(const struct sroce_burst *burst)
 {
-	u32 last = get_unaligned_be32(burst->bth + 8);
-
-	return sroce_psn_add(burst->psn, burst->packets - 1) !=
-	       (last & SROCE_PSN_MASK);
+	return sroce_psn_add(burst->psn, burst->packets - 1) != sroce_bth_psn(burst->bth);
 }
 
 static void watch_burst(struct sroce_qp *qp, const struct sroce_burst *burst)
