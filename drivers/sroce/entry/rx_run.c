@@ -305,12 +305,12 @@ static void deliver_to_member(struct sroce_qp *qp, void *arg)
 /* A multicast packet: the address selects the QPs. */
 static bool deliver_to_group(struct sroce_rx *rx)
 {
-	struct in6_addr from, to;
+	struct in6_addr group;
 	u32 found;
 
-	sroce_rx_addresses(rx, &from, &to);
+	sroce_rx_daddr(rx, &group);
 	rcu_read_lock();
-	found = sroce_mcast_for_each(sroce_rx_ndev(rx), &to, deliver_to_member, rx);
+	found = sroce_mcast_for_each(sroce_rx_ndev(rx), &group, deliver_to_member, rx);
 	rcu_read_unlock();
 	return found;
 }

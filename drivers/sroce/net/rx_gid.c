@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Addresses of a received packet, and the GID that it was sent to. */
+/* Address and GID that a received packet was sent to. */
 #include <linux/netdevice.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -7,20 +7,12 @@
 #include <rdma/ib_cache.h>
 #include "rx_gid.h"
 
-void sroce_rx_addresses(const struct sroce_rx *rx, struct in6_addr *from,
-			struct in6_addr *to)
+void sroce_rx_daddr(const struct sroce_rx *rx, struct in6_addr *daddr)
 {
-	if (rx->ipv4) {
-		const struct iphdr *ip = (const struct iphdr *)rx->ip;
-
-		ipv6_addr_set_v4mapped(ip->saddr, from);
-		ipv6_addr_set_v4mapped(ip->daddr, to);
-	} else {
-		const struct ipv6hdr *ip = (const struct ipv6hdr *)rx->ip;
-
-		*from = ip->saddr;
-		*to = ip->daddr;
-	}
+	if (rx->ipv4)
+		ipv6_addr_set_v4mapped(((const struct iphdr *)rx->ip)->daddr, daddr);
+	else
+		*daddr = ((const struct ipv6hdr *)rx->ip)->daddr;
 }
 
 struct net_device *sroce_rx_ndev(const struct sroce_rx *rx)
@@ -90,33 +82,32 @@ const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct i
 }
 
 /*
- * Find the device's GID with address @to in the namespace of the packet.
+ * Find the device's GID that the packet was sent to, in the namespace of the packet.
  * Returns a reference or NULL.  Context: RCU.
  */
 static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
-					  const struct sroce_rx *rx,
-					  const struct in6_addr *to)
+					  const struct sroce_rx *rx)
 {
 	struct net_device *ndev = sroce_rx_ndev(rx);
 	const struct ib_gid_attr *attr;
+	struct in6_addr daddr;
 
-	if (!sroce_rx_link_local(to))
-		return sroce_gid_find(&dev->ib, to, rx->net->net_cookie, ndev);
+	sroce_rx_daddr(rx, &daddr);
+	if (!sroce_rx_link_local(&daddr))
+		return sroce_gid_find(&dev->ib, &daddr, rx->net->net_cookie, ndev);
 	/* With NULL any netdev would match. */
 	if (!ndev)
 		return NULL;
-	attr = first_gid(&dev->ib, to, rx->net->net_cookie, ndev);
+	attr = first_gid(&dev->ib, &daddr, rx->net->net_cookie, ndev);
 	return IS_ERR(attr) ? NULL : attr;
 }
 
 bool sroce_rx_is_ours(struct sroce_device *dev, const struct sroce_rx *rx)
 {
 	const struct ib_gid_attr *attr;
-	struct in6_addr from, to;
 
-	sroce_rx_addresses(rx, &from, &to);
 	rcu_read_lock();
-	attr = find_gid(dev, rx, &to);
+	attr = find_gid(dev, rx);
 	if (attr)
 		rdma_put_gid_attr(attr);
 	rcu_read_unlock();
@@ -127,11 +118,9 @@ u16 sroce_rx_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
 {
 	const struct ib_gid_attr *attr;
 	u16 vlan_id = SROCE_NO_VLAN;
-	struct in6_addr from, to;
 
-	sroce_rx_addresses(rx, &from, &to);
 	rcu_read_lock();
-	attr = find_gid(dev, rx, &to);
+	attr = find_gid(dev, rx);
 	if (attr) {
 		if (rdma_read_gid_l2_fields(attr, &vlan_id, NULL))
 			vlan_id = SROCE_NO_VLAN;

@@ -15,9 +15,8 @@ static inline bool sroce_rx_link_local(const struct in6_addr *addr)
 	return ipv6_addr_type(addr) & IPV6_ADDR_LINKLOCAL;
 }
 
-/* IPv4 addresses are mapped to IPv6.  Context: any. */
-void sroce_rx_addresses(const struct sroce_rx *rx, struct in6_addr *from,
-			struct in6_addr *to);
+/* Destination of a packet; an IPv4 address is mapped to IPv6.  Context: any. */
+void sroce_rx_daddr(const struct sroce_rx *rx, struct in6_addr *daddr);
 
 /* Netdev that has the address, below a VRF; NULL if it is gone.  Context: RCU. */
 struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
