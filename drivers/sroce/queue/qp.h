@@ -78,6 +78,12 @@ struct sroce_send_ring {
 	u32 flush_end;
 };
 
+/* Address of an entry; @index may exceed the ring. */
+static inline void *sroce_send_ring_at(const struct sroce_send_ring *ring, u32 index)
+{
+	return ring->mem + (size_t)(index & (ring->entries - 1)) * ring->stride;
+}
+
 /* Reason why nothing is transmitted until &sroce_rtx.deadline. */
 enum sroce_sq_blocked {
 	SROCE_SQ_OPEN,		/* not blocked */

@@ -296,12 +296,6 @@ static u8 take_request(const struct sroce_qp *qp, struct sroce_wr *wr,
 	return status ?: check_size(qp, wr);
 }
 
-static const struct sroce_sqe *entry_at(const struct sroce_qp *qp, u32 index)
-{
-	return qp->sq.ring.mem +
-	       (size_t)(index & (qp->sq.ring.entries - 1)) * qp->sq.ring.stride;
-}
-
 static void take_head(struct sroce_wr *wr, struct sroce_sqe *head,
 		      const struct sroce_sqe *entry)
 {
@@ -324,13 +318,13 @@ void sroce_wqe_header(const struct sroce_qp *qp, u32 index,
 	struct sroce_sqe head;
 
 	lockdep_assert_held(&qp->sq.lock);
-	take_head(wr, &head, entry_at(qp, index));
+	take_head(wr, &head, sroce_send_ring_at(&qp->sq.ring, index));
 }
 
 static void fetch_one(struct sroce_qp *qp, u32 index)
 {
 	struct sroce_wr *wr = sroce_inflight_wr(&qp->sq.req.in, index);
-	const struct sroce_sqe *entry = entry_at(qp, index);
+	const struct sroce_sqe *entry = sroce_send_ring_at(&qp->sq.ring, index);
 	struct sroce_sqe head __uninitialized;
 
 	take_head(wr, &head, entry);

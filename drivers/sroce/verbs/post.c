@@ -149,8 +149,7 @@ static u8 send_flags(const struct ib_send_wr *wr)
 static int write_send(struct sroce_qp *qp, u32 tail,
 		      const struct ib_send_wr *wr)
 {
-	struct sroce_sqe *sqe = qp->sq.ring.mem +
-		(size_t)(tail & (qp->sq.ring.entries - 1)) * qp->sq.ring.stride;
+	struct sroce_sqe *sqe = sroce_send_ring_at(&qp->sq.ring, tail);
 	int err;
 
 	if (tail - sroce_load_acquire(&qp->slot->sq_head) >= qp->sq.ring.entries)
