@@ -374,6 +374,7 @@ enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
 {
 	const struct sroce_rqe *entry;
 	struct sroce_rqe head;
+	bool valid;
 	u32 n;
 
 	n = sroce_load_acquire(&ring->slot->rq_tail) - ring->head;
@@ -390,13 +391,14 @@ enum sroce_fetched sroce_wqe_fetch_recv(struct sroce_device *dev,
 	memcpy(&head, entry, sizeof(head));
 	barrier_data(&head);
 	wqe->wr_id = head.wr_id;
-	if (head.num_sge <= ring->max_sge && !head.reserved) {
+	valid = head.num_sge <= ring->max_sge && !head.reserved;
+	if (valid) {
 		wqe->num_sge = head.num_sge;
 		copy_list(wqe->sge, (const struct sroce_sge *)(entry + 1), head.num_sge);
 	}
 	ring->head++;
 	sroce_store_release(&ring->slot->rq_head, ring->head);
-	if (wqe->num_sge == head.num_sge && !head.reserved)
+	if (valid)
 		return SROCE_FETCHED;
 	sroce_count(dev, SROCE_BAD_WQES);
 	return SROCE_FETCHED_BAD;
