@@ -20,13 +20,13 @@
 
 /**
  * struct joined - netdev that has joined a group for a member
- * @next: next entry
+ * @node: entry in the list of the member
  * @ndev: netdev; NULL after it has left its namespace.  RCU; written under rtnl
  * @rcu: delays freeing until receivers have ended
  */
 struct joined {
-	struct joined *next;
-	const struct net_device *ndev;
+	struct hlist_node node;
+	struct net_device *ndev;
 	struct rcu_head rcu;
 };
 
@@ -35,14 +35,15 @@ struct joined {
  * @node: in the table, by @group
  * @group: group address; IPv4 in IPv4-mapped form
  * @qp: the QP, which is detached before it is destroyed
- * @joined: netdevs through which packets may arrive
+ * @joined: netdevs through which packets may arrive, list of struct joined.  RCU;
+ *	written under rtnl
  * @rcu: delays freeing until receivers have ended
  */
 struct member {
 	struct hlist_node node;
 	struct in6_addr group;
 	struct sroce_qp *qp;
-	struct joined *joined;
+	struct hlist_head joined;
 	struct rcu_head rcu;
 };
 
@@ -67,7 +68,7 @@ static bool has_joined(const struct member *m, const struct net_device *ndev)
 {
 	const struct joined *j;
 
-	for (j = READ_ONCE(m->joined); j; j = j->next)
+	hlist_for_each_entry_rcu(j, &m->joined, node, lockdep_rtnl_is_held())
 		if (READ_ONCE(j->ndev) == ndev)
 			return true;
 	return false;
@@ -103,7 +104,7 @@ void sroce_mcast_netdev_gone(const struct net_device *ndev)
 	ASSERT_RTNL();
 	spin_lock(&members_lock);
 	hash_for_each(members, bucket, m, node)
-		for (j = m->joined; j; j = j->next)
+		hlist_for_each_entry(j, &m->joined, node)
 			if (j->ndev == ndev)
 				WRITE_ONCE(j->ndev, NULL);
 	spin_unlock(&members_lock);
@@ -157,9 +158,7 @@ static int join_by(struct member *m, struct net_device *ndev)
 		return err;
 	}
 	j->ndev = ndev;
-	j->next = m->joined;
-	/* Receivers that walk the list find a complete entry. */
-	smp_store_release(&m->joined, j);
+	hlist_add_head_rcu(&j->node, &m->joined);
 	return 0;
 }
 
@@ -204,7 +203,7 @@ static int join_group(struct member *m)
 		if (ndev && !has_joined(m, ndev))
 			err = join_by(m, ndev);
 	}
-	return err != -ENOMEM && m->joined ? 0 : err;
+	return err != -ENOMEM && !hlist_empty(&m->joined) ? 0 : err;
 }
 
 /**
@@ -266,14 +265,12 @@ int sroce_mcast_netdev_new(struct sroce_device *dev, struct net_device *ndev)
 /* A netdev that has left its namespace has left its groups behind. */
 static void leave_by(const struct member *m, const struct joined *j)
 {
-	struct net_device *ndev = (struct net_device *)j->ndev;
-
-	if (!ndev)
+	if (!j->ndev)
 		return;
 	if (ipv6_addr_v4mapped(&m->group))
-		leave_ipv4(ndev, m->group.s6_addr32[3]);
+		leave_ipv4(j->ndev, m->group.s6_addr32[3]);
 	else
-		ipv6_dev_mc_dec(ndev, &m->group);
+		ipv6_dev_mc_dec(j->ndev, &m->group);
 }
 
 static void leave_group(const struct member *m)
@@ -281,18 +278,17 @@ static void leave_group(const struct member *m)
 	const struct joined *j;
 
 	ASSERT_RTNL();
-	for (j = m->joined; j; j = j->next)
+	hlist_for_each_entry(j, &m->joined, node)
 		leave_by(m, j);
 }
 
 static void free_member(struct member *m)
 {
-	struct joined *j, *next;
+	struct hlist_node *next;
+	struct joined *j;
 
-	for (j = m->joined; j; j = next) {
-		next = j->next;
+	hlist_for_each_entry_safe(j, next, &m->joined, node)
 		kfree_rcu(j, rcu);
-	}
 	kfree_rcu(m, rcu);
 }
 
