@@ -30,14 +30,23 @@
 /* Most packets whose ICRCs are checked at once. */
 #define BATCH	64
 
-/*
- * A received skb: packets that follow one another from @reader on, each @size
- * bytes except the last, which may be shorter.  Loopback packets (@looped) have
- * no ICRC.  @skb names the netdev.  @checked: packets from @reader on whose ICRCs were
- * checked; @good: mask of those that are right, bit 0 is the next packet.  @eager: middle
- * packets are checked at once, because they are not stored in a row.
- * @datagram: headers of the last packet, if it was an accepted datagram of @alike bytes; else
- * @alike is 0.
+/**
+ * struct arrival - a received skb: packets that follow one another
+ * @net: namespace of the socket, or of the device if @looped
+ * @skb: the skb; names the netdev
+ * @reader: at the next packet
+ * @size: bytes of each packet except the last, which may be shorter
+ * @left: bytes from @reader on
+ * @index: index of the next packet
+ * @id_step: step of the IPv4 identification from packet to packet
+ * @looped: from net/loopback.c, without ICRCs
+ * @eager: check the ICRCs of middle packets at once, because they are not stored in a row
+ * @checked: number of packets from @reader on whose ICRCs were checked
+ * @good: mask of those that are right; bit 0 is the next packet
+ * @alike: bytes of the last packet, if it was an accepted datagram; else 0
+ * @datagram: headers of that datagram
+ * @icrc: masked headers; not set if @looped
+ * @run: the last packets, which are for one QP
  */
 struct arrival {
 	struct net *net;
