@@ -222,17 +222,4 @@ int sroce_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 int sroce_alloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs);
 int sroce_dealloc_dmah(struct ib_dmah *dmah, struct uverbs_attr_bundle *attrs);
 
-/*
- * Kernel address of a byte of a null region; the page depends on @access.  @length: in: bytes
- * wanted; out: contiguous bytes.
- */
-static inline void *sroce_null_map(const struct sroce_mr *mr, u64 addr,
-				   u32 *length, int access)
-{
-	bool write = access & IB_ACCESS_LOCAL_WRITE;
-
-	*length = min_t(u32, *length, PAGE_SIZE - offset_in_page(addr));
-	return mr->blocks[write] + offset_in_page(addr);
-}
-
 #endif /* SROCE_MR_H */

@@ -79,6 +79,24 @@ static void cache_block(struct sroce_mr_cache *cache, u64 addr)
 	cache->beyond = mr->length - in_region - after;
 }
 
+/* A null region has one page for reads and one for writes, whatever the address. */
+static void cache_unbounded(struct sroce_mr_cache *cache, u64 addr)
+{
+	const struct sroce_mr *mr = cache->mr;
+	bool write = cache->access & IB_ACCESS_LOCAL_WRITE;
+	u32 offset = offset_in_page(addr);
+
+	if (mr->kind == SROCE_MR_NULL) {
+		cache->p = mr->blocks[write] + offset;
+		cache->bytes = PAGE_SIZE - offset;
+	} else {
+		cache->p = ib_virt_dma_to_ptr(addr);
+		cache->bytes = U32_MAX;
+	}
+	cache->first = addr;
+	cache->beyond = 0;
+}
+
 /*
  * Check the key for @len bytes of an SGE, and cache the contiguous piece with @addr.
  */
@@ -87,7 +105,6 @@ static noinline int cache_fill(struct sroce_mr_cache *cache,
 			       u64 addr, u32 len)
 {
 	struct sroce_mr *mr = cache->mr;
-	u32 n = U32_MAX;
 
 	if (!mr || !cache_covers(mr, memory, key, addr, len)) {
 		mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len,
@@ -103,13 +120,7 @@ static noinline int cache_fill(struct sroce_mr_cache *cache,
 		cache_block(cache, addr);
 		return 0;
 	}
-	if (mr->kind == SROCE_MR_NULL)
-		cache->p = sroce_null_map(mr, addr, &n, memory->access);
-	else
-		cache->p = ib_virt_dma_to_ptr(addr);
-	cache->first = addr;
-	cache->bytes = n;
-	cache->beyond = 0;
+	cache_unbounded(cache, addr);
 	return 0;
 }
 
