@@ -23,17 +23,6 @@ sroce_mmap_entry(struct rdma_user_mmap_entry *entry)
 	return container_of(entry, struct sroce_mmap_entry, entry);
 }
 
-/**
- * sroce_mmap_offset() - the offset that a process passes to mmap()
- * @mapping: after rdma_user_mmap_entry_insert()
- *
- * Return: the offset
- */
-static inline u64 sroce_mmap_offset(struct sroce_mmap_entry *mapping)
-{
-	return rdma_user_mmap_get_offset(&mapping->entry);
-}
-
 /* ib_device_ops */
 int sroce_mmap(struct ib_ucontext *ucontext, struct vm_area_struct *vma);
 void sroce_mmap_free(struct rdma_user_mmap_entry *entry);

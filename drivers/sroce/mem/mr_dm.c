@@ -225,7 +225,7 @@ static int UVERBS_HANDLER(DM_QUERY)(struct uverbs_attr_bundle *attrs)
 	struct ib_dm *ibdm = uverbs_attr_get_obj(attrs, DM_QUERY_HANDLE);
 	struct dm_memory *memory = to_dm(ibdm)->memory;
 	struct sroce_dm_query_resp resp = {
-		.offset = sroce_mmap_offset(&memory->mapping),
+		.offset = rdma_user_mmap_get_offset(&memory->mapping.entry),
 		.size = (u64)memory->count << PAGE_SHIFT,
 		.length = ibdm->length,
 	};

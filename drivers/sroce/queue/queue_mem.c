@@ -119,7 +119,7 @@ void sroce_queue_mem_free(struct sroce_queue_mem *ring)
 
 u64 sroce_queue_mem_offset(struct sroce_queue_mem *ring)
 {
-	return ring->ucontext ? sroce_mmap_offset(&ring->mapping) : 0;
+	return ring->ucontext ? rdma_user_mmap_get_offset(&ring->mapping.entry) : 0;
 }
 
 void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr, u32 max_sge)
