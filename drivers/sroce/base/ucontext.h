@@ -24,9 +24,9 @@ struct sroce_qp_by_slot {
 /**
  * struct sroce_ucontext - a process's open device
  * @ib: the RDMA core's part; first member
- * @lock: serializes slot allocation; protects @pages and @num_pages
- * @pages: doorbell pages by number; those with a free slot are marked
- * @num_pages: number of @pages; a page is kept until the context is freed
+ * @lock: serializes slot allocation; protects @pages
+ * @pages: doorbell pages by number; those with a free slot are marked.  A page is kept
+ *	until the context is freed
  * @num_members: memberships in multicast groups; protected by net/mcast.c's
  *	lock
  * @by_slot: QPs that the kick file finds by their doorbell slots
@@ -36,7 +36,6 @@ struct sroce_ucontext {
 	struct ib_ucontext ib;
 	struct mutex lock; /* slot allocation */
 	struct xarray pages;
-	u32 num_pages;
 	u32 num_members;
 	struct sroce_qp_by_slot *by_slot;
 	struct sroce_wmem *wmem;

@@ -19,13 +19,13 @@ struct doorbell_page {
 static_assert(SROCE_SLOTS_PER_PAGE == 32);
 static_assert(SROCE_SLOTS_PER_PAGE * SROCE_SLOT_SIZE <= PAGE_SIZE);
 
-static struct doorbell_page *page_add(struct sroce_ucontext *ctx)
+static struct doorbell_page *page_add(struct sroce_ucontext *ctx, unsigned long *number)
 {
 	struct doorbell_page *page;
+	u32 index;
 	int err;
 
-	if (ctx->num_pages == MAX_PAGES)
-		return ERR_PTR(-ENOMEM);
+	lockdep_assert_held(&ctx->lock);
 	page = kzalloc_obj(*page, GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
@@ -34,16 +34,19 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx)
 		err = PTR_ERR(page->ring);
 		goto err_page;
 	}
-	err = xa_insert(&ctx->pages, ctx->num_pages, page, GFP_KERNEL_ACCOUNT);
+	err = xa_alloc(&ctx->pages, &index, page, XA_LIMIT(0, MAX_PAGES - 1),
+		       GFP_KERNEL_ACCOUNT);
 	if (err)
 		goto err_ring;
+	xa_set_mark(&ctx->pages, index, HAS_FREE_SLOT);
+	*number = index;
 	return page;
 
 err_ring:
 	sroce_queue_mem_free(page->ring);
 err_page:
 	kfree(page);
-	return ERR_PTR(err);
+	return ERR_PTR(err == -EBUSY ? -ENOMEM : err);
 }
 
 static struct doorbell_page *page_find(struct sroce_ucontext *ctx,
@@ -54,14 +57,7 @@ static struct doorbell_page *page_find(struct sroce_ucontext *ctx,
 	lockdep_assert_held(&ctx->lock);
 	*number = 0;
 	page = xa_find(&ctx->pages, number, ULONG_MAX, HAS_FREE_SLOT);
-	if (page)
-		return page;
-	page = page_add(ctx);
-	if (!IS_ERR(page)) {
-		*number = ctx->num_pages++;
-		xa_set_mark(&ctx->pages, *number, HAS_FREE_SLOT);
-	}
-	return page;
+	return page ?: page_add(ctx, number);
 }
 
 int sroce_doorbell_alloc(struct sroce_ucontext *ctx, struct sroce_doorbell *slot)
@@ -111,7 +107,7 @@ int sroce_doorbell_set_qp(struct sroce_ucontext *ctx, struct sroce_doorbell *slo
 void sroce_doorbells_init(struct sroce_ucontext *ctx)
 {
 	mutex_init(&ctx->lock);
-	xa_init(&ctx->pages);
+	xa_init_flags(&ctx->pages, XA_FLAGS_ALLOC);
 }
 
 void sroce_doorbells_exit(struct sroce_ucontext *ctx)
