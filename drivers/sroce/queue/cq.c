@@ -271,12 +271,12 @@ static int cq_check(const struct ib_cq *ibcq,
 	return 0;
 }
 
-static int cq_create_resp(const struct sroce_cq *cq, struct sroce_queue_mem *ring,
+static int cq_create_resp(const struct sroce_cq *cq, struct sroce_queue_mem *memory,
 			  u32 entries, struct ib_udata *udata)
 {
 	struct sroce_create_cq_resp resp = {
-		.map.ring_offset = sroce_queue_mem_offset(ring),
-		.map.ring_size = ring->size,
+		.map.ring_offset = sroce_queue_mem_offset(memory),
+		.map.ring_size = memory->size,
 		.map.slot = cq->doorbell.number,
 		.map.page_offset = cq->doorbell.page_offset,
 		.entries = entries,
@@ -296,7 +296,7 @@ static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 	if (err)
 		return err;
 	cq->slot = cq->doorbell.mem;
-	err = cq_create_resp(cq, cq->ring, cq->entries, udata);
+	err = cq_create_resp(cq, cq->memory, cq->entries, udata);
 	if (err)
 		sroce_doorbell_free(ctx, &cq->doorbell);
 	return err;
@@ -325,16 +325,16 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->entries = roundup_pow_of_two(attr->cqe);
 	cq->limit = cq->entries;
 	cq->slot = &cq->kernel_slot;
-	cq->ring = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
-					 cq->entries * sizeof(*cq->cqes));
-	if (IS_ERR(cq->ring))
-		return PTR_ERR(cq->ring);
-	cq->cqes = cq->ring->mem;
+	cq->memory = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
+					   cq->entries * sizeof(*cq->cqes));
+	if (IS_ERR(cq->memory))
+		return PTR_ERR(cq->memory);
+	cq->cqes = cq->memory->mem;
 	ibcq->cqe = cq->entries;
 	if (udata) {
 		err = cq_share(cq, udata);
 		if (err)
-			sroce_queue_mem_free(cq->ring);
+			sroce_queue_mem_free(cq->memory);
 	}
 	return err;
 }
@@ -383,8 +383,8 @@ void sroce_post_destroy_cq(struct ib_cq *ibcq)
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
 	if (!cq_of_kernel(cq))
-		sroce_doorbell_free(sroce_ucontext(cq->ring->ucontext), &cq->doorbell);
-	sroce_queue_mem_free(cq->ring);
+		sroce_doorbell_free(sroce_ucontext(cq->memory->ucontext), &cq->doorbell);
+	sroce_queue_mem_free(cq->memory);
 }
 
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
@@ -411,14 +411,14 @@ int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 
 /**
  * struct cq_copy - state of copying completions to a new ring
- * @ring: new ring
- * @cqes: entries of @ring
- * @entries: number of entries in @ring
+ * @memory: memory of the new ring
+ * @cqes: entries of the new ring
+ * @entries: number of @cqes
  * @base: old index of the completion that gets index 0 in the new ring
  * @done: old index of the next completion to copy
  */
 struct cq_copy {
-	struct sroce_queue_mem *ring;
+	struct sroce_queue_mem *memory;
 	struct sroce_cqe *cqes;
 	u32 entries;
 	u32 base;
@@ -446,7 +446,7 @@ static void copy_finish(struct sroce_cq *cq, struct cq_copy *copy)
 {
 	lockdep_assert_held(&cq->lock);
 	copy_until(cq, copy, cq->tail);
-	swap(cq->ring, copy->ring);
+	swap(cq->memory, copy->memory);
 	cq->cqes = copy->cqes;
 	cq->entries = copy->entries;
 	cq->tail -= copy->base;
@@ -516,20 +516,20 @@ static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 	struct cq_copy copy = { .entries = entries };
 	int err;
 
-	copy.ring = sroce_queue_mem_alloc(cq->ring->ucontext,
-					  entries * sizeof(*copy.cqes));
-	if (IS_ERR(copy.ring))
-		return PTR_ERR(copy.ring);
-	copy.cqes = copy.ring->mem;
+	copy.memory = sroce_queue_mem_alloc(cq->memory->ucontext,
+					    entries * sizeof(*copy.cqes));
+	if (IS_ERR(copy.memory))
+		return PTR_ERR(copy.memory);
+	copy.cqes = copy.memory->mem;
 #ifdef SROCE_HAVE_USER_CQ
-	err = cq_create_resp(cq, copy.ring, entries, udata);
+	err = cq_create_resp(cq, copy.memory, entries, udata);
 #else
-	err = udata ? cq_create_resp(cq, copy.ring, entries, udata) : 0;
+	err = udata ? cq_create_resp(cq, copy.memory, entries, udata) : 0;
 #endif
 	if (!err)
 		err = copy_cqes(cq, &copy);
 	/* The old ring, or after a failure the new one. */
-	sroce_queue_mem_free(copy.ring);
+	sroce_queue_mem_free(copy.memory);
 	return err;
 }
 

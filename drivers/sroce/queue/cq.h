@@ -21,7 +21,7 @@ enum sroce_cq_call {
  * @ib: the RDMA core's part; first member
  * @lock: protects all members below; taken with interrupts off, because kernel
  *	users poll in any context
- * @ring: memory of @cqes
+ * @memory: memory of @cqes
  * @cqes: completions; @entries of them
  * @entries: a power of two
  * @tail: number of completions written
@@ -54,7 +54,7 @@ enum sroce_cq_call {
 struct sroce_cq {
 	struct ib_cq ib;
 	spinlock_t lock; /* all below */
-	struct sroce_queue_mem *ring;
+	struct sroce_queue_mem *memory;
 	struct sroce_cqe *cqes;
 	u32 entries;
 	u32 tail;

@@ -12,7 +12,7 @@
 
 /* A doorbell page; bit n of @used is set if slot n is in use. */
 struct doorbell_page {
-	struct sroce_queue_mem *ring;
+	struct sroce_queue_mem *memory;
 	u32 used;
 };
 
@@ -29,9 +29,9 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx, unsigned long 
 	page = kzalloc_obj(*page, GFP_KERNEL_ACCOUNT);
 	if (!page)
 		return ERR_PTR(-ENOMEM);
-	page->ring = sroce_queue_mem_alloc(&ctx->ib, PAGE_SIZE);
-	if (IS_ERR(page->ring)) {
-		err = PTR_ERR(page->ring);
+	page->memory = sroce_queue_mem_alloc(&ctx->ib, PAGE_SIZE);
+	if (IS_ERR(page->memory)) {
+		err = PTR_ERR(page->memory);
 		goto err_page;
 	}
 	err = xa_alloc(&ctx->pages, &index, page, XA_LIMIT(0, MAX_PAGES - 1),
@@ -43,7 +43,7 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx, unsigned long 
 	return page;
 
 err_ring:
-	sroce_queue_mem_free(page->ring);
+	sroce_queue_mem_free(page->memory);
 err_page:
 	kfree(page);
 	return ERR_PTR(err == -EBUSY ? -ENOMEM : err);
@@ -78,9 +78,9 @@ int sroce_doorbell_alloc(struct sroce_ucontext *ctx, struct sroce_doorbell *slot
 		xa_clear_mark(&ctx->pages, number, HAS_FREE_SLOT);
 	mutex_unlock(&ctx->lock);
 
-	slot->mem = page->ring->mem + bit * SROCE_SLOT_SIZE;
+	slot->mem = page->memory->mem + bit * SROCE_SLOT_SIZE;
 	slot->number = number * SROCE_SLOTS_PER_PAGE + bit;
-	slot->page_offset = sroce_queue_mem_offset(page->ring);
+	slot->page_offset = sroce_queue_mem_offset(page->memory);
 	memset(slot->mem, 0, SROCE_SLOT_SIZE);
 	return 0;
 }
@@ -116,7 +116,7 @@ void sroce_doorbells_exit(struct sroce_ucontext *ctx)
 	unsigned long number;
 
 	xa_for_each(&ctx->pages, number, page) {
-		sroce_queue_mem_free(page->ring);
+		sroce_queue_mem_free(page->memory);
 		kfree(page);
 	}
 	xa_destroy(&ctx->pages);

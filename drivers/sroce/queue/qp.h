@@ -348,7 +348,7 @@ struct sroce_gsi {
  * @slot: doorbell words
  * @doorbell: location of @slot in the context
  * @kernel_slot: memory of @slot for a kernel user
- * @ring: memory of both rings
+ * @memory: memory of both rings
  * @av: address vector of a connected QP; changed with both locks held
  * @dest_qpn: QP number of the peer
  * @pkey: P_Key for packets: an entry of the device's table
@@ -390,7 +390,7 @@ struct sroce_qp {
 	struct sroce_ucontext *ctx;
 	struct sroce_qp_slot *slot;
 	struct sroce_doorbell doorbell;
-	struct sroce_queue_mem *ring;
+	struct sroce_queue_mem *memory;
 	struct sroce_av *av;
 	u32 dest_qpn;
 	const u16 *pkey;

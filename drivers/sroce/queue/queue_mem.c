@@ -11,22 +11,22 @@
 /* Far larger than any queue that can be created. */
 #define MAX_SIZE SZ_1G
 
-static struct sroce_queue_mem *to_ring(struct sroce_mmap_entry *mapping)
+static struct sroce_queue_mem *to_memory(struct sroce_mmap_entry *mapping)
 {
 	return container_of(mapping, struct sroce_queue_mem, mapping);
 }
 
-static void ring_release(struct sroce_mmap_entry *mapping)
+static void release_memory(struct sroce_mmap_entry *mapping)
 {
-	struct sroce_queue_mem *ring = to_ring(mapping);
+	struct sroce_queue_mem *memory = to_memory(mapping);
 
-	vfree(ring->mem);
-	kfree(ring);
+	vfree(memory->mem);
+	kfree(memory);
 }
 
-static int ring_map(struct sroce_mmap_entry *mapping, struct vm_area_struct *vma)
+static int map_memory(struct sroce_mmap_entry *mapping, struct vm_area_struct *vma)
 {
-	return remap_vmalloc_range(vma, to_ring(mapping)->mem, 0);
+	return remap_vmalloc_range(vma, to_memory(mapping)->mem, 0);
 }
 
 static void free_pages_of(struct page **pages, u32 count)
@@ -76,50 +76,50 @@ static void *alloc_mem(u32 size)
 
 struct sroce_queue_mem *sroce_queue_mem_alloc(struct ib_ucontext *ucontext, size_t size)
 {
-	struct sroce_queue_mem *ring;
+	struct sroce_queue_mem *memory;
 	int err = -ENOMEM;
 
 	if (!size || size > MAX_SIZE)
 		return ERR_PTR(-EINVAL);
-	ring = kzalloc_obj(*ring, GFP_KERNEL_ACCOUNT);
-	if (!ring)
+	memory = kzalloc_obj(*memory, GFP_KERNEL_ACCOUNT);
+	if (!memory)
 		return ERR_PTR(-ENOMEM);
-	ring->mapping.map = ring_map;
-	ring->mapping.release = ring_release;
-	ring->ucontext = ucontext;
-	ring->size = PAGE_ALIGN(size);
-	ring->mem = ucontext ? alloc_mem(ring->size) : vzalloc(ring->size);
-	if (!ring->mem)
-		goto err_ring;
+	memory->mapping.map = map_memory;
+	memory->mapping.release = release_memory;
+	memory->ucontext = ucontext;
+	memory->size = PAGE_ALIGN(size);
+	memory->mem = ucontext ? alloc_mem(memory->size) : vzalloc(memory->size);
+	if (!memory->mem)
+		goto err_free;
 	if (ucontext) {
 		err = rdma_user_mmap_entry_insert(ucontext,
-						  &ring->mapping.entry,
-						  ring->size);
+						  &memory->mapping.entry,
+						  memory->size);
 		if (err)
-			goto err_mem;
+			goto err_vfree;
 	}
-	return ring;
+	return memory;
 
-err_mem:
-	vfree(ring->mem);
-err_ring:
-	kfree(ring);
+err_vfree:
+	vfree(memory->mem);
+err_free:
+	kfree(memory);
 	return ERR_PTR(err);
 }
 
-void sroce_queue_mem_free(struct sroce_queue_mem *ring)
+void sroce_queue_mem_free(struct sroce_queue_mem *memory)
 {
-	if (!ring)
+	if (!memory)
 		return;
-	if (ring->ucontext)
-		rdma_user_mmap_entry_remove(&ring->mapping.entry);
+	if (memory->ucontext)
+		rdma_user_mmap_entry_remove(&memory->mapping.entry);
 	else
-		ring_release(&ring->mapping);
+		release_memory(&memory->mapping);
 }
 
-u64 sroce_queue_mem_offset(struct sroce_queue_mem *ring)
+u64 sroce_queue_mem_offset(struct sroce_queue_mem *memory)
 {
-	return ring->ucontext ? rdma_user_mmap_get_offset(&ring->mapping.entry) : 0;
+	return memory->ucontext ? rdma_user_mmap_get_offset(&memory->mapping.entry) : 0;
 }
 
 void sroce_recv_ring_size(struct sroce_recv_ring *ring, u32 max_wr, u32 max_sge)

@@ -73,13 +73,13 @@ struct sroce_queue_mem *sroce_queue_mem_alloc(struct ib_ucontext *ucontext, size
 
 /**
  * sroce_queue_mem_free() - free memory of a ring
- * @ring: may be NULL
+ * @memory: may be NULL
  *
  * Pages that a process has mapped stay until it unmaps them.
  */
-void sroce_queue_mem_free(struct sroce_queue_mem *ring);
+void sroce_queue_mem_free(struct sroce_queue_mem *memory);
 
 /* Offset for mmap(); 0 for a kernel user. */
-u64 sroce_queue_mem_offset(struct sroce_queue_mem *ring);
+u64 sroce_queue_mem_offset(struct sroce_queue_mem *memory);
 
 #endif /* SROCE_QUEUE_MEM_H */

@@ -9,7 +9,7 @@
 /* Number of posted WQEs; exceeds @recv.entries if the tail is impossible. */
 static u32 num_posted(const struct sroce_srq *srq)
 {
-	return sroce_load_acquire(&srq->recv.slot->rq_tail) - srq->recv.head;
+	return sroce_load_acquire(&srq->ring.slot->rq_tail) - srq->ring.head;
 }
 
 bool sroce_srq_limit_reached(struct sroce_srq *srq)
@@ -29,10 +29,10 @@ enum sroce_fetched sroce_srq_take(struct sroce_srq *srq,
 	bool broken;
 
 	spin_lock(&srq->lock);
-	broken = srq->recv.broken;
-	fetched = sroce_wqe_fetch_recv(sroce_device(srq->ib.device), &srq->recv,
+	broken = srq->ring.broken;
+	fetched = sroce_wqe_fetch_recv(sroce_device(srq->ib.device), &srq->ring,
 				       wqe);
-	if (srq->recv.broken && !broken)
+	if (srq->ring.broken && !broken)
 		*todo |= BIT(SROCE_TODO_SRQ_ERR);
 	if (unlikely(sroce_srq_limit_reached(srq)))
 		*todo |= BIT(SROCE_TODO_SRQ_LIMIT);

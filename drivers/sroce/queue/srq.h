@@ -15,13 +15,13 @@ struct sroce_xrc_entry;
 /**
  * struct sroce_srq - shared receive queue
  * @ib: the RDMA core's part; first member
- * @lock: protects @recv and @limit; taken with _bh, nested inside rq.lock of
+ * @lock: protects @ring and @limit; taken with _bh, nested inside rq.lock of
  *	the QPs that use the SRQ
- * @recv: receive WQEs
+ * @ring: receive WQEs
  * @limit: raise IB_EVENT_SRQ_LIMIT_REACHED once when fewer WQEs are left; 0 for
  *	no event
  * @mutex: serializes modify_srq()
- * @memory: memory of @recv.mem
+ * @memory: memory of @ring.mem
  * @ctx: context of the process, or NULL
  * @doorbell: location of the doorbell slot in the context
  * @post_lock: serializes posts of kernel users; taken with interrupts off
@@ -34,7 +34,7 @@ struct sroce_xrc_entry;
 struct sroce_srq {
 	struct ib_srq ib;
 	spinlock_t lock;	/* see above */
-	struct sroce_recv_ring recv;
+	struct sroce_recv_ring ring;
 	u32 limit;
 	struct mutex mutex;	/* see above */
 	struct sroce_queue_mem *memory;
@@ -56,7 +56,7 @@ static inline struct sroce_srq *sroce_srq(struct ib_srq *ibsrq)
 /**
  * sroce_srq_take() - take the next receive WQE
  * @srq: the queue
- * @wqe: result, with room for @srq->recv.max_sge SGEs
+ * @wqe: result, with room for @srq->ring.max_sge SGEs
  * @todo: bits of enum sroce_qp_todo; the bits of due events are added
  *
  * Context: bottom halves off.  Return: enum sroce_fetched.

@@ -261,7 +261,7 @@ int sroce_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	int err;
 
 	spin_lock_irqsave(&srq->post_lock, flags);
-	err = write_recvs(&srq->recv, wr, bad_wr);
+	err = write_recvs(&srq->ring, wr, bad_wr);
 	spin_unlock_irqrestore(&srq->post_lock, flags);
 	return err;
 }

@@ -88,7 +88,7 @@ static u32 receive_sges(const struct sroce_qp *qp)
 {
 	if (qp->type == IB_QPT_XRC_TGT)
 		return SROCE_MAX_SGE;
-	return qp->srq ? qp->srq->recv.max_sge : qp->rq.ring.max_sge;
+	return qp->srq ? qp->srq->ring.max_sge : qp->rq.ring.max_sge;
 }
 
 static int alloc_qp_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
@@ -103,16 +103,16 @@ static int alloc_qp_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 	/* A process expects a ring to map, even an empty one. */
 	if (!ctx && !(send + receive))
 		return 0;
-	qp->ring = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
-					 max_t(u32, send + receive, 1));
-	if (IS_ERR(qp->ring)) {
-		int err = PTR_ERR(qp->ring);
+	qp->memory = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
+					   max_t(u32, send + receive, 1));
+	if (IS_ERR(qp->memory)) {
+		int err = PTR_ERR(qp->memory);
 
-		qp->ring = NULL;
+		qp->memory = NULL;
 		return err;
 	}
-	qp->sq.ring.mem = qp->ring->mem;
-	qp->rq.ring.mem = qp->ring->mem + send;
+	qp->sq.ring.mem = qp->memory->mem;
+	qp->rq.ring.mem = qp->memory->mem + send;
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static void free_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 {
 	if (ctx && qp->doorbell.mem)
 		sroce_doorbell_free(ctx, &qp->doorbell);
-	sroce_queue_mem_free(qp->ring);
+	sroce_queue_mem_free(qp->memory);
 	sroce_wqe_free(qp);
 	kfree(qp->rq.wqe);
 	kfree(qp->rq.resp.res.reads);
@@ -146,8 +146,8 @@ static void free_memory(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 static int write_qp_resp(struct sroce_qp *qp, struct ib_udata *udata)
 {
 	struct sroce_create_qp_resp resp = {
-		.map.ring_offset = sroce_queue_mem_offset(qp->ring),
-		.map.ring_size = qp->ring->size,
+		.map.ring_offset = sroce_queue_mem_offset(qp->memory),
+		.map.ring_size = qp->memory->size,
 		.map.slot = qp->doorbell.number,
 		.map.page_offset = qp->doorbell.page_offset,
 		.sq_stride = qp->sq.ring.stride,

@@ -118,10 +118,10 @@ int sroce_fill_res_srq_entry(struct sk_buff *msg, struct ib_srq *ibsrq)
 	if (!table)
 		return -EMSGSIZE;
 	spin_lock_bh(&srq->lock);
-	details[n++] = (struct detail) { "entries", srq->recv.entries };
-	details[n++] = (struct detail) { "taken", srq->recv.head };
+	details[n++] = (struct detail) { "entries", srq->ring.entries };
+	details[n++] = (struct detail) { "taken", srq->ring.head };
 	details[n++] = (struct detail) { "limit", srq->limit };
-	details[n++] = (struct detail) { "broken", srq->recv.broken };
+	details[n++] = (struct detail) { "broken", srq->ring.broken };
 	spin_unlock_bh(&srq->lock);
 	return table_end(msg, table, put_details(msg, details, n));
 }

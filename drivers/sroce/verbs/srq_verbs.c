@@ -29,10 +29,10 @@ static int check_attr(const struct ib_srq_attr *attr)
 }
 
 static struct sroce_queue_mem *alloc_srq_memory(const struct sroce_srq *srq,
-						const struct sroce_recv_ring *recv)
+						const struct sroce_recv_ring *ring)
 {
 	return sroce_queue_mem_alloc(srq->ctx ? &srq->ctx->ib : NULL,
-				     (size_t)recv->entries * recv->stride);
+				     (size_t)ring->entries * ring->stride);
 }
 
 static void fill_map(struct sroce_map *map, const struct sroce_srq *srq,
@@ -48,8 +48,8 @@ static void fill_map(struct sroce_map *map, const struct sroce_srq *srq,
 static int write_srq_resp(const struct sroce_srq *srq, struct ib_udata *udata)
 {
 	struct sroce_create_srq_resp resp = {
-		.entries = srq->recv.entries,
-		.stride = srq->recv.stride,
+		.entries = srq->ring.entries,
+		.stride = srq->ring.stride,
 		.srq_num = srq->number,
 	};
 
@@ -68,7 +68,7 @@ static int share_with_process(struct sroce_srq *srq, struct ib_srq_init_attr *in
 	err = sroce_doorbell_alloc(srq->ctx, &srq->doorbell);
 	if (err)
 		return err;
-	srq->recv.slot = srq->doorbell.mem;
+	srq->ring.slot = srq->doorbell.mem;
 	if (xrc)
 		err = sroce_xrc_publish(srq);
 	if (err)
@@ -104,13 +104,13 @@ static int setup_srq(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 	mutex_init(&srq->mutex);
 	INIT_WORK(&srq->limit_reached, raise_limit_event);
 	srq->ctx = sroce_udata_ucontext(udata);
-	srq->recv.slot = &srq->kernel_slot;
-	sroce_recv_ring_size(&srq->recv, init->attr.max_wr,
+	srq->ring.slot = &srq->kernel_slot;
+	sroce_recv_ring_size(&srq->ring, init->attr.max_wr,
 			     init->attr.max_sge);
-	srq->memory = alloc_srq_memory(srq, &srq->recv);
+	srq->memory = alloc_srq_memory(srq, &srq->ring);
 	if (IS_ERR(srq->memory))
 		return PTR_ERR(srq->memory);
-	srq->recv.mem = srq->memory->mem;
+	srq->ring.mem = srq->memory->mem;
 	if (udata) {
 		err = share_with_process(srq, init, udata);
 		if (err) {
@@ -118,8 +118,8 @@ static int setup_srq(struct sroce_srq *srq, struct ib_srq_init_attr *init,
 			return err;
 		}
 	}
-	init->attr.max_wr = srq->recv.entries;
-	init->attr.max_sge = srq->recv.max_sge;
+	init->attr.max_wr = srq->ring.entries;
+	init->attr.max_sge = srq->ring.max_sge;
 	return 0;
 }
 
@@ -185,7 +185,7 @@ static struct sroce_queue_mem *switch_ring(struct sroce_srq *srq,
 	u32 tail;
 
 	spin_lock_bh(&srq->lock);
-	from = srq->recv;
+	from = srq->ring;
 	spin_unlock_bh(&srq->lock);
 	tail = sroce_load_acquire(&from.slot->rq_tail);
 	if (from.broken || tail - from.head > min(from.entries, to->entries))
@@ -193,8 +193,8 @@ static struct sroce_queue_mem *switch_ring(struct sroce_srq *srq,
 	copy_waiting(to, &from, tail);
 
 	spin_lock_bh(&srq->lock);
-	srq->recv.mem = to->mem;
-	srq->recv.entries = to->entries;
+	srq->ring.mem = to->mem;
+	srq->ring.entries = to->entries;
 	srq->memory = memory;
 	spin_unlock_bh(&srq->lock);
 	return old;
@@ -230,7 +230,7 @@ static int resize_srq(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 	struct sroce_queue_mem *memory, *old;
 	int err;
 
-	sroce_recv_ring_size(&to, max_wr, srq->recv.max_sge);
+	sroce_recv_ring_size(&to, max_wr, srq->ring.max_sge);
 	memory = alloc_srq_memory(srq, &to);
 	if (IS_ERR(memory))
 		return PTR_ERR(memory);
@@ -257,7 +257,7 @@ static int check_srq_attr(const struct sroce_srq *srq,
 			  const struct ib_srq_attr *attr, int mask,
 			  struct ib_udata *udata)
 {
-	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->recv.entries;
+	u32 max_wr = mask & IB_SRQ_MAX_WR ? attr->max_wr : srq->ring.entries;
 
 	if (mask & ~(IB_SRQ_MAX_WR | IB_SRQ_LIMIT))
 		return -EINVAL;
@@ -319,8 +319,8 @@ int sroce_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 	struct sroce_srq *srq = sroce_srq(ibsrq);
 
 	spin_lock_bh(&srq->lock);
-	attr->max_wr = srq->recv.entries;
-	attr->max_sge = srq->recv.max_sge;
+	attr->max_wr = srq->ring.entries;
+	attr->max_sge = srq->ring.max_sge;
 	attr->srq_limit = srq->limit;
 	spin_unlock_bh(&srq->lock);
 	return 0;
