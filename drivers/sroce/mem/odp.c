@@ -148,6 +148,7 @@ static u32 drop_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last)
 {
 	u32 i, n = 0;
 
+	lockdep_assert_held(&chunk->lock);
 	for (i = first; i <= last; i++) {
 		if (!chunk->pages[i])
 			continue;
@@ -233,6 +234,7 @@ static void make_chunk_room(struct sroce_odp *odp)
 {
 	struct sroce_odp_chunk *chunk;
 
+	lockdep_assert_held(&odp->lock);
 	if (odp->count < SROCE_ODP_MAX_CHUNKS)
 		return;
 	chunk = xa_find_after(&odp->chunks, &odp->hand, ULONG_MAX, XA_PRESENT);
@@ -493,6 +495,7 @@ static int map_page(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 	void *p = page_address(hmm_pfn_to_page(pfn));
 	bool write = pfn & HMM_PFN_WRITE;
 
+	lockdep_assert_held(&chunk->lock);
 	/*
 	 * The notifier should have removed a stale page.  If not, believe HMM.
 	 */

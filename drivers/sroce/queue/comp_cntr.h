@@ -26,6 +26,8 @@ struct sroce_comp_cntr {
  */
 static inline void sroce_comp_cntr_add(struct sroce_qp *qp, u32 op, bool failed)
 {
+	lockdep_assert(lockdep_is_held(&qp->sq.lock) ||
+		       lockdep_is_held(&qp->rq.lock));
 	if (likely(!(qp->cntr_ops & op)))
 		return;
 	atomic64_inc(&qp->cntrs[ilog2(op)]->values[failed]);

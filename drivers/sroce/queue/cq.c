@@ -516,6 +516,7 @@ static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 	struct cq_copy copy = { .entries = entries };
 	int err;
 
+	lockdep_assert_held(&cq->resize);
 	copy.memory = sroce_queue_mem_alloc(cq->memory->ucontext,
 					    entries * sizeof(*copy.cqes));
 	if (IS_ERR(copy.memory))

@@ -138,6 +138,7 @@ static int prepare_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, in
 {
 	u32 dest = mask & IB_QP_DEST_QPN ? attr->dest_qp_num : qp->dest_qpn;
 
+	lockdep_assert_held(&qp->mutex);
 	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && sroce_qp_reliable(qp) &&
 	    attr->max_dest_rd_atomic) {
 		change->num_reads = attr->max_dest_rd_atomic;
@@ -287,6 +288,8 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 {
 	struct sroce_requester *req = &qp->sq.req;
 
+	lockdep_assert_held(&qp->rq.lock);
+	lockdep_assert_held(&qp->sq.lock);
 	switch (attr->qp_state) {
 	case IB_QPS_RESET:
 		enter_reset(qp);
@@ -319,6 +322,7 @@ static void store_attr(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 {
 	struct ib_qp_attr *a = &qp->attr;
 
+	lockdep_assert_held(&qp->mutex);
 	if (mask & IB_QP_ACCESS_FLAGS)
 		a->qp_access_flags = attr->qp_access_flags;
 	if (mask & IB_QP_PKEY_INDEX)

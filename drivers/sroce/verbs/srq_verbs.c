@@ -230,6 +230,7 @@ static int resize_srq(struct sroce_srq *srq, u32 max_wr, struct ib_udata *udata)
 	struct sroce_queue_mem *memory, *old;
 	int err;
 
+	lockdep_assert_held(&srq->mutex);
 	sroce_recv_ring_size(&to, max_wr, srq->ring.max_sge);
 	memory = alloc_srq_memory(srq, &to);
 	if (IS_ERR(memory))
