@@ -162,7 +162,7 @@ static int prepare_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, in
 		if (rdma_is_multicast_addr(&av->daddr))
 			return -EINVAL;
 		/* enter_rtr() has derived the path MTU from it. */
-		if (qp->state >= IB_QPS_RTR && qp->av &&
+		if (READ_ONCE(qp->state) >= IB_QPS_RTR && qp->av &&
 		    qp->av->loopback != av->loopback)
 			return -EINVAL;
 		if (!carries_mtu(av, mask & IB_QP_PATH_MTU ? attr->path_mtu :
@@ -470,9 +470,10 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	*attr = qp->attr;
 	mutex_unlock(&qp->mutex);
 	sroce_sq_begin(qp);
-	attr->qp_state = qp->state;
-	attr->cur_qp_state = qp->state;
-	attr->sq_draining = qp->state == IB_QPS_SQD &&
+	/* The responder may fail meanwhile, under its own lock. */
+	attr->qp_state = READ_ONCE(qp->state);
+	attr->cur_qp_state = attr->qp_state;
+	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
 			    sroce_requester_waits(req);
 	attr->sq_psn = req->psn;
 	sroce_sq_end(qp);
