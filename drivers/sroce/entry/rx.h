@@ -15,7 +15,10 @@ struct sock;
  */
 int sroce_rx_receive(struct sock *sk, struct sk_buff *skb);
 
-/* Register for looped packets as well.  Context: loading the module. */
+/*
+ * Receive looped packets; sroce_loopback_exit() undoes this.  Context: loading the module.
+ * Return: 0 or ENOMEM.
+ */
 int sroce_rx_init(void);
 
 #endif /* SROCE_RX_H */

@@ -138,8 +138,10 @@ static inline bool sroce_access_remote(int access)
  * @kind: enum sroce_mr_kind
  * @access: enum ib_access_flags
  *
- * The caller sets @release and the other members, then calls sroce_mr_finish().
+ * The caller sets @release and the other members, then calls sroce_mr_finish() or, for
+ * a region that is closed, sroce_mr_publish().
  *
+ * Context: process, may sleep.
  * Return: the region, or NULL.
  */
 struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
@@ -150,12 +152,16 @@ struct sroce_mr *sroce_mr_alloc(size_t size, struct ib_pd *pd, int kind,
  * @mr: from sroce_mr_alloc()
  * @err: errno so far
  *
+ * Context: process, may sleep.
  * Return: the verb's return value.  After an error @mr has been released and
  * freed.
  */
 struct ib_mr *sroce_mr_finish(struct sroce_mr *mr, int err);
 
-/* Assign a random key and insert the region into the table. */
+/*
+ * Assign a random key and insert the region into the table.  Context: process, may sleep.
+ * Return: 0 or ENOMEM.
+ */
 int sroce_mr_publish(struct sroce_mr *mr);
 /* Remove it from the table.  Its users stay. */
 void sroce_mr_unpublish(struct sroce_mr *mr);

@@ -168,7 +168,7 @@ static bool any_present(const struct sroce_odp_chunk *chunk, u32 first,
 }
 
 /* Remove pages @first to @last from the table. */
-static void unmap_page(struct sroce_odp_chunk *chunk, u32 first, u32 last)
+static void unmap_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last)
 {
 	lockdep_assert_held(&chunk->lock);
 	if (!any_present(chunk, first, last))
@@ -202,8 +202,8 @@ static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 		return false;
 	mutex_lock(&chunk->lock);
 	mmu_interval_set_seq(notifier, seq);
-	unmap_page(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
-		   (last - chunk_start(chunk)) >> PAGE_SHIFT);
+	unmap_pages(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
+		    (last - chunk_start(chunk)) >> PAGE_SHIFT);
 	mutex_unlock(&chunk->lock);
 	return true;
 }
@@ -500,7 +500,7 @@ static int map_page(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 	 * The notifier should have removed a stale page.  If not, believe HMM.
 	 */
 	if (chunk->pages[i] && chunk->pages[i] != p)
-		unmap_page(chunk, i, i);
+		unmap_pages(chunk, i, i);
 	if (chunk->pages[i] && (!write || test_bit(i, chunk->writable)))
 		return 0;
 	if (!page_reachable(p))

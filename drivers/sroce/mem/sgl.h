@@ -98,7 +98,7 @@ int sroce_sgl_iter_refill(struct sroce_sgl_iter *w);
  * @w: iterator, moved past them
  * @len: bytes wanted, not 0; out: bytes found
  *
- * Return: their kernel address, or sroce_sgl_iter_refill()'s error.
+ * Return: their kernel address, or an ERR_PTR() of sroce_sgl_iter_refill()'s error.
  */
 static inline void *sroce_sgl_iter_next(struct sroce_sgl_iter *w, u32 *len)
 {
@@ -283,8 +283,8 @@ int sroce_sgl_store_behind(struct sroce_mr_cache *cache, const struct sroce_sgl 
  * @at: offset in @from, bytes
  * @len: bytes
  *
- * Return: kernel address; NULL if the bytes are not in one piece; errors as of
- * sroce_sgl_store_packet().
+ * Return: kernel address; NULL if the bytes are not in one piece; or an ERR_PTR() of the
+ * errors of sroce_sgl_store_packet().
  */
 void *sroce_sgl_find(struct sroce_mr_cache *cache, const struct sroce_sgl *from, u32 at,
 		     u32 len);

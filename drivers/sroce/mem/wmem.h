@@ -32,8 +32,9 @@ enum sroce_shared {
 
 /**
  * struct sroce_wmem - bytes of packets in this host's queues
- * @ref: context's object: one per context and QP; user's object: one per
- *	context's object
+ * @ref: one for each context, QP or other object that is charged to it, and for @wake while
+ *	it is queued.  User's object: one for each context's object, and for each QP without a
+ *	context
  * @bytes: bytes charged
  * @limit: QPs wait from here on
  * @user: the user's object; NULL if this is one

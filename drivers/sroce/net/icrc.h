@@ -75,7 +75,7 @@ void sroce_icrc_write(struct sroce_icrc *icrc, struct sroce_reader r, u32 size,
  * @index: index of the first packet in the burst
  * @r: at the BTH of the first packet, in any layout
  * @size: see sroce_icrc_write()
- * @left: bytes of all packets, 64 at most
+ * @left: bytes of all packets, which are 64 at most
  *
  * Context: bottom halves off.
  * Return: bit mask of the packets that have the right ICRC; bit 0 is the first.

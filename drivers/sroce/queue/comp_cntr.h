@@ -20,9 +20,11 @@ struct sroce_comp_cntr {
 
 /**
  * sroce_comp_cntr_add() - count a completion
- * @qp: the QP; the lock of the side that completes is held
+ * @qp: the QP
  * @op: enum ib_qp_attach_comp_cntr_op, one bit; or 0: nothing to count
  * @failed: the completion has an error status
+ *
+ * Context: lock of the side that completes held.
  */
 static inline void sroce_comp_cntr_add(struct sroce_qp *qp, u32 op, bool failed)
 {

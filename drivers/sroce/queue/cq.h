@@ -19,8 +19,8 @@ enum sroce_cq_call {
 /**
  * struct sroce_cq - completion queue
  * @ib: the RDMA core's part; first member
- * @lock: protects all members below; taken with interrupts off, because kernel
- *	users poll in any context
+ * @lock: protects the members below, unless they say otherwise; taken with interrupts
+ *	off, because kernel users poll in any context
  * @memory: memory of @cqes
  * @cqes: completions; @entries of them
  * @entries: a power of two

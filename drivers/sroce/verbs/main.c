@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-/* Module init and exit, "rdma link add", and the netdevice notifier. */
+/* Module init and exit, and the netdevice notifier. */
 #include <linux/module.h>
 #include <linux/netdevice.h>
 #include <rdma/ib_verbs.h>
