@@ -155,6 +155,35 @@ fi
 hosts_down
 host_down
 
+# --- a host whose netdev leads to a bridge of its own ---
+#
+#     host: eth0 --- host: p1, br0, p2 --- eth0 :h2
+#
+# Its own packets pass the bridge's hooks, too.
+
+own_bridge_up() {
+	local n
+	HOST1=host HOST2=h2 D1=sroce1 D2=sroce2
+	ip netns add host && ip netns add h2 && ip -n host link add br0 type bridge mcast_snooping 0 &&
+		ip link add eth0 netns host type veth peer name p1 netns host &&
+		ip link add eth0 netns h2 type veth peer name p2 netns host && ip -n host link set br0 up || return
+	for n in 1 2; do ip -n host link set p$n master br0 up && on h$n ip link set lo up && address h$n eth0 $n || return; done
+	in_host sysctl -qw net.bridge.bridge-nf-call-iptables=1 net.bridge.bridge-nf-call-ip6tables=1 &&
+		on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && gids
+}
+
+if modprobe -q br_netfilter; then
+	ok "a host on its own bridge" own_bridge_up
+	pair_run "a host on its own bridge: IPv4" 'ibv_rc_pingpong -d $D2 -g $G2 -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $G1 -p $PORT $IP2'
+	pair_run "a host on its own bridge: IPv6" 'ibv_rc_pingpong -d $D2 -g $G2_6 -p $PORT' \
+		'ibv_rc_pingpong -d $D1 -g $G1_6 -p $PORT $IP2'
+	hosts_down
+	host_down
+else
+	skip "a host on its own bridge" "this kernel has no firewall for bridges"
+fi
+
 # --- cards or veth ---
 
 hosts() {

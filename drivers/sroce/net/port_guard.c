@@ -60,10 +60,12 @@ unsigned int sroce_port_guard(void *priv, struct sk_buff *skb,
 /*
  * Other packets have no socket either, for instance this module's.  But those of
  * this host have not arrived on any netdev.  IPv6 does not set IP6SKB_FORWARDED.
+ * A bridge names no input netdev here (br_netfilter).  It forwards what one end of a
+ * veth has sent to the other end, its port: also packets of this host.
  */
-static bool is_forwarded(const struct sk_buff *skb)
+static bool is_routed(const struct sk_buff *skb, const struct nf_hook_state *state)
 {
-	return skb->skb_iif;
+	return skb->skb_iif && state->in;
 }
 
 /* The conntrack entry of @skb, or NULL. */
@@ -76,8 +78,8 @@ static const struct nf_conn *flow_of(const struct sk_buff *skb)
 
 /*
  * An ipvlan in mode L3 or L3S hands on packets of a container as if they were of this
- * host: they have not arrived on any netdev.  But NAT has changed their source.  The
- * sockets of this namespace were checked at LOCAL_OUT.
+ * host: they have not arrived on any netdev.  But NAT has changed their source.  The same
+ * on a bridge.  The sockets of this namespace were checked at LOCAL_OUT.
  */
 static bool has_new_source(const struct sk_buff *skb, const struct net *net)
 {
@@ -132,7 +134,7 @@ static bool lends_source(const struct sk_buff *skb,
 unsigned int sroce_port_guard_forwarded(void *priv, struct sk_buff *skb,
 					const struct nf_hook_state *state)
 {
-	if ((is_forwarded(skb) || has_new_source(skb, state->net)) &&
+	if ((is_routed(skb, state) || has_new_source(skb, state->net)) &&
 	    sroce_to_roce_port(skb, state->pf == NFPROTO_IPV4) &&
 	    has_local_source(skb, state))
 		return NF_DROP;
