@@ -215,6 +215,7 @@ struct sroce_sendq {
  * @addr: first byte, as the key names it
  * @length: bytes
  * @done: bytes written back
+ * @psn: of the request
  * @rkey: key of the memory
  * @srqn: XRC: SRQ that the request names
  * @begun: the other members are valid; with all @done, the peer's next attempt completes it
@@ -223,6 +224,7 @@ struct sroce_write_back {
 	u64 addr;
 	u64 length;
 	u64 done;
+	u32 psn;
 	u32 rkey;
 	u32 srqn;
 	bool begun;

@@ -60,9 +60,11 @@ static void write_back_piece(struct sroce_qp *qp)
  * Is it a further attempt of the FLUSH that is being executed?  The region may have changed
  * since, or the peer may have been reset.
  */
-static bool is_begun(const struct sroce_write_back *w, u32 rkey, u64 addr, u64 length)
+static bool is_begun(const struct sroce_write_back *w, const struct sroce_pkt *pkt, u64 addr,
+		     u64 length)
 {
-	return w->begun && w->rkey == rkey && w->addr == addr && w->length == length;
+	return w->begun && w->psn == pkt->psn && w->rkey == pkt->rkey && w->addr == addr &&
+	       w->length == length;
 }
 
 enum sroce_resp_error sroce_write_back(struct sroce_qp *qp, const struct sroce_pkt *pkt,
@@ -71,10 +73,11 @@ enum sroce_resp_error sroce_write_back(struct sroce_qp *qp, const struct sroce_p
 	struct sroce_write_back *w = &qp->rq.write_back;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (!is_begun(w, pkt->rkey, addr, length)) {
+	if (!is_begun(w, pkt, addr, length)) {
 		*w = (struct sroce_write_back) {
 			.addr = addr,
 			.length = length,
+			.psn = pkt->psn,
 			.rkey = pkt->rkey,
 			.srqn = pkt->srqn,
 			.begun = true,

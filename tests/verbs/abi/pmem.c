@@ -236,6 +236,30 @@ static void region_changed(const void *arg)
 	down(&abuser, mr, at, SIZE);
 }
 
+/* It gives up, writes other data, and flushes that. */
+static void peer_reset(const void *arg)
+{
+	struct abuser abuser;
+	struct pair *pair = &abuser.pair;
+	struct ibv_mr *mr;
+	long long before;
+	uint8_t *at;
+
+	(void)arg;
+	at = up(&abuser, SIZE);
+	REQUIRE(at);
+	mr = region(&abuser, at, SIZE, ACCESS);
+	REQUIRE(CHECK(mr));
+	before = flush_slowly(&abuser, mr);
+	REQUIRE(before >= 0);
+	REQUIRE(CHECK(counter_leaves(&hosts[1], "rx_paged_out", before)));
+	CHECK_CALL(to_reset(&pair->a), 0);
+	REQUIRE(CHECK(side_connect(&pair->a, &pair->b, &pair->options)));
+	REQUIRE(write_and_flush(&abuser, mr->rkey, at, 7, TO_PERSISTENCE, REGION));
+	CHECK_CALL(counter(&hosts[1], "rx_paged_out") - before, 2);
+	down(&abuser, mr, at, SIZE);
+}
+
 /* Only regions of persistent memory get the right. */
 static void registering(const void *arg)
 {
@@ -350,6 +374,7 @@ GROUP(pmem)
 	run_test(region_destroyed, NULL, "persistent memory: region destroyed during a FLUSH");
 	run_test(srq_destroyed, NULL, "persistent memory: SRQ destroyed during a FLUSH");
 	run_test(region_changed, NULL, "persistent memory: region changed during a FLUSH");
+	run_test(peer_reset, NULL, "persistent memory: peer reset during a FLUSH");
 	run_test(registering, NULL, "persistent memory: registering");
 	run_test(reregistering, NULL, "persistent memory: registering again");
 	run_test(windows, NULL, "persistent memory: windows");
