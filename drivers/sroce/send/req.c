@@ -519,6 +519,24 @@ static bool stays_idle(const struct sroce_qp *qp)
 	       sroce_load(&qp->slot->sq_tail) == req->in.tail;
 }
 
+/*
+ * On a busy CPU the timer may be late by a tenth of a second, so a pause that is over also
+ * ends with the next response or doorbell.  An RNR wait may have set the deadline.
+ */
+static void check_pause(struct sroce_qp *qp)
+{
+	struct sroce_sendq *sq = &qp->sq;
+
+	/* The wait of the next packet must not count as part of the round trip. */
+	if (sq->timer.progress)
+		sroce_rtx_timer_paced(qp, sq->req.psn);
+	if (!sq->rtx.armed || ktime_get_ns() < sq->rtx.deadline)
+		return;
+	sq->rtx.armed = false;
+	sq->timer.blocked = SROCE_SQ_OPEN;
+	sq->req.rnr_wait = false;
+}
+
 void sroce_req_run(struct sroce_qp *qp)
 {
 	struct sroce_inflight *in = &qp->sq.req.in;
@@ -529,9 +547,8 @@ void sroce_req_run(struct sroce_qp *qp)
 	lockdep_assert_held(&qp->sq.lock);
 	if (!in->wrs || (unlikely(qp->sq.paging.refetch) && !refetch_responses(qp)))
 		return;
-	/* The wait of the next packet must not count as part of the round trip. */
-	if (unlikely(qp->sq.timer.blocked == SROCE_SQ_RATE) && qp->sq.timer.progress)
-		sroce_rtx_timer_paced(qp, qp->sq.req.psn);
+	if (unlikely(qp->sq.timer.blocked == SROCE_SQ_RATE))
+		check_pause(qp);
 	if (stays_idle(qp)) {
 		sroce_sq_complete_done(qp);
 		watch_progress(qp, qp->sq.req.psn);
