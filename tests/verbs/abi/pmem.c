@@ -153,111 +153,102 @@ static void xrc_target(const void *arg)
 	down(&abuser, mr, at, SIZE);
 }
 
-/*
- * Posts a FLUSH of all of @mr, and returns while it is executed.  Returns the counter of
- * delayed attempts before, -1 after an error.
+/**
+ * struct slow - a FLUSH of a whole region that is being executed
+ * @abuser: the requester, and its peer
+ * @at: persistent memory of @SIZE bytes
+ * @mr: the region
+ * @before: counter of delayed attempts before the FLUSH
  */
-static long long flush_slowly(struct abuser *abuser, struct ibv_mr *mr)
-{
-	long long before = counter(&hosts[1], "rx_paged_out");
+struct slow {
+	struct abuser abuser;
+	uint8_t *at;
+	struct ibv_mr *mr;
+	long long before;
+};
 
-	abuser->pair.options.min_rnr_timer = SLOWLY;
-	if (!connect_for_flush(abuser, RIGHTS))
-		return -1;
-	flush(abuser, mr->rkey, mr->addr, 0, TO_PERSISTENCE, REGION);
-	return before;
+/* Registers the first @size bytes, and posts the FLUSH; false after printing the reason. */
+static bool flush_slowly(struct slow *s, size_t size)
+{
+	s->mr = region(&s->abuser, s->at, size, ACCESS);
+	s->before = counter(&hosts[1], "rx_paged_out");
+	s->abuser.pair.options.min_rnr_timer = SLOWLY;
+	if (!CHECK(s->mr) || !connect_for_flush(&s->abuser, RIGHTS))
+		return false;
+	flush(&s->abuser, s->mr->rkey, s->at, 0, TO_PERSISTENCE, REGION);
+	return true;
+}
+
+/* The first attempt has been delayed. */
+static bool is_delayed(const struct slow *s)
+{
+	return CHECK(counter_leaves(&hosts[1], "rx_paged_out", s->before));
 }
 
 /* The peer's next attempt is refused. */
 static void region_destroyed(const void *arg)
 {
-	struct abuser abuser;
-	struct ibv_mr *mr;
-	long long before;
-	uint8_t *at;
+	struct slow s;
 
 	(void)arg;
-	at = up(&abuser, SIZE);
-	REQUIRE(at);
-	mr = region(&abuser, at, SIZE, ACCESS);
-	REQUIRE(CHECK(mr));
-	before = flush_slowly(&abuser, mr);
-	REQUIRE(before >= 0);
-	CHECK_CALL(ibv_dereg_mr(mr), 0);
-	CHECK_CALL(munmap(at, SIZE), 0);
-	CHECK(counter_leaves(&hosts[1], "rx_paged_out", before));
-	CHECK(flushed(&abuser, IBV_WC_REM_ACCESS_ERR));
-	REQUIRE(connect_for_flush(&abuser, RIGHTS));
-	CHECK(works(&abuser.pair));
-	abuser_down(&abuser);
+	s.at = up(&s.abuser, SIZE);
+	REQUIRE(s.at);
+	REQUIRE(flush_slowly(&s, SIZE));
+	CHECK_CALL(ibv_dereg_mr(s.mr), 0);
+	CHECK_CALL(munmap(s.at, SIZE), 0);
+	is_delayed(&s);
+	CHECK(flushed(&s.abuser, IBV_WC_REM_ACCESS_ERR));
+	REQUIRE(connect_for_flush(&s.abuser, RIGHTS));
+	CHECK(works(&s.abuser.pair));
+	abuser_down(&s.abuser);
 }
 
 static void srq_destroyed(const void *arg)
 {
-	struct abuser abuser;
-	struct ibv_mr *mr;
-	long long before;
-	uint8_t *at;
+	struct slow s;
 
 	(void)arg;
-	at = xrc_up(&abuser, SIZE);
-	REQUIRE(at);
-	mr = region(&abuser, at, SIZE, ACCESS);
-	REQUIRE(CHECK(mr));
-	before = flush_slowly(&abuser, mr);
-	REQUIRE(before >= 0);
-	CHECK_CALL(ibv_destroy_srq(abuser.pair.b.srq), 0);
-	abuser.pair.b.own_srq = false;
-	CHECK(counter_leaves(&hosts[1], "rx_paged_out", before));
-	CHECK(flushed(&abuser, IBV_WC_REM_ACCESS_ERR));
-	down(&abuser, mr, at, SIZE);
+	s.at = xrc_up(&s.abuser, SIZE);
+	REQUIRE(s.at);
+	REQUIRE(flush_slowly(&s, SIZE));
+	CHECK_CALL(ibv_destroy_srq(s.abuser.pair.b.srq), 0);
+	s.abuser.pair.b.own_srq = false;
+	is_delayed(&s);
+	CHECK(flushed(&s.abuser, IBV_WC_REM_ACCESS_ERR));
+	down(&s.abuser, s.mr, s.at, SIZE);
 }
 
-/* What has been written back is no longer the region: the FLUSH begins again. */
+/* The key names other memory now.  The next attempt writes that back from its first byte on. */
 static void region_changed(const void *arg)
 {
-	struct abuser abuser;
-	struct ibv_mr *mr;
-	long long before;
-	uint8_t *at;
+	struct slow s;
 
 	(void)arg;
-	at = up(&abuser, SIZE);
-	REQUIRE(at);
-	mr = region(&abuser, at, SIZE - UNIT, ACCESS);
-	REQUIRE(CHECK(mr));
-	before = flush_slowly(&abuser, mr);
-	REQUIRE(before >= 0);
-	REQUIRE(CHECK(counter_leaves(&hosts[1], "rx_paged_out", before)));
-	CHECK_CALL(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, at + SIZE - UNIT, UNIT,
-				0), 0);
-	CHECK(flushed(&abuser, IBV_WC_SUCCESS));
-	CHECK_CALL(counter(&hosts[1], "rx_paged_out") - before, 2);
-	down(&abuser, mr, at, SIZE);
+	s.at = up(&s.abuser, SIZE);
+	REQUIRE(s.at);
+	REQUIRE(flush_slowly(&s, SIZE - UNIT) && is_delayed(&s));
+	CHECK_CALL(ibv_rereg_mr(s.mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, s.at + SIZE - UNIT,
+				UNIT, 0), 0);
+	CHECK(flushed(&s.abuser, IBV_WC_SUCCESS));
+	CHECK_CALL(counter(&hosts[1], "rx_paged_out") - s.before, 2);
+	down(&s.abuser, s.mr, s.at, SIZE);
 }
 
 /* It gives up, writes other data, and flushes that. */
 static void peer_reset(const void *arg)
 {
-	struct abuser abuser;
-	struct pair *pair = &abuser.pair;
-	struct ibv_mr *mr;
-	long long before;
-	uint8_t *at;
+	struct slow s;
+	struct pair *pair = &s.abuser.pair;
 
 	(void)arg;
-	at = up(&abuser, SIZE);
-	REQUIRE(at);
-	mr = region(&abuser, at, SIZE, ACCESS);
-	REQUIRE(CHECK(mr));
-	before = flush_slowly(&abuser, mr);
-	REQUIRE(before >= 0);
-	REQUIRE(CHECK(counter_leaves(&hosts[1], "rx_paged_out", before)));
+	s.at = up(&s.abuser, SIZE);
+	REQUIRE(s.at);
+	REQUIRE(flush_slowly(&s, SIZE) && is_delayed(&s));
 	CHECK_CALL(to_reset(&pair->a), 0);
 	REQUIRE(CHECK(side_connect(&pair->a, &pair->b, &pair->options)));
-	REQUIRE(write_and_flush(&abuser, mr->rkey, at, 7, TO_PERSISTENCE, REGION));
-	CHECK_CALL(counter(&hosts[1], "rx_paged_out") - before, 2);
-	down(&abuser, mr, at, SIZE);
+	REQUIRE(write_and_flush(&s.abuser, s.mr->rkey, s.at, 7, TO_PERSISTENCE, REGION));
+	CHECK_CALL(counter(&hosts[1], "rx_paged_out") - s.before, 2);
+	down(&s.abuser, s.mr, s.at, SIZE);
 }
 
 /* Only regions of persistent memory get the right. */
