@@ -37,12 +37,12 @@ static struct doorbell_page *page_add(struct sroce_ucontext *ctx, unsigned long 
 	err = xa_alloc(&ctx->pages, &index, page, XA_LIMIT(0, MAX_PAGES - 1),
 		       GFP_KERNEL_ACCOUNT);
 	if (err)
-		goto err_ring;
+		goto err_memory;
 	xa_set_mark(&ctx->pages, index, HAS_FREE_SLOT);
 	*number = index;
 	return page;
 
-err_ring:
+err_memory:
 	sroce_queue_mem_free(page->memory);
 err_page:
 	kfree(page);

@@ -6,7 +6,7 @@
 #include "srq.h"
 #include "wqe.h"
 
-/* Number of posted WQEs; exceeds @recv.entries if the tail is impossible. */
+/* Number of posted WQEs; exceeds @ring.entries if the tail is impossible. */
 static u32 num_posted(const struct sroce_srq *srq)
 {
 	return sroce_load_acquire(&srq->ring.slot->rq_tail) - srq->ring.head;
