@@ -187,9 +187,7 @@ static void deadline_passed(struct sroce_qp *qp, u64 budget)
 		return;
 	if (!sq->timer.blocked && !sq->req.rnr_wait)
 		handle_timeout(qp);
-	/* One deadline serves both: the later of two waits has set it. */
-	sq->timer.blocked = SROCE_SQ_OPEN;
-	sq->req.rnr_wait = false;
+	sroce_rtx_timer_waited(qp);
 	if (budget)
 		sroce_req_run(qp);
 	else

@@ -521,7 +521,7 @@ static bool stays_idle(const struct sroce_qp *qp)
 
 /*
  * On a busy CPU the timer may be late by a tenth of a second, so a pause that is over also
- * ends with the next response or doorbell.  An RNR wait may have set the deadline.
+ * ends with the next response or doorbell.
  */
 static void check_pause(struct sroce_qp *qp)
 {
@@ -533,8 +533,7 @@ static void check_pause(struct sroce_qp *qp)
 	if (!sq->rtx.armed || ktime_get_ns() < sq->rtx.deadline)
 		return;
 	sq->rtx.armed = false;
-	sq->timer.blocked = SROCE_SQ_OPEN;
-	sq->req.rnr_wait = false;
+	sroce_rtx_timer_waited(qp);
 }
 
 void sroce_req_run(struct sroce_qp *qp)

@@ -71,4 +71,15 @@ void sroce_rtx_timer_probe(struct sroce_qp *qp);
  */
 bool sroce_rtx_timer_due(struct sroce_qp *qp);
 
+/*
+ * The deadline of a pause or of an RNR wait has passed.  It serves both: the later of two
+ * waits has set it.  @qp: any type, sq.lock held; sroce_req_run() must follow, or go on.
+ */
+static inline void sroce_rtx_timer_waited(struct sroce_qp *qp)
+{
+	lockdep_assert_held(&qp->sq.lock);
+	qp->sq.timer.blocked = SROCE_SQ_OPEN;
+	qp->sq.req.rnr_wait = false;
+}
+
 #endif /* SROCE_RTX_TIMER_H */
