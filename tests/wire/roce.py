@@ -69,6 +69,8 @@ def _opcodes():
 
 OPCODES = _opcodes() | {0x81: ("CNP", ("cnprsv",))}
 CODE = {name: code for code, (name, _) in OPCODES.items()}
+# Opcodes of RC and XRC without an operation, which a responder refuses
+RESERVED = [code for code in (*range(0x20), *range(0xA0, 0xC0)) if code not in OPCODES]
 
 # AETH syndromes
 ACK = 0x1F

@@ -25,6 +25,19 @@
 		.operation = SROCE_OP_##op,				\
 	}
 
+/*
+ * The responder refuses a reserved opcode (9.7.4.1.4), because it continues no
+ * message.  Its headers are not known, so they count as payload.
+ */
+#define RESERVED(transport, first, last)				\
+	[SROCE_##transport | (first) ... SROCE_##transport | (last)] = { \
+		.headers = SROCE_PAYLOAD,				\
+		.kind = SROCE_KIND_RESERVED,				\
+		.pos = SROCE_LAST,					\
+		.length = SROCE_BTH_BYTES,				\
+		.operation = SROCE_OP_NONE,				\
+	}
+
 #define PAYLOAD SROCE_PAYLOAD
 #define DETH SROCE_DETH
 #define XRCETH SROCE_XRCETH
@@ -69,6 +82,9 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OPCODE(RC, FLUSH, FLUSH, ONLY, FETH | RETH, FLUSH),
 	OPCODE(RC, ATOMIC_WRITE, ATOMIC_WRITE, ONLY,
 	       RETH | PAYLOAD, ATOMIC_WRITE),
+	RESERVED(RC, 0x15, 0x15),
+	RESERVED(RC, 0x18, 0x1b),
+	RESERVED(RC, 0x1e, 0x1f),
 
 	OPCODE(UC, SEND_FIRST, SEND, FIRST, PAYLOAD, SEND),
 	OPCODE(UC, SEND_MIDDLE, SEND, MIDDLE, PAYLOAD, SEND),
@@ -124,6 +140,9 @@ const struct sroce_opcode sroce_opcodes[256] = {
 	OPCODE(XRC, FLUSH, FLUSH, ONLY, XRCETH | FETH | RETH, FLUSH),
 	OPCODE(XRC, ATOMIC_WRITE, ATOMIC_WRITE, ONLY,
 	       XRCETH | RETH | PAYLOAD, ATOMIC_WRITE),
+	RESERVED(XRC, 0x15, 0x15),
+	RESERVED(XRC, 0x18, 0x1b),
+	RESERVED(XRC, 0x1e, 0x1f),
 
 	OPCODE(ANY, CNP, CNP, ONLY, CNPRSV, NONE),
 };

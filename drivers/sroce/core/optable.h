@@ -33,6 +33,7 @@ enum sroce_kind {
 	SROCE_KIND_ATOMIC,
 	SROCE_KIND_ATOMIC_WRITE,
 	SROCE_KIND_FLUSH,
+	SROCE_KIND_RESERVED,	/* a request that no version of the specification defines */
 	SROCE_KIND_READ_RESPONSE,
 	SROCE_KIND_ACK,
 	SROCE_KIND_ATOMIC_ACK,

@@ -140,6 +140,6 @@ TEST(ecn, requests_and_read_responses_are_ecn_capable)
 	CHECK(!sroce_ecn_capable(SROCE_XRC | SROCE_ACKNOWLEDGE));
 	CHECK(!sroce_ecn_capable(SROCE_ANY | SROCE_CNP));
 	CHECK(!sroce_ecn_capable(0xff));
-	/* RC and XRC: 25 opcodes each, without ACK and ATOMIC_ACKNOWLEDGE */
-	EQUAL(capable, 2 * (25 - 2) + 12 + 2);
+	/* RC and XRC: all 32 of each, without ACK and ATOMIC_ACKNOWLEDGE */
+	EQUAL(capable, 2 * (32 - 2) + 12 + 2);
 }

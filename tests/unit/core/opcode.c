@@ -98,9 +98,26 @@ TEST(opcode, other_opcodes_are_unknown)
 	u32 i, count = 0;
 
 	for (i = 0; i < 256; i++)
-		if (sroce_opcodes[i].kind != SROCE_KIND_NONE)
+		if (sroce_opcodes[i].kind != SROCE_KIND_NONE &&
+		    sroce_opcodes[i].kind != SROCE_KIND_RESERVED)
 			count++;
 	EQUAL(count, KNOWN);
+}
+
+TEST(opcode, reserved_opcodes_of_reliable_transports_continue_nothing)
+{
+	static const u8 reserved[] = { 0x15, 0x18, 0x19, 0x1a, 0x1b, 0x1e, 0x1f,
+				       0xb5, 0xb8, 0xb9, 0xba, 0xbb, 0xbe, 0xbf };
+	u32 i, count = 0;
+
+	for (i = 0; i < sizeof(reserved); i++) {
+		EQUAL(sroce_opcodes[reserved[i]].kind, SROCE_KIND_RESERVED);
+		EQUAL(sroce_opcodes[reserved[i]].pos, SROCE_LAST);
+		EQUAL(sroce_opcodes[reserved[i]].length, SROCE_BTH_BYTES);
+	}
+	for (i = 0; i < 256; i++)
+		count += sroce_opcodes[i].kind == SROCE_KIND_RESERVED;
+	EQUAL(count, sizeof(reserved));
 }
 
 TEST(opcode, immdt_and_ieth_are_in_correct_opcodes)

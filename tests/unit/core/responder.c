@@ -77,7 +77,8 @@ static bool may_follow(u8 kind, u8 operation)
 	case SROCE_WRITE_LAST_IMM:
 		return kind == SROCE_KIND_WRITE;
 	default:
-		return kind == SROCE_KIND_NONE;
+		return kind == SROCE_KIND_NONE &&
+		       sroce_opcodes[operation].kind != SROCE_KIND_RESERVED;
 	}
 }
 

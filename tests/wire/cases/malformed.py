@@ -50,10 +50,10 @@ def no_icrc(b):
     b.works(rc)
 
 
-@case("all opcodes that do not exist, short and long")
+@case("all opcodes that do not exist, short and long, except the reserved ones of RC and XRC")
 def unknown_opcodes(b):
     rc = b.rc()
-    unknown = [code for code in range(256) if code not in roce.OPCODES]
+    unknown = [code for code in range(256) if code not in roce.OPCODES and code not in roce.RESERVED]
     bodies = [roce.bth(code, rc.qpn, rc.psn, ack_req=True) + bytes(n) for code in unknown for n in (0, 1, 4, 16, 28, 36, 60)]
     dropped(b, rc, bodies)
 

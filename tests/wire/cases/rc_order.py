@@ -22,6 +22,42 @@ def no_first(b):
         refused(b, rc, opcode, bytes(MTU))
 
 
+@case("reserved opcodes, between messages and within one")
+def reserved(b):
+    for code in roce.RESERVED[:len(roce.RESERVED) // 2]:
+        for within in (False, True):
+            for n in (0, 4, 60):
+                rc = b.rc()
+                rc.post_recv()
+                if within:
+                    b.send_next(rc, "RC_WRITE_FIRST", bytes(MTU), dma_len=2 * MTU, ack_req=False)
+                with b.counts("tx_nak_invalid"):
+                    b.raw(roce.bth(code, rc.qpn, rc.psn, ack_req=True) + bytes(n))
+                    b.nak(rc, roce.NAK_INVALID)
+                b.state(rc, "ERR")
+                b.clean()
+
+
+@case("a reserved opcode behind a gap, and one of the past")
+def reserved_elsewhere(b):
+    rc = b.rc()
+    for psn in (rc.psn + 1, rc.psn + 2):
+        b.raw(roce.bth(roce.RESERVED[0], rc.qpn, psn) + b"data")
+    b.nak(rc, roce.NAK_SEQUENCE)
+    b.state(rc, "RTS")
+    b.send(rc, "RC_WRITE_ONLY", b"data")
+    last = b.answers()[-1]
+    expect("syndrome and PSN", (last.syndrome, last.psn), (roce.NAK_INVALID, rc.psn + 1))
+    b.state(rc, "ERR")
+    expect("memory", rc.memory.read(4), b"data")
+    rc = b.rc()
+    b.send_next(rc, "RC_WRITE_ONLY", b"data")
+    b.acked(rc)
+    b.raw(roce.bth(roce.RESERVED[0], rc.qpn, rc.psn - 1))
+    b.acked(rc)
+    b.works(rc)
+
+
 BEGINNERS = (("RC_SEND_FIRST", MTU), ("RC_SEND_ONLY", 8), ("RC_SEND_ONLY_IMM", 8), ("RC_WRITE_FIRST", MTU), ("RC_WRITE_ONLY", 8),
              ("RC_WRITE_ONLY_IMM", 8), ("RC_READ_REQUEST", 0), ("RC_COMPARE_SWAP", 0), ("RC_FETCH_ADD", 0))
 

@@ -78,6 +78,18 @@ def reserved_bits(b):
     b.works(target)
 
 
+@attack("reserved opcodes")
+def reserved_opcodes(b):
+    for code in roce.RESERVED[len(roce.RESERVED) // 2:]:
+        target = b.qp("XRC")
+        target.post_recv()
+        b.raw(roce.bth(code, target.qpn, target.psn, ack_req=True) + bytes(16))
+        b.nak(target, roce.NAK_INVALID)
+        b.state(target, "ERR")
+        expect("completions", target.completions(), [])
+        b.clean()
+
+
 @attack("an SRQ of another XRC domain")
 def other_domain(b):
     for opcode, length in BEGINNERS:
