@@ -355,7 +355,14 @@ static void tell_counts(void)
 		     ends[i]->disconnected, ends[i]->received);
 }
 
-/* True when @done says so. */
+/* A flow has no last message, so its messages are no progress. */
+static unsigned int progress_of(const struct end *end)
+{
+	return end->established + end->disconnected +
+	       (plan.flows ? 0 : end->received);
+}
+
+/* True when @done says so.  It may take long, but not without progress. */
 static bool run_until(bool (*done)(void), const char *what)
 {
 	struct pollfd fds[] = {
@@ -364,9 +371,14 @@ static bool run_until(bool (*done)(void), const char *what)
 		{ server.completions->fd, POLLIN },
 	};
 	uint64_t end = now_ms() + PATIENCE_MS;
+	unsigned int progress = 0, last;
 
 	while (!broken && !done()) {
 		poll(fds, ARRAY_SIZE(fds), 20);
+		last = progress;
+		progress = progress_of(&client) + progress_of(&server);
+		if (progress != last)
+			end = now_ms() + PATIENCE_MS;
 		while (!broken && (take_event(&client) || take_event(&server)))
 			;
 		take_completions(&client);
