@@ -306,3 +306,35 @@ given_back() {
 	on h1 ip addr add 10.0.1.1/24 dev eth0.5
 }
 under_change "device below a VLAN: the VLAN is deleted" ip link delete eth0.5
+hosts_down
+
+# --- link-local addresses ---
+
+# A netdev and a VLAN above it have the same one, on different links.
+ok "link-local: two hosts" hosts_on eth0.5 tagged eth0
+link_local() { on "$1" ip -6 -br addr show dev eth0.5 scope link | grep -o 'fe80[^/]*'; }
+# of_vlan HOST DEVICE: prints the index of the VLAN's address
+of_vlan() {
+	local index text
+	text=$(gid_text "$(link_local "$1")")
+	for index in {0..9}; do
+		[ "$(cat "/sys/class/infiniband/$2/ports/1/gids/$index")" = "$text" ] &&
+			[ "$(cat "/sys/class/infiniband/$2/ports/1/gid_attrs/ndevs/$index")" = eth0.5 ] && echo "$index" && return 0
+	done 2>/dev/null
+	return 1
+}
+ok "link-local: the VLANs have addresses" wait_for 20 eval 'of_vlan h1 $D1 && of_vlan h2 $D2'
+L1=$(of_vlan h1 $D1) L2=$(of_vlan h2 $D2)
+has_two() { [ "$(cat /sys/class/infiniband/$D1/ports/1/gids/? 2>/dev/null | grep -c "$(gid_text "$(link_local h1)")")" = 2 ]; }
+ok "link-local: the netdev below has the same" has_two
+untagged() { on h2 tc -s filter show dev eth0 ingress | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p'; }
+on h2 tc qdisc add dev eth0 clsact
+on h2 tc filter add dev eth0 ingress protocol ipv6 flower ip_proto udp dst_port 4791 action pass
+ok "link-local: traffic" patient "$L1" "$L2"
+timeouts=$(counter $D1 local_ack_timeout_err)
+on h1 ip link set eth0.5 down
+ok "link-local: the VLAN is down: the connection waits" wait_for 60 waits "$timeouts"
+on h1 ip link set eth0.5 up
+ok "link-local: the VLAN is up again: the connection goes on" goes_on
+is "link-local: packets without a tag" "$(untagged)" 0
+stop_both

@@ -41,20 +41,22 @@ static int av_check(const struct rdma_ah_attr *attr)
 }
 
 /*
- * Cookie of the GID's network namespace; 0 if there is none, because the GID was deleted
- * after the RDMA core had found it.
+ * Note the GID's netdev and network namespace.  Returns false if there is none, because the
+ * GID was deleted after the RDMA core had found it.
  */
-static u64 namespace_of(const struct ib_gid_attr *attr)
+static bool note_ndev(struct sroce_av *av, const struct ib_gid_attr *attr)
 {
 	struct net_device *ndev;
-	u64 cookie = 0;
 
 	rcu_read_lock();
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	if (!IS_ERR(ndev))
-		cookie = dev_net(ndev)->net_cookie;
+	if (!IS_ERR(ndev)) {
+		av->net_cookie = dev_net(ndev)->net_cookie;
+		av->ifindex = ndev->ifindex;
+		av->ndev = ndev;
+	}
 	rcu_read_unlock();
-	return cookie;
+	return !IS_ERR(ndev);
 }
 
 static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
@@ -62,22 +64,21 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 {
 	const struct ib_global_route *grh = &attr->grh;
 	struct sroce_av *av;
-	u64 net_cookie;
 	int err;
 
 	err = av_check(attr);
 	if (err)
 		return ERR_PTR(err);
-	/* Without a namespace the address would not be found when it returns. */
-	net_cookie = namespace_of(grh->sgid_attr);
-	if (!net_cookie)
-		return ERR_PTR(-ENODEV);
 	av = kzalloc_obj(*av, gfp);
 	if (!av)
 		return ERR_PTR(-ENOMEM);
+	/* Without a namespace the address would not be found when it returns. */
+	if (!note_ndev(av, grh->sgid_attr)) {
+		kfree(av);
+		return ERR_PTR(-ENODEV);
+	}
 	rdma_hold_gid_attr(grh->sgid_attr);
 	av->sgid_attr = grh->sgid_attr;
-	av->net_cookie = net_cookie;
 	av->ipv4 = is_ipv4(&grh->dgid);
 	memcpy(&av->saddr, grh->sgid_attr->gid.raw, sizeof(av->saddr));
 	memcpy(&av->daddr, grh->dgid.raw, sizeof(av->daddr));
@@ -93,20 +94,37 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 }
 
 /*
+ * A VLAN, or a macvlan, may have the same link-local address as the netdev below it, which
+ * leads to another link.
+ */
+static const struct ib_gid_attr *find_readded(const struct sroce_av *av)
+{
+	struct ib_device *ibdev = av->sgid_attr->device;
+
+	if (sroce_rx_link_local(&av->saddr))
+		return sroce_gid_first(ibdev, &av->saddr, av->net_cookie, av->ndev);
+	return sroce_gid_find(ibdev, &av->saddr, av->net_cookie, NULL);
+}
+
+/*
  * Find the netdev of an address that was removed and added again.  It must be
  * in the same namespace; otherwise it is a different address.
  */
 static struct net_device *find_readded_ndev(const struct sroce_av *av)
 {
-	const struct ib_gid_attr *attr;
+	const struct ib_gid_attr *attr = find_readded(av);
 	struct net_device *ndev;
 
-	attr = sroce_gid_find(av->sgid_attr->device, &av->saddr, av->net_cookie, NULL);
-	if (!attr)
+	if (IS_ERR_OR_NULL(attr))
 		return NULL;
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	rdma_put_gid_attr(attr);
-	return IS_ERR(ndev) ? NULL : ndev;
+	if (IS_ERR(ndev))
+		return NULL;
+	/* A new netdev may have the memory of the old one. */
+	if (sroce_rx_link_local(&av->saddr) && ndev->ifindex != av->ifindex)
+		return NULL;
+	return ndev;
 }
 
 /*

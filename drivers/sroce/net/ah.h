@@ -11,6 +11,9 @@
  * struct sroce_av - address vector: path to a peer
  * @sgid_attr: local GID, referenced
  * @net_cookie: cookie of the local GID's network namespace
+ * @ndev: netdev of the local GID when @sgid_attr was found; only compared, because it may be
+ *	gone
+ * @ifindex: index of @ndev
  * @pd: PD of the address handle; NULL for a QP's address vector
  * @ipv4: IPv4, else IPv6
  * @loopback: the peer uses the same address of the same device
@@ -29,6 +32,8 @@
 struct sroce_av {
 	const struct ib_gid_attr *sgid_attr;
 	u64 net_cookie;
+	struct net_device *ndev;
+	int ifindex;
 	struct ib_pd *pd;
 	bool ipv4;
 	bool loopback;
@@ -97,7 +102,7 @@ struct sroce_av *sroce_av_get(struct sroce_device *dev, struct ib_pd *pd,
  * @av: address vector
  *
  * An address that was removed and added again has a different GID entry than
- * the one @av was created with.  It is accepted.
+ * the one @av was created with.  It is accepted; a link-local one only on its old netdev.
  *
  * Context: RCU read side.  Return: netdev, or NULL if no netdev has the
  * address.

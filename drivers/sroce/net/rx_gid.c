@@ -51,12 +51,8 @@ static const struct ib_gid_attr *find_later_gid(struct ib_device *ibdev,
 	return NULL;
 }
 
-/*
- * The first GID of the address that is of @ndev, or of any netdev if that is NULL.
- * ERR_PTR(-EXDEV): it is of another namespace.
- */
-static const struct ib_gid_attr *first_gid(struct ib_device *ibdev, const struct in6_addr *addr,
-					   u64 net_cookie, struct net_device *ndev)
+const struct ib_gid_attr *sroce_gid_first(struct ib_device *ibdev, const struct in6_addr *addr,
+					  u64 net_cookie, struct net_device *ndev)
 {
 	const struct ib_gid_attr *attr;
 
@@ -71,13 +67,13 @@ static const struct ib_gid_attr *first_gid(struct ib_device *ibdev, const struct
 const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct in6_addr *addr,
 					 u64 net_cookie, struct net_device *near)
 {
-	const struct ib_gid_attr *attr = first_gid(ibdev, addr, net_cookie, NULL);
+	const struct ib_gid_attr *attr = sroce_gid_first(ibdev, addr, net_cookie, NULL);
 
 	if (attr != ERR_PTR(-EXDEV))
 		return IS_ERR(attr) ? NULL : attr;
 	/* Strangers choose the rate of such packets, and there may be a thousand GIDs. */
 	if (near)
-		attr = first_gid(ibdev, addr, net_cookie, near);
+		attr = sroce_gid_first(ibdev, addr, net_cookie, near);
 	return IS_ERR(attr) ? find_later_gid(ibdev, addr, net_cookie) : attr;
 }
 
@@ -98,7 +94,7 @@ static const struct ib_gid_attr *find_gid(struct sroce_device *dev,
 	/* With NULL any netdev would match. */
 	if (!ndev)
 		return NULL;
-	attr = first_gid(&dev->ib, &daddr, rx->net->net_cookie, ndev);
+	attr = sroce_gid_first(&dev->ib, &daddr, rx->net->net_cookie, ndev);
 	return IS_ERR(attr) ? NULL : attr;
 }
 

@@ -22,6 +22,20 @@ void sroce_rx_daddr(const struct sroce_rx *rx, struct in6_addr *daddr);
 struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
 
 /**
+ * sroce_gid_first() - find the first GID of an address and a netdev
+ * @ibdev: the device
+ * @addr: address
+ * @net_cookie: the namespace
+ * @ndev: the netdev, or NULL for any; only compared
+ *
+ * Context: RCU.
+ * Return: the GID, to be released by rdma_put_gid_attr(); or an ERR_PTR(): EXDEV if it is of
+ * another namespace.
+ */
+const struct ib_gid_attr *sroce_gid_first(struct ib_device *ibdev, const struct in6_addr *addr,
+					  u64 net_cookie, struct net_device *ndev);
+
+/**
  * sroce_gid_find() - find the GID of an address in a network namespace
  * @ibdev: the device; its netdev may have VLANs in several namespaces, with equal addresses
  * @addr: address
