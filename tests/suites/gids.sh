@@ -338,3 +338,13 @@ on h1 ip link set eth0.5 up
 ok "link-local: the VLAN is up again: the connection goes on" goes_on
 is "link-local: packets without a tag" "$(untagged)" 0
 stop_both
+
+# Two link-local addresses of one netdev: packets arrive on lo.
+on h1 ip -6 addr add fe80::98/64 dev eth0.5 nodad
+on h1 ip -6 addr add fe80::99/64 dev eth0.5 nodad
+L1=$(gid $D1 fe80::98) L2=$(gid $D1 fe80::99)
+export L1 L2
+for type in rc ud; do
+	HOST2=h1 pair_run "link-local: two addresses of one netdev, $type" "ibv_${type}_pingpong -d \$D1 -g \$L2 -n 20 -p \$PORT" \
+		"ibv_${type}_pingpong -d \$D1 -g \$L1 -n 20 -p \$PORT 127.0.0.1" 10
+done

@@ -15,13 +15,22 @@ void sroce_rx_daddr(const struct sroce_rx *rx, struct in6_addr *daddr)
 		*daddr = ((const struct ipv6hdr *)rx->ip)->daddr;
 }
 
+/*
+ * Index of that netdev, or 0.  IPv6 also knows it for a packet between two addresses of this
+ * host, which arrives on lo.
+ */
+static int ndev_index(const struct sroce_rx *rx)
+{
+	return rx->ipv4 ? inet_sdif(rx->skb) : IP6CB(rx->skb)->iif;
+}
+
 struct net_device *sroce_rx_ndev(const struct sroce_rx *rx)
 {
-	int slave = 0;
+	int index = rx->looped ? 0 : ndev_index(rx);
 
-	if (!rx->looped)
-		slave = rx->ipv4 ? inet_sdif(rx->skb) : inet6_sdif(rx->skb);
-	return slave ? dev_get_by_index_rcu(rx->net, slave) : rx->ndev;
+	if (!index || index == rx->ndev->ifindex)
+		return rx->ndev;
+	return dev_get_by_index_rcu(rx->net, index);
 }
 
 static bool in_namespace(const struct ib_gid_attr *attr, u64 net_cookie)
