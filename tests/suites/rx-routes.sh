@@ -105,6 +105,14 @@ stops "a firewall rule of this host" "$(filter input drop)" "$unfilter"
 stops "a policy rule for the peer" "ip rule add from $IP1 prio 10 blackhole" "ip rule delete prio 10"
 stops "a policy rule for marked packets" "ip rule add fwmark 7 prio 10 blackhole && $(filter prerouting 'meta mark set 7')" \
 	"$unfilter && ip rule delete prio 10"
+# Behind routing, the firewall may give a mark to all packets. The route is that of packets without one.
+ok "the firewall of this host marks packets" on h2 bash -c "$(filter input 'meta mark set 7') && ip rule add fwmark 7 prio 10 blackhole"
+ok "packets arrive" arrives
+few_lookups() { [ ! -e $LOOKUP/hist ] || { count_lookups && [ "$LOOKUPS" -lt $((BURSTS / 4)) ]; }; }
+ok "lookups of routes are still few" few_lookups
+stops "before routing, it marks packets for a policy rule" "nft add chain ip f pre '{ type filter hook prerouting priority 0; }' &&
+	nft add rule ip f pre udp dport 4791 meta mark set 7" "nft delete chain ip f pre"
+on h2 bash -c "$unfilter && ip rule delete prio 10"
 stops "a policy rule for the port" "ip rule add ipproto udp dport 4791 prio 10 blackhole" \
 	"ip rule delete prio 10"
 stops "the route of the address" "ip route delete local $IP2 table local" "ip route add local $IP2 dev eth0 table local"

@@ -51,7 +51,10 @@ struct sroce_rx_route {
 	struct dst_entry *dst;
 };
 
-DEFINE_PER_CPU(struct sroce_rx_route *, sroce_rx_route_missed);
+DEFINE_PER_CPU(const struct sk_buff *, sroce_rx_route_missed);
+
+/* The fields of that packet. */
+static DEFINE_PER_CPU(struct sroce_rx_route, missed_route);
 
 static DEFINE_PER_CPU(struct sroce_rx_route [1 << SROCE_RX_ROUTE_BITS], routes);
 
@@ -148,6 +151,9 @@ unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
 	struct sroce_rx_route key, *r;
 	struct dst_entry *dst;
 
+	/* That one was lost, and this one has its memory. */
+	if (unlikely(this_cpu_read(sroce_rx_route_missed) == skb))
+		this_cpu_write(sroce_rx_route_missed, NULL);
 	/* Outside a softirq a process has returned the verdict on the packet. */
 	if (!in || !in_softirq() || !is_cacheable(skb) ||
 	    !is_allowed(state->net))
@@ -159,32 +165,31 @@ unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
 		skb_dst_set_noref(skb, dst);
 		set_socket(skb, state->net, dst);
 	} else {
-		__this_cpu_write(sroce_rx_route_missed, r);
+		key.dst = NULL;
+		*this_cpu_ptr(&missed_route) = key;
+		__this_cpu_write(sroce_rx_route_missed, skb);
 	}
 	return NF_ACCEPT;
 }
 
 /*
  * Stores only a route that IP caches as well, because IP releases the netdev of
- * such a route.  The packet may differ from the one that found no route.
+ * such a route.  The firewall may have changed the packet since its route was
+ * looked up, so the fields are those of PRE_ROUTING.
  */
 void sroce_rx_route_add(const struct sk_buff *skb)
 {
-	struct in_device *in = __in_dev_get_rcu(skb->dev);
+	const struct sroce_rx_route *found = this_cpu_ptr(&missed_route);
 	struct dst_entry *dst = skb_dst(skb);
-	struct sroce_rx_route found, *r;
+	struct sroce_rx_route *r = slot_of(found);
 
-	r = __this_cpu_read(sroce_rx_route_missed);
 	__this_cpu_write(sroce_rx_route_missed, NULL);
-	if (!in || ip_hdr(skb)->version != 4 || !dst || !skb_dst_is_noref(skb) ||
-	    skb_rtable(skb)->rt_type != RTN_LOCAL)
-		return;
-	get_route_key(&found, skb, in);
-	if (slot_of(&found) != r || !dst_hold_safe(dst))
+	/* IPv6: it has the memory of a lost packet. */
+	if (ip_hdr(skb)->version != 4 || !dst || !skb_dst_is_noref(skb) ||
+	    skb_rtable(skb)->rt_type != RTN_LOCAL || !dst_hold_safe(dst))
 		return;
 	dst_release(xchg(&r->dst, NULL));
-	found.dst = NULL;
-	*r = found;
+	*r = *found;
 	WRITE_ONCE(r->dst, dst);
 }
 

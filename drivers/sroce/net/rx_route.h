@@ -22,10 +22,8 @@ unsigned int sroce_rx_route_set(void *priv, struct sk_buff *skb,
  */
 void sroce_rx_route_forget(const struct net *net);
 
-struct sroce_rx_route;
-
-/* Entry to fill for the current packet, which had no cached route; or NULL. */
-DECLARE_PER_CPU(struct sroce_rx_route *, sroce_rx_route_missed);
+/* The last packet at PRE_ROUTING that had no cached route, or NULL.  It may be freed. */
+DECLARE_PER_CPU(const struct sk_buff *, sroce_rx_route_missed);
 
 /* Slow path of sroce_rx_route_note(). */
 void sroce_rx_route_add(const struct sk_buff *skb);
@@ -38,7 +36,7 @@ void sroce_rx_route_add(const struct sk_buff *skb);
  */
 static inline void sroce_rx_route_note(const struct sk_buff *skb)
 {
-	if (unlikely(this_cpu_read(sroce_rx_route_missed)))
+	if (unlikely(this_cpu_read(sroce_rx_route_missed) == skb))
 		sroce_rx_route_add(skb);
 }
 
