@@ -272,4 +272,13 @@ static inline bool sroce_requester_waits(const struct sroce_requester *r)
 	return r->una != r->sent;
 }
 
+/*
+ * Has every request that was started been completed?  Between two bursts of a message with
+ * a rate limit nothing is unacknowledged, but the message is not complete.
+ */
+static inline bool sroce_requester_drained(const struct sroce_requester *r)
+{
+	return !sroce_requester_waits(r) && !r->packet && r->in.head == r->in.next;
+}
+
 #endif /* SROCE_REQUESTER_H */

@@ -430,10 +430,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 /* SQD: raise the event once all started requests are acknowledged. */
 static void check_drained(struct sroce_qp *qp)
 {
-	struct sroce_requester *req = &qp->sq.req;
-
-	if (!qp->sq.ask_drained || sroce_requester_waits(req) || req->packet ||
-	    req->in.head != req->in.next)
+	if (!qp->sq.ask_drained || !sroce_requester_drained(&qp->sq.req))
 		return;
 	qp->sq.ask_drained = false;
 	sroce_qp_wake(qp, BIT(SROCE_TODO_DRAINED));

@@ -474,7 +474,7 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	attr->qp_state = READ_ONCE(qp->state);
 	attr->cur_qp_state = attr->qp_state;
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
-			    sroce_requester_waits(req);
+			    !sroce_requester_drained(req);
 	attr->sq_psn = req->psn;
 	sroce_sq_end(qp);
 	attr->path_mig_state = IB_MIG_MIGRATED;

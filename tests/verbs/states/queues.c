@@ -4,6 +4,7 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "transfer.h"
 
@@ -220,6 +221,30 @@ static void sqd_often(const void *arg)
 		EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
 		       .opcode = IBV_WC_RDMA_WRITE);
 	CHECK(filled(pair.b.buf, 1 << 20, 4));
+	pair_down(&pair);
+}
+
+/*
+ * A rate limit divides a message into bursts, each acknowledged before the next one.  The
+ * query must not say that the queue is drained between two of them.
+ */
+static void sqd_limited(const void *arg)
+{
+	const struct options options = { .type = *(const enum ibv_qp_type *)arg };
+	struct ibv_qp_rate_limit_attr limit = { .rate_limit = 1000 };
+	uint64_t end = now_ms() + PATIENCE_MS;
+	struct pair pair;
+	struct ibv_wc wc;
+
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(ibv_modify_qp_rate_limit(pair.a.qp, &limit), 0);
+	CHECK_CALL(post_rdma(&pair.a, &pair.b, IBV_WR_RDMA_WRITE, 1, 0, 0, 32768,
+			     IBV_SEND_SIGNALED), 0);
+	CHECK_CALL(drain(&pair.a, false), 0);
+	while (draining(&pair.a) && now_ms() < end)
+		usleep(1000);
+	CHECK(!draining(&pair.a));
+	CHECK(ibv_poll_cq(pair.a.scq, 1, &wc) == 1 && !wc.status && wc.wr_id == 1);
 	pair_down(&pair);
 }
 
@@ -556,6 +581,8 @@ GROUP(queues)
 		{ "SQD without a send queue", sqd_no_send },
 		{ "SQD of an XRC target", sqd_target },
 		{ "SQD and RTS many times under traffic", sqd_often },
+		{ "RC: SQD drains in the middle of a slow message", sqd_limited, &rc },
+		{ "UC: SQD drains in the middle of a slow message", sqd_limited, &uc },
 		{ "SQD still receives", sqd_receives },
 		{ "RC: ERR flushes", err_flushes, &rc },
 		{ "RC: ERR flushes thousands", err_many, &rc },
