@@ -1,12 +1,14 @@
 #!/bin/bash
 # The QP state machine: every transition, every attribute, and the queues in each state: tests/verbs.
+# SEED repeats a run of the random calls, ROUNDS is their number.
 # timeout: 400
 # lanes: vm debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 
 hosts_up 1500 || { fail "two hosts"; exit 1; }
-export D1 D2 G1 G2 G1_6 G2_6
+export D1 D2 G1 G2 G1_6 G2_6 SEED=${SEED:-$((RANDOM * 32768 + RANDOM))}
+diag "SEED=$SEED"
 
 run_program "" 300 "$PROGRAMS/states"
 
