@@ -427,7 +427,7 @@
 /* --- Memory on demand: mem/odp*.c --- */
 
 /*
- * Bytes of a message to page in at once, and if its length is not known yet.
+ * Bytes of a message to page in at once, and ahead if its length is not known yet.
  * Suite paging.
  */
 #define SROCE_FAULT_BYTES	0x400000u

@@ -24,6 +24,17 @@ static bool is_permanent(int err)
 	return err == -EFAULT || err == -EPERM || err == -EINVAL;
 }
 
+/* Bytes ahead may not be mapped: the message can end before them. */
+static int page_in_range(const struct sroce_fault_range *r)
+{
+	enum sroce_odp_why why = r->write ? SROCE_ODP_WRITE : SROCE_ODP_READ;
+	int err = sroce_odp_fault(r->odp, r->va, r->length + r->ahead, why);
+
+	if (err && r->ahead)
+		err = r->length ? sroce_odp_fault(r->odp, r->va, r->length, why) : 0;
+	return err;
+}
+
 static void page_in(struct work_struct *work)
 {
 	struct sroce_fault *fault = container_of(work, struct sroce_fault,
@@ -33,10 +44,7 @@ static void page_in(struct work_struct *work)
 	fault->err = 0;
 	for (i = 0; i < fault->count; i++) {
 		struct sroce_fault_range *r = &fault->ranges[i];
-		int err = fault->err ?:
-			  sroce_odp_fault(r->odp, r->va, r->length,
-					  r->write ? SROCE_ODP_WRITE :
-						     SROCE_ODP_READ);
+		int err = fault->err ?: page_in_range(r);
 
 		if (!fault->err && err) {
 			fault->err = err;
@@ -83,21 +91,26 @@ void sroce_fault_reset(struct sroce_fault *fault)
 
 /* Add an entry of an SGL to the ranges if it is on demand and not present. */
 static int add_fault_range(struct sroce_fault *fault, const struct sroce_sgl *memory,
-			   u32 key, u64 addr, u32 len)
+			   u32 key, u64 addr, u32 len, u32 ahead)
 {
 	bool write = sroce_access_writes(memory->access);
 	struct sroce_fault_range *r = &fault->ranges[fault->count];
 	struct sroce_mr *mr;
 	u64 va;
 
-	mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len,
+	mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len + ahead,
 			  memory->access);
+	if (!mr && len && ahead) {
+		ahead = 0;
+		mr = sroce_mr_get(memory->pd, memory->qpn, key, addr, len,
+				  memory->access);
+	}
 	if (!mr)
-		return -EFAULT;
+		return len ? -EFAULT : 0;
 	va = sroce_mr_va(mr, addr);
-	if (mr->odp && !sroce_odp_present(mr->odp, va, len, write)) {
+	if (mr->odp && !sroce_odp_present(mr->odp, va, len + ahead, write)) {
 		sroce_odp_hold(mr->odp);
-		*r = (struct sroce_fault_range) { mr->odp, va, len, write };
+		*r = (struct sroce_fault_range) { mr->odp, va, len, ahead, write };
 		fault->count++;
 	}
 	sroce_mr_put(mr);
@@ -105,13 +118,13 @@ static int add_fault_range(struct sroce_fault *fault, const struct sroce_sgl *me
 }
 
 static int add_fault_ranges(struct sroce_fault *fault,
-			    const struct sroce_sgl *memory, u32 at, u32 len)
+			    const struct sroce_sgl *memory, u32 at, u32 len, u32 ahead)
 {
 	int err = 0;
-	u32 i, n;
+	u32 i, n, more;
 
 	len = min(len, SROCE_FAULT_BYTES);
-	for (i = 0; i < memory->num_sge && len && !err; i++) {
+	for (i = 0; i < memory->num_sge && (len || ahead) && !err; i++) {
 		const struct sroce_sge *sge = &memory->sge[i];
 
 		if (fault->count == SROCE_FAULT_RANGES)
@@ -121,9 +134,11 @@ static int add_fault_ranges(struct sroce_fault *fault,
 			continue;
 		}
 		n = min(len, sge->length - at);
-		err = add_fault_range(fault, memory, sge->lkey, sge->addr + at, n);
+		more = min(ahead, sge->length - at - n);
+		err = add_fault_range(fault, memory, sge->lkey, sge->addr + at, n, more);
 		at = 0;
 		len -= n;
+		ahead -= more;
 	}
 	return err;
 }
@@ -154,7 +169,7 @@ static bool may_retry(struct sroce_fault *fault)
 }
 
 int sroce_fault_start(struct sroce_fault *fault,
-		      const struct sroce_sgl *memory, u32 at, u32 len)
+		      const struct sroce_sgl *memory, u32 at, u32 len, u32 ahead)
 {
 	int err;
 
@@ -165,7 +180,7 @@ int sroce_fault_start(struct sroce_fault *fault,
 		fault->err = 0;
 		fault->tries = 0;
 	}
-	err = add_fault_ranges(fault, memory, at, len);
+	err = add_fault_ranges(fault, memory, at, len, ahead);
 	if (!err && fault->count && !may_retry(fault))
 		err = -EFAULT;
 	if (err) {

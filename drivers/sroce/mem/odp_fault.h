@@ -14,12 +14,14 @@
  * @odp: address space, held; in @failed it is only compared
  * @va: address
  * @length: bytes
+ * @ahead: bytes after them, which may be needed soon; they need not be mapped
  * @write: it will be written to
  */
 struct sroce_fault_range {
 	struct sroce_odp *odp;
 	u64 va;
 	u64 length;
+	u32 ahead;
 	bool write;
 };
 
@@ -81,6 +83,8 @@ void sroce_fault_reset(struct sroce_fault *fault);
  * @memory: SGL for which EAGAIN was returned
  * @at: offset in @memory, bytes
  * @len: bytes
+ * @ahead: further bytes, which the message may not need: no key or memory is required
+ *	for them
  *
  * The QP's work item tries again after success and after failure.  An earlier
  * failure for the same range is returned here.  A failure that may go away,
@@ -90,7 +94,7 @@ void sroce_fault_reset(struct sroce_fault *fault);
  * refused or the process has no such memory.
  */
 int sroce_fault_start(struct sroce_fault *fault,
-		      const struct sroce_sgl *memory, u32 at, u32 len);
+		      const struct sroce_sgl *memory, u32 at, u32 len, u32 ahead);
 
 /* ib_device_ops */
 int sroce_advise_mr(struct ib_pd *pd, enum ib_uverbs_advise_mr_advice advice,

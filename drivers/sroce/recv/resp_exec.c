@@ -23,9 +23,8 @@ static enum sroce_resp_error store_send(struct sroce_qp *qp, const struct sroce_
 		return SROCE_PACKET_TOO_SHORT;
 	if (err != -EAGAIN)
 		return SROCE_RECV_LKEY_REFUSED;
-	return sroce_rq_page_in(qp, &to, req->offset,
-				req->completes ? rx->pkt.payload :
-						     SROCE_FAULT_AHEAD,
+	return sroce_rq_page_in(qp, &to, req->offset, rx->pkt.payload,
+				req->completes ? 0 : SROCE_FAULT_AHEAD,
 				SROCE_RECV_LKEY_REFUSED);
 }
 
@@ -36,7 +35,7 @@ absent_write(struct sroce_qp *qp, const struct sroce_request *req, u32 length)
 	SROCE_REMOTE_SGL(to, qp, req->va, length, req->rkey,
 			 req->rights);
 
-	return sroce_rq_page_in(qp, &to, 0, length, SROCE_RKEY_REFUSED);
+	return sroce_rq_page_in(qp, &to, 0, length, 0, SROCE_RKEY_REFUSED);
 }
 
 static enum sroce_resp_error store_write(struct sroce_qp *qp, const struct sroce_rx *rx,
@@ -106,7 +105,7 @@ static enum sroce_resp_error execute_atomic(struct sroce_qp *qp, const struct sr
 	err = sroce_sgl_atomic(&qp->rq.cache, &on, swap ? &pkt->compare : NULL,
 			       pkt->swap_add, original);
 	if (err == -EAGAIN)
-		return sroce_rq_page_in(qp, &on, 0, sizeof(u64),
+		return sroce_rq_page_in(qp, &on, 0, sizeof(u64), 0,
 					SROCE_RKEY_REFUSED);
 	return err ? SROCE_RKEY_REFUSED : SROCE_NO_ERROR;
 }
@@ -126,7 +125,7 @@ static enum sroce_resp_error execute_atomic_write(struct sroce_qp *qp,
 		return SROCE_PACKET_TOO_SHORT;
 	err = sroce_sgl_store_word(&qp->rq.cache, &to, value);
 	if (err == -EAGAIN)
-		return sroce_rq_page_in(qp, &to, 0, sizeof(u64),
+		return sroce_rq_page_in(qp, &to, 0, sizeof(u64), 0,
 					SROCE_RKEY_REFUSED);
 	return err ? SROCE_RKEY_REFUSED : SROCE_NO_ERROR;
 }

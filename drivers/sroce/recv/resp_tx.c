@@ -173,7 +173,7 @@ static int page_in_response(struct sroce_qp *qp, const struct sroce_resource *re
 	SROCE_REMOTE_SGL(from, qp, read->va, read->length, read->rkey,
 			 IB_ACCESS_REMOTE_READ);
 
-	return sroce_fault_start(&qp->rq.fault, &from, at, read->length - at) ?:
+	return sroce_fault_start(&qp->rq.fault, &from, at, read->length - at, 0) ?:
 	       -EAGAIN;
 }
 

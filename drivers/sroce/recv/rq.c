@@ -249,10 +249,10 @@ struct sroce_sgl sroce_rq_buffer(const struct sroce_qp *qp)
 
 enum sroce_resp_error sroce_rq_page_in(struct sroce_qp *qp,
 				       const struct sroce_sgl *memory,
-				       u32 at, u32 len,
+				       u32 at, u32 len, u32 ahead,
 				       enum sroce_resp_error refused)
 {
 	lockdep_assert_held(&qp->rq.lock);
-	return sroce_fault_start(&qp->rq.fault, memory, at, len) ?
+	return sroce_fault_start(&qp->rq.fault, memory, at, len, ahead) ?
 	       refused : SROCE_PAGED_OUT;
 }

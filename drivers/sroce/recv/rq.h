@@ -66,13 +66,14 @@ enum sroce_fetched sroce_rq_take(struct sroce_qp *qp);
  * @memory: SGL of the current request
  * @at: offset in @memory, bytes
  * @len: bytes
+ * @ahead: further bytes, if they are mapped
  * @refused: error to return if it cannot be paged in
  *
  * Return: @refused, or SROCE_PAGED_OUT.
  */
 enum sroce_resp_error sroce_rq_page_in(struct sroce_qp *qp,
 				       const struct sroce_sgl *memory,
-				       u32 at, u32 len,
+				       u32 at, u32 len, u32 ahead,
 				       enum sroce_resp_error refused);
 
 /* SGL of the receive WQE in rq.wqe. */

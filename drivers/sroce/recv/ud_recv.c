@@ -43,7 +43,7 @@ static int store_datagram(struct sroce_qp *qp, const struct sroce_rx *rx)
 	err = sroce_sgl_store_behind(&qp->rq.cache, &to, grh, sizeof(grh), rx->payload,
 				     rx->pkt.payload);
 	if (err == -EAGAIN &&
-	    sroce_fault_start(&qp->rq.fault, &to, 0, sizeof(grh) + rx->pkt.payload))
+	    sroce_fault_start(&qp->rq.fault, &to, 0, sizeof(grh) + rx->pkt.payload, 0))
 		err = -EFAULT;
 	return err;
 }

@@ -207,7 +207,7 @@ static int page_in_request(struct sroce_qp *qp,
 	if (!sroce_wr_fetches(out->wr))
 		memory.access = 0;
 	return sroce_fault_start(&qp->sq.paging.fault, &memory, out->offset,
-				 out->wr->length - out->offset);
+				 out->wr->length - out->offset, 0);
 }
 
 /* Returns false if the packet has to wait for memory. */

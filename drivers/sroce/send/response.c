@@ -30,7 +30,7 @@ static void store_response(struct sroce_qp *qp, const struct sroce_rx *rx,
 		err = sroce_sgl_store_packet(&qp->sq.cache, &to, at,
 					     rx->payload, rx->pkt.payload);
 	if (err == -EAGAIN &&
-	    !sroce_fault_start(&qp->sq.paging.fault, &to, at, length - at))
+	    !sroce_fault_start(&qp->sq.paging.fault, &to, at, length - at, 0))
 		qp->sq.paging.refetch = true;
 	else if (err == -ENODATA)	/* the request is sent again */
 		sroce_count(qp, SROCE_RX_MALFORMED);

@@ -109,7 +109,7 @@ static int send_one(struct sroce_qp *qp, struct sroce_burst *burst,
 	else
 		err = sroce_burst_add(burst, &pkt, &from, 0, NULL, true);
 	if (err == -EAGAIN &&
-	    sroce_fault_start(&qp->sq.paging.fault, &from, 0, wr->length))
+	    sroce_fault_start(&qp->sq.paging.fault, &from, 0, wr->length, 0))
 		err = -EFAULT;
 	if (err != -EAGAIN)
 		qp->sq.req.psn = sroce_psn_add(qp->sq.req.psn, 1);

@@ -108,6 +108,39 @@ static void receive_hole(const void *arg)
 	fill_hole(&pair, false);
 }
 
+/* The length of a SEND becomes known with its last packet.  Memory behind it is not needed. */
+static void long_buffer(const void *arg)
+{
+	struct ibv_sge sges[2];
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(with_hole(&pair, false));
+	fill(pair.a.buf, HOLE, 1);
+	CHECK_CALL(post_recv(&pair.b, 4, 0, 16 * PAGE), 0);
+	CHECK_CALL(post_send(&pair.a, 5, 0, HOLE, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 4, .length = HOLE, .opcode = IBV_WC_RECV);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 5, .opcode = IBV_WC_SEND);
+	CHECK(filled(pair.b.buf, HOLE, 1));
+
+	/* The second entry is beyond the region. */
+	discard(pair.b.buf, HOLE);
+	sges[0] = piece(&pair.b, 0, 2 * PAGE);
+	sges[1] = piece(&pair.b, 16 * PAGE, PAGE);
+	CHECK_CALL(post_recv_sge(&pair.b, 6, sges, 2), 0);
+	CHECK_CALL(post_send(&pair.a, 7, 0, 2 * PAGE, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 6, .length = 2 * PAGE, .opcode = IBV_WC_RECV);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 7, .opcode = IBV_WC_SEND);
+	CHECK(filled(pair.b.buf, 2 * PAGE, 1));
+
+	/* The message does reach the hole. */
+	CHECK_CALL(post_recv(&pair.b, 8, 0, 16 * PAGE), 0);
+	CHECK_CALL(post_send(&pair.a, 9, 0, HOLE + 1, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 8, .status = IBV_WC_LOC_PROT_ERR);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 9, .status = IBV_WC_REM_OP_ERR);
+	fill_hole(&pair, false);
+}
+
 static void datagram_hole(const void *arg)
 {
 	const struct options options = {
@@ -226,6 +259,7 @@ GROUP(odp_errors)
 		{ "atomic on memory that was unmapped until RESET",
 		  forgotten_hole },
 		{ "SEND to an unmapped receive buffer", receive_hole },
+		{ "SEND to a buffer that is unmapped behind the message", long_buffer },
 		{ "datagram from unmapped memory", datagram_hole },
 		{ "memory of memfd_secret()", secret },
 		{ "regions of unmapped addresses can be registered",
