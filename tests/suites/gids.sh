@@ -337,6 +337,17 @@ ok "link-local: the VLAN is down: the connection waits" wait_for 60 waits "$time
 on h1 ip link set eth0.5 up
 ok "link-local: the VLAN is up again: the connection goes on" goes_on
 is "link-local: packets without a tag" "$(untagged)" 0
+into_bridge() {
+	local own
+	own=$(link_local h1)
+	on h1 ip link add br0 address "$(on h1 cat /sys/class/net/eth0.5/address)" type bridge && on h1 ip link set eth0.5 master br0 &&
+		on h1 ip link set br0 up && on h1 ip -6 addr del "$own/64" dev eth0.5
+}
+ok "link-local: the VLAN joins a bridge, which has its address then" into_bridge
+ok "link-local: the VLAN's GID is gone" wait_for 20 eval '! of_vlan h1 $D1'
+ok "link-local: the connection goes on over the bridge" goes_on
+is "link-local: still no packets without a tag" "$(untagged)" 0
+on h1 ip link del br0
 stop_both
 
 # Two link-local addresses of one netdev: packets arrive on lo.

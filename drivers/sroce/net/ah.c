@@ -52,7 +52,6 @@ static bool note_ndev(struct sroce_av *av, const struct ib_gid_attr *attr)
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	if (!IS_ERR(ndev)) {
 		av->net_cookie = dev_net(ndev)->net_cookie;
-		av->ifindex = ndev->ifindex;
 		av->ndev = ndev;
 	}
 	rcu_read_unlock();
@@ -79,6 +78,7 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 	}
 	rdma_hold_gid_attr(grh->sgid_attr);
 	av->sgid_attr = grh->sgid_attr;
+	av->vlan_id = sroce_gid_vlan(grh->sgid_attr);
 	av->ipv4 = is_ipv4(&grh->dgid);
 	memcpy(&av->saddr, grh->sgid_attr->gid.raw, sizeof(av->saddr));
 	memcpy(&av->daddr, grh->dgid.raw, sizeof(av->daddr));
@@ -94,16 +94,24 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 }
 
 /*
- * A VLAN, or a macvlan, may have the same link-local address as the netdev below it, which
- * leads to another link.
+ * A VLAN may have the same link-local address as the netdev below it, which leads to another
+ * link.  A bridge or bond may have it, too, and leads to the same link.
  */
 static const struct ib_gid_attr *find_readded(const struct sroce_av *av)
 {
 	struct ib_device *ibdev = av->sgid_attr->device;
+	const struct ib_gid_attr *attr;
 
-	if (sroce_rx_link_local(&av->saddr))
-		return sroce_gid_first(ibdev, &av->saddr, av->net_cookie, av->ndev);
-	return sroce_gid_find(ibdev, &av->saddr, av->net_cookie, NULL);
+	if (!sroce_rx_link_local(&av->saddr))
+		return sroce_gid_find(ibdev, &av->saddr, av->net_cookie, NULL);
+	attr = sroce_gid_first(ibdev, &av->saddr, av->net_cookie, av->ndev);
+	if (IS_ERR(attr))
+		return sroce_gid_find_vlan(ibdev, &av->saddr, av->net_cookie, av->vlan_id);
+	/* A new netdev may have the memory of the old one. */
+	if (sroce_gid_vlan(attr) == av->vlan_id)
+		return attr;
+	rdma_put_gid_attr(attr);
+	return NULL;
 }
 
 /*
@@ -115,16 +123,11 @@ static struct net_device *find_readded_ndev(const struct sroce_av *av)
 	const struct ib_gid_attr *attr = find_readded(av);
 	struct net_device *ndev;
 
-	if (IS_ERR_OR_NULL(attr))
+	if (!attr)
 		return NULL;
 	ndev = rdma_read_gid_attr_ndev_rcu(attr);
 	rdma_put_gid_attr(attr);
-	if (IS_ERR(ndev))
-		return NULL;
-	/* A new netdev may have the memory of the old one. */
-	if (sroce_rx_link_local(&av->saddr) && ndev->ifindex != av->ifindex)
-		return NULL;
-	return ndev;
+	return IS_ERR(ndev) ? NULL : ndev;
 }
 
 /*

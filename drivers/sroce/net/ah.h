@@ -13,7 +13,7 @@
  * @net_cookie: cookie of the local GID's network namespace
  * @ndev: netdev of the local GID when @sgid_attr was found; only compared, because it may be
  *	gone
- * @ifindex: index of @ndev
+ * @vlan_id: its VLAN, or SROCE_NO_VLAN
  * @pd: PD of the address handle; NULL for a QP's address vector
  * @ipv4: IPv4, else IPv6
  * @loopback: the peer uses the same address of the same device
@@ -33,7 +33,7 @@ struct sroce_av {
 	const struct ib_gid_attr *sgid_attr;
 	u64 net_cookie;
 	struct net_device *ndev;
-	int ifindex;
+	u16 vlan_id;
 	struct ib_pd *pd;
 	bool ipv4;
 	bool loopback;
@@ -102,7 +102,7 @@ struct sroce_av *sroce_av_get(struct sroce_device *dev, struct ib_pd *pd,
  * @av: address vector
  *
  * An address that was removed and added again has a different GID entry than
- * the one @av was created with.  It is accepted; a link-local one only on its old netdev.
+ * the one @av was created with.  It is accepted; a link-local one only in its old VLAN.
  *
  * Context: RCU read side.  Return: netdev, or NULL if no netdev has the
  * address.

@@ -40,9 +40,20 @@ static bool in_namespace(const struct ib_gid_attr *attr, u64 net_cookie)
 	return !IS_ERR(ndev) && dev_net(ndev)->net_cookie == net_cookie;
 }
 
-/* The RDMA core finds the first GID of an address only, which is of another namespace. */
+u16 sroce_gid_vlan(const struct ib_gid_attr *attr)
+{
+	u16 vlan_id = SROCE_NO_VLAN;
+
+	return rdma_read_gid_l2_fields(attr, &vlan_id, NULL) ? SROCE_NO_VLAN : vlan_id;
+}
+
+/*
+ * The RDMA core finds the first GID of an address only, which is of another namespace or
+ * VLAN.  @vlan_id: NULL for any.
+ */
 static const struct ib_gid_attr *find_later_gid(struct ib_device *ibdev,
-						const struct in6_addr *addr, u64 net_cookie)
+						const struct in6_addr *addr, u64 net_cookie,
+						const u16 *vlan_id)
 {
 	const struct ib_gid_attr *attr;
 	int i;
@@ -53,7 +64,8 @@ static const struct ib_gid_attr *find_later_gid(struct ib_device *ibdev,
 			continue;
 		if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 		    ipv6_addr_equal((const struct in6_addr *)&attr->gid, addr) &&
-		    in_namespace(attr, net_cookie))
+		    in_namespace(attr, net_cookie) &&
+		    (!vlan_id || sroce_gid_vlan(attr) == *vlan_id))
 			return attr;
 		rdma_put_gid_attr(attr);
 	}
@@ -83,7 +95,13 @@ const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct i
 	/* Strangers choose the rate of such packets, and there may be a thousand GIDs. */
 	if (near)
 		attr = sroce_gid_first(ibdev, addr, net_cookie, near);
-	return IS_ERR(attr) ? find_later_gid(ibdev, addr, net_cookie) : attr;
+	return IS_ERR(attr) ? find_later_gid(ibdev, addr, net_cookie, NULL) : attr;
+}
+
+const struct ib_gid_attr *sroce_gid_find_vlan(struct ib_device *ibdev, const struct in6_addr *addr,
+					      u64 net_cookie, u16 vlan_id)
+{
+	return find_later_gid(ibdev, addr, net_cookie, &vlan_id);
 }
 
 /*
@@ -127,8 +145,7 @@ u16 sroce_rx_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
 	rcu_read_lock();
 	attr = find_gid(dev, rx);
 	if (attr) {
-		if (rdma_read_gid_l2_fields(attr, &vlan_id, NULL))
-			vlan_id = SROCE_NO_VLAN;
+		vlan_id = sroce_gid_vlan(attr);
 		rdma_put_gid_attr(attr);
 	}
 	rcu_read_unlock();

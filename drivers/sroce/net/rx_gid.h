@@ -35,6 +35,13 @@ struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
 const struct ib_gid_attr *sroce_gid_first(struct ib_device *ibdev, const struct in6_addr *addr,
 					  u64 net_cookie, struct net_device *ndev);
 
+/* VLAN of a GID, or SROCE_NO_VLAN. */
+u16 sroce_gid_vlan(const struct ib_gid_attr *attr);
+
+/* The same, for a GID of the VLAN @vlan_id.  Return: the GID, or NULL.  It may read all GIDs. */
+const struct ib_gid_attr *sroce_gid_find_vlan(struct ib_device *ibdev, const struct in6_addr *addr,
+					      u64 net_cookie, u16 vlan_id);
+
 /**
  * sroce_gid_find() - find the GID of an address in a network namespace
  * @ibdev: the device; its netdev may have VLANs in several namespaces, with equal addresses
