@@ -22,7 +22,7 @@ static bool cq_of_kernel(const struct sroce_cq *cq)
 
 static struct sroce_cqe *cqe_at(const struct sroce_cq *cq, u32 index)
 {
-	return &cq->cqes[index & (cq->entries - 1)];
+	return &cq->ring.cqes[index & (cq->ring.entries - 1)];
 }
 
 /*
@@ -34,26 +34,26 @@ static bool cq_has_room(struct sroce_cq *cq)
 	u32 head;
 
 	lockdep_assert_held(&cq->lock);
-	if (likely(cq->tail != cq->limit))
+	if (likely(cq->ring.tail != cq->ring.limit))
 		return true;
-	if (cq->overflowed)
+	if (cq->ring.overflowed)
 		return false;
 	head = sroce_load_acquire(&cq->slot->head);		/* (I) */
-	if (cq->tail - head >= cq->entries) {
-		cq->overflowed = !cq->ignore_overrun;
+	if (cq->ring.tail - head >= cq->ring.entries) {
+		cq->ring.overflowed = !cq->ignore_overrun;
 		sroce_count(sroce_device(cq->ib.device), SROCE_CQ_OVERFLOWS);
 		return false;
 	}
-	cq->limit = head + cq->entries;
+	cq->ring.limit = head + cq->ring.entries;
 	/* Nothing before @head needs an event.  The distance must not wrap. */
-	if (unlikely(cq->tail - cq->notified > S32_MAX))
-		cq->notified = head;
+	if (unlikely(cq->ring.tail - cq->event.notified > S32_MAX))
+		cq->event.notified = head;
 	return true;
 }
 
 static void cq_write(struct sroce_cq *cq, struct sroce_cqe *cqe)
 {
-	struct sroce_cqe *to = cqe_at(cq, cq->tail);
+	struct sroce_cqe *to = cqe_at(cq, cq->ring.tail);
 
 	lockdep_assert_held(&cq->lock);
 	cqe->timestamp = cq->timestamped ? ktime_get_raw_ns() : 0;
@@ -64,8 +64,8 @@ static void cq_write(struct sroce_cq *cq, struct sroce_cqe *cqe)
 	/* A process that writes here as well harms only its own CQ. */
 	data_race(memcpy(to, cqe, offsetof(struct sroce_cqe, phase)));
 	sroce_store_release(&to->phase,				/* (G) */
-			    sroce_cqe_phase(cq->tail, cq->entries));
-	cq->tail++;
+			    sroce_cqe_phase(cq->ring.tail, cq->ring.entries));
+	cq->ring.tail++;
 }
 
 bool sroce_cq_push(struct sroce_cq *cq, struct sroce_cqe *cqe)
@@ -79,8 +79,8 @@ bool sroce_cq_push(struct sroce_cq *cq, struct sroce_cqe *cqe)
 		cq_write(cq, cqe);
 	/* Also wake users that sleep on a CQ that has overflowed. */
 	if (!room || cqe->status || cqe->flags & SROCE_CQE_SOLICITED)
-		cq->pushed_solicited = true;
-	WRITE_ONCE(cq->pushed, true);
+		cq->event.pushed_solicited = true;
+	WRITE_ONCE(cq->event.pushed, true);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return room || cq->ignore_overrun;
 }
@@ -89,21 +89,21 @@ bool sroce_cq_push(struct sroce_cq *cq, struct sroce_cqe *cqe)
 static void cq_delay_event(struct sroce_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
-	if (cq->waiting)
+	if (cq->moderation.waiting)
 		return;
-	cq->waiting = true;
-	hrtimer_start(&cq->timer, ns_to_ktime(cq->batch_ns),
+	cq->moderation.waiting = true;
+	hrtimer_start(&cq->moderation.timer, ns_to_ktime(cq->moderation.batch_ns),
 		      HRTIMER_MODE_REL_SOFT);
 }
 
 static void cq_mark_notified(struct sroce_cq *cq, u32 arm)
 {
 	lockdep_assert_held(&cq->lock);
-	cq->served_arm = arm;
-	cq->notified = cq->tail;
-	sroce_store(&cq->slot->notified, cq->notified);
+	cq->event.served_arm = arm;
+	cq->event.notified = cq->ring.tail;
+	sroce_store(&cq->slot->notified, cq->event.notified);
 	sroce_store(&cq->slot->served_arm, arm);
-	cq->unnotified_solicited = false;
+	cq->event.unnotified_solicited = false;
 }
 
 /*
@@ -127,18 +127,18 @@ static void cq_mark_notified(struct sroce_cq *cq, u32 arm)
  */
 static bool cq_event_due(struct sroce_cq *cq)
 {
-	bool solicited = cq->pushed_solicited;
+	bool solicited = cq->event.pushed_solicited;
 	u32 arm;
 
 	lockdep_assert_held(&cq->lock);
-	WRITE_ONCE(cq->pushed, false);
-	cq->pushed_solicited = false;
+	WRITE_ONCE(cq->event.pushed, false);
+	cq->event.pushed_solicited = false;
 	sroce_full_barrier();					/* (L) */
 	arm = sroce_load(&cq->slot->arm);
-	if (arm == cq->served_arm || (arm & SROCE_ARM_SOLICITED && !solicited))
+	if (arm == cq->event.served_arm || (arm & SROCE_ARM_SOLICITED && !solicited))
 		return false;
-	if (cq->tail - cq->notified < cq->batch && !cq->overflowed) {
-		cq->unnotified_solicited |= solicited;
+	if (cq->ring.tail - cq->event.notified < cq->moderation.batch && !cq->ring.overflowed) {
+		cq->event.unnotified_solicited |= solicited;
 		cq_delay_event(cq);
 		return false;
 	}
@@ -152,8 +152,8 @@ static bool cq_batch_due(struct sroce_cq *cq)
 	u32 arm = sroce_load(&cq->slot->arm);
 
 	lockdep_assert_held(&cq->lock);
-	if (arm == cq->served_arm || cq->tail == cq->notified ||
-	    (arm & SROCE_ARM_SOLICITED && !cq->unnotified_solicited))
+	if (arm == cq->event.served_arm || cq->ring.tail == cq->event.notified ||
+	    (arm & SROCE_ARM_SOLICITED && !cq->event.unnotified_solicited))
 		return false;
 	cq_mark_notified(cq, arm);
 	return true;
@@ -194,13 +194,13 @@ static u32 runs_since(const u32 *runs, u32 then)
 }
 #endif
 
-static void cq_call_kernel(struct sroce_bh_work *caller)
+static void cq_call_kernel(struct sroce_bh_work *work)
 {
-	struct sroce_cq *cq = container_of(caller, struct sroce_cq, caller);
+	struct sroce_cq *cq = container_of(work, struct sroce_cq, caller.work);
 
-	cq_call(cq, xchg(&cq->calls, 0));
+	cq_call(cq, xchg(&cq->caller.calls, 0));
 #ifndef SROCE_HAVE_POST_DESTROY_CQ
-	count_handler_run(&cq->called);
+	count_handler_run(&cq->caller.runs);
 #endif
 }
 
@@ -217,23 +217,23 @@ static void cq_raise(struct sroce_cq *cq, unsigned long calls)
 		cq_call(cq, calls);
 		return;
 	}
-	set_mask_bits(&cq->calls, 0, calls);
-	sroce_bh_work_queue(&cq->caller);
+	set_mask_bits(&cq->caller.calls, 0, calls);
+	sroce_bh_work_queue(&cq->caller.work);
 }
 
 static enum hrtimer_restart cq_delay_ended(struct hrtimer *timer)
 {
-	struct sroce_cq *cq = container_of(timer, struct sroce_cq, timer);
+	struct sroce_cq *cq = container_of(timer, struct sroce_cq, moderation.timer);
 	unsigned long flags;
 	bool due;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	cq->waiting = false;
+	cq->moderation.waiting = false;
 	due = cq_batch_due(cq);
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, due ? BIT(SROCE_CQ_COMPLETION) : 0);
 #ifndef SROCE_HAVE_POST_DESTROY_CQ
-	count_handler_run(&cq->waits);
+	count_handler_run(&cq->moderation.runs);
 #endif
 	return HRTIMER_NORESTART;
 }
@@ -243,18 +243,18 @@ void sroce_cq_notify(struct sroce_cq *cq)
 	unsigned long flags, calls = 0;
 
 	/* Another CPU has already handled the completions pushed here. */
-	if (!READ_ONCE(cq->pushed))
+	if (!READ_ONCE(cq->event.pushed))
 		return;
 	spin_lock_irqsave(&cq->lock, flags);
 	/*
 	 * Another CPU may have done so meanwhile, and the user may have polled and armed
 	 * the CQ since.  An event now would be for nothing.
 	 */
-	if (cq->pushed && cq_event_due(cq))
+	if (cq->event.pushed && cq_event_due(cq))
 		calls |= BIT(SROCE_CQ_COMPLETION);
-	if (unlikely(cq->overflowed && !cq->overflow_reported))
+	if (unlikely(cq->ring.overflowed && !cq->event.overflow_reported))
 		calls |= BIT(SROCE_CQ_ERROR);
-	cq->overflow_reported = cq->overflowed;
+	cq->event.overflow_reported = cq->ring.overflowed;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	cq_raise(cq, calls);
 }
@@ -296,7 +296,7 @@ static int cq_share(struct sroce_cq *cq, struct ib_udata *udata)
 	if (err)
 		return err;
 	cq->slot = cq->doorbell.mem;
-	err = cq_create_resp(cq, cq->memory, cq->entries, udata);
+	err = cq_create_resp(cq, cq->ring.memory, cq->ring.entries, udata);
 	if (err)
 		sroce_doorbell_free(ctx, &cq->doorbell);
 	return err;
@@ -317,24 +317,24 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return err;
 	spin_lock_init(&cq->lock);
 	mutex_init(&cq->resize);
-	hrtimer_setup(&cq->timer, cq_delay_ended, CLOCK_MONOTONIC,
+	hrtimer_setup(&cq->moderation.timer, cq_delay_ended, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL_SOFT);
-	sroce_bh_work_init(&cq->caller, cq_call_kernel);
+	sroce_bh_work_init(&cq->caller.work, cq_call_kernel);
 	cq->timestamped = attr->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION;
 	cq->ignore_overrun = attr->flags & IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN;
-	cq->entries = roundup_pow_of_two(attr->cqe);
-	cq->limit = cq->entries;
+	cq->ring.entries = roundup_pow_of_two(attr->cqe);
+	cq->ring.limit = cq->ring.entries;
 	cq->slot = &cq->kernel_slot;
-	cq->memory = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
-					   cq->entries * sizeof(*cq->cqes));
-	if (IS_ERR(cq->memory))
-		return PTR_ERR(cq->memory);
-	cq->cqes = cq->memory->mem;
-	ibcq->cqe = cq->entries;
+	cq->ring.memory = sroce_queue_mem_alloc(ctx ? &ctx->ib : NULL,
+						cq->ring.entries * sizeof(*cq->ring.cqes));
+	if (IS_ERR(cq->ring.memory))
+		return PTR_ERR(cq->ring.memory);
+	cq->ring.cqes = cq->ring.memory->mem;
+	ibcq->cqe = cq->ring.entries;
 	if (udata) {
 		err = cq_share(cq, udata);
 		if (err)
-			sroce_queue_mem_free(cq->memory);
+			sroce_queue_mem_free(cq->ring.memory);
 	}
 	return err;
 }
@@ -348,14 +348,15 @@ int sroce_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
  */
 void sroce_cq_drain_handlers(struct sroce_cq *cq)
 {
-	u32 waits = READ_ONCE(cq->waits);
+	u32 waits = READ_ONCE(cq->moderation.runs);
 	u32 called;
 
-	while (hrtimer_active(&cq->timer) && runs_since(&cq->waits, waits) < 2)
+	while (hrtimer_active(&cq->moderation.timer) &&
+	       runs_since(&cq->moderation.runs, waits) < 2)
 		usleep_range(10, 100);
-	called = READ_ONCE(cq->called);
-	while (sroce_bh_work_busy(&cq->caller) &&
-	       runs_since(&cq->called, called) < 2)
+	called = READ_ONCE(cq->caller.runs);
+	while (sroce_bh_work_busy(&cq->caller.work) &&
+	       runs_since(&cq->caller.runs, called) < 2)
 		usleep_range(10, 100);
 	/*
 	 * If idle: order the caller's later accesses after the work that the
@@ -373,8 +374,8 @@ int sroce_pre_destroy_cq(struct ib_cq *ibcq)
 {
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
-	hrtimer_cancel(&cq->timer);
-	sroce_bh_work_cancel(&cq->caller);
+	hrtimer_cancel(&cq->moderation.timer);
+	sroce_bh_work_cancel(&cq->caller.work);
 	return 0;
 }
 
@@ -383,8 +384,8 @@ void sroce_post_destroy_cq(struct ib_cq *ibcq)
 	struct sroce_cq *cq = sroce_cq(ibcq);
 
 	if (!cq_of_kernel(cq))
-		sroce_doorbell_free(sroce_ucontext(cq->memory->ucontext), &cq->doorbell);
-	sroce_queue_mem_free(cq->memory);
+		sroce_doorbell_free(sroce_ucontext(cq->ring.memory->ucontext), &cq->doorbell);
+	sroce_queue_mem_free(cq->ring.memory);
 }
 
 int sroce_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
@@ -403,8 +404,8 @@ int sroce_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 
 	spin_lock_irqsave(&cq->lock, flags);
 	/* Without a period the last completions would never raise an event. */
-	cq->batch = period ? count : 0;
-	cq->batch_ns = (u64)period * NSEC_PER_USEC;
+	cq->moderation.batch = period ? count : 0;
+	cq->moderation.batch_ns = (u64)period * NSEC_PER_USEC;
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return 0;
 }
@@ -445,21 +446,21 @@ static void copy_until(const struct sroce_cq *cq, struct cq_copy *copy, u32 end)
 static void copy_finish(struct sroce_cq *cq, struct cq_copy *copy)
 {
 	lockdep_assert_held(&cq->lock);
-	copy_until(cq, copy, cq->tail);
-	swap(cq->memory, copy->memory);
-	cq->cqes = copy->cqes;
-	cq->entries = copy->entries;
-	cq->tail -= copy->base;
-	cq->notified -= copy->base;
-	sroce_store(&cq->slot->notified, cq->notified);
-	cq->limit = copy->entries;
+	copy_until(cq, copy, cq->ring.tail);
+	swap(cq->ring.memory, copy->memory);
+	cq->ring.cqes = copy->cqes;
+	cq->ring.entries = copy->entries;
+	cq->ring.tail -= copy->base;
+	cq->event.notified -= copy->base;
+	sroce_store(&cq->slot->notified, cq->event.notified);
+	cq->ring.limit = copy->entries;
 	sroce_store(&cq->slot->head, 0);
 #ifndef SROCE_HAVE_USER_CQ
 	/* A kernel user may have polled meanwhile. */
 	if (cq_of_kernel(cq)) {
-		cq->head -= copy->base;
-		cq->limit = cq->head + copy->entries;
-		sroce_store(&cq->slot->head, cq->head);
+		cq->ring.head -= copy->base;
+		cq->ring.limit = cq->ring.head + copy->entries;
+		sroce_store(&cq->slot->head, cq->ring.head);
 	}
 #endif
 	cq->ib.cqe = copy->entries;
@@ -474,15 +475,15 @@ static int copy_step(struct sroce_cq *cq, struct cq_copy *copy, u32 *tail)
 	u32 used;
 
 	lockdep_assert_held(&cq->lock);
-	*tail = cq->tail;
-	used = cq->tail - copy->base;
+	*tail = cq->ring.tail;
+	used = cq->ring.tail - copy->base;
 #ifndef SROCE_HAVE_USER_CQ
 	if (cq_of_kernel(cq))
-		used = cq->tail - cq->head;
+		used = cq->ring.tail - cq->ring.head;
 #endif
-	if (used > cq->entries || used > copy->entries || cq->overflowed)
+	if (used > cq->ring.entries || used > copy->entries || cq->ring.overflowed)
 		return -EINVAL;
-	if (cq->tail - copy->done > SROCE_CQ_RESIZE_BATCH)
+	if (cq->ring.tail - copy->done > SROCE_CQ_RESIZE_BATCH)
 		return -EAGAIN;
 	copy_finish(cq, copy);
 	return 0;
@@ -517,7 +518,7 @@ static int resize_ring(struct sroce_cq *cq, u32 entries, struct ib_udata *udata)
 	int err;
 
 	lockdep_assert_held(&cq->resize);
-	copy.memory = sroce_queue_mem_alloc(cq->memory->ucontext,
+	copy.memory = sroce_queue_mem_alloc(cq->ring.memory->ucontext,
 					    entries * sizeof(*copy.cqes));
 	if (IS_ERR(copy.memory))
 		return PTR_ERR(copy.memory);
@@ -554,21 +555,21 @@ int sroce_resize_cq(struct ib_cq *ibcq, sroce_cqe_count cqe,
 /* The phase is for processes.  @notified keeps counting the completions before it. */
 static void remove_cqes(struct sroce_cq *cq, u64 cookie)
 {
-	u32 notified = cq->notified;
-	u32 kept = cq->head;
+	u32 notified = cq->event.notified;
+	u32 kept = cq->ring.head;
 	u32 index;
 
 	lockdep_assert_held(&cq->lock);
-	for (index = cq->head; index != cq->tail; index++) {
-		if (index == cq->notified)
+	for (index = cq->ring.head; index != cq->ring.tail; index++) {
+		if (index == cq->event.notified)
 			notified = kept;
 		if (cqe_at(cq, index)->cookie != cookie)
 			*cqe_at(cq, kept++) = *cqe_at(cq, index);
 	}
-	if (cq->tail == cq->notified)
+	if (cq->ring.tail == cq->event.notified)
 		notified = kept;
-	cq->notified = notified;
-	cq->tail = kept;
+	cq->event.notified = notified;
+	cq->ring.tail = kept;
 }
 
 void sroce_cq_forget(struct sroce_cq *cq, const struct ib_qp *qp)
@@ -630,11 +631,11 @@ int sroce_poll_cq(struct ib_cq *ibcq, int n, struct ib_wc *wc)
 	if (!cq_of_kernel(cq))
 		return -EOPNOTSUPP;
 	spin_lock_irqsave(&cq->lock, flags);
-	for (i = 0; i < n && cq->head != cq->tail; i++) {
-		cq_read(&wc[i], cqe_at(cq, cq->head));
-		cq->head++;
+	for (i = 0; i < n && cq->ring.head != cq->ring.tail; i++) {
+		cq_read(&wc[i], cqe_at(cq, cq->ring.head));
+		cq->ring.head++;
 	}
-	sroce_store_release(&cq->slot->head, cq->head);		/* (J) */
+	sroce_store_release(&cq->slot->head, cq->ring.head);		/* (J) */
 	spin_unlock_irqrestore(&cq->lock, flags);
 	return i;
 }
@@ -650,9 +651,9 @@ static int cq_renotify(struct sroce_cq *cq)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cq->lock, flags);
-	if (cq->tail != cq->notified) {
-		cq->pushed_solicited = true;
-		WRITE_ONCE(cq->pushed, true);
+	if (cq->ring.tail != cq->event.notified) {
+		cq->event.pushed_solicited = true;
+		WRITE_ONCE(cq->event.pushed, true);
 	}
 	spin_unlock_irqrestore(&cq->lock, flags);
 	sroce_cq_notify(cq);
@@ -670,7 +671,7 @@ int sroce_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 		return cq_renotify(cq);
 	spin_lock_irqsave(&cq->lock, irq_flags);
 	sroce_cq_arm(cq->slot, solicited);
-	missed = flags & IB_CQ_REPORT_MISSED_EVENTS && cq->head != cq->tail;
+	missed = flags & IB_CQ_REPORT_MISSED_EVENTS && cq->ring.head != cq->ring.tail;
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	return missed;
 }

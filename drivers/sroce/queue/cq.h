@@ -10,77 +10,112 @@
 #include "doorbell.h"
 #include "queue_mem.h"
 
-/* Bits of &sroce_cq.calls: which handlers of a kernel user to call. */
+/* Bits of &sroce_cq_caller.calls: which handlers of a kernel user to call. */
 enum sroce_cq_call {
 	SROCE_CQ_COMPLETION,
 	SROCE_CQ_ERROR,
 };
 
 /**
- * struct sroce_cq - completion queue
- * @ib: the RDMA core's part; first member
- * @lock: protects the members below, unless they say otherwise; taken with interrupts
- *	off, because kernel users poll in any context
+ * struct sroce_cq_ring - ring of a CQ's completions; protected by the CQ's lock
  * @memory: memory of @cqes
  * @cqes: completions; @entries of them
  * @entries: a power of two
  * @tail: number of completions written
  * @limit: value of @tail at which the user's head must be read again
  * @head: number of completions polled by a kernel user
- * @slot: doorbell words; @kernel_slot for a kernel user
- * @doorbell: location of @slot in the context
- * @served_arm: arm word for which the last event was raised
- * @timestamped: completions carry a timestamp
- * @ignore_overrun: silently drop completions that do not fit
- *	(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
- * @pushed: a completion was pushed since the last sroce_cq_notify().  Written under @lock,
- *	also read without it, as a hint
- * @pushed_solicited: one of these was solicited or an error
  * @overflowed: a completion did not fit; the CQ accepts no more
- * @overflow_reported: IB_EVENT_CQ_ERR has been raised
- * @batch: completions before an event is raised; 0 or 1 for no moderation
- * @batch_ns: maximum delay of an event by moderation, ns
- * @notified: @tail at the last event, or a later head; see cq_has_room()
- * @timer: runs while an event is delayed
- * @unnotified_solicited: a completion since the last event was solicited or an error
- * @waiting: @timer is queued
- * @caller: work item in softirq context: calls a kernel user's handlers
- * @calls: handlers for @caller to call, bits of enum sroce_cq_call; atomic
- * @waits: number of runs of @timer; written by its callback without @lock
- * @called: number of runs of @caller; written by it without @lock
- * @resize: serializes resize_cq() and sroce_cq_forget(); taken before @lock
- * @kernel_slot: see @slot
  */
-struct sroce_cq {
-	struct ib_cq ib;
-	spinlock_t lock; /* all below */
+struct sroce_cq_ring {
 	struct sroce_queue_mem *memory;
 	struct sroce_cqe *cqes;
 	u32 entries;
 	u32 tail;
 	u32 limit;
 	u32 head;
-	struct sroce_cq_slot *slot;
-	struct sroce_doorbell doorbell;
+	bool overflowed;
+};
+
+/**
+ * struct sroce_cq_event - which events of a CQ are due; protected by the CQ's lock
+ * @served_arm: arm word for which the last event was raised
+ * @notified: tail at the last event, or a later head; see cq_has_room()
+ * @pushed: a completion was pushed since the last sroce_cq_notify(); also read without
+ *	the lock, as a hint
+ * @pushed_solicited: one of these was solicited or an error
+ * @unnotified_solicited: a completion since the last event was solicited or an error
+ * @overflow_reported: IB_EVENT_CQ_ERR has been raised
+ */
+struct sroce_cq_event {
 	u32 served_arm;
-	bool timestamped;
-	bool ignore_overrun;
+	u32 notified;
 	bool pushed;
 	bool pushed_solicited;
-	bool overflowed;
+	bool unnotified_solicited;
 	bool overflow_reported;
+};
+
+/**
+ * struct sroce_cq_moderation - delay of events by modify_cq(); protected by the CQ's lock
+ * @batch: completions before an event is raised; 0 or 1 for no moderation
+ * @batch_ns: maximum delay of an event, ns
+ * @timer: runs while an event is delayed
+ * @waiting: @timer is queued
+ * @runs: number of runs of @timer; written by its callback without the lock
+ */
+struct sroce_cq_moderation {
 	u32 batch;
 	u64 batch_ns;
-	u32 notified;
 	struct hrtimer timer;
-	bool unnotified_solicited;
 	bool waiting;
-	struct sroce_bh_work caller;
+#ifndef SROCE_HAVE_POST_DESTROY_CQ
+	u32 runs;
+#endif
+};
+
+/**
+ * struct sroce_cq_caller - calls a kernel user's handlers in softirq context; not
+ *	protected by the CQ's lock
+ * @work: work item
+ * @calls: handlers to call, bits of enum sroce_cq_call; atomic
+ * @runs: number of runs of @work, which writes it
+ */
+struct sroce_cq_caller {
+	struct sroce_bh_work work;
 	unsigned long calls;
 #ifndef SROCE_HAVE_POST_DESTROY_CQ
-	u32 waits;
-	u32 called;
+	u32 runs;
 #endif
+};
+
+/**
+ * struct sroce_cq - completion queue
+ * @ib: the RDMA core's part; first member
+ * @lock: protects @ring, @event and @moderation; taken with interrupts off, because
+ *	kernel users poll in any context
+ * @ring: completions
+ * @slot: doorbell words; @kernel_slot for a kernel user
+ * @doorbell: location of @slot in the context
+ * @timestamped: completions carry a timestamp
+ * @ignore_overrun: silently drop completions that do not fit
+ *	(IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN)
+ * @event: events that are due
+ * @moderation: delay of events
+ * @caller: calls a kernel user's handlers
+ * @resize: serializes resize_cq() and sroce_cq_forget(); taken before @lock
+ * @kernel_slot: see @slot
+ */
+struct sroce_cq {
+	struct ib_cq ib;
+	spinlock_t lock;	/* see above */
+	struct sroce_cq_ring ring;
+	struct sroce_cq_slot *slot;
+	struct sroce_doorbell doorbell;
+	bool timestamped;
+	bool ignore_overrun;
+	struct sroce_cq_event event;
+	struct sroce_cq_moderation moderation;
+	struct sroce_cq_caller caller;
 	struct mutex resize;	/* see above */
 	struct sroce_cq_slot kernel_slot;
 };

@@ -20,7 +20,7 @@ static bool posts_stream(struct sroce_qp *qp)
 {
 	struct sroce_sendq *sq = &qp->sq;
 	u32 polled = sroce_load(&sq->cq->slot->head);
-	u32 outstanding = READ_ONCE(sq->cq->tail) - polled +
+	u32 outstanding = READ_ONCE(sq->cq->ring.tail) - polled +
 			  sroce_load(&qp->slot->sq_tail) - sq->req.in.head;
 
 	polled += sroce_load(&qp->rq.cq->slot->head);

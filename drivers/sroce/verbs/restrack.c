@@ -98,9 +98,9 @@ int sroce_fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct sroce_cq *cq = sroce_cq(ibcq);
 	struct nlattr *table = table_begin(msg);
 	const struct detail details[] = {
-		{ "entries", READ_ONCE(cq->entries) },
-		{ "written", READ_ONCE(cq->tail) },
-		{ "overflowed", READ_ONCE(cq->overflowed) },
+		{ "entries", READ_ONCE(cq->ring.entries) },
+		{ "written", READ_ONCE(cq->ring.tail) },
+		{ "overflowed", READ_ONCE(cq->ring.overflowed) },
 	};
 
 	return table ? table_end(msg, table, put_details(msg, details,
