@@ -45,7 +45,7 @@ static bool cannot_send(const struct sroce_sendq *sq)
 
 /*
  * The AH of a datagram is looked up when the datagram is sent.  The mark lets
- * sroce_destroy_user_ah() find the QPs that have to send before that.
+ * sroce_destroy_ah_after_batch() find the QPs that have to send before that.
  */
 static bool needs_mark(const struct sroce_qp *qp)
 {

@@ -181,7 +181,7 @@ static void send_batched(struct sroce_ucontext *ctx)
 	}
 }
 
-int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags)
+int sroce_destroy_ah_after_batch(struct ib_ah *ibah, u32 flags)
 {
 	if (ibah->uobject)
 		send_batched(sroce_ucontext(ibah->uobject->context));

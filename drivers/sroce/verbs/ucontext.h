@@ -15,9 +15,9 @@ void sroce_dealloc_ucontext(struct ib_ucontext *ibctx);
 void sroce_disassociate_ucontext(struct ib_ucontext *ibctx);
 
 /*
- * Destroys an AH after sending what the process has posted with it; also for
- * kernel users.
+ * Destroys an AH.  Datagrams of a process that wait in a doorbell batch are sent
+ * before; those of kernel users never wait there.
  */
-int sroce_destroy_user_ah(struct ib_ah *ibah, u32 flags);
+int sroce_destroy_ah_after_batch(struct ib_ah *ibah, u32 flags);
 
 #endif /* SROCE_UCONTEXT_H */
