@@ -15,7 +15,7 @@
 
 static void mask_ipv4(u8 *p, const u8 *ip)
 {
-	memcpy(p, ip, SROCE_ICRC_IPV4_BYTES);
+	memcpy(p, ip, SROCE_IPV4_BYTES);
 	p[1] = 0xff;				/* type of service */
 	p[8] = 0xff;				/* time to live */
 	p[10] = 0xff;				/* header checksum */
@@ -24,7 +24,7 @@ static void mask_ipv4(u8 *p, const u8 *ip)
 
 static void mask_ipv6(u8 *p, const u8 *ip)
 {
-	memcpy(p, ip, SROCE_ICRC_IPV6_BYTES);
+	memcpy(p, ip, SROCE_IPV6_BYTES);
 	p[0] |= 0x0f;				/* traffic class, flow label */
 	p[1] = 0xff;
 	p[2] = 0xff;
@@ -34,15 +34,14 @@ static void mask_ipv6(u8 *p, const u8 *ip)
 
 void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip, u16 id_step)
 {
-	u32 ip_bytes = sroce_ip_is_v4(ip) ? SROCE_ICRC_IPV4_BYTES :
-					    SROCE_ICRC_IPV6_BYTES;
+	u32 ip_bytes = sroce_ip_bytes(sroce_ip_is_v4(ip));
 	u8 *udp = icrc->head + SROCE_ICRC_UDP;
 	u8 *to = udp - ip_bytes;
 
-	icrc->ipv4 = ip_bytes == SROCE_ICRC_IPV4_BYTES;
+	icrc->ipv4 = ip_bytes == SROCE_IPV4_BYTES;
 	icrc->ip = to - icrc->head;
 	/* More than IPv6 needs, but the length is a compile-time constant. */
-	memset(icrc->head, 0, SROCE_ICRC_UDP - SROCE_ICRC_IPV4_BYTES);
+	memset(icrc->head, 0, SROCE_ICRC_UDP - SROCE_IPV4_BYTES);
 	memset(to - 4, 0xff, 4);
 	if (icrc->ipv4) {
 		mask_ipv4(to, ip);
@@ -51,7 +50,7 @@ void sroce_icrc_begin(struct sroce_icrc *icrc, const u8 *ip, u16 id_step)
 	} else {
 		mask_ipv6(to, ip);
 	}
-	memcpy(udp, ip + ip_bytes, SROCE_ICRC_UDP_BYTES);
+	memcpy(udp, ip + ip_bytes, SROCE_UDP_BYTES);
 	udp[6] = 0xff;				/* checksum */
 	udp[7] = 0xff;
 }

@@ -10,16 +10,13 @@
  */
 #define SROCE_ICRC_AFTER_LRH	0xdebb20e3u
 #define SROCE_ICRC_LRH_BYTES	8
-#define SROCE_ICRC_IPV4_BYTES	20
-#define SROCE_ICRC_IPV6_BYTES	40
-#define SROCE_ICRC_UDP_BYTES	8
 
 /* A CRC engine may take this many bytes at a time. */
 #define SROCE_ICRC_STEP		16
 /* Offsets in @head of struct sroce_icrc: end of BTH, BTH, UDP header. */
 #define SROCE_ICRC_END		(SROCE_ICRC_STEP + 64)
 #define SROCE_ICRC_BTH		(SROCE_ICRC_END - SROCE_BTH_BYTES)
-#define SROCE_ICRC_UDP		(SROCE_ICRC_BTH - SROCE_ICRC_UDP_BYTES)
+#define SROCE_ICRC_UDP		(SROCE_ICRC_BTH - SROCE_UDP_BYTES)
 
 /**
  * struct sroce_icrc - masked headers, the first bytes that the ICRC covers
@@ -74,7 +71,7 @@ static __always_inline void sroce_icrc_head(struct sroce_icrc *icrc, u32 index,
 	p[SROCE_ICRC_BTH + 4] = 0xff;		/* FECN, BECN, reserved */
 	put_unaligned_be16(udp_len, p + SROCE_ICRC_UDP + 4);
 	if (icrc->ipv4) {
-		put_unaligned_be16(SROCE_ICRC_IPV4_BYTES + udp_len, ip + 2);
+		put_unaligned_be16(SROCE_IPV4_BYTES + udp_len, ip + 2);
 		put_unaligned_be16(icrc->id + index * icrc->id_step, ip + 4);
 	} else {
 		put_unaligned_be16(udp_len, ip + 4);

@@ -9,7 +9,7 @@
 
 #define WORDS	(SROCE_ICRC_KNOWN_BYTES / sizeof(u64))
 /* Offset of the BTH in the headers. */
-#define BTH	(SROCE_ICRC_IPV4_BYTES + SROCE_ICRC_UDP_BYTES)
+#define BTH	(SROCE_IPV4_BYTES + SROCE_UDP_BYTES)
 
 /* Offsets of the bytes that differ from packet to packet, ascending: identification, PSN. */
 static const u8 places[] = { 4, 5, BTH + 9, BTH + 10, BTH + 11 };

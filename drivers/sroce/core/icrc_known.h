@@ -5,8 +5,8 @@
 #include "icrc.h"
 
 /* Bytes of the headers: IPv4 without options, UDP, BTH. */
-#define SROCE_ICRC_KNOWN_BYTES	(SROCE_ICRC_IPV4_BYTES + \
-				 SROCE_ICRC_UDP_BYTES + SROCE_BTH_BYTES)
+#define SROCE_ICRC_KNOWN_BYTES	(SROCE_IPV4_BYTES + \
+				 SROCE_UDP_BYTES + SROCE_BTH_BYTES)
 /* Headers that are remembered, a power of two. */
 #define SROCE_ICRC_KNOWN	16
 

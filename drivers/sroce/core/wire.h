@@ -11,6 +11,11 @@
 
 #define SROCE_UDP_PORT		4791
 
+/* Headers without IPv4 options or IPv6 extension headers. */
+#define SROCE_IPV4_BYTES	20
+#define SROCE_IPV6_BYTES	40
+#define SROCE_UDP_BYTES		8
+
 #define SROCE_BTH_BYTES		12
 #define SROCE_ICRC_BYTES	4
 /* The longest headers, BTH, XRCETH and AtomicETH, take 44 bytes. */
@@ -129,6 +134,11 @@ enum sroce_operation {
 static inline bool sroce_ip_is_v4(const u8 *ip)
 {
 	return ip[0] >> 4 == 4;
+}
+
+static inline u32 sroce_ip_bytes(bool ipv4)
+{
+	return ipv4 ? SROCE_IPV4_BYTES : SROCE_IPV6_BYTES;
 }
 
 #endif /* SROCE_WIRE_H */

@@ -389,8 +389,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	}
 	a.size = is_burst(skb) ? skb_shinfo(skb)->gso_size : a.left;
 	/* Headers between IP and UDP are not in the format of annex A17. */
-	if (skb->data - ip != (sroce_ip_is_v4(ip) ? sizeof(struct iphdr) :
-						    sizeof(struct ipv6hdr)) ||
+	if (skb->data - ip != sroce_ip_bytes(sroce_ip_is_v4(ip)) ||
 	    a.size < SROCE_BTH_BYTES + SROCE_ICRC_BYTES) {
 		count_malformed(&a);
 		return;

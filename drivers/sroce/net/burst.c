@@ -81,7 +81,7 @@ static void copy_after_repeat(struct sroce_burst *burst, bool copy)
  */
 static int open_burst(struct sroce_burst *burst, bool copy)
 {
-	u32 headroom = sroce_network_bytes(burst->av) + sizeof(struct udphdr);
+	u32 headroom = sroce_ip_bytes(burst->av->ipv4) + sizeof(struct udphdr);
 	struct dst_entry *dst;
 
 	lockdep_assert_in_softirq();

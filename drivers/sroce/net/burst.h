@@ -17,7 +17,7 @@
 #include "loopback.h"
 
 /* UDP payload of a burst, limited by the 16-bit length field of IP. */
-#define SROCE_BURST_BYTES	(65535 - 40 - 8)
+#define SROCE_BURST_BYTES	(65535 - SROCE_IPV6_BYTES - SROCE_UDP_BYTES)
 /* UDP payload of a burst between QPs of one device. */
 #define SROCE_LOOPBACK_BYTES	(16 * SROCE_LOOPBACK_MTU)
 
@@ -26,7 +26,7 @@
  * earlier packets there.  It is sent alone, without a UDP checksum.
  */
 #define SROCE_BURST_SHORTEST						\
-	(ETH_ZLEN - ETH_HLEN - sizeof(struct iphdr) - sizeof(struct udphdr))
+	(ETH_ZLEN - ETH_HLEN - SROCE_IPV4_BYTES - SROCE_UDP_BYTES)
 
 /**
  * struct sroce_burst - packets to one destination in one skb
@@ -80,11 +80,6 @@ struct sroce_burst {
 static inline bool sroce_burst_empty(const struct sroce_burst *burst)
 {
 	return !burst->packets;
-}
-
-static inline u32 sroce_network_bytes(const struct sroce_av *av)
-{
-	return av->ipv4 ? sizeof(struct iphdr) : sizeof(struct ipv6hdr);
 }
 
 /* Make the burst empty. */

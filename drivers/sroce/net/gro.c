@@ -18,15 +18,9 @@
 #include "gro.h"
 #include "gso.h"
 
-static u32 network_bytes(const u8 *ip)
-{
-	return sroce_ip_is_v4(ip) ? sizeof(struct iphdr) :
-				    sizeof(struct ipv6hdr);
-}
-
 static const struct udphdr *udp_of(const u8 *ip)
 {
-	return (const struct udphdr *)(ip + network_bytes(ip));
+	return (const struct udphdr *)(ip + sroce_ip_bytes(sroce_ip_is_v4(ip)));
 }
 
 static bool same_addresses(const u8 *a, const u8 *b)
@@ -158,8 +152,7 @@ static void append_packet(struct sk_buff *p, struct sk_buff *skb)
  */
 static const u8 *find_ip(const struct sock *sk, struct sk_buff *skb)
 {
-	u32 n = sk->sk_family == AF_INET ? sizeof(struct iphdr) :
-					   sizeof(struct ipv6hdr);
+	u32 n = sroce_ip_bytes(sk->sk_family == AF_INET);
 	u32 offset = skb_network_offset(skb);
 
 	if (skb_gro_offset(skb) != offset + n + sizeof(struct udphdr))

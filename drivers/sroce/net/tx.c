@@ -290,8 +290,7 @@ static void write_icrcs(struct sroce_burst *burst)
 		       sizeof(trailer));
 		return;
 	}
-	sroce_reader_begin(&reader, skb, sroce_network_bytes(burst->av) +
-					 sizeof(struct udphdr));
+	sroce_reader_begin(&reader, skb, sroce_ip_bytes(burst->av->ipv4) + SROCE_UDP_BYTES);
 	sroce_icrc_begin(&icrc, ip, 1);
 	/* burst_put() made the trailers contiguous. */
 	sroce_icrc_write(&icrc, reader, burst->size, burst->bytes, &burst->uncopied);
@@ -425,8 +424,8 @@ static void trace_packets(const struct sroce_burst *burst)
 	u32 left = burst->bytes;
 	u32 len;
 
-	sroce_reader_begin(&reader, burst->head, sroce_network_bytes(burst->av) +
-						 sizeof(struct udphdr));
+	sroce_reader_begin(&reader, burst->head,
+			   sroce_ip_bytes(burst->av->ipv4) + SROCE_UDP_BYTES);
 	for (; left; left -= len) {
 		len = min(left, burst->size);
 		sroce_reader_copy(&reader, bth, sizeof(bth));

@@ -6,7 +6,7 @@
 #include "icrc_state.h"
 #include "tap.h"
 
-#define BTH	(SROCE_ICRC_IPV4_BYTES + SROCE_ICRC_UDP_BYTES)
+#define BTH	(SROCE_IPV4_BYTES + SROCE_UDP_BYTES)
 #define LENGTH	24
 
 static void sample(u8 *headers)
@@ -16,15 +16,15 @@ static void sample(u8 *headers)
 	for (i = 0; i < SROCE_ICRC_KNOWN_BYTES; i++)
 		headers[i] = i * 7 + 1;
 	headers[0] = 0x45;
-	put_unaligned_be16(SROCE_ICRC_IPV4_BYTES + LENGTH, headers + 2);
-	put_unaligned_be16(LENGTH, headers + SROCE_ICRC_IPV4_BYTES + 4);
+	put_unaligned_be16(SROCE_IPV4_BYTES + LENGTH, headers + 2);
+	put_unaligned_be16(LENGTH, headers + SROCE_IPV4_BYTES + 4);
 }
 
 static void as_defined(struct sroce_icrc_known *known, const u8 *headers)
 {
 	EQUAL(sroce_icrc_known(known, headers),
 	      icrc_state(headers, 0, headers + BTH,
-			 get_unaligned_be16(headers + SROCE_ICRC_IPV4_BYTES + 4)));
+			 get_unaligned_be16(headers + SROCE_IPV4_BYTES + 4)));
 }
 
 TEST(icrc_known, first_packet_has_right_crc)
@@ -49,8 +49,8 @@ TEST(icrc_known, every_changed_bit_counts)
 	for (bit = 0; bit < 8 * sizeof(headers); bit++) {
 		/* Version and lengths are as the caller says. */
 		if (bit < 8 || bit / 8 == 2 || bit / 8 == 3 ||
-		    bit / 8 == SROCE_ICRC_IPV4_BYTES + 4 ||
-		    bit / 8 == SROCE_ICRC_IPV4_BYTES + 5)
+		    bit / 8 == SROCE_IPV4_BYTES + 4 ||
+		    bit / 8 == SROCE_IPV4_BYTES + 5)
 			continue;
 		as_defined(known, headers);
 		headers[bit / 8] ^= 1 << bit % 8;
@@ -67,8 +67,8 @@ TEST(icrc_known, other_length_is_not_taken_for_the_same)
 	sroce_icrc_known_init();
 	sample(headers);
 	as_defined(known, headers);
-	put_unaligned_be16(SROCE_ICRC_IPV4_BYTES + LENGTH + 8, headers + 2);
-	put_unaligned_be16(LENGTH + 8, headers + SROCE_ICRC_IPV4_BYTES + 4);
+	put_unaligned_be16(SROCE_IPV4_BYTES + LENGTH + 8, headers + 2);
+	put_unaligned_be16(LENGTH + 8, headers + SROCE_IPV4_BYTES + 4);
 	as_defined(known, headers);
 }
 

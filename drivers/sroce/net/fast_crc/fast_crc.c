@@ -272,7 +272,7 @@ static u8 trial[TRIAL_BYTES] __initdata;
 static u64 __init time_of(enum crc_way way)
 {
 	struct sroce_icrc icrc = {
-		.ip = SROCE_ICRC_UDP - SROCE_ICRC_IPV4_BYTES,
+		.ip = SROCE_ICRC_UDP - SROCE_IPV4_BYTES,
 		.way = way,
 	};
 	u64 start = ktime_get_ns();
