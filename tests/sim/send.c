@@ -158,9 +158,9 @@ void send_requests(struct endpoint *ep, u64 now)
 	}
 	if (r->transport == SROCE_UC)
 		complete_finished(ep);
-	else if (ep->rtx.probe)
+	else if (ep->rtx.probe.due)
 		repeat_packet(ep, now);
-	ep->rtx.probe = false;
+	ep->rtx.probe.due = false;
 	if (next == SROCE_NEXT_FAULT)
 		check_fault(ep);
 	charge_pace(ep, now, psns);

@@ -15,7 +15,7 @@
  */
 static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
-	s64 ns = now - x->sample_at;
+	s64 ns = now - x->sample.at;
 	bool bound = x->upper_bound && !x->rtt.smooth;
 
 	if (x->upper_bound && !bound) {
@@ -25,19 +25,19 @@ static void take_sample(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 			sroce_cc_undo(&r->cc);
 	}
 	sroce_rtt_add(&x->rtt, ns);
-	x->probe_floor -= x->probe_floor / SROCE_PROBE_FLOOR_DECAY;
-	if (!x->sampling_rexmit && !bound)
-		sroce_cc_rtt(&r->cc, &x->rtt, x->sample_flight);
-	x->sampling = false;
-	x->sampling_rexmit = false;
-	x->samples_skipped = bound || r->cc.paced ? 0 : SROCE_RTT_SAMPLE_SKIP;
+	x->probe.floor -= x->probe.floor / SROCE_PROBE_FLOOR_DECAY;
+	if (!x->sample.rexmit && !bound)
+		sroce_cc_rtt(&r->cc, &x->rtt, x->sample.flight);
+	x->sample.running = false;
+	x->sample.rexmit = false;
+	x->sample.skip = bound || r->cc.paced ? 0 : SROCE_RTT_SAMPLE_SKIP;
 }
 
 static void sample_if_acked(struct sroce_rtx *x, struct sroce_requester *r,
 			    u64 now)
 {
-	if ((x->sampling || x->sampling_rexmit) &&
-	    !sroce_psn_before(r->una, x->sample_psn))
+	if ((x->sample.running || x->sample.rexmit) &&
+	    !sroce_psn_before(r->una, x->sample.psn))
 		take_sample(x, r, now);
 }
 
@@ -52,17 +52,17 @@ static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
 {
 	bool first = r->reads && idle;
 
-	if (from == r->psn || x->sampling || x->resent ||
+	if (from == r->psn || x->sample.running || x->resent ||
 	    (r->reads && !idle && !sroce_cc_needs_rtt(&r->cc) && !x->upper_bound))
 		return;
-	if (x->rtt.smooth && x->samples_skipped) {
-		x->samples_skipped--;
+	if (x->rtt.smooth && x->sample.skip) {
+		x->sample.skip--;
 		return;
 	}
-	x->sampling = true;
-	x->sample_psn = first ? sroce_psn_add(r->una, 1) : r->psn;
-	x->sample_flight = sroce_psn_diff(x->sample_psn, r->una);
-	x->sample_at = now;
+	x->sample.running = true;
+	x->sample.psn = first ? sroce_psn_add(r->una, 1) : r->psn;
+	x->sample.flight = sroce_psn_diff(x->sample.psn, r->una);
+	x->sample.at = now;
 }
 
 /*
@@ -104,7 +104,7 @@ static u64 probe_interval(const struct sroce_rtx *x,
 
 	if (r->repair.recovering && x->rtt.smooth)
 		interval = min(interval, sroce_rtt_repair(&x->rtt));
-	return max_t(u64, interval, x->probe_floor);
+	return max_t(u64, interval, x->probe.floor);
 }
 
 /*
@@ -131,13 +131,13 @@ static void sample_repair(struct sroce_rtx *x, struct sroce_requester *r, u64 no
 {
 	u64 ns = now - x->repair_at;
 
-	if (!x->sampling_repair || sroce_psn_before(r->una, x->repair_psn))
+	if (!x->sample.repair || sroce_psn_before(r->una, x->repair_psn))
 		return;
 	if (!x->rtt.smooth) {
 		x->upper_bound = false;
-		x->sampling = false;
+		x->sample.running = false;
 	}
-	x->sampling_repair = false;
+	x->sample.repair = false;
 	if (ns < x->rtt.least / 2)
 		return;
 	sroce_rtt_add(&x->rtt, ns);
@@ -148,13 +148,13 @@ static void sample_repair(struct sroce_rtx *x, struct sroce_requester *r, u64 no
 static void note_late(struct sroce_rtx *x, const struct sroce_requester *r,
 		      u64 now)
 {
-	if (x->probed && !x->late && sroce_psn_before(x->probed_psn, r->una))
-		x->late = min(now - x->probed_since, (u64)SROCE_MAX_PROBE_FLOOR_NS);
+	if (x->probe.undecided && !x->probe.late && sroce_psn_before(x->probe.psn, r->una))
+		x->probe.late = min(now - x->probe.since, (u64)SROCE_MAX_PROBE_FLOOR_NS);
 }
 
 static void set_deadline(struct sroce_rtx *x, u64 deadline)
 {
-	x->deadline = x->probes == SROCE_MAX_PROBES ? x->expires :
+	x->deadline = x->probe.count == SROCE_MAX_PROBES ? x->expires :
 						min(deadline, x->expires);
 	x->armed = true;
 }
@@ -193,7 +193,7 @@ void sroce_rtx_progress(struct sroce_rtx *x, struct sroce_requester *r, u32 from
 	start_sample(x, r, from, idle, now);
 	x->quiet_since = now;
 	if (!x->expires_set) {
-		x->probes = 0;
+		x->probe.count = 0;
 		x->expires = now + retry_timeout(x);
 		x->expires_set = true;
 	}
@@ -221,21 +221,21 @@ void sroce_rtx_resent(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 	/* A NAK also acknowledges the packets before it. */
 	sample_if_acked(x, r, now);
 	sample_repair(x, r, now);
-	x->probed = false;
+	x->probe.undecided = false;
 	/* A later response could belong to either of two repeated packets. */
-	x->sampling_repair = false;
+	x->sample.repair = false;
 	x->resent = true;
 	x->resent_to = r->sent;
 	if (!x->rtt.smooth) {
 		/* The silence may be the distance to the peer, not a loss. */
 		x->upper_bound = true;
 	} else {
-		x->sampling = false;
-		x->sampling_rexmit = x->upper_bound && quiet_for_rtt(x, now);
+		x->sample.running = false;
+		x->sample.rexmit = x->upper_bound && quiet_for_rtt(x, now);
 	}
-	if (x->sampling_rexmit) {
-		x->sample_psn = sroce_psn_add(r->una, 1);
-		x->sample_at = now;
+	if (x->sample.rexmit) {
+		x->sample.psn = sroce_psn_add(r->una, 1);
+		x->sample.at = now;
 	}
 	x->quiet_since = now;
 }
@@ -247,7 +247,7 @@ void sroce_rtx_repaired(struct sroce_rtx *x, const struct sroce_requester *r,
 	 * The peer reports each gap in a run of repeated packets, though the next packet
 	 * of the run will fill it: the response may be to an earlier copy.
 	 */
-	x->sampling_repair = r->repair.repeated_ever == r->una;
+	x->sample.repair = r->repair.repeated_ever == r->una;
 	x->repair_at = now;
 	x->repair_psn = sroce_psn_add(r->una, 1);
 }
@@ -262,14 +262,14 @@ bool sroce_rtx_repair_underway(const struct sroce_rtx *x,
 void sroce_rtx_echo(struct sroce_rtx *x, const struct sroce_requester *r,
 		    u32 psn)
 {
-	if (!x->probed || !x->late || !sroce_psn_before(psn, r->una) ||
-	    sroce_psn_before(psn, x->probed_psn))
+	if (!x->probe.undecided || !x->probe.late || !sroce_psn_before(psn, r->una) ||
+	    sroce_psn_before(psn, x->probe.psn))
 		return;
-	x->probed = false;
-	if (x->vain < SROCE_VAIN_PROBES)
-		x->vain++;
+	x->probe.undecided = false;
+	if (x->probe.vain < SROCE_VAIN_PROBES)
+		x->probe.vain++;
 	else
-		x->probe_floor = max(x->probe_floor, x->late + x->late / 4);
+		x->probe.floor = max(x->probe.floor, x->probe.late + x->probe.late / 4);
 }
 
 enum sroce_rtx_action sroce_rtx_expired(const struct sroce_rtx *x,
@@ -295,25 +295,25 @@ static void note_probe(struct sroce_rtx *x, const struct sroce_requester *r,
 		       u64 since, bool probed)
 {
 	/* All probes of one silence count once. */
-	if (x->probes > 1) {
-		x->probed = probed;
+	if (x->probe.count > 1) {
+		x->probe.undecided = probed;
 		return;
 	}
 	/* The last one had a single response. */
 	if (probed) {
-		x->vain = 0;
-		x->probe_floor /= 2;
+		x->probe.vain = 0;
+		x->probe.floor /= 2;
 	}
-	x->probed = !r->repair.recovering;
-	x->probed_since = since;
-	x->probed_psn = r->una;
-	x->late = 0;
+	x->probe.undecided = !r->repair.recovering;
+	x->probe.since = since;
+	x->probe.psn = r->una;
+	x->probe.late = 0;
 }
 
 void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 {
-	u64 interval = probe_interval(x, r) << (++x->probes + 1) / 2;
-	bool probed = x->probed;
+	u64 interval = probe_interval(x, r) << (++x->probe.count + 1) / 2;
+	bool probed = x->probe.undecided;
 	u64 since = x->quiet_since;
 
 	sroce_rtx_resent(x, r, now);
@@ -329,7 +329,7 @@ void sroce_rtx_probe(struct sroce_rtx *x, struct sroce_requester *r, u64 now)
 		sroce_requester_rewind(r);
 	} else {
 		sroce_requester_probed(r);
-		x->probe = true;
+		x->probe.due = true;
 	}
 	set_deadline(x, now + interval);
 }

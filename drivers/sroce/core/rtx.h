@@ -6,6 +6,48 @@
 #include "rtt.h"
 
 /**
+ * struct sroce_sample - sample of the round trip
+ * @at: when the sampled packets were sent
+ * @psn: all packets before it belong to the sample
+ * @flight: packets that were unacknowledged then
+ * @skip: flights left until the next sample
+ * @running: a sample is being taken
+ * @rexmit: likewise, of a retransmission; only with &sroce_rtx.upper_bound
+ * @repair: likewise, of the packet before &sroce_rtx.repair_psn
+ */
+struct sroce_sample {
+	u64 at;
+	u32 psn;
+	u32 flight;
+	u8 skip;
+	bool running;
+	bool rexmit;
+	bool repair;
+};
+
+/**
+ * struct sroce_probe - probes for lost packets; see sroce_rtx_probe()
+ * @since: begin of the wait that ended with the last probe
+ * @psn: PSN that this probe has repeated
+ * @late: delay of the response that it had waited for, ns; or 0
+ * @floor: minimum interval before a probe, because responses were late
+ * @vain: consecutive unnecessary probes, at most SROCE_VAIN_PROBES
+ * @count: number of probes since the latest progress
+ * @undecided: a probe was sent, and it is not known whether it was needed
+ * @due: the driver is to send the oldest packet
+ */
+struct sroce_probe {
+	u64 since;
+	u32 psn;
+	u32 late;
+	u32 floor;
+	u8 vain;
+	u8 count;
+	bool undecided;
+	bool due;
+};
+
+/**
  * struct sroce_rtx - when a requester sends again
  * @timeout: the QP's attribute, nanoseconds; 0 for no timeout
  * @deadline: when @armed: the time to call sroce_rtx_expired(), or the end of
@@ -13,28 +55,15 @@
  * @expires: when @expires_set: the retransmission timeout
  * @quiet_since: the latest progress or retransmission
  * @rtt: round trips
+ * @sample: the next of them
+ * @probe: probes
  * @repair_at: when packets were repeated after a NAK
  * @repair_psn: one past the PSN of the first of them
- * @probed_since: begin of the wait that ended with a probe
- * @probed_psn: PSN that the probe has repeated
- * @late: delay of the response that the probe had waited for, ns; or 0
- * @probe_floor: minimum interval before a probe, because responses were late
- * @vain: consecutive unnecessary probes, at most SROCE_VAIN_PROBES
- * @sample_at: when the sampled packets were sent
- * @sample_psn: all packets before it belong to the sample
- * @sample_flight: packets that were unacknowledged then
  * @resent_to: packets before this PSN may have been sent twice
- * @samples_skipped: flights left until the next sample
- * @probes: number of probes since the latest progress
  * @armed: there is a deadline
  * @expires_set: @expires belongs to the packets that are unacknowledged now
- * @sampling: a sample is being taken
- * @sampling_rexmit: likewise, of a retransmission; only with @upper_bound
- * @sampling_repair: likewise, of the packet before @repair_psn
  * @upper_bound: @rtt, or the sample being taken, is an upper bound
  * @resent: packets before @resent_to are unacknowledged
- * @probed: a probe was sent, and it is not known whether it was needed
- * @probe: the driver is to send the oldest packet
  *
  * All times are nanoseconds of one monotonic clock.
  */
@@ -44,28 +73,15 @@ struct sroce_rtx {
 	u64 expires;
 	u64 quiet_since;
 	struct sroce_rtt rtt;
+	struct sroce_sample sample;
+	struct sroce_probe probe;
 	u64 repair_at;
 	u32 repair_psn;
-	u64 probed_since;
-	u32 probed_psn;
-	u32 late;
-	u32 probe_floor;
-	u8 vain;
-	u64 sample_at;
-	u32 sample_psn;
-	u32 sample_flight;
 	u32 resent_to;
-	u8 samples_skipped;
-	u8 probes;
 	bool armed;
 	bool expires_set;
-	bool sampling;
-	bool sampling_rexmit;
-	bool sampling_repair;
 	bool upper_bound;
 	bool resent;
-	bool probed;
-	bool probe;
 };
 
 enum sroce_rtx_action {
@@ -127,8 +143,8 @@ void sroce_rtx_ahead(struct sroce_rtx *x, const struct sroce_requester *r, u64 n
 static inline bool sroce_rtx_needs_time(const struct sroce_rtx *x,
 					const struct sroce_requester *r)
 {
-	return sroce_rtx_waits(x, r) || x->sampling || x->sampling_rexmit ||
-	       x->sampling_repair || (x->probed && !x->late);
+	return sroce_rtx_waits(x, r) || x->sample.running || x->sample.rexmit ||
+	       x->sample.repair || (x->probe.undecided && !x->probe.late);
 }
 
 /**
@@ -210,8 +226,8 @@ static inline void sroce_rtx_restart(struct sroce_rtx *x)
 /* An RNR NAK arrived: the response to the sampled packets will be late. */
 static inline void sroce_rtx_rnr(struct sroce_rtx *x)
 {
-	x->sampling = false;
-	x->sampling_rexmit = false;
+	x->sample.running = false;
+	x->sample.rexmit = false;
 	x->expires_set = false;
 }
 

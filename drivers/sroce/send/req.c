@@ -291,7 +291,7 @@ static bool must_request_ack(const struct sroce_qp *qp, enum sroce_next next)
 {
 	if (!sroce_qp_reliable(qp))
 		return false;
-	return qp->sq.rtx.probe ||
+	return qp->sq.rtx.probe.due ||
 	       (qp->sq.since_ack_req &&
 		(ends_here(qp, next) || sroce_fault_busy(&qp->sq.paging.fault)));
 }
@@ -413,15 +413,15 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 		}
 	}
 	if (!sroce_burst_empty(&burst) || likely(!must_request_ack(qp, next))) {
-		qp->sq.rtx.probe = false;
+		qp->sq.rtx.probe.due = false;
 	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
 		repeat_oldest(qp, &burst, next);
-		qp->sq.rtx.probe = false;
+		qp->sq.rtx.probe.due = false;
 		repeated = true;
 	}
 	if (!flush_burst(qp, &burst, first, false)) {
 		/* Of a repeated packet, the requester does not know that it was refused. */
-		qp->sq.rtx.probe = repeated;
+		qp->sq.rtx.probe.due = repeated;
 		next = SROCE_NEXT_WINDOW;
 	}
 	return next;
@@ -510,7 +510,7 @@ static bool stays_idle(const struct sroce_qp *qp)
 	const struct sroce_requester *req = &qp->sq.req;
 
 	return req->in.next == req->in.tail && !req->drain && !qp->sq.since_ack_req &&
-	       !qp->sq.rtx.probe && !qp->sq.batch.active && !qp->sq.timer.blocked &&
+	       !qp->sq.rtx.probe.due && !qp->sq.batch.active && !qp->sq.timer.blocked &&
 	       sroce_qp_connected(qp) && sroce_sq_active(qp) &&
 	       sroce_load(&qp->slot->kick) == SROCE_KICK_SEND &&
 	       sroce_load(&qp->slot->sq_tail) == req->in.tail;

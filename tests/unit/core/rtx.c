@@ -59,12 +59,12 @@ TEST(rtx, probe_interval_grows_until_timeout)
 	for (now = 20 * MS; now < 500 * MS; now = x.deadline) {
 		EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_PROBE);
 		sroce_rtx_probe(&x, &s.r, now);
-		CHECK(x.probe);
+		CHECK(x.probe.due);
 		CHECK(x.deadline == 500 * MS ||
-		      x.deadline - now == (20 * MS) << (x.probes + 1) / 2);
+		      x.deadline - now == (20 * MS) << (x.probe.count + 1) / 2);
 	}
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_RETRY);
-	EQUAL(x.probes, 6);
+	EQUAL(x.probe.count, 6);
 }
 
 /* The driver repeats the oldest packet; the peer acknowledges only that one. */
@@ -118,11 +118,11 @@ TEST(rtx, unnecessary_probes_raise_probe_interval)
 	complete(&s);
 	for (i = 1; i < 10; i++)
 		send_and_probe(i * 100 * MS, 4 * MS, true);
-	EQUAL(x.probe_floor, 5 * MS);
+	EQUAL(x.probe.floor, 5 * MS);
 	/* These probes were necessary. */
 	for (; i < 20; i++)
 		send_and_probe(i * 100 * MS, 4 * MS, false);
-	CHECK(x.probe_floor < MS);
+	CHECK(x.probe.floor < MS);
 }
 
 TEST(rtx, packet_resent_twice_is_not_sampled)
@@ -160,7 +160,7 @@ TEST(rtx, probes_without_response_between_count_once)
 		complete(&s);
 		sroce_rtx_echo(&x, &s.r, s.r.una - 1);
 	}
-	EQUAL(x.probe_floor, 6250 * US);
+	EQUAL(x.probe.floor, 6250 * US);
 }
 
 /* Packet 1 of @n is reported missing, and is about to be repeated at 3 ms. */
@@ -192,7 +192,7 @@ TEST(rtx, late_packet_is_not_sampled)
 	acked(3, 3 * MS + 50 * US);
 	EQUAL(x.rtt.least, 2 * MS);
 	EQUAL(x.rtt.smooth, 2 * MS);
-	CHECK(!x.sampling_repair);
+	CHECK(!x.sample.repair);
 }
 
 /* Packets 1 to 4 are repeated, then @again() resets @s.r.repair.repeated. */
@@ -208,7 +208,7 @@ static void repeat_run_and(void (*again)(void))
 	acked(3, 7 * MS);
 	sroce_rtx_resent(&x, &s.r, 7 * MS);
 	sroce_rtx_repaired(&x, &s.r, 7 * MS);
-	CHECK(!x.sampling_repair);
+	CHECK(!x.sample.repair);
 }
 
 static void probe(void)
@@ -249,7 +249,7 @@ TEST(rtx, probe_of_read_rewinds)
 	send_all(&s);
 	sroce_rtx_progress(&x, &s.r, s.r.una, 0);
 	sroce_rtx_probe(&x, &s.r, 20 * MS);
-	CHECK(!x.probe);
+	CHECK(!x.probe.due);
 	EQUAL(s.r.psn, 0);
 	CHECK(s.r.rewound);
 }
@@ -294,7 +294,7 @@ TEST(rtx, sample_starts_when_packets_are_sent)
 	acked(1, 10 * MS);
 	acked(3, 20 * MS);
 	EQUAL(x.rtt.least, 20 * MS);
-	CHECK(!x.sampling);
+	CHECK(!x.sample.running);
 }
 
 /* The peer reports the next gap as soon as the first one is filled. */
@@ -358,7 +358,7 @@ TEST(rtx, response_to_repair_may_be_first_sample)
 	EQUAL(x.deadline, 21 * MS);
 	acked(1, 3 * MS);
 	EQUAL(x.rtt.least, 2 * MS);
-	CHECK(!x.sampling && !x.upper_bound);
+	CHECK(!x.sample.running && !x.upper_bound);
 	EQUAL(x.deadline, 3 * MS + sroce_rtt_repair(&x.rtt));
 }
 
@@ -400,10 +400,10 @@ TEST(rtx, retransmission_is_not_sampled)
 		send_all(&s);
 		complete(&s);
 		sroce_rtx_progress(&x, &s.r, s.r.una, MS);
-		if (!x.sampling)
+		if (!x.sample.running)
 			acked(s.r.psn, MS);
 	}
-	CHECK(x.sampling);
+	CHECK(x.sample.running);
 	sroce_rtx_resent(&x, &s.r, 2 * MS);
 	acked(s.r.psn, 3 * MS);
 	EQUAL(x.rtt.smooth, 300 * US);
@@ -494,7 +494,7 @@ TEST(rtx, no_sample_behind_outstanding_packets)
 	post(&s, SROCE_OP_READ, 4 * MTU);
 	send_all(&s);
 	sroce_rtx_progress(&x, &s.r, s.r.una, 10 * MS);
-	x.sampling = false;
+	x.sample.running = false;
 	x.armed = false;
 	post(&s, SROCE_OP_WRITE, MTU);
 	send_all(&s);
@@ -508,7 +508,7 @@ TEST(rtx, paced_packets_are_sampled_and_keep_deadline)
 	start(3, 67 * MS, 0);
 	acked(3, 10 * MS);
 	complete(&s);
-	x.samples_skipped = 0;
+	x.sample.skip = 0;
 	x.deadline = 11 * MS;
 	x.armed = true;
 	post(&s, SROCE_OP_WRITE, 2 * MTU);
