@@ -231,6 +231,20 @@ struct sroce_write_back {
 };
 
 /**
+ * struct sroce_pending_ack - ACK or NAK that is to be sent
+ * @ack: an ACK is pending
+ * @ack_again: an ACK for duplicate requests is pending
+ * @syndrome: syndrome of the pending NAK, or 0
+ * @nak_psn: PSN of the pending NAK
+ */
+struct sroce_pending_ack {
+	bool ack;
+	bool ack_again;
+	u8 syndrome;
+	u32 nak_psn;
+};
+
+/**
  * struct sroce_recvq - responder side of a QP
  * @lock: protects all members below; taken with _bh
  * @ring: receive WQEs of the QP; unused with an SRQ
@@ -245,11 +259,8 @@ struct sroce_write_back {
  * @cache: memory region used last; dropped before the lock is
  * @path: route
  * @qkey: Q_Key of datagrams
- * @syndrome: syndrome of the pending NAK, or 0
- * @nak_psn: PSN of the pending NAK
+ * @pending: ACK or NAK that is to be sent
  * @pauses: consecutive local drops
- * @ack: an ACK is pending
- * @ack_again: an ACK for duplicate requests is pending
  * @budget: rest of SROCE_RESP_BUDGET in this lock section; see sroce_rq_begin()
  * @pause: timer that resumes responses after a local drop, or reports a gap that
  *	lasts (core/reorder.c)
@@ -272,11 +283,8 @@ struct sroce_recvq {
 	struct sroce_mr_cache cache;
 	struct sroce_path path;
 	u32 qkey;
-	u8 syndrome;
+	struct sroce_pending_ack pending;
 	u8 pauses;
-	u32 nak_psn;
-	bool ack;
-	bool ack_again;
 	u32 budget;
 	struct hrtimer pause;
 	u8 min_rnr_timer;

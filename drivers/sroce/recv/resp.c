@@ -164,7 +164,7 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		complete_message(qp, rx, req);
 	sroce_responder_done(r, &rx->pkt, req, original);
 	if (rx->pkt.ack_req && !sroce_pkt_row(&rx->pkt)->response)
-		qp->rq.ack = true;
+		qp->rq.pending.ack = true;
 }
 
 /*
@@ -209,9 +209,9 @@ static void reject_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 		if (sroce_reorder_suspects(&r->reorder, rx->pkt.psn))
 			sroce_reorder_duplicate(&r->reorder, ktime_get_ns());
 		sroce_count(qp, SROCE_DUPLICATE_REQUEST);
-		qp->rq.ack_again = true;
+		qp->rq.pending.ack_again = true;
 		if (sroce_responder_answers(r, &rx->pkt))
-			qp->rq.ack = true;
+			qp->rq.pending.ack = true;
 		break;
 	case SROCE_RESEND_RESPONSE:
 		if (unlikely(sroce_resp_res_spoiled(&r->res)))
@@ -373,7 +373,7 @@ static void execute_held(struct sroce_qp *qp, bool filled, bool asked)
 	if (!sroce_rq_active(qp) ||
 	    (!ooo->packets && !sroce_responder_deadline(&qp->rq.resp)))
 		return;
-	if (budget && !asked && !qp->rq.ack)
+	if (budget && !asked && !qp->rq.pending.ack)
 		return;
 	if (!report_gap(qp))
 		sroce_qp_wake(qp, BIT(SROCE_TODO_RESPOND));
@@ -467,7 +467,7 @@ bool sroce_resp_predicted(struct sroce_qp *qp, u8 *headers,
 		return unlikely(qp->rq.ooo.packets) &&
 		       hold_next(qp, headers, reader, len);
 	if (headers[8] & SROCE_BTH_ACKREQ)
-		qp->rq.ack = true;
+		qp->rq.pending.ack = true;
 	if (unlikely(qp->rq.ooo.packets))
 		execute_held(qp, true, headers[8] & SROCE_BTH_ACKREQ);
 	return true;

@@ -325,17 +325,17 @@ static bool send_ack(struct sroce_qp *qp, u8 syndrome, u32 psn, u32 msn)
 static void send_ack_or_nak(struct sroce_qp *qp)
 {
 	struct sroce_responder *r = &qp->rq.resp;
-	u8 syndrome = qp->rq.syndrome;
+	u8 syndrome = qp->rq.pending.syndrome;
 
 	/* Skip the NAK for a gap or shortage that is over by now. */
 	if (syndrome && syndrome <= SROCE_NAK_SEQUENCE && !r->nak_sent)
 		syndrome = 0;
-	if (!send_ack(qp, syndrome, syndrome ? qp->rq.nak_psn :
+	if (!send_ack(qp, syndrome, syndrome ? qp->rq.pending.nak_psn :
 					       sroce_responder_acked(r), r->msn))
 		return;
-	qp->rq.ack = false;
-	qp->rq.ack_again = false;
-	qp->rq.syndrome = 0;
+	qp->rq.pending.ack = false;
+	qp->rq.pending.ack_again = false;
+	qp->rq.pending.syndrome = 0;
 }
 
 /*
@@ -351,15 +351,15 @@ static void acknowledge_before(struct sroce_qp *qp,
 	bool all = sroce_psn_before(r->last, read->psn);
 
 	/* Response packets that were sent acknowledge it already. */
-	if (qp->rq.syndrome || !qp->av || read->next != read->from ||
-	    !(qp->rq.ack_again || (qp->rq.ack && all)))
+	if (qp->rq.pending.syndrome || !qp->av || read->next != read->from ||
+	    !(qp->rq.pending.ack_again || (qp->rq.pending.ack && all)))
 		return;
 	if (!sroce_resp_res_covers(&r->res, psn) &&
 	    !send_ack(qp, 0, psn, read->msn - 1))
 		return;
-	qp->rq.ack_again = false;
+	qp->rq.pending.ack_again = false;
 	if (all)
-		qp->rq.ack = false;
+		qp->rq.pending.ack = false;
 }
 
 /* A gap that is not reported yet becomes a loss later. */
@@ -380,11 +380,11 @@ void sroce_resp_send(struct sroce_qp *qp)
 	if (!sroce_qp_reliable(qp))
 		return;
 	/* A QP that has just failed still responds to requests that it has executed. */
-	if (!sroce_rq_active(qp) && !qp->rq.syndrome)
+	if (!sroce_rq_active(qp) && !qp->rq.pending.syndrome)
 		return;
 	if (unlikely(qp->rq.resp.reorder.open) && sroce_rq_active(qp))
 		watch_gap(qp);
-	if (!qp->rq.ack && !qp->rq.syndrome && !qp->rq.resp.res.waiting)
+	if (!qp->rq.pending.ack && !qp->rq.pending.syndrome && !qp->rq.resp.res.waiting)
 		return;
 	if (sroce_tx_in_order(qp, &qp->rq.path) != SROCE_ORDER_KEPT)
 		return;
@@ -398,6 +398,6 @@ void sroce_resp_send(struct sroce_qp *qp)
 			return;
 		}
 	}
-	if ((qp->rq.ack || qp->rq.syndrome) && qp->av)
+	if ((qp->rq.pending.ack || qp->rq.pending.syndrome) && qp->av)
 		send_ack_or_nak(qp);
 }

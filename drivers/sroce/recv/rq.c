@@ -119,9 +119,9 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	struct sroce_responder *r = &qp->rq.resp;
 
 	qp->rq.ring.head = 0;
-	qp->rq.ack = false;
-	qp->rq.ack_again = false;
-	qp->rq.syndrome = 0;
+	qp->rq.pending.ack = false;
+	qp->rq.pending.ack_again = false;
+	qp->rq.pending.syndrome = 0;
 	qp->rq.ring.broken = false;
 	qp->rq.last_told = false;
 	qp->rq.wqe_held = false;
@@ -167,8 +167,8 @@ static void count_nak(struct sroce_qp *qp, u8 syndrome)
 void sroce_rq_nak(struct sroce_qp *qp, u8 syndrome)
 {
 	lockdep_assert_held(&qp->rq.lock);
-	qp->rq.syndrome = syndrome;
-	qp->rq.nak_psn = qp->rq.resp.epsn;
+	qp->rq.pending.syndrome = syndrome;
+	qp->rq.pending.nak_psn = qp->rq.resp.epsn;
 	count_nak(qp, syndrome);
 }
 
@@ -229,7 +229,7 @@ void sroce_rq_refuse_response(struct sroce_qp *qp, u32 psn)
 	lockdep_assert_held(&qp->rq.lock);
 	count_failure(qp, failure);
 	sroce_rq_nak(qp, failure->syndrome);
-	qp->rq.nak_psn = psn;
+	qp->rq.pending.nak_psn = psn;
 	sroce_qp_error(qp, IB_QPS_ERR, failure_event(failure));
 }
 
