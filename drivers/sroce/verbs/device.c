@@ -26,7 +26,7 @@
 #include "../queue/qp.h"
 #include "../queue/srq.h"
 #include "../recv/xrc.h"
-#include "comp_cntr.h"
+#include "comp_cntr_verbs.h"
 #include "device.h"
 #include "hw_stats.h"
 #include "listener.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB */
-#ifndef SROCE_VERBS_COMP_CNTR_H
-#define SROCE_VERBS_COMP_CNTR_H
+#ifndef SROCE_COMP_CNTR_VERBS_H
+#define SROCE_COMP_CNTR_VERBS_H
 
 #include "../queue/comp_cntr.h"
 
@@ -19,4 +19,4 @@ int sroce_read_comp_cntr(struct ib_comp_cntr *ibcntr,
 int sroce_qp_attach_comp_cntr(struct ib_qp *ibqp, struct ib_comp_cntr *ibcntr,
 			      struct ib_qp_attach_comp_cntr_attr *attr);
 
-#endif /* SROCE_VERBS_COMP_CNTR_H */
+#endif /* SROCE_COMP_CNTR_VERBS_H */

@@ -6,7 +6,7 @@
 #include <rdma/uverbs_ioctl.h>
 #include "../base/ucontext.h"
 #include "../mem/wmem.h"
-#include "comp_cntr.h"
+#include "comp_cntr_verbs.h"
 #include "qp_modify.h"
 
 #define ALL_OPS	(BIT(SROCE_CNTR_BITS) - 1)
