@@ -73,6 +73,7 @@ podman() {
 		shift 2
 	done
 	shift
+	mkdir -p /mnt
 	ip netns exec "$namespace" unshare --mount bash -euc '
 		ulimit -l "${1/#-1/unlimited}"
 		mount -t tmpfs new /mnt
