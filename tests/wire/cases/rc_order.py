@@ -41,19 +41,20 @@ def reserved(b):
 @case("a reserved opcode behind a gap, and one of the past")
 def reserved_elsewhere(b):
     rc = b.rc()
-    for psn in (rc.psn + 1, rc.psn + 2):
+    behind = rc.psn + 1 & 0xFFFFFF
+    for psn in (behind, behind + 1 & 0xFFFFFF):
         b.raw(roce.bth(roce.RESERVED[0], rc.qpn, psn) + b"data")
     b.nak(rc, roce.NAK_SEQUENCE)
     b.state(rc, "RTS")
     b.send(rc, "RC_WRITE_ONLY", b"data")
     last = b.answers()[-1]
-    expect("syndrome and PSN", (last.syndrome, last.psn), (roce.NAK_INVALID, rc.psn + 1))
+    expect("syndrome and PSN", (last.syndrome, last.psn), (roce.NAK_INVALID, behind))
     b.state(rc, "ERR")
     expect("memory", rc.memory.read(4), b"data")
     rc = b.rc()
     b.send_next(rc, "RC_WRITE_ONLY", b"data")
     b.acked(rc)
-    b.raw(roce.bth(roce.RESERVED[0], rc.qpn, rc.psn - 1))
+    b.raw(roce.bth(roce.RESERVED[0], rc.qpn, rc.psn - 1 & 0xFFFFFF))
     b.acked(rc)
     b.works(rc)
 
