@@ -37,7 +37,7 @@ bool sroce_rate_wait(struct sroce_qp *qp)
 /* ns that the burst takes at the rate of the user's limit. */
 static u64 limit_ns(const struct sroce_rate *rate, const struct sroce_burst *burst)
 {
-	size_t headers = sroce_ip_bytes(burst->av->ipv4) + sizeof(struct udphdr);
+	size_t headers = sroce_ip_bytes(burst->av->ipv4) + SROCE_UDP_BYTES;
 	u64 bits = 8ull * (burst->bytes + burst->packets * headers);
 
 	/* Bits divided by kbit/s are milliseconds. */
