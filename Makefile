@@ -205,7 +205,8 @@ check-upstream: setup
 check-deb: setup
 	@tests/release/deb/check $(or $(DISTRO),bookworm trixie)
 
-## check-debug    the VM suites on a kernel with KASAN, lockdep, kmemleak and more; SUITE=name runs one
+## check-debug    a selection of the VM suites on an emulated kernel with KASAN, lockdep, kmemleak and more, two processors and
+##                preemption; SUITE=name runs one suite
 check-debug: setup
 	@tests/check --lane debug $(addprefix --suite ,$(SUITE))
 

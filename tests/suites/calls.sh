@@ -3,7 +3,7 @@
 # Unprivileged processes give random commands until they are killed; others continue: tests/verbs/abi/calls.c.
 # SEED repeats a run, ROUNDS is the number of processes.
 # timeout: 300
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -2,7 +2,7 @@
 # The host's own queue is full, or its own firewall drops packets: packets are paced or sent again, no data is lost, and no
 # loop spins. tests/verbs/data/heavy_load.c compares every byte.
 # timeout: 330
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -3,7 +3,6 @@
 # Connections of librdmacm: ended under traffic, hundreds at once, thousands one after another. Nothing of them remains.
 # AT_ONCE and ONE_BY_ONE set the numbers.
 # timeout: 200
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

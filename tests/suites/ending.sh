@@ -3,7 +3,7 @@
 # A queue pair or its peer goes to the error state with all requests outstanding: each completes once, and a beacon completes
 # last.
 # timeout: 60
-# lanes: debug uml
+# lanes: uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

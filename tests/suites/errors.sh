@@ -2,7 +2,7 @@
 # Invalid input and misuse of every verb: errno, completion status at both ends, events; others are not affected: tests/verbs/errors.
 # Documentation/errors.rst has the table of errnos.
 # timeout: 650
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -6,7 +6,7 @@
 # timeout: 260
 # The kernel itself warns if vmap() has no memory for a dma-buf.
 # dmesg-allow: dma_buf_vmap
-# lanes: debug smoke
+# lanes: uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

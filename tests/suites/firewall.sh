@@ -3,7 +3,6 @@
 # The rule of Documentation/administration.rst lets RoCE through a firewall that drops everything but replies. Both hosts need it:
 # connection tracking does not take responses for replies.
 # timeout: 120
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 
 ADMIN=$SROCE_TOP/Documentation/administration.rst

@@ -3,7 +3,6 @@
 # A process changes packets while they are in the stack (tests/verbs/robust/flip.c). Only these packets are lost, and rdma_cm
 # continues.
 # timeout: 180
-# lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -3,7 +3,6 @@
 # Connections survive or end as they should when their address, or the netdev's MTU, MAC address or link changes: on veth,
 # then on a bridge, a bond and VLANs.
 # timeout: 400
-# lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 
 # Timeouts of the sender's QP, 2^TIMEOUT * 4 us each, before it gives up.

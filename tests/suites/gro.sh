@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Packets that arrive one by one, as from a network card, are joined by GRO: they arrive as bursts, unchanged.
 # timeout: 420
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../wire/run.sh"
 . "$(dirname "$0")/../verbs/run.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Verbs of kernel users: the module of tests/kmod runs its tests when it is loaded, and writes TAP lines to the kernel log.
 # timeout: 200
+# lanes: vm uml debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"
 

@@ -4,7 +4,7 @@
 # tests/verbs/robust/lifetimes.c. ROUNDS is the number of objects, TIMES the number of other events, in bursts of AT_ONCE. A
 # hundredth of both comes first, for memory that is allocated once and kept. After that the memory in use must not grow.
 # timeout: 600
-# lanes: debug
+# lanes: uml debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

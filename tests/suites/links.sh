@@ -4,7 +4,6 @@
 # program over IPv4, IPv6 and link-local addresses, and its netdev is deleted under traffic. By default some kinds run a sample
 # of the programs. KINDS="vlan vrf" selects kinds.
 # timeout: 600
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 
 WIRE=$(dirname "$0")/../wire

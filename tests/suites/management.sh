@@ -1,7 +1,7 @@
 #!/bin/bash
 # Tools of operators: counters of the port and of selected QPs, resources, tracepoints.
 # timeout: 200
-# lanes: vm debug smoke
+# lanes: vm uml debug smoke
 . "$(dirname "$0")/lib.sh"
 
 hosts_up || { fail "two hosts"; exit 1; }

@@ -3,7 +3,7 @@
 # Processes are killed with QPs in every state, or neglect their queues; others are not affected:
 # tests/verbs/robust/neighbours.c. ROUNDS: how often each is killed.
 # timeout: 200
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

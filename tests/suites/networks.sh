@@ -2,7 +2,7 @@
 # Bad networks: packets are lost, late, duplicated, damaged, in the wrong order, or too many for a queue. All data arrives,
 # losses are noticed early, and a sender that loses much has a smaller window. tests/verbs/data/heavy_load.c compares every byte.
 # timeout: 400
-# lanes: debug smoke
+# lanes: uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -3,7 +3,7 @@
 # Hostile packets to QPs of every type and state: others are not affected, and nothing leaks (tests/verbs/robust/packets.c).
 # SEED repeats a run, PACKETS is the number of packets for each of IPv4 and IPv6 ("make fuzz").
 # timeout: 420
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # On-demand paging: regions that are not pinned, and advice about them: tests/verbs.
 # timeout: 500
-# lanes: vm debug smoke
+# lanes: vm uml debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # A plugged queue holds packets of processes: their memory is limited, others continue, and everything is released at the end.
 # timeout: 200
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -3,7 +3,6 @@
 # Third-party programs, and kernel services that programs use. Each is a file in tests/programs, which is sourced here, and runs
 # between two hosts. PROGRAMS="fio smc" runs only these.
 # timeout: 300
-# lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 
 HERE=$(realpath "$(dirname "$0")/../programs")

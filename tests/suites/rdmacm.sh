@@ -1,7 +1,7 @@
 #!/bin/bash
 # librdmacm's programs: connections, datagrams and sockets by address.
 # timeout: 480
-# lanes: vm debug smoke
+# lanes: vm uml debug smoke
 . "$(dirname "$0")/lib.sh"
 
 hosts_up || exit 1

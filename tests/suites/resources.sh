@@ -2,7 +2,7 @@
 # Shared receive queues and all other objects of verbs besides queue pairs, and very many of each: tests/verbs.
 # CONTEXTS, QPS and REGIONS: their numbers.
 # timeout: 400
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

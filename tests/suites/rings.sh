@@ -2,7 +2,7 @@
 # A hostile process uses its rings, doorbells, mappings and kick file in every way; others are not affected: tests/verbs.
 # SEED and ROUNDS are for processes that write random values to all shared memory; for more of them: ROUNDS=1000 abi ring_fuzz.
 # timeout: 500
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -3,7 +3,6 @@
 # Received packets get the route of earlier ones, and the socket (net/rx_route.c). Changes at the receiving host apply to the
 # next packet all the same: firewall, policy rules, routes, rp_filter, addresses, tc and captures.
 # timeout: 300
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 
 TRACING=/sys/kernel/tracing

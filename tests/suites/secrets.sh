@@ -3,7 +3,7 @@
 # Numbers and keys cannot be guessed, and memory contains no data of others: tests/verbs/robust/info_leak.c. The program that
 # connects QPs chooses the PSNs; those of rdma_cm are taken from its requests and replies.
 # timeout: 180
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

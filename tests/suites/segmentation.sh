@@ -3,7 +3,6 @@
 # A network card segments bursts and gives all packets the same IPv4 identification. The sender notices this, and sends single
 # packets. The card is simulated by a bridge: one of its ports segments, and firewall rules change the identifications behind it.
 # timeout: 250
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -3,7 +3,6 @@
 # A user takes as much of a device's shared resources as possible; other users find the rest.
 # LIMITS="ahs" does this with address handles, half a million of them.
 # timeout: 120
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

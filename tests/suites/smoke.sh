@@ -1,7 +1,7 @@
 #!/bin/bash
 # A short test of each feature, for the debug kernel, where a packet costs twenty times as much (make check-debug SUITE=smoke).
 # timeout: 240
-# lanes: vm debug smoke
+# lanes: vm uml debug smoke
 
 . "$(dirname "$0")/lib.sh"
 

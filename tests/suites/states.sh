@@ -2,7 +2,7 @@
 # The QP state machine: every transition, every attribute, and the queues in each state: tests/verbs.
 # SEED repeats a run of the random calls, ROUNDS is their number.
 # timeout: 400
-# lanes: vm debug smoke
+# lanes: vm uml debug smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

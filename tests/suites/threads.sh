@@ -4,7 +4,7 @@
 # Meanwhile a processor goes and comes, or the device gets another name or other settings, or its netdev other offloads or another
 # queue. TIME: of each, seconds.
 # timeout: 300
-# lanes: vm debug uml uml-smp kcsan
+# lanes: vm uml debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -1,7 +1,6 @@
 #!/bin/bash
 # Runs the commands of Documentation/tutorial.rst in their order.
 # timeout: 180
-# lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 
 TUTORIAL=$(dirname "$0")/../../Documentation/tutorial.rst

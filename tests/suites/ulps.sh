@@ -2,7 +2,6 @@
 # Kernel users of RDMA, in the initial namespace. Each is a file in tests/programs/ulps, which is sourced here and compares the
 # data. PROGRAMS="iser" runs only this one. Debian's kernels do not have RNBD.
 # timeout: 400
-# lanes: vm uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/ulp.sh"
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # More messages than receive requests: each shortage costs one RNR wait, and all messages arrive once and in order.
 # timeout: 100
-# lanes: debug uml
+# lanes: uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -4,7 +4,6 @@
 # tests/wire/inject.py): the module lets only those with CAP_NET_RAW send to the port of RoCE, and Documentation/security.rst's
 # rule for the firewall stops these as well. Nobody in a container gets a message into it by NAT.
 # timeout: 200
-# lanes: vm debug uml
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

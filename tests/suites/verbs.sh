@@ -1,7 +1,7 @@
 #!/bin/bash
 # Every operation of the verbs API, with each byte and each completion compared: tests/verbs.
 # timeout: 600
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../verbs/run.sh"
 

@@ -2,6 +2,7 @@
 # A network card instead of veth: rdma-core's tests that look for the netdev in the parent of the device, hwloc, and hot unplug.
 # timeout: 300
 # guest: --nic
+# lanes: vm debug
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../pyverbs/run.sh"
 

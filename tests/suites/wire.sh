@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Packets that no correct peer sends: responses, counters and completions of sroce. The cases are in tests/wire/cases.
 # timeout: 420
-# lanes: vm debug smoke
+# lanes: vm uml smoke
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/../wire/run.sh"
 
