@@ -40,6 +40,7 @@
  * @index: index of the next packet
  * @id_step: step of the IPv4 identification from packet to packet
  * @looped: from net/loopback.c, without ICRCs
+ * @resets: if @looped: sroce_qp_resets when it was sent
  * @eager: check the ICRCs of middle packets at once, because they are not stored in a row
  * @checked: number of packets from @reader on whose ICRCs were checked
  * @good: mask of those that are right; bit 0 is the next packet
@@ -57,6 +58,7 @@ struct arrival {
 	u32 index;
 	u16 id_step;
 	bool looped;
+	u64 resets;
 	bool eager;
 	u32 checked;
 	u64 good;
@@ -115,6 +117,7 @@ static void set_next_rx(struct sroce_rx *rx, const struct arrival *a,
 {
 	set_rx(rx, a->net, a->skb, reader, len);
 	rx->looped = a->looped;
+	rx->resets = a->resets;
 	rx->id_ahead = a->index * a->id_step;
 }
 
@@ -378,6 +381,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	a.net = net;
 	a.skb = skb;
 	a.looped = looped;
+	a.resets = looped ? ((const struct sroce_looped_cb *)skb->cb)->resets : 0;
 	a.left = skb->len - sizeof(struct udphdr);
 	a.index = 0;
 	a.eager = false;

@@ -108,6 +108,16 @@ static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx)
 	       av->loopback == rx->looped && has_addresses_of(av, rx);
 }
 
+/*
+ * Of two QPs of a device that were reset and connected again, the new connection may have the
+ * PSNs of the old one.  On UC, it has.  Packets of the old one may still be queued here, but must
+ * not outlive its end.
+ */
+static bool is_outdated(const struct sroce_qp *qp, const struct sroce_rx *rx)
+{
+	return rx->looped && rx->resets < qp->resets;
+}
+
 static bool address_fits(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
 	/* The QP was found by its group address. */
@@ -129,7 +139,7 @@ static void run_lock(struct sroce_rx_run *run, const struct sroce_rx *rx)
 	else
 		sroce_rq_begin(run->qp);
 	run->locked = true;
-	run->accepted = address_fits(run->qp, rx);
+	run->accepted = address_fits(run->qp, rx) && !is_outdated(run->qp, rx);
 	run->header = sroce_qp_connected(run->qp) ? SROCE_BTH_BYTES : 0;
 	if (!responses && run->qp->type == IB_QPT_XRC_TGT)
 		run->header += SROCE_XRCETH_BYTES;
@@ -270,7 +280,7 @@ static bool accept_packet(struct sroce_rx_run *run, struct sroce_rx *rx)
 	if (qp->type == IB_QPT_GSI)
 		rx->vlan_id = sroce_rx_vlan(qp->dev, rx);
 	if (!run->accepted) {
-		sroce_count(qp, SROCE_RX_BAD_ADDRESS);
+		sroce_count(qp, is_outdated(qp, rx) ? SROCE_RX_BAD_STATE : SROCE_RX_BAD_ADDRESS);
 		return false;
 	}
 	if (unlikely(run->ce) && sroce_qp_connected(qp) &&

@@ -41,6 +41,16 @@ struct sroce_looped {
 };
 
 /**
+ * struct sroce_looped_cb - control buffer of a burst in the queue, and when it is received
+ * @user: the user that sent it, or NULL; the skb holds a QP of that user
+ * @resets: sroce_qp_resets when it was sent
+ */
+struct sroce_looped_cb {
+	struct sroce_wmem *user;
+	u64 resets;
+};
+
+/**
  * struct sroce_loopback - per-CPU queue of bursts from a device to itself
  * @queue: bursts; when a CPU goes offline @work may run on another.  No other
  *	lock is taken under its lock

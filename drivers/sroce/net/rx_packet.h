@@ -25,6 +25,7 @@ struct sk_buff;
  * @ipv4: IPv4, else IPv6
  * @id_ahead: IPv4 identification of this packet, minus that of the first, which is
  *	in @ip
+ * @resets: if @looped: sroce_qp_resets when it was sent
  * @vlan_id: for the GSI QP: VLAN of the destination GID, or SROCE_NO_VLAN
  * @len: length from the BTH to the end of the ICRC, bytes
  */
@@ -35,6 +36,7 @@ struct sroce_rx {
 	struct net_device *ndev;
 	const struct sk_buff *skb;
 	const u8 *ip;
+	u64 resets;
 	bool looped;
 	bool ipv4;
 	u16 id_ahead;

@@ -405,6 +405,7 @@ static int transmit_looped(struct sroce_burst *burst)
 	trace_sroce_packet_out(burst->qp, rx->pkt.opcode, rx->pkt.psn, burst->bytes);
 	rx->payload = &looped->payload;
 	rx->looped = true;
+	rx->resets = atomic64_read(&sroce_qp_resets);
 	rx->id_ahead = 0;
 	rx->len = burst->bytes;
 	set_looped_ip(looped, burst->av);

@@ -33,6 +33,8 @@ static const struct rhashtable_params table_params = {
 
 static struct rhashtable table;
 
+atomic64_t sroce_qp_resets;
+
 static LIST_HEAD(gsis);
 static DEFINE_SPINLOCK(gsis_lock);
 

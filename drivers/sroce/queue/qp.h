@@ -373,6 +373,7 @@ struct sroce_gsi {
  * @tx_full: true: wake the QP when the bursts of one path, or of both, have decreased
  * @wmem: QP of a process: account to which packets are charged
  * @wmem_wait: waits for room in @wmem
+ * @resets: number of resets of all QPs up to the latest one of this QP
  * @seen: a packet has arrived since RTR, so IB_EVENT_COMM_EST is not due
  * @cnp_at: time of the last CNP, ns; both sides may send one
  * @cntr_ops: enum ib_qp_attach_comp_cntr_op: operations that @cntrs count;
@@ -417,6 +418,7 @@ struct sroce_qp {
 	u32 tx_full;
 	struct sroce_wmem *wmem;
 	struct sroce_wmem_waiter wmem_wait;
+	u64 resets;
 	bool seen;
 	atomic64_t cnp_at;
 	u32 cntr_ops;
@@ -493,6 +495,12 @@ static inline u32 sroce_qp_qkey(const struct sroce_qp *qp)
 {
 	return qp->type == IB_QPT_GSI ? SROCE_QKEY_GSI : qp->rq.qkey;
 }
+
+/*
+ * Number of times that QPs of the module were reset.  A looped packet has the number at the
+ * time it was sent, which tells it from packets of a later connection.
+ */
+extern atomic64_t sroce_qp_resets;
 
 int sroce_qp_table_init(void);
 /*

@@ -251,6 +251,7 @@ static void enter_reset(struct sroce_qp *qp)
 		qp->slot->rq_tail = 0;
 	}
 	WRITE_ONCE(qp->pkey, qp->dev->pkeys);
+	qp->resets = atomic64_inc_return(&sroce_qp_resets);
 	qp->seen = false;
 }
 

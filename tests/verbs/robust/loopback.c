@@ -5,8 +5,11 @@
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "transfer.h"
 
@@ -272,26 +275,40 @@ static bool have_spoken(const struct pair *p)
 	       CHECK(filled(p->a.buf + SPEECH, SPEECH, 4));
 }
 
-static bool say_all(struct pair *speakers, struct choir *rc, struct choir *ud)
+/* From here on, no thread of the kernel runs on this processor. */
+static bool become_urgent(cpu_set_t *all)
 {
-	struct sched_param urgent = { .sched_priority = 1 }, usual = {};
-	cpu_set_t one, all;
-	unsigned int i;
-	bool good;
+	struct sched_param urgent = { .sched_priority = 1 };
+	cpu_set_t one;
 
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
-	good = CHECK(!sched_getaffinity(0, sizeof(all), &all)) &&
+	return CHECK(!sched_getaffinity(0, sizeof(*all), all)) &&
 	       CHECK(!sched_setaffinity(0, sizeof(one), &one)) &&
-	       CHECK(!sched_setscheduler(0, SCHED_FIFO, &urgent)) &&
-	       speak(&speakers->a, &speakers->b) &&
+	       CHECK(!sched_setscheduler(0, SCHED_FIFO, &urgent));
+}
+
+static bool become_usual(const cpu_set_t *all)
+{
+	struct sched_param usual = {};
+
+	return CHECK(!sched_setscheduler(0, SCHED_OTHER, &usual)) &&
+	       CHECK(!sched_setaffinity(0, sizeof(*all), all));
+}
+
+static bool say_all(struct pair *speakers, struct choir *rc, struct choir *ud)
+{
+	cpu_set_t all;
+	unsigned int i;
+	bool good;
+
+	good = become_urgent(&all) && speak(&speakers->a, &speakers->b) &&
 	       speak(&speakers->b, &speakers->a);
 	for (i = 0; good && i < TALKERS; i++)
 		good = say(ud, i, 0, WORDS);
 	for (i = 0; good && i < TALKERS; i++)
 		good = say(rc, i, 0, WORDS);
-	return CHECK(!sched_setscheduler(0, SCHED_OTHER, &usual)) &&
-	       CHECK(!sched_setaffinity(0, sizeof(all), &all)) && good;
+	return become_usual(&all) && good;
 }
 
 static void all_at_once(const void *arg)
@@ -320,8 +337,101 @@ static void all_at_once(const void *arg)
 	pair_down(&speakers);
 }
 
+/*
+ * Packets that wait for delivery when both QPs go through RESET are of the old connection.
+ * The new one has the same numbers and PSNs, and could not tell them from its own.  They wait
+ * on a processor that has no time to deliver them, behind those of a crowd.
+ */
+#define CROWD		30
+#define OLD		4
+#define RECVS		2
+#define SHORT		300
+
+struct busy {
+	pthread_t thread;
+	struct choir *crowd;
+	struct pair *pair;
+	bool good;
+	atomic_bool posted, over;
+};
+
+static void *post_and_spin(void *arg)
+{
+	struct busy *busy = arg;
+	cpu_set_t all;
+	unsigned int i;
+
+	busy->good = become_urgent(&all);
+	for (i = 0; busy->good && i < CROWD; i++)
+		busy->good = say(busy->crowd, i, 0, WORDS);
+	for (i = 0; busy->good && i < OLD; i++)
+		busy->good = CHECK_CALL(post_send(&busy->pair->a, i, 0, SHORT,
+						  IBV_SEND_SIGNALED), 0);
+	busy->posted = true;
+	while (!busy->over)
+		;
+	return NULL;
+}
+
+static bool reconnect_behind(struct choir *crowd, struct pair *p)
+{
+	struct busy busy = { .crowd = crowd, .pair = p };
+	cpu_set_t all, others;
+	unsigned int i;
+	bool good;
+
+	CPU_ZERO(&others);
+	CPU_SET(1, &others);
+	if (!CHECK(!sched_getaffinity(0, sizeof(all), &all)) ||
+	    !CHECK(!sched_setaffinity(0, sizeof(others), &others)) ||
+	    !CHECK(!pthread_create(&busy.thread, NULL, post_and_spin, &busy)))
+		return false;
+	while (!busy.posted)
+		sched_yield();
+	good = pair_again(p);
+	for (i = 0; good && i < RECVS; i++)
+		good = CHECK_CALL(post_recv(&p->b, i, SHORT * (i + 1), SHORT), 0);
+	busy.over = true;
+	pthread_join(busy.thread, NULL);
+	return CHECK(!sched_setaffinity(0, sizeof(all), &all)) && good && busy.good;
+}
+
+static void reset_while_queued(const void *arg)
+{
+	enum ibv_qp_type type = *(const enum ibv_qp_type *)arg;
+	static struct choir crowd;
+	struct pair p = { .options = { .type = type, .wr = 2 * OLD } };
+	unsigned int i;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2) {
+		skip("there is one processor");
+		return;
+	}
+	/* Its QPs have no timers, which would deliver packets, too. */
+	crowd = (struct choir) { .o.type = IBV_QPT_UC };
+	REQUIRE(choir_up(&crowd) && choir_meet(&crowd));
+	REQUIRE(side_create(&p.a, &hosts[0], &p.options, false) &&
+		side_create(&p.b, &hosts[0], &p.options, false) && pair_connect(&p));
+	for (i = 0; i < OLD; i++)
+		CHECK_CALL(post_recv(&p.b, i, SHORT, SHORT), 0);
+	REQUIRE(reconnect_behind(&crowd, &p));
+	REQUIRE(spoken(&crowd, CROWD * WORDS));
+	CHECK(quiet(p.b.rcq) && quiet(p.a.scq));
+	fill(p.a.buf, SHORT, 5);
+	CHECK_CALL(post_send(&p.a, OLD, 0, SHORT, IBV_SEND_SIGNALED), 0);
+	EXPECT(p.b.rcq, p.b.qp, .opcode = IBV_WC_RECV, .length = SHORT);
+	EXPECT(p.a.scq, p.a.qp, .wr_id = OLD);
+	CHECK(filled(p.b.buf + SHORT, SHORT, 5));
+	pair_down(&p);
+	choir_down(&crowd);
+}
+
 GROUP(loopback)
 {
+	static const enum ibv_qp_type rc = IBV_QPT_RC, uc = IBV_QPT_UC;
+
 	run_test(all_at_once, NULL, "%u QPs send to one another on one device",
 		 2 * TALKERS + 2);
+	run_test(reset_while_queued, &rc, "RESET forgets looped packets, RC");
+	run_test(reset_while_queued, &uc, "RESET forgets looped packets, UC");
 }
