@@ -30,15 +30,15 @@ backlog() {
 
 empty() { [ "$(backlog)" = 0 ]; }
 
-# start uc|ud QPS MESSAGES: starts the program in the background ($HELD), and waits until it has posted
+# start COMMAND WORD...: starts the program in the background ($HELD), and waits until it has posted
 start() {
 	mkfifo "$OUTPUT.in" "$OUTPUT.out"
-	"$PROGRAMS/robust" plugged "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
+	"$PROGRAMS/robust" "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
 	HELD=$!
 	exec 8>"$OUTPUT.in" 9<"$OUTPUT.out"
 	rm "$OUTPUT.in" "$OUTPUT.out"
 	IFS= read -t "$(seconds 60)" -r line <&9
-	is "$1: all requests are posted while the queue is plugged" "$line" posted
+	is "$2: all requests are posted while the queue is plugged" "$line" posted
 }
 
 # complete NAME: everything completes when the queue is open
@@ -57,7 +57,7 @@ nobody=(setpriv --reuid 65534 --clear-groups)
 
 # 80 queue pairs could hold 76 MiB if only the limit of each QP counted.
 plug block
-start uc 80 40
+start plugged uc 80 40
 held=$(backlog)
 diag "$((held / MIB)) MiB are held"
 ok "uc: packets wait in the queue" test "$held" -gt $((24 * MIB))
@@ -70,7 +70,7 @@ complete uc
 # After a while, datagrams are sent one by one or in bursts, up to twice the limit. All of them would be 83 MiB.
 plug block
 drops=$(counter $D1 tx_local_drops)
-start ud 200 400
+start plugged ud 200 400
 dropped() { [ "$(counter $D1 tx_local_drops)" -gt "$drops" ]; }
 ok "ud: packets above the limit are dropped" wait_for 15 dropped
 held=$(backlog)
@@ -82,7 +82,7 @@ complete ud
 # Packets of killed processes stay in the queue and are charged to the user.
 plug block
 for i in 1 2 3 4 5 6 7 8 9; do
-	start uc 20 32
+	start plugged uc 20 32
 	kill -9 $HELD
 	wait $HELD 2>/dev/null
 	exec 8>&- 9<&-
@@ -93,6 +93,18 @@ ok "killed: the packets are within the limit of a user" test "$held" -lt $((140 
 others "killed, another user" "${nobody[@]}"
 plug release_indefinite
 ok "killed: nothing is left in the queue" wait_for 10 empty
+
+# The ACK of a message on one processor waits until that of another one has left the queue.
+for how in error reset destroy refused; do
+	if [ "$(nproc)" = 1 ]; then
+		skip "$how: the last ACK is sent" "there is one processor"
+		continue
+	fi
+	plug block
+	start last_ack $how
+	plug release_indefinite
+	complete $how
+done
 on h1 tc qdisc delete dev eth0 root
 run_program "afterwards: " 60 "$PROGRAMS/data" notify
 is "no resource is left" "$(rdma resource show)" "$before"

@@ -401,3 +401,18 @@ void sroce_resp_send(struct sroce_qp *qp)
 	if ((qp->rq.pending.ack || qp->rq.pending.syndrome) && qp->av)
 		send_ack_or_nak(qp);
 }
+
+/*
+ * An ACK or NAK that waits for packets of another CPU would never be sent.  The user of this
+ * QP has seen completions or an error, so the peer should see the same.  An ACK may overtake an
+ * earlier one.  Behind a response that was not sent it would only report a loss.
+ */
+void sroce_resp_send_last(struct sroce_qp *qp)
+{
+	const struct sroce_pending_ack *pending = &qp->rq.pending;
+
+	lockdep_assert_held(&qp->rq.lock);
+	if (unlikely(pending->syndrome || (pending->ack && sroce_rq_active(qp))) &&
+	    sroce_qp_reliable(qp) && !qp->rq.resp.res.waiting && qp->av)
+		send_ack_or_nak(qp);
+}

@@ -16,6 +16,7 @@
 #include "../queue/qp_run.h"
 #include "../queue/trace.h"
 #include "../queue/wqe.h"
+#include "../recv/resp_tx.h"
 #include "../recv/rq.h"
 #include "../send/rate_limit.h"
 #include "../send/req.h"
@@ -293,7 +294,11 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 	lockdep_assert_held(&qp->sq.lock);
 	switch (attr->qp_state) {
 	case IB_QPS_RESET:
+		sroce_resp_send_last(qp);
 		enter_reset(qp);
+		break;
+	case IB_QPS_ERR:
+		sroce_resp_send_last(qp);
 		break;
 	case IB_QPS_RTR:
 		enter_rtr(qp);

@@ -10,6 +10,7 @@
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
 #include "../queue/wqe.h"
+#include "../recv/resp_tx.h"
 #include "../recv/rq.h"
 #include "../send/doorbell_batch.h"
 #include "../send/req.h"
@@ -255,6 +256,7 @@ static void release_qp(struct sroce_qp *qp, struct sroce_ucontext *ctx)
 static void unpublish_and_drain(struct sroce_qp *qp)
 {
 	sroce_qp_lock_both(qp);
+	sroce_resp_send_last(qp);
 	WRITE_ONCE(qp->state, IB_QPS_RESET);
 	sroce_req_reset(qp);
 	sroce_rq_reset(qp);
