@@ -39,13 +39,13 @@ as_cards h2 eth0
 
 write() {
 	run_pair "ib_write_bw -F -d \$D2 -x $2 -s 65536 -n 200 -p \$PORT" \
-		"ib_write_bw -F -d \$D1 -x $1 -s 65536 -n 200 -p \$PORT \$IP2" || { show_pair; return 1; }
+		"ib_write_bw -F -d \$D1 -x $1 -s 65536 -n 200 -p \$PORT \$IP2" || { show_pair ib_write_bw ib_write_bw; return 1; }
 }
 ok "WRITEs arrive as bursts" joined $D2 write $G1 $G2
 ok "WRITEs over IPv6 arrive as bursts" joined $D2 write $G1_6 $G2_6
 read_back() {
 	run_pair 'ib_read_bw -F -d $D2 -x $G2 -s 65536 -n 200 -p $PORT' \
-		'ib_read_bw -F -d $D1 -x $G1 -s 65536 -n 200 -p $PORT $IP2' || { show_pair; return 1; }
+		'ib_read_bw -F -d $D1 -x $G1 -s 65536 -n 200 -p $PORT $IP2' || { show_pair ib_read_bw ib_read_bw; return 1; }
 }
 ok "READ responses arrive as bursts" joined $D1 read_back
 # GRO passes what comes in a tunnel twice.
@@ -121,9 +121,9 @@ listed() (
 	IP2=10.0.2.1 G1=$(gid sroce1 10.0.1.1) G2=$(gid sroce2 10.0.2.1)
 	wait_for 10 on h1 ping -c 1 -W 1 $IP2 || return
 	run_pair "ib_send_bw -F -d \$D2 -x $G2 -q 4 -s 8192 -n 500 -p \$PORT" \
-		"ib_send_bw -F -d \$D1 -x $G1 -q 4 -s 8192 -n 500 -p \$PORT \$IP2" || { show_pair; return 1; }
+		"ib_send_bw -F -d \$D1 -x $G1 -q 4 -s 8192 -n 500 -p \$PORT \$IP2" || { show_pair ib_send_bw ib_send_bw; return 1; }
 	run_pair "ibv_rc_pingpong -d \$D2 -g $G2 -e -c -m 1024 -s 65536 -r 16 -n 200 -p \$PORT" \
-		"ibv_rc_pingpong -d \$D1 -g $G1 -e -c -m 1024 -s 65536 -r 16 -n 200 -p \$PORT \$IP2" || { show_pair; return 1; }
+		"ibv_rc_pingpong -d \$D1 -g $G1 -e -c -m 1024 -s 65536 -r 16 -n 200 -p \$PORT \$IP2" || { show_pair ibv_rc_pingpong ibv_rc_pingpong; return 1; }
 )
 if on r ethtool -K port1 rx-gro-list on; then
 	patience r port1
