@@ -265,6 +265,12 @@
  */
 #define SROCE_USO_SPOILED	64
 /*
+ * A burst of which no packet arrived counts as so many of these, if a packet that was sent
+ * alone did arrive.  An outage looks the same, but not eight times without a good burst.
+ * Suite segmentation.
+ */
+#define SROCE_USO_LOST		8
+/*
  * Peers at which bursts of a netdev were spoiled until all peers get single packets.  A
  * peer can pretend that.  Suite segmentation.
  */

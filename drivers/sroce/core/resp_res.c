@@ -87,6 +87,7 @@ void sroce_resp_res_add(struct sroce_resp_res *res, const struct sroce_pkt *pkt,
 	read->second = SROCE_MAX_PACKETS;
 	read->resp_done = false;
 	read->ignored = 0;
+	read->lone = false;
 	res->waiting++;
 }
 
@@ -122,7 +123,7 @@ static void judge_burst(struct sroce_resp_res *res, const struct sroce_resource 
 	if (at > read->second)
 		res->spoiled = 0;
 	else if (at == read->second && res->spoiled < SROCE_USO_SPOILED)
-		res->spoiled++;
+		res->spoiled += read->lone ? SROCE_USO_LOST : 1;
 }
 
 static bool repeat_entry(struct sroce_resp_res *res, struct sroce_resource *read,
@@ -143,6 +144,7 @@ static bool repeat_entry(struct sroce_resp_res *res, struct sroce_resource *read
 		read->end = 1;
 	}
 	judge_burst(res, read, at);
+	read->lone = at == read->from;
 	read->from = at;
 	read->next = at;
 	read->again = true;

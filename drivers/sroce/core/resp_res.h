@@ -43,6 +43,7 @@ static inline u32 sroce_packets(u32 length, u32 mtu)
  *	which begins with this response or directly before it; SROCE_MAX_PACKETS if none
  * @resp_done: the last packet of the response has been sent at least once
  * @ignored: duplicates that were ignored because the key is revoked
+ * @lone: nothing of the last response arrived; now its first packet is sent alone
  */
 struct sroce_resource {
 	u64 va;
@@ -62,6 +63,7 @@ struct sroce_resource {
 	bool again;
 	bool resp_done;
 	u8 ignored;
+	bool lone;
 };
 
 /**
@@ -146,7 +148,8 @@ bool sroce_resp_res_repeat(struct sroce_resp_res *res, const struct sroce_pkt *p
  *
  * The same as core/uso.h, for responses.  No packet acknowledges them, but the peer
  * requests missing ones again.  If only the first packet of a burst arrived, this
- * request begins with the second packet.
+ * request begins with the second packet.  If none arrived, it begins with the first one,
+ * which is then sent alone.
  *
  * Return: true, once, if SROCE_USO_SPOILED bursts were spoiled, and none was good.
  */

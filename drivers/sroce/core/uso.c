@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Detects UDP segmentation offload that spoils the ICRCs of bursts.  One burst is
- * watched at a time, by its second packet, because a loss can hit any packet.  Remembers
+ * Detects UDP segmentation offload that spoils the ICRCs of bursts or loses them.  One
+ * burst is watched at a time, by its second packet, because a loss can hit any packet.  Remembers
  * the peers that did not receive bursts of a netdev.
  */
 #include "psn.h"
@@ -26,11 +26,11 @@ static void start_watch(struct sroce_uso *uso, u32 psn, u32 packets, bool again)
  * The result of the watched burst.  Only a burst that was sent for the first time
  * can show that the device is good.
  */
-static bool finish_watch(struct sroce_uso *uso, bool spoiled)
+static bool finish_watch(struct sroce_uso *uso, u32 spoiled)
 {
 	uso->state = SROCE_USO_IDLE;
 	if (spoiled)
-		uso->spoiled++;
+		uso->spoiled += spoiled;
 	else if (!uso->again)
 		uso->spoiled = 0;
 	if (uso->spoiled < SROCE_USO_SPOILED)
@@ -55,6 +55,8 @@ void sroce_uso_sent(struct sroce_uso *uso, u32 psn, u32 packets, u32 una,
 	u32 second = sroce_psn_add(uso->first, 1);
 
 	/* If the first packet has not arrived either, this is a loss. */
+	if (uso->state == SROCE_USO_SENT && uso->lone && psn == uso->first && psn == una)
+		uso->state = SROCE_USO_LOST_ALL;
 	if (uso->state == SROCE_USO_SENT && range_includes(psn, packets, second))
 		uso->state = una == second ? SROCE_USO_REPEATED : SROCE_USO_IDLE;
 	if (packets > 1 && may_watch(uso, again))
@@ -66,6 +68,8 @@ bool sroce_uso_acked(struct sroce_uso *uso, u32 una)
 	s32 arrived = sroce_psn_diff(una, uso->first);
 	u8 state = uso->state;
 
+	if (state == SROCE_USO_LOST_ALL && arrived == 1)
+		return finish_watch(uso, SROCE_USO_LOST);
 	if (state == SROCE_USO_IDLE || arrived < 2)
 		return false;
 	uso->state = SROCE_USO_IDLE;
@@ -76,7 +80,7 @@ bool sroce_uso_acked(struct sroce_uso *uso, u32 una)
 	if (state == SROCE_USO_REPEATED && arrived > 2 &&
 	    (uso->packets > 2 || uso->again))
 		return false;
-	return finish_watch(uso, state == SROCE_USO_REPEATED);
+	return finish_watch(uso, state == SROCE_USO_REPEATED ? 1 : 0);
 }
 
 /* The entry of @addr, else one that is free at @now; SROCE_USO_PEERS if there is none. */

@@ -9,6 +9,7 @@ enum sroce_uso_state {
 	SROCE_USO_IDLE,
 	SROCE_USO_SENT,		/* the burst has been sent */
 	SROCE_USO_REPEATED,	/* its first packet arrived; the second is repeated */
+	SROCE_USO_LOST_ALL,	/* nothing arrived; the first packet is repeated alone */
 };
 
 /**
@@ -17,12 +18,16 @@ enum sroce_uso_state {
  * @packets: of that burst
  * @again: it has been sent before: the peer may have kept its second packet
  * @state: enum sroce_uso_state
- * @spoiled: bursts of which only the first packet arrived; 0 again after a good one
+ * @spoiled: bursts of which only the first packet arrived, and SROCE_USO_LOST for each of
+ *	which none did; 0 again after a good one
+ * @lone: the next packet is sent alone, after a timeout or as a probe
  *
  * The ICRC covers the IPv4 identification, which has to grow by one from packet
  * to packet.  If the device that segments a burst does not do that, the ICRC of
  * the first packet alone is right, and the peer drops all others.  A packet that
  * is sent alone, or first in its burst, arrives.
+ *
+ * Other devices lose the whole burst.  A packet that is sent alone arrives.
  */
 struct sroce_uso {
 	u32 first;
@@ -30,6 +35,7 @@ struct sroce_uso {
 	bool again;
 	u8 state;
 	u8 spoiled;
+	bool lone;
 };
 
 /**
@@ -57,11 +63,12 @@ static inline void sroce_uso_reset(struct sroce_uso *uso)
 {
 	uso->state = SROCE_USO_IDLE;
 	uso->spoiled = 0;
+	uso->lone = false;
 }
 
 /**
  * struct sroce_uso_peers - where bursts of one netdev were spoiled
- * @addr: IPv4 addresses of peers
+ * @addr: addresses of peers, those of IPv6 shortened
  * @until: end of the time in which they get single packets, ns; 0: unused
  *
  * A peer can pretend that bursts are spoiled, and so only packets to its address become
@@ -75,7 +82,7 @@ struct sroce_uso_peers {
 /**
  * sroce_uso_peers_add() - bursts to a peer were spoiled
  * @peers: state
- * @addr: address of the peer
+ * @addr: address of the peer, as in @peers
  * @now: time, ns
  *
  * Return: true if it was not known.

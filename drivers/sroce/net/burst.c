@@ -46,11 +46,12 @@ static void limit_burst(struct sroce_burst *burst, const struct net_device *dev,
 	u32 bytes = sroce_gso_max_size(dev, burst->av->ipv4);
 
 	burst->chains = takes_chains(dev);
-	burst->uso = burst->av->ipv4 && dev->features & NETIF_F_GSO_UDP_L4;
+	burst->uso = dev->features & NETIF_F_GSO_UDP_L4;
 	burst->most_packets = min_t(u32, SROCE_BURST_PACKETS,
 				    READ_ONCE(dev->gso_max_segs));
-	if (burst->uso && sroce_uso_spoils(dev, burst->av))
+	if (burst->uso && (burst->lone || sroce_uso_spoils(dev, burst->av)))
 		burst->most_packets = 1;
+	burst->lone = false;
 	/* A burst of one packet ignores the limit. */
 	burst->most_bytes = bytes <= headroom ? 0 :
 			    min_t(u32, SROCE_BURST_BYTES, bytes - headroom - 1);

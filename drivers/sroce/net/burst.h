@@ -43,7 +43,8 @@
  * @most_packets: limit of @packets
  * @most_bytes: limit of @bytes
  * @chains: the device accepts a frag_list, and payload need not be copied
- * @uso: the device segments the burst, and has to count IPv4 identifications
+ * @uso: the device segments the burst, and may spoil it
+ * @lone: the first packet is alone in its burst, so that the device need not segment it
  * @psn: PSN of the first packet; only of requests
  * @again: the first packet has been sent before; only of requests
  * @repeats: the caller of the last packet did not ask for a copy: its payload is attached if
@@ -70,6 +71,7 @@ struct sroce_burst {
 	u32 most_bytes;
 	bool chains;
 	bool uso;
+	bool lone;
 	u32 psn;
 	bool again;
 	bool repeats;
@@ -101,6 +103,7 @@ static inline void sroce_burst_begin(struct sroce_burst *burst,
 	burst->av = av;
 	burst->path = path;
 	burst->cache.mr = NULL;
+	burst->lone = false;
 	sroce_burst_reset(burst);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Netdevs that spoil bursts: their segmentation offload does not increment the IPv4
- * identification.  See core/uso.h.
+ * identification, or loses packets.  See core/uso.h.
  */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
@@ -24,7 +24,9 @@ static DEFINE_XARRAY_FLAGS(spoilers, XA_FLAGS_LOCK_BH);
 
 static u32 peer_address(const struct sroce_av *av)
 {
-	return (__force u32)av->daddr.s6_addr32[3];
+	const __be32 *words = av->daddr.s6_addr32;
+
+	return (__force u32)(words[0] ^ words[1] ^ words[2] ^ words[3]);
 }
 
 bool sroce_uso_spoils(const struct net_device *dev, const struct sroce_av *av)
@@ -42,10 +44,16 @@ bool sroce_uso_spoils(const struct net_device *dev, const struct sroce_av *av)
 	return spoils;
 }
 
-static void log_spoiler(struct net_device *dev, __be32 addr, bool all)
+static void log_spoiler(struct net_device *dev, const struct sroce_av *av, bool all)
 {
-	netdev_warn(dev, "sroce: UDP segmentation offload does not count IPv4 identifications; sending single packets to %pI4%s\n",
-		    &addr, all ? " and all others" : "");
+	const char *others = all ? " and all others" : "";
+
+	if (av->ipv4)
+		netdev_warn(dev, "sroce: UDP segmentation offload spoils or loses packets; sending single packets to %pI4%s\n",
+			    &av->daddr.s6_addr32[3], others);
+	else
+		netdev_warn(dev, "sroce: UDP segmentation offload loses packets; sending single packets to %pI6c%s\n",
+			    &av->daddr, others);
 }
 
 /*
@@ -93,7 +101,7 @@ void sroce_uso_found(const struct sroce_path *path, const struct sroce_av *av)
 		added = add_peer(dev, peer_address(av), &all);
 	xa_unlock_bh(&spoilers);
 	if (added)
-		log_spoiler(dev, av->daddr.s6_addr32[3], all);
+		log_spoiler(dev, av, all);
 }
 
 void sroce_uso_forget(const struct net_device *dev)

@@ -92,6 +92,7 @@ static int fill_response(struct sroce_qp *qp, struct sroce_burst *burst,
  * @first_pending: &sroce_resp_res.first_pending before
  * @packets: packets of the burst
  * @uso: the device segments the burst, which has several packets
+ * @lone: the burst has the first packet alone
  */
 struct batch {
 	struct sroce_resource *reads[SROCE_BATCH_READS];
@@ -101,6 +102,7 @@ struct batch {
 	u32 first_pending;
 	u32 packets;
 	bool uso;
+	bool lone;
 };
 
 static void begin_batch(struct batch *batch, const struct sroce_resp_res *res,
@@ -217,6 +219,8 @@ static void note_second(const struct batch *batch)
 {
 	struct sroce_resource *read = batch->reads[0];
 
+	if (batch->lone && read->next != read->end)
+		read->second = read->next;
 	if (!batch->uso)
 		return;
 	if (read->next == batch->first + 1)
@@ -252,6 +256,7 @@ static bool send_batch(struct sroce_qp *qp, struct sroce_resource *read)
 	if (!sroce_tx_room(qp, SROCE_TODO_RESPOND))
 		return false;
 	sroce_burst_begin(&burst, qp, qp->av, &qp->rq.path);
+	burst.lone = read->lone && read->next == read->from;
 	begin_batch(&batch, res, read);
 	err = -EFAULT;
 	if (!sroce_qp_target(qp) || sroce_xrc_srq_get(qp, read->srqn)) {
@@ -263,6 +268,7 @@ static bool send_batch(struct sroce_qp *qp, struct sroce_resource *read)
 		err = page_in_response(qp, read);
 	batch.packets = burst.packets;
 	batch.uso = burst.packets > 1 && burst.uso;
+	batch.lone = burst.packets == 1 && burst.uso && read->lone && batch.first == read->from;
 	switch (err) {
 	case 0:
 		err = sroce_burst_send(&burst);

@@ -189,6 +189,8 @@ static bool flush_burst(struct sroce_qp *qp, struct sroce_burst *burst,
 	}
 	if (reliable)
 		watch_burst(qp, burst);
+	if (burst->packets)
+		qp->sq.uso.lone = false;
 	/* UC has no responses to end the series of pauses. */
 	if (!reliable && burst->packets)
 		qp->sq.timer.pauses = 0;
@@ -388,6 +390,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	bool repeated = false;
 
 	sroce_burst_begin(&burst, qp, qp->av, &qp->sq.path);
+	burst.lone = qp->sq.uso.lone;
 	for (;;) {
 		next = sroce_requester_next(req, &out);
 		if (next == SROCE_NEXT_LOCAL) {
@@ -415,6 +418,7 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 	if (!sroce_burst_empty(&burst) || likely(!must_request_ack(qp, next))) {
 		qp->sq.rtx.probe.due = false;
 	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
+		qp->sq.uso.lone = qp->sq.rtx.probe.due;
 		repeat_oldest(qp, &burst, next);
 		qp->sq.rtx.probe.due = false;
 		repeated = true;

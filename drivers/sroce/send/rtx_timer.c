@@ -106,6 +106,7 @@ void sroce_rtx_timer_retry(struct sroce_qp *qp, enum sroce_counter why)
 
 	lockdep_assert_held(&qp->sq.lock);
 	note_resent(&qp->sq);
+	qp->sq.uso.lone = why == SROCE_LOCAL_ACK_TIMEOUT_ERR;
 	if (has_retry(qp, sroce_completer_retry(req), why))
 		trace_sroce_retransmit(qp, req->una, req->retry_left);
 }

@@ -357,6 +357,26 @@ TEST(resp_res, spoiled_bursts_are_detected)
 	CHECK(!sroce_resp_res_spoiled(&res));
 }
 
+/* The device loses whole bursts.  A packet that is sent alone arrives. */
+TEST(resp_res, lost_bursts_are_followed_by_a_packet_alone)
+{
+	struct sroce_resource *read;
+
+	setup(1);
+	add(read_request(0, 0x4000, 8 * MTU), 0, 1);
+	CHECK(!sroce_resp_res_pending(&res)->lone);
+	drain_in_bursts();
+	CHECK(repeat(read_request(0, 0x4000, 8 * MTU)));
+	read = sroce_resp_res_pending(&res);
+	CHECK(read->lone);
+	drain_in_bursts();
+	CHECK(repeat(read_request(1, 0x4000 + MTU, 7 * MTU)));
+	CHECK(!read->lone);
+	drain_in_bursts();
+	CHECK(repeat(read_request(1, 0x4000 + MTU, 7 * MTU)));
+	CHECK(read->lone);
+}
+
 TEST(resp_res, spoiled_bursts_of_short_reads_are_detected)
 {
 	u32 i;

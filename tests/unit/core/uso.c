@@ -67,6 +67,47 @@ TEST(uso, spoiled_bursts_are_detected_between_repairs)
 	CHECK(send_spoiled(&uso, &psn, 1));
 }
 
+/* No packet of a burst arrives.  The first one is sent again alone, and arrives. */
+static bool lose_all(struct sroce_uso *uso, u32 psn)
+{
+	sroce_uso_sent(uso, psn, 64, psn, false);
+	uso->lone = true;
+	sroce_uso_sent(uso, psn, 1, psn, true);
+	uso->lone = false;
+	/* Behind a timeout the rest follows at once. */
+	sroce_uso_sent(uso, sroce_psn_add(psn, 1), 63, psn, true);
+	CHECK(!sroce_uso_acked(uso, psn));
+	return sroce_uso_acked(uso, sroce_psn_add(psn, 1));
+}
+
+TEST(uso, lost_bursts_are_detected)
+{
+	struct sroce_uso uso = {};
+	u32 i;
+
+	for (i = 1; i < SROCE_USO_SPOILED / SROCE_USO_LOST; i++)
+		CHECK(!lose_all(&uso, sroce_psn_add(FIRST, i)));
+	CHECK(lose_all(&uso, sroce_psn_add(FIRST, i)));
+	CHECK(!lose_all(&uso, sroce_psn_add(FIRST, i + 1)));
+}
+
+/* The peer has kept the rest of the burst: its first packet alone was lost. */
+TEST(uso, kept_rest_is_no_lost_burst)
+{
+	struct sroce_uso uso = {};
+	u32 i;
+
+	for (i = 0; i < 4 * SROCE_USO_SPOILED; i++) {
+		u32 psn = sroce_psn_add(FIRST, 64 * i);
+
+		sroce_uso_sent(&uso, psn, 64, psn, false);
+		uso.lone = true;
+		sroce_uso_sent(&uso, psn, 1, psn, true);
+		uso.lone = false;
+		CHECK(!sroce_uso_acked(&uso, sroce_psn_add(psn, 64)));
+	}
+}
+
 TEST(uso, good_burst_resets_count)
 {
 	struct sroce_uso uso = {};
