@@ -226,6 +226,18 @@ check-links: setup
 		env LINKS=all KINDS="$(KINDS)" tests/vm/run-suites inf 7000:links.sh | tee $(O)/links/guest.log
 	@grep -q '^1\.\.' $(O)/links/guest.log && ! grep '^not ok' $(O)/links/guest.log
 
+## check-nics     every network card that QEMU emulates, in two guests; KERNEL=6.12, CARDS="igb tulip"
+.PHONY: check-nics
+check-nics: setup
+	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(or $(KERNEL),$(DISTRO))))
+	$(if $(DISTRO),@tests/vm/build-in $(DISTRO) provider)
+	@mkdir -p $(O)/nics
+	@for card in $(or $(CARDS),igb e1000e e1000 vmxnet3 rtl8139 pcnet ne2k_pci tulip i82559er usb-net); do \
+		tests/vm/pair $(SYSTEM) --taps --cards $$card --capture --timeout 3600 --dmesg $(O)/nics/$$card.dmesg -- \
+			tests/vm/run-suites inf 3500:vm-nics.sh; \
+	done | tee $(O)/nics/guests.log
+	@grep -q '^1| 1\.\.' $(O)/nics/guests.log && ! grep '^[12]| not ok' $(O)/nics/guests.log
+
 ## check-kcsan    the VM suites on a kernel that detects data races of two processors; SUITE=name runs one
 .PHONY: check-kcsan
 check-kcsan: setup

@@ -231,6 +231,7 @@ class Options(argparse.Namespace):
     environment = {}
     networks = []
     nic = None
+    cards = {}
     taps = False
     perfmap = False
     distro = None
@@ -334,6 +335,17 @@ class Guest:
         return f"tsc_early_khz={khz} " if khz else ""
 
     def _network(self):
+        return self._first_networks() + [word for i, (model, tap) in enumerate(self.options.cards.items())
+                                         for word in ("-netdev", f"{self._backend(tap)},id=card{i}", *self._further_card(i, model))]
+
+    def _further_card(self, i, model):
+        """A card of that model. One for USB plugs into a controller."""
+        mac = f"mac=52:54:00:99:{16 + i:02x}:0{self.options.environment['ROLE']}"
+        if model.startswith("usb-"):
+            return ["-device", f"qemu-xhci,id=usb{i}", "-device", f"{model},bus=usb{i}.0,netdev=card{i},{mac}"]
+        return ["-device", f"{model},netdev=card{i},{mac},romfile="]
+
+    def _first_networks(self):
         if not self.options.networks and self.options.nic:
             # The other port of the hub discards everything. Without it, no packet would leave the card.
             return ["-netdev", "hubport,id=net0,hubid=0", "-netdev", "hubport,id=nobody,hubid=0", *self._card(0)]
@@ -388,7 +400,8 @@ class Guest:
         return self.qemu.environment
 
     def _channels(self):
-        files = [file for end in self.options.networks for file in ([end] if isinstance(end, socket.socket) else end)]
+        ends = [*self.options.networks, *self.options.cards.values()]
+        files = [file for end in ends for file in ([end] if isinstance(end, socket.socket) else end)]
         return [self.output_far, self.status_far] + files
 
     def start(self):
