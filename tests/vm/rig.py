@@ -283,6 +283,7 @@ class Guest:
             "SROCE_PROGRAMS": os.path.join(BUILD, self.kernel.machine.BUILD),
             "SROCE_KERNEL": self.kernel.flavour,
             "SROCE_UNPACKED": os.path.join(CACHE, "programs/root") if self.root is None else "",
+            "SROCE_SMB": os.path.join(CACHE, "smb", self.kernel.release) if self.root is None else "",
             "SROCE_DEBUG_KERNEL": int(self.kernel.debug),
             "SROCE_KIND": self.KIND,
             "SROCE_ICOUNT": int(self.options.icount),
