@@ -233,13 +233,21 @@ static void sqd_limited(const void *arg)
 	const struct options options = { .type = *(const enum ibv_qp_type *)arg };
 	struct ibv_qp_rate_limit_attr limit = { .rate_limit = 1000 };
 	uint64_t end = now_ms() + PATIENCE_MS;
+	volatile uint8_t *begun;
 	struct pair pair;
 	struct ibv_wc wc;
 
 	REQUIRE(pair_up(&pair, &options));
+	begun = pair.b.buf;
+	memset(pair.a.buf, 1, 32768);
+	memset(pair.b.buf, 0, 32768);
 	CHECK_CALL(ibv_modify_qp_rate_limit(pair.a.qp, &limit), 0);
 	CHECK_CALL(post_rdma(&pair.a, &pair.b, IBV_WR_RDMA_WRITE, 1, 0, 0, 32768,
 			     IBV_SEND_SIGNALED), 0);
+	/* SQD would hold a message that has not begun. */
+	while (!*begun && now_ms() < end)
+		usleep(100);
+	CHECK(*begun);
 	CHECK_CALL(drain(&pair.a, false), 0);
 	while (draining(&pair.a) && now_ms() < end)
 		usleep(1000);
