@@ -104,7 +104,7 @@ containers_up() {
 	at_exit host_down
 	ip netns add h1 && ip netns add h2 && ip netns add host && ip -n host link add br0 type bridge mcast_snooping 0 || return
 	for n in 1 2; do
-		ip link add eth0 netns h$n type veth peer name p$n netns host &&
+		ip -n h$n link add eth0 type veth peer name p$n netns host &&
 			ip -n host link set p$n master br0 up && on h$n ip link set lo up && address h$n eth0 $n || return
 	done
 	ip -n host link set br0 up && on h1 rdma link add $D1 type sroce netdev eth0 && on h2 rdma link add $D2 type sroce netdev eth0 && gids
