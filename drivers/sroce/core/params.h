@@ -265,9 +265,9 @@
  */
 #define SROCE_USO_SPOILED	64
 /*
- * A burst of which no packet arrived counts as so many of these, if a packet that was sent
- * alone did arrive.  An outage looks the same, but not eight times without a good burst.
- * Suite segmentation.
+ * Weight of a burst of which no packet arrived, in bursts of SROCE_USO_SPOILED, if a packet
+ * that was sent alone did arrive.  An outage looks the same, but not eight times without a
+ * good burst.  Suite segmentation.
  */
 #define SROCE_USO_LOST		8
 /*

@@ -381,7 +381,7 @@ static void receive_skb(struct net *net, struct sk_buff *skb, bool looped)
 	a.net = net;
 	a.skb = skb;
 	a.looped = looped;
-	a.resets = looped ? ((const struct sroce_looped_cb *)skb->cb)->resets : 0;
+	a.resets = looped ? sroce_looped_cb(skb)->resets : 0;
 	a.left = skb->len - sizeof(struct udphdr);
 	a.index = 0;
 	a.eager = false;

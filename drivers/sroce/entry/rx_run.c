@@ -115,6 +115,7 @@ static bool from_peer(const struct sroce_qp *qp, const struct sroce_rx *rx)
  */
 static bool is_outdated(const struct sroce_qp *qp, const struct sroce_rx *rx)
 {
+	lockdep_assert(lockdep_is_held(&qp->sq.lock) || lockdep_is_held(&qp->rq.lock));
 	return rx->looped && rx->resets < qp->resets;
 }
 

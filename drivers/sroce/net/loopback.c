@@ -13,15 +13,10 @@ DEFINE_PER_CPU(struct sroce_loopback, sroce_loopback);
 /* Not WQ_HIGHPRI: the work may run for long, and other tasks need the CPU. */
 static struct workqueue_struct *queue;
 
-static struct sroce_looped_cb *looped_cb(struct sk_buff *skb)
-{
-	return (struct sroce_looped_cb *)skb->cb;
-}
-
 static void count_looped(const struct sroce_loopback *loop, struct sk_buff *skb,
 			 int more)
 {
-	struct sroce_wmem *user = looped_cb(skb)->user;
+	struct sroce_wmem *user = sroce_looped_cb(skb)->user;
 	u32 *looped;
 
 	lockdep_assert_held(&loop->queue.lock);
@@ -137,8 +132,8 @@ bool sroce_loopback_push(struct sk_buff *skb, struct sroce_wmem *w)
 	spin_lock(&loop->queue.lock);
 	room = !sroce_loopback_exceeds(loop, w, 2 * SROCE_LOOPBACK_LIMIT);
 	if (room) {
-		looped_cb(skb)->user = sroce_wmem_owner(w);
-		looped_cb(skb)->resets = atomic64_read(&sroce_qp_resets);
+		sroce_looped_cb(skb)->user = sroce_wmem_owner(w);
+		sroce_looped_cb(skb)->resets = atomic64_read(&sroce_qp_resets);
 		count_looped(loop, skb, 1);
 		__skb_queue_tail(&loop->queue, skb);
 	}

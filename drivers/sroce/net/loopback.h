@@ -50,6 +50,12 @@ struct sroce_looped_cb {
 	u64 resets;
 };
 
+static inline struct sroce_looped_cb *sroce_looped_cb(struct sk_buff *skb)
+{
+	static_assert(sizeof(struct sroce_looped_cb) <= sizeof(skb->cb));
+	return (struct sroce_looped_cb *)skb->cb;
+}
+
 /**
  * struct sroce_loopback - per-CPU queue of bursts from a device to itself
  * @queue: bursts; when a CPU goes offline @work may run on another.  No other

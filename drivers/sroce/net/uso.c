@@ -22,6 +22,7 @@ struct spoiler {
 /* By the address of the device; empty on almost every host. */
 static DEFINE_XARRAY_FLAGS(spoilers, XA_FLAGS_LOCK_BH);
 
+/* Peers with the same value get single packets together. */
 static u32 peer_address(const struct sroce_av *av)
 {
 	const __be32 *words = av->daddr.s6_addr32;

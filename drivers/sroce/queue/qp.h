@@ -373,7 +373,8 @@ struct sroce_gsi {
  * @tx_full: true: wake the QP when the bursts of one path, or of both, have decreased
  * @wmem: QP of a process: account to which packets are charged
  * @wmem_wait: waits for room in @wmem
- * @resets: number of resets of all QPs up to the latest one of this QP
+ * @resets: number of resets of all QPs up to the latest one of this QP; written with both
+ *	locks held, read under either
  * @seen: a packet has arrived since RTR, so IB_EVENT_COMM_EST is not due
  * @cnp_at: time of the last CNP, ns; both sides may send one
  * @cntr_ops: enum ib_qp_attach_comp_cntr_op: operations that @cntrs count;
