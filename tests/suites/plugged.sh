@@ -96,7 +96,7 @@ plug release_indefinite
 ok "killed: nothing is left in the queue" wait_for 10 empty
 
 # The ACK of a message on one processor waits until that of another one has left the queue.
-for how in error reset destroy refused; do
+for how in error reset destroy failed refused; do
 	if [ "$(nproc)" = 1 ]; then
 		skip "$how: the last ACK is sent" "there is one processor"
 		continue

@@ -8,6 +8,7 @@
 #include "../queue/qp_run.h"
 #include "../queue/srq.h"
 #include "../recv/resp.h"
+#include "../recv/resp_tx.h"
 #include "../recv/rq.h"
 #include "../send/doorbell_batch.h"
 #include "../send/req.h"
@@ -99,6 +100,8 @@ static void begin_flush(struct sroce_qp *qp)
 	sroce_sq_flush_begin(qp);
 	sroce_sq_end(qp);
 	sroce_rq_begin(qp);
+	if (qp->state == IB_QPS_ERR)
+		sroce_resp_send_last(qp);
 	sroce_rq_flush_begin(qp);
 	sroce_rq_end(qp);
 }

@@ -17,7 +17,7 @@
 #include "write_back.h"
 #include "xrc.h"
 
-static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
+static bool complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 			     const struct sroce_request *req)
 {
 	const struct sroce_pkt *pkt = &rx->pkt;
@@ -37,7 +37,7 @@ static void complete_message(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 	if (pkt->solicited)
 		cqe.flags |= SROCE_CQE_SOLICITED;
-	sroce_rq_complete(qp, &cqe);
+	return sroce_rq_complete(qp, &cqe);
 }
 
 /* Let the peer retry later (RC), or drop the message (UC). */
@@ -160,8 +160,9 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 	if (req->completes)
 		count_remote(qp, &rx->pkt, false);
-	if (req->receives)
-		complete_message(qp, rx, req);
+	/* No ACK for a message whose completion is lost. */
+	if (req->receives && !complete_message(qp, rx, req))
+		return;
 	sroce_responder_done(r, &rx->pkt, req, original);
 	if (rx->pkt.ack_req && !sroce_pkt_row(&rx->pkt)->response)
 		qp->rq.pending.ack = true;

@@ -418,7 +418,7 @@ void sroce_resp_send_last(struct sroce_qp *qp)
 	const struct sroce_pending_ack *pending = &qp->rq.pending;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (unlikely(pending->syndrome || (pending->ack && sroce_rq_active(qp))) &&
+	if (unlikely(pending->syndrome || pending->ack) &&
 	    sroce_qp_reliable(qp) && !qp->rq.resp.res.waiting && qp->av)
 		send_ack_or_nak(qp);
 }

@@ -11,8 +11,8 @@
 void sroce_resp_send(struct sroce_qp *qp);
 
 /**
- * sroce_resp_send_last() - send the pending ACK or NAK of a QP that is about to end
- *	or to be reset
+ * sroce_resp_send_last() - send the pending ACK or NAK of a QP that has failed, or is about
+ *	to end or to be reset
  * @qp: QP of any type, rq.lock held
  */
 void sroce_resp_send_last(struct sroce_qp *qp);

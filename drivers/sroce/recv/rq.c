@@ -15,7 +15,7 @@ static void count_rq_error(struct sroce_qp *qp, u8 status)
 		sroce_count(qp, SROCE_RESP_CQE_FLUSH_ERROR);
 }
 
-void sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
+bool sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 {
 	lockdep_assert_held(&qp->rq.lock);
 	cqe->wr_id = qp->rq.wqe->wr_id;
@@ -27,8 +27,10 @@ void sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe)
 		count_rq_error(qp, cqe->status);
 	trace_sroce_complete(qp, cqe);
 	sroce_comp_cntr_add(qp, IB_QP_ATTACH_COMP_CNTR_OP_RECV, cqe->status);
-	if (!sroce_cq_push(qp->rq.cq, cqe))
-		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+	if (sroce_cq_push(qp->rq.cq, cqe))
+		return true;
+	sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);
+	return false;
 }
 
 void sroce_rq_fail(struct sroce_qp *qp, u8 status)

@@ -83,8 +83,11 @@ struct sroce_sgl sroce_rq_buffer(const struct sroce_qp *qp);
  * sroce_rq_complete() - complete the receive WQE in rq.wqe
  * @qp: the QP, rq.lock held
  * @cqe: completion; wr_id and QP number are set here, and the opcode if it is 0
+ *
+ * Return: false if the CQ is full.  Then the completion is lost, and the QP is in the error
+ * state.
  */
-void sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe);
+bool sroce_rq_complete(struct sroce_qp *qp, struct sroce_cqe *cqe);
 
 /**
  * sroce_rq_fail() - complete the receive WQE in rq.wqe with an error, and move

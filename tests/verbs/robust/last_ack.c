@@ -2,11 +2,12 @@
 /*
  * A queue pair that ends when its ACK has to wait for an earlier one of another processor.
  *
- *	last_ack error|reset|destroy|refused
+ *	last_ack error|reset|destroy|failed|refused
  *
  * The first device sends into a queue that keeps its packets.  The process prints "posted",
  * waits for the end of its standard input, and takes the completions of both SENDs.  With
- * "refused" the second one is too long, and its NAK has to wait.
+ * "failed" the queue pair fails by a request of its own.  With "refused" the second SEND is too
+ * long, and its NAK has to wait.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -36,7 +37,11 @@ static bool send_on(int cpu, struct side *from, struct side *to, uint32_t room)
 static bool end(struct side *side, const char *how)
 {
 	struct ibv_qp *qp = side->qp;
+	struct ibv_wc wc;
 
+	if (!strcmp(how, "failed"))
+		return !post_send(side, 0, side->size, 1, IBV_SEND_SIGNALED) &&
+		       next_wc(side->scq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR;
 	if (!strcmp(how, "error"))
 		return !to_state(side, IBV_QPS_ERR);
 	if (!strcmp(how, "reset"))
