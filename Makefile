@@ -226,7 +226,7 @@ check-links: setup
 		env LINKS=all KINDS="$(KINDS)" tests/vm/run-suites inf 7000:links.sh | tee $(O)/links/guest.log
 	@grep -q '^1\.\.' $(O)/links/guest.log && ! grep '^not ok' $(O)/links/guest.log
 
-## check-nics     every network card that QEMU emulates, in two guests; KERNEL=6.12, CARDS="igb tulip"
+## check-nics     ten network cards that QEMU emulates, in two guests; KERNEL=6.12, CARDS="igb tulip"
 .PHONY: check-nics
 check-nics: setup
 	+@$(MAKE) --no-print-directory all programs $(addsuffix -module,$(filter-out stock,$(or $(KERNEL),$(DISTRO))))
@@ -291,7 +291,7 @@ shell: $(if $(KERNEL)$(DISTRO),setup,setup-run)
 	$(if $(DISTRO),@tests/vm/build-in $(DISTRO) provider)
 	@tests/vm/guest $(SYSTEM) --shell
 
-## clean          removes build/; the rig's cache of kernels stays
+## clean          removes build/; the cache of kernels stays
 clean:
 	rm -rf $(O)
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
-# A queue pair or its peer goes to the error state with all requests outstanding: each completes once, and a beacon completes
-# last.
+# A queue pair or its peer goes to the error state with all requests outstanding: each completes once, and a request that is posted
+# to drain the queue completes last.
 # timeout: 60
 # lanes: uml
 . "$(dirname "$0")/lib.sh"

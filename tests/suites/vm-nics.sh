@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 # Other network cards than virtio-net, one after another: first with virtio-net at the other end, then the same at both. These are
-# those that people use; "make check-nics" has all that QEMU emulates, one boot for each.
+# those that people use; "make check-nics" runs ten, one boot for each.
 # guests: 2
 # guest: --taps --cards igb,e1000e,vmxnet3 --capture
 # timeout: 900
 # lanes: vm
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/guests.sh"
 
 [ "${TAPS:-0}" = 1 ] || skip_all "the host has no taps for guests"
-PEER=$((3 - ROLE)) IP2=10.99.0.2
 HERE=$(dirname "$0")
 declare -A DRIVERS=([igb]=igb [e1000e]=e1000e [e1000]=e1000 [vmxnet3]=vmxnet3 [rtl8139]=8139cp [pcnet]=pcnet32 [ne2k_pci]=ne2k-pci
 	[tulip]=tulip [i82559er]=e100 [usb-net]=cdc_ether)
@@ -17,38 +17,6 @@ declare -A DRIVERS=([igb]=igb [e1000e]=e1000e [e1000]=e1000 [vmxnet3]=vmxnet3 [r
 # Both guests have several cards on one bridge: each card answers for its own addresses only.
 sysctl -qw net.ipv4.conf.{all,default}.arp_ignore=1 net.ipv4.conf.{all,default}.arp_announce=2
 sysctl -qw net.ipv6.conf.default.accept_dad=0 net.ipv4.conf.{all,default}.rp_filter=0
-
-# Both guests run the steps of this suite at the same time; they meet by way of virtio-net.
-MEETING=21000
-await() {
-	limited 60 python3 -c 'import socket, sys
-with socket.create_server(("", int(sys.argv[1]))) as s: s.accept()' "$1"
-}
-tell() { (exec 3<>"/dev/tcp/10.99.0.$PEER/$1") 2>/dev/null; }
-meet() {
-	MEETING=$((MEETING + 1))
-	if [ "$ROLE" = 1 ]; then
-		await $MEETING && wait_for 60 tell $((MEETING + 3000))
-	else
-		wait_for 60 tell $MEETING && await $((MEETING + 3000))
-	fi
-}
-
-# both COMMAND: the server is guest 2, the client guest 1
-PORT=27000
-both() {
-	local server
-	PORT=$((PORT + 1))
-	export PORT DEVICE G G6
-	if [ "$ROLE" = 1 ]; then
-		await $((PORT + 3000)) && limited 60 bash -c "exec $1 $IP2"
-		return
-	fi
-	limited 60 bash -c "exec $1" &
-	server=$!
-	wait_server $server $PORT && wait_for 60 tell $((PORT + 3000))
-	wait $server
-}
 
 # netdev DRIVER: the one that this driver has
 netdev() {
@@ -124,19 +92,19 @@ end() {
 no_errors() { is "$CARD, $ON: no errors counted" "$(error_counters "$DEVICE")" ""; }
 
 # compare WHAT: data both ways, in packets that a burst has many of
-compare() { ok "$CARD, $ON: RC pingpong, $1" both 'ibv_rc_pingpong -d $DEVICE -g $G -n 5 -c -s 65536 -p $PORT'; }
+compare() { ok "$CARD, $ON: RC pingpong, $1" both 60 'ibv_rc_pingpong -d $DEVICE -g $G -n 5 -c -s 65536 -p $PORT'; }
 
 programs() {
 	local program
-	ok "$CARD, $ON: RC pingpong" both 'ibv_rc_pingpong -d $DEVICE -g $G -n 20 -e -c -s 4095 -p $PORT'
-	ok "$CARD, $ON: RC pingpong over IPv6" both 'ibv_rc_pingpong -d $DEVICE -g $G6 -n 5 -e -c -s 65536 -p $PORT'
+	ok "$CARD, $ON: RC pingpong" both 60 'ibv_rc_pingpong -d $DEVICE -g $G -n 20 -e -c -s 4095 -p $PORT'
+	ok "$CARD, $ON: RC pingpong over IPv6" both 60 'ibv_rc_pingpong -d $DEVICE -g $G6 -n 5 -e -c -s 65536 -p $PORT'
 	# Packets shorter than Ethernet's shortest frame
-	ok "$CARD, $ON: UC pingpong of a byte" both 'ibv_uc_pingpong -d $DEVICE -g $G -n 20 -e -c -s 1 -p $PORT'
-	ok "$CARD, $ON: UD pingpong over IPv6" both 'ibv_ud_pingpong -d $DEVICE -g $G6 -n 20 -e -c -s 1000 -p $PORT'
+	ok "$CARD, $ON: UC pingpong of a byte" both 60 'ibv_uc_pingpong -d $DEVICE -g $G -n 20 -e -c -s 1 -p $PORT'
+	ok "$CARD, $ON: UD pingpong over IPv6" both 60 'ibv_ud_pingpong -d $DEVICE -g $G6 -n 20 -e -c -s 1000 -p $PORT'
 	for program in write read send; do
-		ok "$CARD, $ON: $program" both "ib_${program}_bw -F -u 18 -d \$DEVICE -x \$G -s 65536 -n 10 -p \$PORT"
+		ok "$CARD, $ON: $program" both 60 "ib_${program}_bw -F -u 18 -d \$DEVICE -x \$G -s 65536 -n 10 -p \$PORT"
 	done
-	ok "$CARD, $ON: write of 1 MiB over IPv6" both 'ib_write_bw -F -u 18 -d $DEVICE -x $G6 -s 1048576 -n 5 -p $PORT'
+	ok "$CARD, $ON: write of 1 MiB over IPv6" both 60 'ib_write_bw -F -u 18 -d $DEVICE -x $G6 -s 1048576 -n 5 -p $PORT'
 }
 
 # features NETDEV: each by itself in the other state
@@ -158,7 +126,7 @@ features() {
 traffic() {
 	local name server
 	BEFORE=$(counter "$DEVICE" rx_packets)
-	both 'ib_send_bw -F -u 20 -d $DEVICE -x $G -s 65536 -D 10 -p $PORT' >"$OUTPUT.traffic" 2>&1 &
+	both 60 'ib_send_bw -F -u 20 -d $DEVICE -x $G -s 65536 -D 10 -p $PORT' >"$OUTPUT.traffic" 2>&1 &
 	server=$!
 	PORT=$((PORT + 1))
 	wait_for 20 moving
@@ -179,8 +147,8 @@ at_exit rm -f "$OUTPUT.traffic"
 jumbo() {
 	ip link set "$1" mtu 9000 2>/dev/null || return 0
 	meet
-	ok "$CARD, $ON: packets of 4096 bytes" both 'ibv_rc_pingpong -d $DEVICE -g $G -m 4096 -n 5 -c -s 65536 -p $PORT'
-	ok "$CARD, $ON: write, packets of 4096 bytes" both 'ib_write_bw -F -u 18 -m 4096 -d $DEVICE -x $G6 -s 65536 -n 10 -p $PORT'
+	ok "$CARD, $ON: packets of 4096 bytes" both 60 'ibv_rc_pingpong -d $DEVICE -g $G -m 4096 -n 5 -c -s 65536 -p $PORT'
+	ok "$CARD, $ON: write, packets of 4096 bytes" both 60 'ib_write_bw -F -u 18 -m 4096 -d $DEVICE -x $G6 -s 65536 -n 10 -p $PORT'
 	meet
 	ip link set "$1" mtu 1500
 	meet
@@ -212,7 +180,7 @@ segmenting() {
 	diag "$CARD: IPv6: $(segmented $((NUMBER + 190)) 6 2>&1)"
 	meet
 	compare "the card segments"
-	ok "$CARD, $ON: read" both 'ib_read_bw -F -u 18 -d $DEVICE -x $G6 -s 65536 -n 100 -p $PORT'
+	ok "$CARD, $ON: read" both 60 'ib_read_bw -F -u 18 -d $DEVICE -x $G6 -s 65536 -n 100 -p $PORT'
 	[ "$ROLE" = 1 ] || diag "$(dmesg | grep 'sroce: UDP segmentation' | tail -n 2)"
 	end $THIS $((NUMBER + 190))
 	ethtool -K "$NETDEV" tx-udp-segmentation off

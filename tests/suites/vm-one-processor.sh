@@ -8,11 +8,9 @@
 # timeout: 240
 # lanes: vm
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/guests.sh"
 
 MESSAGES=${MESSAGES:-300}
-PEER=$((3 - ROLE)) IP1=10.99.0.1 IP2=10.99.0.2
-DEVICE=sroce$ROLE
-HOST1=init HOST2=init
 TRACE=/sys/kernel/tracing
 
 ethtool -K eth0 tx-udp-segmentation on 2>/dev/null
@@ -23,27 +21,10 @@ at_exit rdma link delete $DEVICE
 G=$(gid $DEVICE 10.99.0.$ROLE)
 like "a GID" "$G" '^[0-9]+$'
 
-await() {
-	limited 60 python3 -c 'import socket, sys
-with socket.create_server(("", int(sys.argv[1]))) as s: s.accept()' "$1"
-}
-tell() { (exec 3<>"/dev/tcp/$IP1/$1") 2>/dev/null; }
-
-# between PROGRAM OPTION...: the client is guest 1.  The timeout is long, because the host may stop a guest.
-PORT=22000 LIMIT=$((60 + MESSAGES / 50))
-between() {
-	local server program=$1
-	shift
-	PORT=$((PORT + 1))
-	set -- "$program" -F -u 18 -d $DEVICE -x "$G" -p $PORT "$@"
-	if [ "$ROLE" = 1 ]; then
-		await $((PORT + 1000)) && limited $LIMIT "$@" $IP2
-		return
-	fi
-	limited $LIMIT "$@" &
-	server=$!
-	wait_server $server $PORT && wait_for 60 tell $((PORT + 1000))
-	wait $server
+# runs PROGRAM OPTION...: the timeout is long, because the host may stop a guest.
+runs() {
+	local command="$1 -F -u 18 -d \$DEVICE -x \$G -p \$PORT ${*:2}"
+	both $((60 + MESSAGES / 50)) "$command"
 }
 
 # Calls of sched_yield() by all processes, since yields_begin
@@ -60,7 +41,7 @@ polls() {
 	local before
 	before=$(counter $DEVICE local_ack_timeout_err)
 	yields_begin
-	ok "$1: $2" between "${@:2}"
+	ok "$1: $2" runs "${@:2}"
 	diag "$(yields) calls of sched_yield(), $(($(counter $DEVICE local_ack_timeout_err) - before)) timeouts"
 	ok "$1: the processor was given up" test "$(yields)" -gt 0
 }
@@ -70,9 +51,9 @@ if [ -e $TRACE/events/syscalls/sys_enter_sched_yield ]; then
 else
 	skip "programs that poll" "this kernel does not trace system calls"
 fi
-ok "READ latency" between ib_read_lat -s 2 -n 300
+ok "READ latency" runs ib_read_lat -s 2 -n 300
 before=$(counter $DEVICE duplicate_request)
-ok "latency, events" between ib_send_lat -e -s 2 -n "$MESSAGES"
+ok "latency, events" runs ib_send_lat -e -s 2 -n "$MESSAGES"
 diag "$(($(counter $DEVICE duplicate_request) - before)) duplicates of $MESSAGES messages"
-ok "bandwidth, events" between ib_send_bw -e -s 65536 -n 100
+ok "bandwidth, events" runs ib_send_bw -e -s 65536 -n 100
 is "no errors counted" "$(error_counters $DEVICE)" ""

@@ -162,8 +162,8 @@
  * After this many consecutive unnecessary reports of a gap, or probes, the next one waits
  * longer.  Losses cause some of them, too.  Rows "5 % lost" and "5 % in the wrong order".
  */
-#define SROCE_VAIN_REPORTS	8
-#define SROCE_VAIN_PROBES	4
+#define SROCE_SPURIOUS_REPORTS	8
+#define SROCE_SPURIOUS_PROBES	4
 /* Each gap reduces the tolerance by 1 / SROCE_REORDER_DECAY.  Unit tests of reorder. */
 #define SROCE_REORDER_DECAY	32
 /*

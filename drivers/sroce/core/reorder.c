@@ -42,7 +42,7 @@ void sroce_reorder_filled(struct sroce_reorder *o, u64 now)
 		return;
 	}
 	if (o->suspect)
-		o->vain = 0;
+		o->spurious = 0;
 	o->late_since = o->since;
 	o->late_psn = o->psn;
 	o->suspect = true;
@@ -51,8 +51,8 @@ void sroce_reorder_filled(struct sroce_reorder *o, u64 now)
 void sroce_reorder_duplicate(struct sroce_reorder *o, u64 now)
 {
 	o->suspect = false;
-	if (o->vain < SROCE_VAIN_REPORTS)
-		o->vain++;
+	if (o->spurious < SROCE_SPURIOUS_REPORTS)
+		o->spurious++;
 	else
 		raise_tolerance(o, now - o->late_since);
 }

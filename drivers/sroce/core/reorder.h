@@ -12,7 +12,7 @@
  *	order
  * @late_since: @since of the latest gap that was reported
  * @late_psn: PSN of that gap
- * @vain: consecutive unnecessary reports, at most SROCE_VAIN_REPORTS
+ * @spurious: consecutive spurious reports, at most SROCE_SPURIOUS_REPORTS
  * @open: there is a gap
  * @reported: it counts as a loss
  * @suspect: if the packet with @late_psn arrives twice, the report was not
@@ -27,7 +27,7 @@ struct sroce_reorder {
 	u32 tolerance;
 	u64 late_since;
 	u32 late_psn;
-	u8 vain;
+	u8 spurious;
 	bool open;
 	bool reported;
 	bool suspect;

@@ -266,8 +266,8 @@ void sroce_rtx_echo(struct sroce_rtx *x, const struct sroce_requester *r,
 	    sroce_psn_before(psn, x->probe.psn))
 		return;
 	x->probe.undecided = false;
-	if (x->probe.vain < SROCE_VAIN_PROBES)
-		x->probe.vain++;
+	if (x->probe.spurious < SROCE_SPURIOUS_PROBES)
+		x->probe.spurious++;
 	else
 		x->probe.floor = max(x->probe.floor, x->probe.late + x->probe.late / 4);
 }
@@ -301,7 +301,7 @@ static void note_probe(struct sroce_rtx *x, const struct sroce_requester *r,
 	}
 	/* The last one had a single response. */
 	if (probed) {
-		x->probe.vain = 0;
+		x->probe.spurious = 0;
 		x->probe.floor /= 2;
 	}
 	x->probe.undecided = !r->repair.recovering;

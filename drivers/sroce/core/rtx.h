@@ -31,7 +31,7 @@ struct sroce_sample {
  * @psn: PSN that this probe has repeated
  * @late: delay of the response that it had waited for, ns; or 0
  * @floor: minimum interval before a probe, because responses were late
- * @vain: consecutive unnecessary probes, at most SROCE_VAIN_PROBES
+ * @spurious: consecutive spurious probes, at most SROCE_SPURIOUS_PROBES
  * @count: number of probes since the latest progress
  * @undecided: a probe was sent, and it is not known whether it was needed
  * @due: the driver is to send the oldest packet
@@ -41,7 +41,7 @@ struct sroce_probe {
 	u32 psn;
 	u32 late;
 	u32 floor;
-	u8 vain;
+	u8 spurious;
 	u8 count;
 	bool undecided;
 	bool due;

@@ -16,7 +16,7 @@ struct sock;
 int sroce_rx_receive(struct sock *sk, struct sk_buff *skb);
 
 /*
- * Receive looped packets; sroce_loopback_exit() undoes this.  Context: loading the module.
+ * Receive loopback packets; sroce_loopback_exit() undoes this.  Context: loading the module.
  * Return: 0 or ENOMEM.
  */
 int sroce_rx_init(void);

@@ -200,7 +200,7 @@ static bool gsi_is_near(struct sroce_qp *qp, void *arg)
 
 /*
  * Find the GSI QP of the device that the packet was sent to.  A match reads the GID table of
- * the device, and strangers choose the rate of such packets: try the likely devices first.
+ * the device, and any host can choose the rate of such packets: try the likely devices first.
  * Context: RCU.
  */
 static struct sroce_qp *find_gsi(struct sroce_rx *rx)

@@ -9,9 +9,8 @@
  * @faults: work items of QPs
  * @advice: prefetches; QPs do not wait for these
  *
- * A user can delay a page-in for as long as he likes, for instance by serving
- * the file with FUSE.  Each user therefore has workqueues with a limited number
- * of threads, and delays only himself.
+ * A user can delay a page-in at will, for instance by serving the file with FUSE.  Each user
+ * therefore has workqueues with a limited number of threads, and cannot delay other users.
  */
 struct sroce_odp_wq {
 	struct workqueue_struct *faults;

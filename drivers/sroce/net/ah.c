@@ -133,7 +133,7 @@ static struct net_device *find_readded_ndev(const struct sroce_av *av)
 /*
  * The RDMA core clears the pointer when it deletes the GID.  This is
  * rdma_read_gid_attr_ndev_rcu() without the lock of the GID table, which would be
- * taken for each looped packet.
+ * taken for each loopback packet.
  */
 struct net_device *sroce_av_ndev(const struct sroce_av *av)
 {

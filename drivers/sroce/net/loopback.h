@@ -81,7 +81,7 @@ struct sroce_loopback {
 DECLARE_PER_CPU(struct sroce_loopback, sroce_loopback);
 
 /**
- * struct sroce_loopback_ops - receiver of looped packets
+ * struct sroce_loopback_ops - receiver of loopback packets
  * @skb: called for each burst, which begins with the IP header, with a reference
  *	to the device; consumes the burst
  * @packet: called for each short packet; consumes its references

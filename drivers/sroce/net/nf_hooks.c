@@ -8,8 +8,8 @@
 #include "rx_route.h"
 
 /*
- * After the firewall and NAT, because they may change the packet.  But before
- * conntrack, which is last, confirms a new flow: packets of a confirmed flow, and
+ * The hooks run after the firewall and NAT, because these may change the packet.  They run
+ * before conntrack, which is last and confirms a new flow.  Packets of a confirmed flow, and
  * replies to them, may take a flow table, and then pass no hook.
  */
 #define IPV4_HOOK(function, place) {					\

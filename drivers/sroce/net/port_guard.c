@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Everybody can read the QPNs and PSNs of this host's connections (restrack), and
- * a UDP socket has the host's address.  So the peer would take a datagram of any
- * user for the next packet of somebody else's connection.  A netfilter hook drops
- * datagrams to the UDP port of RoCE from sockets that were opened without
- * CAP_NET_RAW, with which a process can send any packet anyway.
+ * Everybody can read the QPNs and PSNs of this host's connections (restrack), and a UDP socket
+ * has the host's address.  So the peer would take a datagram of any user for the next packet of
+ * somebody else's connection.  A netfilter hook drops datagrams to the UDP port of RoCE from
+ * sockets that were opened without CAP_NET_RAW. A process that has this capability can send any
+ * packet anyway.
  *
  * A process of a container does not need the host's address if NAT replaces its
  * own by it.  A second hook drops such datagrams, and the first packet of a flow

@@ -21,7 +21,7 @@ struct sk_buff;
  * @ndev: netdev that it arrived on: that of the address if @looped
  * @skb: skb that contains the packet; unused if @looped
  * @looped: delivered by net/loopback.c
- * @ip: IP header of the burst; of a short looped packet only version and addresses
+ * @ip: IP header of the burst; of a short loopback packet only version and addresses
  * @ipv4: IPv4, else IPv6
  * @id_ahead: IPv4 identification of this packet, minus that of the first, which is
  *	in @ip

@@ -7,11 +7,11 @@
 struct sroce_av;
 struct sroce_path;
 
-/* Is @dev known to spoil bursts to the IPv4 peer of @av?  Then send single packets. */
+/* Is @dev known to spoil or lose bursts to the peer of @av?  Then send single packets. */
 bool sroce_uso_spoils(const struct net_device *dev, const struct sroce_av *av);
 
 /*
- * Record that the netdev of the route spoils bursts to the IPv4 peer of @av, and write a
+ * Record that the netdev of the route spoils or loses bursts to the peer of @av, and write a
  * message to the kernel log.  Context: lock that protects @path held.
  */
 void sroce_uso_found(const struct sroce_path *path, const struct sroce_av *av);

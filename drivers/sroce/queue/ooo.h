@@ -53,8 +53,8 @@ struct sroce_ooo_packet {
  * @pkt: parsed headers
  * @payload: reader at the payload; not moved
  *
- * A QP may use as much of the device's limit (SROCE_OOO_BYTES) as it leaves to
- * others, so no peer can use up all of it.
+ * The memory of a QP may not exceed what is still free of the device's limit (SROCE_OOO_BYTES),
+ * so no peer can use up all of it.
  *
  * Context: softirq; the queue's lock is held.  Return: false, and the caller drops
  * the packet, if it is in the queue already, if it would exceed a limit, if there

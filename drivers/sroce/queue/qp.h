@@ -381,7 +381,7 @@ struct sroce_gsi {
  *	written with both locks held, read under either lock
  * @cntrs: completion counters, by bit of @cntr_ops
  * @ref: one for the QP's existence, one per user of the data path
- * @mem: one for the QP's existence, one per skb or looped packet in flight, one per page-in
+ * @mem: one for the QP's existence, one per skb or loopback packet in flight, one per page-in
  * @rcu: RCU readers may still access the QP
  *
  * The ib_qp is a separate structure, because the RDMA core frees it as soon as
@@ -498,7 +498,7 @@ static inline u32 sroce_qp_qkey(const struct sroce_qp *qp)
 }
 
 /*
- * Number of times that QPs of the module were reset.  A looped packet has the number at the
+ * Number of times that QPs of the module were reset.  A loopback packet has the number at the
  * time it was sent, which tells it from packets of a later connection.
  */
 extern atomic64_t sroce_qp_resets;

@@ -22,7 +22,7 @@ static inline void sroce_rq_begin(struct sroce_qp *qp)
 }
 
 /*
- * Completion handlers may post, and looped packets may cause responses, so both
+ * Completion handlers may post, and loopback packets may cause responses, so both
  * run after the lock is released.
  */
 static inline void sroce_rq_end(struct sroce_qp *qp)

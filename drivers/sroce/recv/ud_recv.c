@@ -114,7 +114,7 @@ void sroce_ud_recv(struct sroce_qp *qp, const struct sroce_rx *rx)
 		sroce_count(qp, SROCE_RX_PAGED_OUT);
 		break;
 	case -EMSGSIZE:
-		/* A stranger must not break the QP, so the WQE stays. */
+		/* An off-path attacker must not break the QP, so the WQE stays. */
 		sroce_count(qp, SROCE_RESP_LOCAL_LENGTH_ERROR);
 		break;
 	case -ENODATA:

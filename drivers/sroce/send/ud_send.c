@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Datagrams: UD QPs and the GSI.  A request is complete when its packet is handed
+ * Datagrams: UD QPs and the GSI QP.  A request is complete when its packet is handed
  * to the network stack.  A packet that is dropped later is lost.
  */
 #include "../core/params.h"

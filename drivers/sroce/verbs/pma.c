@@ -96,7 +96,7 @@ static void get_fields(struct sroce_device *dev, const struct field *f, u32 n,
 	struct sroce_counters now;
 
 	/*
-	 * Cached, because strangers may ask at any rate, and it sums over all
+	 * Cached, because any host may ask at any rate, and it sums over all
 	 * CPUs.
 	 */
 	sroce_qp_counter_recent(dev, &now);
@@ -134,7 +134,7 @@ static __be16 class_port_info(u8 *out)
 
 /*
  * Anybody who reaches the GSI QP may read.  Nobody may set: a RoCE network has
- * no subnet manager and no key that a stranger lacks.
+ * no subnet manager and no key that an off-path attacker lacks.
  */
 static __be16 write_reply(struct sroce_device *dev, const struct ib_pma_mad *in,
 			  struct ib_pma_mad *out)

@@ -34,7 +34,7 @@ TEST(reorder, reordering_raises_tolerance)
 	u32 i;
 
 	o = (struct sroce_reorder) {};
-	for (i = 0; i <= SROCE_VAIN_REPORTS; i++)
+	for (i = 0; i <= SROCE_SPURIOUS_REPORTS; i++)
 		CHECK(receive_late(i, i * 10 * MS));
 	EQUAL(o.tolerance, 2500 * US);
 	for (i = 20; i < 500; i++)
