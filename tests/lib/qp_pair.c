@@ -363,12 +363,12 @@ void rts_attr(struct ibv_qp_attr *attr, int *mask, enum ibv_qp_type type,
 	attr->sq_psn = OR(o->psn, 0x123456);
 	*mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 	if (type == IBV_QPT_XRC_RECV) {
-		attr->timeout = OR(o->timeout, 14);
+		attr->timeout = o->no_timeout ? 0 : OR(o->timeout, 14);
 		*mask |= IBV_QP_TIMEOUT;
 	}
 	if (type != IBV_QPT_RC && type != IBV_QPT_XRC_SEND)
 		return;
-	attr->timeout = OR(o->timeout, 14);
+	attr->timeout = o->no_timeout ? 0 : OR(o->timeout, 14);
 	attr->retry_cnt = o->no_retry ? 0 : OR(o->retry_cnt, 7);
 	attr->rnr_retry = o->no_rnr_retry ? 0 : OR(o->rnr_retry, 7);
 	attr->max_rd_atomic = o->no_reads ? 0 : OR(o->rd_atomic, 16);

@@ -71,6 +71,7 @@ struct pair;
  * @rd_atomic: both ways [16]
  * @no_reads: both ways 0
  * @timeout: [14: 67 ms]
+ * @no_timeout: timeout 0
  * @retry_cnt: [7]
  * @no_retry: retry_cnt 0
  * @rnr_retry: [7, without end]
@@ -99,6 +100,7 @@ struct options {
 	int rd_atomic;
 	bool no_reads;
 	int timeout;
+	bool no_timeout;
 	int retry_cnt;
 	bool no_retry;
 	int rnr_retry;

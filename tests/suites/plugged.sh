@@ -17,7 +17,7 @@ mac() { on "$1" cat /sys/class/net/eth0/address; }
 on h1 ip neigh replace "$IP2" lladdr "$(mac h2)" dev eth0 nud permanent
 on h2 ip neigh replace "$IP1" lladdr "$(mac h1)" dev eth0 nud permanent
 
-plug() { on h1 tc qdisc change dev eth0 root plug "$1"; }
+plug() { on h1 tc qdisc change dev eth0 root plug "$@"; }
 
 # prints the number of bytes in the queue
 backlog() {
@@ -38,7 +38,7 @@ start() {
 	exec 8>"$OUTPUT.in" 9<"$OUTPUT.out"
 	rm "$OUTPUT.in" "$OUTPUT.out"
 	IFS= read -t "$(seconds 60)" -r line <&9
-	is "$2: all requests are posted while the queue is plugged" "$line" posted
+	is "${2-$1}: all requests are posted while the queue is plugged" "$line" posted
 }
 
 # complete NAME: everything completes when the queue is open
@@ -94,6 +94,23 @@ ok "killed: the packets are within the limit of a user" test "$held" -lt $((140 
 others "killed, another user" "${nobody[@]}"
 plug release_indefinite
 ok "killed: nothing is left in the queue" wait_for 10 empty
+
+# Without a timeout, nothing but the queue itself can have a packet repeated that it has refused.
+plug limit 0
+plug block
+drops=$(counter $D1 tx_local_drops)
+start no_timeout
+refused() { [ "$(counter $D1 tx_local_drops)" -gt $((drops + 101)) ]; }
+ok "without a timeout: the packet is refused again and again" wait_for 15 refused
+plug limit 1000000000
+plug release_indefinite
+complete "without a timeout"
+
+route=$(on h1 ip route show dev eth0)
+on h1 ip route flush dev eth0
+start no_timeout
+on h1 ip route add $route dev eth0
+complete "without a route"
 
 # The ACK of a message on one processor waits until that of another one has left the queue.
 for how in error reset destroy failed refused; do

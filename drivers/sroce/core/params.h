@@ -227,6 +227,8 @@
  */
 #define SROCE_TIMER_SLACK_NS		64000
 #define SROCE_MAX_TIMER_SLACK_NS	1000000
+/* Timeout of a QP without one once the peer has refused a request.  Unit tests of rtx. */
+#define SROCE_REFUSED_NS	500000000
 
 /* --- Sending: send/, net/burst.c, net/tx.c --- */
 
@@ -299,8 +301,12 @@
 #define SROCE_FRAG_PAGES	16
 /* ns until a burst that this host's queue refused is sent again.  Suite congestion. */
 #define SROCE_PAUSE_NS		200000
-/* Refusals in a row after which packets count as lost.  Suite congestion. */
+/*
+ * Refusals in a row after which packets count as lost.  Suite congestion.  Without a timeout
+ * nothing would repeat them: then they are sent again after SROCE_LONG_PAUSE_NS.  Suite plugged.
+ */
 #define SROCE_MAX_PAUSES	100
+#define SROCE_LONG_PAUSE_NS	20000000
 /* Bursts of a QP in this host's queues before it waits.  Suite plugged. */
 #define SROCE_TX_LIMIT		32
 /*

@@ -71,9 +71,11 @@ static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
  */
 static u64 retry_timeout(const struct sroce_rtx *x)
 {
+	u64 timeout = x->timeout ?: SROCE_REFUSED_NS;
+
 	if (!x->rtt.smooth)
-		return x->timeout;
-	return clamp(sroce_rtt_probe(&x->rtt), x->timeout, 4 * x->timeout);
+		return timeout;
+	return clamp(sroce_rtt_probe(&x->rtt), timeout, 4 * timeout);
 }
 
 /*

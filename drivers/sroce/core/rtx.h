@@ -97,11 +97,14 @@ static inline void sroce_rtx_reset(struct sroce_rtx *x)
 	*x = (struct sroce_rtx) { .timeout = x->timeout };
 }
 
-/* Does the requester wait for something that a timeout can end? */
+/*
+ * Does the requester wait for something that a timeout can end?  Behind a refused request the
+ * peer is silent, also if the QP has no timeout.
+ */
 static inline bool sroce_rtx_waits(const struct sroce_rtx *x,
 				   const struct sroce_requester *r)
 {
-	return x->timeout && sroce_requester_waits(r);
+	return (x->timeout || r->refusal) && sroce_requester_waits(r);
 }
 
 /**

@@ -141,14 +141,17 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	return err;
 }
 
-/* Returns false after SROCE_MAX_PAUSES pauses in a row. */
+/* Returns false after SROCE_MAX_PAUSES pauses in a row, unless the QP has no timeout. */
 static bool pause_requests(struct sroce_qp *qp)
 {
-	if (qp->sq.timer.pauses == SROCE_MAX_PAUSES)
+	bool many = qp->sq.timer.pauses == SROCE_MAX_PAUSES;
+
+	if (many && qp->sq.rtx.timeout)
 		return false;
-	qp->sq.timer.pauses++;
+	if (!many)
+		qp->sq.timer.pauses++;
 	qp->sq.timer.blocked = SROCE_SQ_LOCAL_DROP;
-	sroce_rtx_timer_arm(qp, SROCE_PAUSE_NS);
+	sroce_rtx_timer_arm(qp, many ? SROCE_LONG_PAUSE_NS : SROCE_PAUSE_NS);
 	return true;
 }
 
@@ -233,6 +236,8 @@ static bool send_packet(struct sroce_qp *qp, struct sroce_burst *burst,
 		/* The packet is lost.  UC drops the rest of its message, too. */
 		if (!sroce_qp_reliable(qp))
 			out->count = out->wr->packets - qp->sq.req.packet;
+		else if (!qp->sq.rtx.timeout && pause_requests(qp))
+			return false;
 		break;
 	}
 	sroce_requester_sent(&qp->sq.req, out);
@@ -414,6 +419,12 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 				return SROCE_NEXT_WINDOW;
 			first = req->psn;
 		}
+	}
+	/* A peer that waits for the oldest packet does not respond to new ones. */
+	if (unlikely(qp->sq.rtx.probe.due) && !sroce_burst_empty(&burst)) {
+		if (!flush_burst(qp, &burst, first, true))
+			return SROCE_NEXT_WINDOW;
+		first = req->psn;
 	}
 	if (!sroce_burst_empty(&burst) || likely(!must_request_ack(qp, next))) {
 		qp->sq.rtx.probe.due = false;

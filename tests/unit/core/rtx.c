@@ -551,6 +551,17 @@ TEST(rtx, refused_request_fails_at_timeout)
 	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_REFUSED);
 }
 
+TEST(rtx, refused_request_fails_without_timeout)
+{
+	start(3, 0, 0);
+	CHECK(!x.armed);
+	s.r.refusal = SROCE_REM_ACCESS_ERR;
+	sroce_rtx_progress(&x, &s.r, s.r.psn, MS);
+	CHECK(x.armed);
+	x.deadline = x.expires;
+	EQUAL(sroce_rtx_expired(&x, &s.r), SROCE_RTX_REFUSED);
+}
+
 TEST(rtx, no_action_without_unacked_packets)
 {
 	start(3, 4 * MS, 0);

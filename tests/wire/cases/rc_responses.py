@@ -154,6 +154,21 @@ def timeout(b):
     b.state(rc, "ERR")
 
 
+@case("a probe repeats the oldest packet, also if new ones wait")
+def probes(b):
+    rc = b.rc(timeout=23, depth=64)
+    before = b.counter("tx_probes")
+    # After 32 packets the process need not kick, so the last ones may wait until the timer has fired.
+    for _ in range(64):
+        rc.send()
+    while b.counter("tx_probes") == before:
+        time.sleep(0.01)
+    acknowledge(b, rc, PSN + 63)
+    expect("completions", [wc.status for wc in rc.completions(64)], [e.IBV_WC_SUCCESS] * 64)
+    repeats = [packet.psn for packet in b.answers()].count(PSN) - 1
+    expect("repeats", repeats, b.counter("tx_probes") - before)
+
+
 @case("a sequence NAK restarts the timeout")
 def time_again(b):
     timeout = 4.096e-6 * 2 ** 20
@@ -285,14 +300,15 @@ def refusal_overtakes(b):
 
 @case("a NAK behind a READ whose data is lost for good: the status is that of the NAK")
 def refusal_behind_lost(b):
-    with b.counts("req_remote_operation_errors"), b.counts("req_transport_retries_exceeded", 0):
-        rc = read_and_send(b, timeout=16)
-        acknowledge(b, rc, PSN + 2, roce.NAK_OPERATION)
-        wc = rc.completion()
-        expect("completion", wc and (wc.wr_id, wc.status), (1, e.IBV_WC_REM_OP_ERR))
-        wc = rc.completion()
-        expect("the one behind it", wc and (wc.wr_id, wc.status), (2, e.IBV_WC_WR_FLUSH_ERR))
-    b.state(rc, "ERR")
+    for timeout in (16, 0):
+        with b.counts("req_remote_operation_errors"), b.counts("req_transport_retries_exceeded", 0):
+            rc = read_and_send(b, timeout=timeout)
+            acknowledge(b, rc, PSN + 2, roce.NAK_OPERATION)
+            wc = rc.completion()
+            expect("completion", wc and (wc.wr_id, wc.status), (1, e.IBV_WC_REM_OP_ERR))
+            wc = rc.completion()
+            expect("the one behind it", wc and (wc.wr_id, wc.status), (2, e.IBV_WC_WR_FLUSH_ERR))
+        b.state(rc, "ERR")
 
 
 @case("an ACK for several requests after the PSN wrapped")
