@@ -60,7 +60,7 @@ plug block
 start plugged uc 80 40
 # Work items send what the processes have posted.
 filled() { held=$(backlog); [ "$held" -gt $((24 * MIB)) ]; }
-ok "uc: packets wait in the queue" wait_for 15 filled
+ok "uc: packets wait in the queue" wait_for 60 filled
 diag "$((held / MIB)) MiB are held"
 ok "uc: the packets are within the limit of a process" test "$held" -lt $((40 * MIB))
 others uc
@@ -73,7 +73,7 @@ plug block
 drops=$(counter $D1 tx_local_drops)
 start plugged ud 200 400
 dropped() { [ "$(counter $D1 tx_local_drops)" -gt "$drops" ]; }
-ok "ud: packets above the limit are dropped" wait_for 15 dropped
+ok "ud: packets above the limit are dropped" wait_for 60 dropped
 held=$(backlog)
 diag "$((held / MIB)) MiB are held"
 ok "ud: the packets are within twice the limit of a process" test "$held" -lt $((72 * MIB))
@@ -101,7 +101,7 @@ plug block
 drops=$(counter $D1 tx_local_drops)
 start no_timeout
 refused() { [ "$(counter $D1 tx_local_drops)" -gt $((drops + 101)) ]; }
-ok "without a timeout: the packet is refused again and again" wait_for 15 refused
+ok "without a timeout: the packet is refused again and again" wait_for 60 refused
 plug limit 1000000000
 plug release_indefinite
 complete "without a timeout"

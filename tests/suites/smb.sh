@@ -47,7 +47,7 @@ no_listener() { ! cm_listens 445; }
 # mount_it [OPTION]: there is a neighbour before, as in rnbd.sh
 mount_it() {
 	mkdir -p "$MNT"
-	ping -qc 1 -I $IP1 $IP2 &&
+	wait_for 30 ping -qc 1 -W 1 -I $IP1 $IP2 &&
 		limited 20 mount -i -t cifs -o "rdma,vers=3.1.1,hard,ip=$IP2,username=root,password=secret${1:+,$1}" "//$IP2/share" "$MNT"
 }
 
