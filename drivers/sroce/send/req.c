@@ -426,9 +426,8 @@ static enum sroce_next send_packets(struct sroce_qp *qp)
 			return SROCE_NEXT_WINDOW;
 		first = req->psn;
 	}
-	if (!sroce_burst_empty(&burst) || likely(!must_request_ack(qp, next))) {
-		qp->sq.rtx.probe.due = false;
-	} else if (sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
+	if (sroce_burst_empty(&burst) && unlikely(must_request_ack(qp, next)) &&
+	    sroce_tx_in_order(qp, &qp->sq.path) == SROCE_ORDER_KEPT) {
 		qp->sq.uso.lone = qp->sq.rtx.probe.due;
 		repeat_oldest(qp, &burst, next);
 		qp->sq.rtx.probe.due = false;
