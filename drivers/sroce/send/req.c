@@ -141,12 +141,12 @@ static int add_request(struct sroce_qp *qp, struct sroce_burst *burst,
 	return err;
 }
 
-/* Returns false after SROCE_MAX_PAUSES pauses in a row, unless the QP has no timeout. */
+/* Returns false after SROCE_MAX_PAUSES pauses in a row, unless an RC QP has no timeout. */
 static bool pause_requests(struct sroce_qp *qp)
 {
 	bool many = qp->sq.timer.pauses == SROCE_MAX_PAUSES;
 
-	if (many && qp->sq.rtx.timeout)
+	if (many && (qp->sq.rtx.timeout || !sroce_qp_reliable(qp)))
 		return false;
 	if (!many)
 		qp->sq.timer.pauses++;
