@@ -67,7 +67,8 @@ static void start_sample(struct sroce_rtx *x, const struct sroce_requester *r,
 
 /*
  * Between one and four times the QP's attribute (vol. 1, 9.7.6.1.3): the peer may
- * be more distant than the user assumed.
+ * be more distant than the user assumed.  A QP without one has SROCE_REFUSED_NS; see
+ * sroce_rtx_waits().
  */
 static u64 retry_timeout(const struct sroce_rtx *x)
 {

@@ -100,6 +100,7 @@ static void begin_flush(struct sroce_qp *qp)
 	sroce_sq_flush_begin(qp);
 	sroce_sq_end(qp);
 	sroce_rq_begin(qp);
+	/* In SQE the responder goes on, and sends in order. */
 	if (qp->state == IB_QPS_ERR)
 		sroce_resp_send_last(qp);
 	sroce_rq_flush_begin(qp);

@@ -160,9 +160,11 @@ static void execute_request(struct sroce_qp *qp, const struct sroce_rx *rx,
 	}
 	if (req->completes)
 		count_remote(qp, &rx->pkt, false);
-	/* No ACK for a message whose completion is lost. */
-	if (req->receives && !complete_message(qp, rx, req))
+	if (req->receives && !complete_message(qp, rx, req)) {
+		/* The completion is lost: no ACK, and no second one by the flush. */
+		r->rwqe_taken = false;
 		return;
+	}
 	sroce_responder_done(r, &rx->pkt, req, original);
 	if (rx->pkt.ack_req && !sroce_pkt_row(&rx->pkt)->response)
 		qp->rq.pending.ack = true;

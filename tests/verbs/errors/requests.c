@@ -188,14 +188,14 @@ static void too_long(const void *arg)
 	pair_down(&pair);
 }
 
-static bool cq_error(const struct side *side)
+static bool cq_error(const struct side *side, const struct ibv_cq *cq)
 {
 	struct ibv_async_event event;
 	bool found = false;
 
 	while (!found && next_event(side->host->context, &event, PATIENCE_MS)) {
 		found = event.event_type == IBV_EVENT_CQ_ERR &&
-			event.element.cq == side->scq;
+			event.element.cq == cq;
 		ibv_ack_async_event(&event);
 	}
 	return found;
@@ -214,12 +214,38 @@ static void cq_overflow(const void *arg)
 	for (i = 0; i < 8; i++)
 		CHECK_CALL(post_rdma(&pair.a, &pair.b, IBV_WR_RDMA_WRITE, i, 0,
 				     0, 8, IBV_SEND_SIGNALED), 0);
-	CHECK(cq_error(&pair.a));
+	CHECK(cq_error(&pair.a, pair.a.scq));
 	for (i = 0; i < 4; i++)
 		EXPECT(pair.a.scq, pair.a.qp, .wr_id = i,
 		       .opcode = IBV_WC_RDMA_WRITE);
 	CHECK_CALL(state_of(&pair.a), IBV_QPS_ERR);
 	CHECK_CALL(state_of(&pair.b), IBV_QPS_RTS);
+	works(&bystander);
+	pair_down(&pair);
+}
+
+/* A receive whose completion is lost: the peer gets no ACK for that message. */
+static void recv_cq_overflow(const void *arg)
+{
+	const struct options options = { .cqe = 4 };
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, &options));
+	forget_events(hosts[1].context);
+	for (i = 0; i < 5; i++) {
+		CHECK_CALL(post_recv(&pair.b, i, 0, 8), 0);
+		CHECK_CALL(post_send(&pair.a, i, 0, 8, IBV_SEND_SIGNALED), 0);
+		EXPECT(pair.a.scq, pair.a.qp, .wr_id = i, .opcode = IBV_WC_SEND,
+		       .status = i < 4 ? IBV_WC_SUCCESS : IBV_WC_RETRY_EXC_ERR);
+	}
+	CHECK(cq_error(&pair.b, pair.b.rcq));
+	for (i = 0; i < 4; i++)
+		EXPECT(pair.b.rcq, pair.b.qp, .wr_id = i, .opcode = IBV_WC_RECV,
+		       .length = 8);
+	CHECK(quiet(pair.b.rcq));
+	CHECK_CALL(state_of(&pair.b), IBV_QPS_ERR);
 	works(&bystander);
 	pair_down(&pair);
 }
@@ -450,6 +476,7 @@ GROUP(requests)
 		{ "WRITE longer than 2 GiB", too_long, &write },
 		{ "READ longer than 2 GiB", too_long, &read },
 		{ "completion queue overflow raises an event", cq_overflow },
+		{ "a message whose completion is lost gets no ACK", recv_cq_overflow },
 		{ "requests before a faulty one succeed", in_order },
 		{ "requests sent before a fault ask for an ACK",
 		  asked_before_fault },
