@@ -115,8 +115,14 @@ INSTALLED_RULES = $(DESTDIR)/etc/udev/rules.d/$(notdir $(RULES))
 OUR_RULES = grep -sqF "$$(sed -n 2p $(RULES))" $(INSTALLED_RULES)
 PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
 
+# The packages have the same files, and dpkg does not restore settings that were removed.
+.PHONY: no-packages
+no-packages:
+	@! dpkg-query -W -f '$${db:Status-Status}\n' sroce-dkms libibverbs-sroce 2>/dev/null | grep -qx installed || \
+		{ echo "first: apt purge sroce-dkms libibverbs-sroce" >&2; exit 1; }
+
 ## install        module, provider and its registration, sroce-top, udev rule, manual pages; DESTDIR= and KDIR= are honoured
-install: all
+install: $(if $(DESTDIR),,no-packages) all
 	install -D -m 644 $(MODULE) $(MODULES)/sroce.ko
 	$(if $(DESTDIR),,depmod $(KVER))
 	install -D -m 755 tools/sroce-top $(DESTDIR)$(PREFIX)/bin/sroce-top
@@ -126,12 +132,15 @@ install: all
 	install -D -m 644 packaging/man/sroce.4 $(DESTDIR)$(MAN)/man4/sroce.4
 	+$(PROVIDER) install mandir=$(MAN)
 
-## uninstall      removes what install put there (KDIR= as for install)
-uninstall:
-	rm -f $(MODULES)/sroce.ko $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(MAN)/man1/sroce-top.1 $(DESTDIR)$(MAN)/man4/sroce.4
+## uninstall      removes what install put there, for all kernels
+uninstall: $(if $(DESTDIR),,no-packages)
+	@for folder in $(DESTDIR)/lib/modules/*/updates; do \
+		[ -e "$$folder/sroce.ko" ] || continue; \
+		rm -v "$$folder/sroce.ko" && $(if $(DESTDIR),:,depmod "$$(basename "$${folder%/updates}")") || exit; \
+	done
+	rm -f $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(MAN)/man1/sroce-top.1 $(DESTDIR)$(MAN)/man4/sroce.4
 	@if cmp -s $(RULES) $(INSTALLED_RULES); then rm -v $(INSTALLED_RULES); elif [ -e $(INSTALLED_RULES) ]; then \
 		echo "$(INSTALLED_RULES) is not as it was installed, and stays" >&2; fi
-	$(if $(DESTDIR),,depmod $(KVER))
 	+$(PROVIDER) uninstall mandir=$(MAN)
 
 # --- releases ---
