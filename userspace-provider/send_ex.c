@@ -163,6 +163,9 @@ static void wr_flush(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr,
 
 	if (unlikely(!sqe))
 		return;
+	/* Of a region all is flushed, and its length may not fit. */
+	if (level == IBV_FLUSH_MR)
+		len = 0;
 	if (unlikely(len > UINT32_MAX))
 		sq_fail(qp_sq(qp), EINVAL);
 	else

@@ -61,14 +61,14 @@ static bool is_zero(const u32 *words, u32 n)
 	return !sum;
 }
 
-/* A FLUSH has no SGE list; its length is that of the peer's memory. */
+/* A FLUSH has no SGE list; its length is that of the peer's memory, unless all is flushed. */
 static u8 take_flush(struct sroce_wr *wr, const struct sroce_sqe *sqe)
 {
 	const u8 types = SROCE_WR_FLUSH_GLOBAL | SROCE_WR_FLUSH_PERSISTENT;
 
 	wr->flush.type = sqe->flush.type;
 	wr->flush.level = sqe->flush.level;
-	wr->length = sqe->flush.length;
+	wr->length = wr->flush.level == SROCE_WR_FLUSH_REGION ? 0 : sqe->flush.length;
 	if (!wr->flush.type || wr->flush.type & ~types ||
 	    wr->flush.level > SROCE_WR_FLUSH_REGION || wr->num_sge ||
 	    wr->flags & SROCE_INLINE || sqe->flush.reserved ||

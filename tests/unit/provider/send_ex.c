@@ -274,6 +274,61 @@ static void atomic_write_of_uc(const struct fixture *fx)
 }
 #endif
 
+#ifdef SROCE_HAVE_FLUSH
+/**
+ * struct flush - a call of ibv_wr_flush()
+ * @err: result of ibv_wr_complete()
+ * @length: in the entry
+ */
+struct flush {
+	const char *name;
+	size_t len;
+	uint8_t level;
+	int err;
+	uint32_t length;
+};
+
+static void flush(const struct fixture *fx, const struct flush *f)
+{
+	struct ibv_qp *extended = fixture_qp(fx, IBV_QPT_RC, true);
+	struct ibv_qp_ex *qp = ibv_qp_to_qp_ex(extended);
+	const struct sroce_sqe sqe = {
+		.wr_id = WR_ID,
+		.opcode = IBV_WR_FLUSH,
+		.flags = SROCE_WR_SIGNALED,
+		.flush = {
+			.remote_addr = ADDR,
+			.rkey = RKEY,
+			.length = f->length,
+			.type = IBV_FLUSH_PERSISTENT,
+			.level = f->level,
+		},
+	};
+	unsigned char *ring = fill_ring(extended);
+
+	qp->wr_id = WR_ID;
+	qp->wr_flags = IBV_SEND_SIGNALED;
+	ibv_wr_start(qp);
+	ibv_wr_flush(qp, RKEY, ADDR, f->len, IBV_FLUSH_PERSISTENT, f->level);
+	ok(ibv_wr_complete(qp) == f->err && (f->err || !memcmp(ring, &sqe, sizeof(sqe))),
+	   "FLUSH of %s", f->name);
+	ibv_destroy_qp(extended);
+}
+
+static void flushes(const struct fixture *fx)
+{
+	static const struct flush calls[] = {
+		{ "a range", 4096, IBV_FLUSH_RANGE, 0, 4096 },
+		{ "a range of 4 GiB is refused", 1ull << 32, IBV_FLUSH_RANGE, EINVAL, 0 },
+		{ "a region, whatever its length", 1ull << 33, IBV_FLUSH_MR, 0, 0 },
+	};
+	unsigned int i;
+
+	for (i = 0; i < NUM(calls); i++)
+		flush(fx, &calls[i]);
+}
+#endif
+
 static void entry_without_setter(const struct fixture *fx)
 {
 	struct ibv_qp *ibqp = fixture_qp(fx, IBV_QPT_RC, true);
@@ -452,6 +507,9 @@ GROUP(send_ex)
 	atomic_write(&fx, IBV_QPT_RC);
 	atomic_write(&fx, IBV_QPT_XRC_SEND);
 	atomic_write_of_uc(&fx);
+#endif
+#ifdef SROCE_HAVE_FLUSH
+	flushes(&fx);
 #endif
 	entry_without_setter(&fx);
 	last_setter_counts(&fx);

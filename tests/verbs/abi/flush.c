@@ -90,6 +90,8 @@ static void allowed(const void *arg)
 	/* The whole region, whatever part is named. */
 	flush(&abuser, mr->rkey, buf + (1 << 20), 12345678, 1, 1);
 	REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
+	flush(&abuser, mr->rkey, buf, UINT32_MAX, 1, 1);
+	REQUIRE(flushed(&abuser, IBV_WC_SUCCESS));
 	REQUIRE(connect_for_flush(&abuser, GLOBAL));
 	CHECK(works(&abuser.pair));
 	CHECK_CALL(ibv_dereg_mr(mr), 0);
@@ -139,6 +141,8 @@ static const struct refusal refusals[] = {
 	  IBV_WC_REM_ACCESS_ERR },
 	{ "2 GiB, beyond the region", GLOBAL, GLOBAL, 0, 0, 1u << 31, 1, 0,
 	  IBV_WC_REM_ACCESS_ERR },
+	{ "more than 2 GiB", GLOBAL, GLOBAL, 0, 0, (1u << 31) + 1, 1, 0,
+	  IBV_WC_LOC_LEN_ERR },
 };
 
 static void refused(const void *arg)
@@ -156,7 +160,8 @@ static void refused(const void *arg)
 	      r->type, r->level);
 	flushed(&abuser, r->status);
 	CHECK_CALL(state_of(&abuser.pair.a), IBV_QPS_ERR);
-	CHECK_CALL(state_of(&abuser.pair.b), IBV_QPS_ERR);
+	/* Unless nothing was sent */
+	CHECK_CALL(state_of(&abuser.pair.b), r->status == IBV_WC_LOC_LEN_ERR ? IBV_QPS_RTS : IBV_QPS_ERR);
 	REQUIRE(connect_for_flush(&abuser, GLOBAL));
 	CHECK(works(&abuser.pair));
 	victim_works();
