@@ -130,3 +130,19 @@ ok "the way back is right again" on h2 ip link delete other
 
 ok "the address goes" on h2 ip address delete "$IP2/24" dev eth0
 ok "no packet arrives" silent
+
+# After PRE_ROUTING, an ipvlan in mode L3S takes packets of its master to another namespace. No packet to h2 has been received
+# since its addresses changed, so its socket has no route.
+stop_traffic
+inner() {
+	ip netns add inner && at_exit ip netns delete inner && on h2 ip link add ipv0 link eth0 netns inner type ipvlan mode l3s &&
+		on h2 ip address add "$IP2/24" dev eth0 && on h1 ip route add "$INNER" via "$IP2" && ip -n inner link set lo up &&
+		ip -n inner address add "$INNER/32" dev ipv0 && ip -n inner link set ipv0 up && ip -n inner route add default dev ipv0 &&
+		on inner rdma link add sroce3 type sroce netdev ipv0
+}
+INNER=10.0.9.2
+ok "a namespace with an ipvlan in mode L3S" inner
+HOST2=inner D2=sroce3 IP2=$INNER G2=$(gid sroce3 $INNER) G1=$(gid $D1 $IP1)
+pair_run "it receives its packets" 'ib_write_bw -F -d $D2 -x $G2 -s 64 -n 5000 -p $PORT' \
+	'ib_write_bw -F -d $D1 -x $G1 -s 64 -n 5000 -p $PORT $IP2'
+is "no packet had a wrong address" "$(counter sroce3 rx_bad_address)" 0

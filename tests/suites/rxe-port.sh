@@ -67,3 +67,23 @@ is "this attempt leaves no device and no socket" "$(devices)$(grep -c ':12B7 ' /
 ok "sroce can be added when the program has ended" rdma link add sroce9 type sroce netdev eth9
 ok "the device is deleted" rdma link delete sroce9
 is "the port is free" "$(cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 ')" 0
+
+# Packets that arrive while the socket is made: if they entered its queue, nobody would read them.
+python3 -c '
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+while True:
+    s.sendto(b"x" * 64, ("127.0.0.1", 4791))' &
+flood=$!
+queued() { awk '$2 ~ /:12B7$/ && $5 !~ /:00000000$/ { print $5 }' /proc/net/udp; }
+# Prints what waits in sockets that were made meanwhile.
+made() {
+	local i
+	for ((i = 0; i < 50; i++)); do
+		rdma link add sroce9 type sroce netdev eth9 || echo "no device"
+		queued
+		rdma link delete sroce9
+	done
+}
+is "no packet waits in a socket that was made meanwhile" "$(made)" ""
+kill $flood

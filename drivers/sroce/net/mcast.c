@@ -21,12 +21,14 @@
 /**
  * struct joined - netdev that has joined a group for a member
  * @node: entry in the list of the member
- * @ndev: netdev; NULL after it has left its namespace.  RCU; written under rtnl
+ * @ndev: netdev; the entry goes when it leaves its namespace
+ * @lost: the netdev lost its groups with the address family.  Protected by rtnl
  * @rcu: delays freeing until receivers have ended
  */
 struct joined {
 	struct hlist_node node;
 	struct net_device *ndev;
+	bool lost;
 	struct rcu_head rcu;
 };
 
@@ -36,7 +38,7 @@ struct joined {
  * @group: group address; IPv4 in IPv4-mapped form
  * @qp: the QP, which is detached before it is destroyed
  * @joined: netdevs through which packets may arrive, list of struct joined.  RCU;
- *	written under rtnl
+ *	changes under rtnl
  * @rcu: delays freeing until receivers have ended
  */
 struct member {
@@ -69,7 +71,7 @@ static bool has_joined(const struct member *m, const struct net_device *ndev)
 	const struct joined *j;
 
 	hlist_for_each_entry_rcu(j, &m->joined, node, lockdep_rtnl_is_held())
-		if (READ_ONCE(j->ndev) == ndev)
+		if (j->ndev == ndev)
 			return true;
 	return false;
 }
@@ -95,19 +97,28 @@ u32 sroce_mcast_for_each(const struct net_device *in,
 	return found;
 }
 
+/* The netdev leaves its groups itself. */
+static void forget_netdev(struct member *m, const struct net_device *ndev)
+{
+	struct hlist_node *next;
+	struct joined *j;
+
+	ASSERT_RTNL();
+	hlist_for_each_entry_safe(j, next, &m->joined, node)
+		if (j->ndev == ndev) {
+			hlist_del_rcu(&j->node);
+			kfree_rcu(j, rcu);
+		}
+}
+
 void sroce_mcast_netdev_gone(const struct net_device *ndev)
 {
-	struct joined *j;
 	struct member *m;
 	int bucket;
 
 	ASSERT_RTNL();
-	spin_lock(&members_lock);
 	hash_for_each(members, bucket, m, node)
-		hlist_for_each_entry(j, &m->joined, node)
-			if (j->ndev == ndev)
-				WRITE_ONCE(j->ndev, NULL);
-	spin_unlock(&members_lock);
+		forget_netdev(m, ndev);
 }
 
 static struct member *find_member(const struct sroce_qp *qp,
@@ -141,6 +152,13 @@ static void leave_ipv4(struct net_device *ndev, __be32 group)
 		ip_mc_dec_group(in_dev, group);
 }
 
+static int join_ip(struct net_device *ndev, const struct in6_addr *group)
+{
+	if (ipv6_addr_v4mapped(group))
+		return join_ipv4(ndev, group->s6_addr32[3]);
+	return ipv6_dev_mc_inc(ndev, group);
+}
+
 static int join_by(struct member *m, struct net_device *ndev)
 {
 	struct joined *j = kzalloc_obj(*j, GFP_KERNEL_ACCOUNT);
@@ -149,10 +167,7 @@ static int join_by(struct member *m, struct net_device *ndev)
 	ASSERT_RTNL();
 	if (!j)
 		return -ENOMEM;
-	if (ipv6_addr_v4mapped(&m->group))
-		err = join_ipv4(ndev, m->group.s6_addr32[3]);
-	else
-		err = ipv6_dev_mc_inc(ndev, &m->group);
+	err = join_ip(ndev, &m->group);
 	if (err) {
 		kfree(j);
 		return err;
@@ -262,10 +277,40 @@ int sroce_mcast_netdev_new(struct sroce_device *dev, struct net_device *ndev)
 	return 0;
 }
 
-/* A netdev that has left its namespace has left its groups behind. */
+static bool has_family(const struct net_device *ndev, const struct in6_addr *group)
+{
+	return ipv6_addr_v4mapped(group) ? !!__in_dev_get_rtnl(ndev) : !!__in6_dev_get(ndev);
+}
+
+/*
+ * Below the smallest MTU of an address family the netdev has lost it, with the groups that
+ * it had joined.  The family is there again before this is called, but not the groups.
+ */
+static void follow_mtu(const struct member *m, struct joined *j)
+{
+	ASSERT_RTNL();
+	if (!has_family(j->ndev, &m->group))
+		j->lost = true;
+	else if (j->lost)
+		j->lost = join_ip(j->ndev, &m->group);
+}
+
+void sroce_mcast_mtu_changed(const struct net_device *ndev)
+{
+	struct joined *j;
+	struct member *m;
+	int bucket;
+
+	ASSERT_RTNL();
+	hash_for_each(members, bucket, m, node)
+		hlist_for_each_entry(j, &m->joined, node)
+			if (j->ndev == ndev)
+				follow_mtu(m, j);
+}
+
 static void leave_by(const struct member *m, const struct joined *j)
 {
-	if (!j->ndev)
+	if (j->lost)
 		return;
 	if (ipv6_addr_v4mapped(&m->group))
 		leave_ipv4(j->ndev, m->group.s6_addr32[3]);

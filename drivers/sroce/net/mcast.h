@@ -44,6 +44,17 @@ int sroce_mcast_netdev_new(struct sroce_device *dev, struct net_device *ndev);
  */
 void sroce_mcast_netdev_gone(const struct net_device *ndev);
 
+/**
+ * sroce_mcast_mtu_changed() - the MTU of a netdev has changed
+ * @ndev: any netdev
+ *
+ * With an MTU below 1280 it has no IPv6, below 68 no IPv4.  When it has them again, it joins
+ * the groups again.
+ *
+ * Context: rtnl held; IP has been notified before.
+ */
+void sroce_mcast_mtu_changed(const struct net_device *ndev);
+
 /* ib_device_ops */
 int sroce_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
 int sroce_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);

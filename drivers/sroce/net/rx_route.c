@@ -87,8 +87,8 @@ static struct sroce_rx_route *slot_of(const struct sroce_rx_route *r)
 
 /*
  * True for a complete packet to the RoCE port whose route depends only on the
- * fields of struct sroce_rx_route.  Bridges and VRFs have routes of their own, and
- * IPsec exempts its packets from rp_filter.
+ * fields of struct sroce_rx_route.  Bridges, VRFs and ipvlans in mode L3S have routes of
+ * their own, and IPsec exempts its packets from rp_filter.
  */
 static bool is_cacheable(const struct sk_buff *skb)
 {
@@ -100,7 +100,7 @@ static bool is_cacheable(const struct sk_buff *skb)
 	       udp->dest == htons(SROCE_UDP_PORT) && !ip_is_fragment(ip) &&
 	       !skb_sec_path(skb) && !skb_dst(skb) && !skb->sk && skb->pkt_type == PACKET_HOST &&
 	       !nf_bridge_in_prerouting(skb) && !netif_is_l3_slave(skb->dev) &&
-	       !netif_is_l3_master(skb->dev);
+	       !netif_is_l3_master(skb->dev) && !netif_has_l3_rx_handler(skb->dev);
 }
 
 /* With policy rules for ports or protocols the route depends on more fields. */
@@ -184,8 +184,9 @@ void sroce_rx_route_add(const struct sk_buff *skb)
 	struct sroce_rx_route *r = slot_of(found);
 
 	__this_cpu_write(sroce_rx_route_missed, NULL);
-	/* IPv6: it has the memory of a lost packet. */
-	if (ip_hdr(skb)->version != 4 || !dst || !skb_dst_is_noref(skb) ||
+	/* IPv6, or of another namespace: it has the memory of a lost packet. */
+	if (ip_hdr(skb)->version != 4 || dev_net(skb->dev) != found->net || !dst ||
+	    !skb_dst_is_noref(skb) ||
 	    skb_rtable(skb)->rt_type != RTN_LOCAL || !dst_hold_safe(dst))
 		return;
 	dst_release(xchg(&r->dst, NULL));

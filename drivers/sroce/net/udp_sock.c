@@ -156,7 +156,17 @@ static void remove_hooks(const struct sroce_udp_sock_id *id)
 		sroce_nf_hooks_remove(id->net, id->ipv4);
 }
 
-static int open_socket(struct udp_socket *s)
+/* udp_tunnel turns the loop off.  Members on this host receive what it sends; see net/mcast.c. */
+static int loop_multicast(struct udp_socket *s)
+{
+	int on = 1;
+
+	return s->id.ipv4 ? ip_setsockopt(s->sk, SOL_IP, IP_MULTICAST_LOOP,
+					  KERNEL_SOCKPTR(&on), sizeof(on)) : 0;
+}
+
+/* The socket is bound last: packets that arrive after that find hooks and receiver. */
+static int prepare_socket(struct udp_socket *s)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
 		.encap_type = 1,
@@ -164,22 +174,32 @@ static int open_socket(struct udp_socket *s)
 		.gro_receive = sroce_gro_receive,
 		.gro_complete = sroce_gro_complete,
 	};
+	int err = add_hooks(&s->id);
+
+	if (err)
+		return err;
+	setup_udp_tunnel_sock(s->id.net, sroce_tunnel_sock(s->socket), &tunnel);
+	udp_allow_gso(s->sk);
+	err = loop_multicast(s);
+	if (!err)
+		err = bind_socket(s);
+	if (err)
+		remove_hooks(&s->id);
+	return err;
+}
+
+static int open_socket(struct udp_socket *s)
+{
 	int err = sock_create_kern(s->id.net, s->id.ipv4 ? AF_INET : AF_INET6,
 				   SOCK_DGRAM, 0, &s->socket);
 
 	if (err)
 		return err;
 	s->sk = s->socket->sk;
-	err = bind_socket(s);
-	if (!err)
-		err = add_hooks(&s->id);
-	if (err) {
+	err = prepare_socket(s);
+	if (err)
 		sock_release(s->socket);
-		return err;
-	}
-	setup_udp_tunnel_sock(s->id.net, sroce_tunnel_sock(s->socket), &tunnel);
-	udp_allow_gso(s->sk);
-	return 0;
+	return err;
 }
 
 /* The socket belongs to the kernel, not to the process that caused it. */

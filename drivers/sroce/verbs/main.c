@@ -50,6 +50,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 	case NETDEV_FEAT_CHANGE:
 		sroce_uso_forget(ndev);
 		break;
+	case NETDEV_CHANGEMTU:
+		sroce_mcast_mtu_changed(ndev);
+		break;
 	case NETDEV_CHANGEUPPER:
 		sroce_listener_netdev_moved(ndev);
 		break;

@@ -4,8 +4,10 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "transfer.h"
 #include "resources.h"
@@ -22,13 +24,18 @@ static union ibv_gid group_of(const char *text)
 	return gid;
 }
 
+static bool ipv4(void)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+	return !memcmp(hosts[0].gid.raw, mapped, sizeof(mapped));
+}
+
 /* A group in the address family of the hosts. */
 static union ibv_gid group(int number)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	bool ipv4 = !memcmp(hosts[0].gid.raw, mapped, sizeof(mapped));
-	union ibv_gid gid = group_of(ipv4 ? "::ffff:239.7.8.0" :
-					    "ff0e::7:800");
+	union ibv_gid gid = group_of(ipv4() ? "::ffff:239.7.8.0" :
+					      "ff0e::7:800");
 
 	gid.raw[15] = number;
 	return gid;
@@ -283,6 +290,115 @@ static void joined_twice(const void *arg)
 	pair_down(&pair);
 }
 
+/* One device for both hosts is in another namespace than these commands. */
+static bool two_devices(void)
+{
+	return strcmp(hosts[0].name, hosts[1].name);
+}
+
+/* Small objects that the kernel has allocated, or -1. */
+static long small_objects(void)
+{
+	FILE *file = fopen("/proc/slabinfo", "r");
+	long found = 0, active;
+	char line[512];
+	int size;
+
+	if (!file)
+		return -1;
+	while (fgets(line, sizeof(line), file))
+		if ((sscanf(line, "kmalloc-%d %ld", &size, &active) == 2 ||
+		     sscanf(line, "kmalloc-cg-%d %ld", &size, &active) == 2) && size <= 128)
+			found += active;
+	fclose(file);
+	return found;
+}
+
+/* A netdev with an address of the device joins all groups, and goes. */
+#define CYCLE	"ip -n h2 link add link eth0 name v0 up type vlan id 7 && "	\
+		"ip -n h2 address add 10.77.0.1/24 dev v0 && "			\
+		"until [ $(ip -n h2 maddress show dev v0 | "			\
+			"grep -cE '239\\.7\\.|ff0e::7:') -ge 128 ]; do sleep 0.02; done; "	\
+		"ip -n h2 link delete v0"
+
+static void netdevs_that_go(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	uint64_t end;
+	struct pair pair;
+	union ibv_gid gid;
+	long before;
+	int i;
+
+	(void)arg;
+	if (!two_devices() || small_objects() < 0) {
+		skip("one device, or a kernel without slabinfo");
+		return;
+	}
+	REQUIRE(pair_up(&pair, &options));
+	for (i = 0; i < 128; i++) {
+		gid = numbered(i);
+		CHECK_CALL(ibv_attach_mcast(pair.b.qp, &gid, 0), 0);
+	}
+	CHECK(!system(CYCLE));
+	before = small_objects();
+	for (i = 0; i < 30; i++)
+		REQUIRE(CHECK(!system(CYCLE)));
+	end = now_ms() + PATIENCE_MS;
+	while (small_objects() - before > 1500 && now_ms() < end)
+		usleep(100000);
+	diag("%ld objects", small_objects() - before);
+	CHECK(small_objects() - before <= 1500);
+	for (i = 0; i < 128; i++) {
+		gid = numbered(i);
+		CHECK_CALL(ibv_detach_mcast(pair.b.qp, &gid, 0), 0);
+	}
+	pair_down(&pair);
+}
+
+static void reaches(struct pair *from, struct ibv_ah *ah, struct side *member, uint64_t id)
+{
+	CHECK_CALL(send_to(&from->a, ah, id), 0);
+	EXPECT(from->a.scq, from->a.qp, .wr_id = id, .opcode = IBV_WC_SEND);
+	gets(member, &from->a, id);
+}
+
+/* Below an MTU of 1280 a netdev has no IPv6. */
+static void small_mtu(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	union ibv_gid gid = group(1);
+	struct pair first, second;
+	char text[INET6_ADDRSTRLEN], command[200];
+	struct ibv_ah *ah;
+
+	(void)arg;
+	if (ipv4() || !two_devices()) {
+		skip("IPv4, or one device");
+		return;
+	}
+	REQUIRE(pair_up(&first, &options) && pair_up(&second, &options));
+	ah = path_to_group(&first.a, gid);
+	REQUIRE(CHECK(ah));
+	CHECK_CALL(ibv_attach_mcast(first.b.qp, &gid, 0), 0);
+	CHECK_CALL(ibv_attach_mcast(second.b.qp, &gid, 0), 0);
+	inet_ntop(AF_INET6, hosts[1].gid.raw, text, sizeof(text));
+	snprintf(command, sizeof(command), "ip netns exec h2 sh -c 'mtu=$(cat /sys/class/net/eth0/mtu) && "
+		 "ip link set eth0 mtu 1000 && ip link set eth0 mtu $mtu && "
+		 "ip address add %s/64 dev eth0 nodad'", text);
+	CHECK(!system(command));
+	CHECK_CALL(wants(&first.b, 1), 0);
+	reaches(&first, ah, &first.b, 1);
+	/* Each of them joined, so the other's leave is not the last one. */
+	CHECK_CALL(ibv_detach_mcast(first.b.qp, &gid, 0), 0);
+	CHECK_CALL(wants(&second.b, 2), 0);
+	reaches(&first, ah, &second.b, 2);
+	CHECK_CALL(ibv_detach_mcast(second.b.qp, &gid, 0), 0);
+	CHECK_CALL(ibv_destroy_ah(ah), 0);
+	pair_down(&first);
+	pair_down(&second);
+}
+
 GROUP(multicast)
 {
 	static const struct test tests[] = {
@@ -299,6 +415,9 @@ GROUP(multicast)
 		  greedy },
 		{ "multicast: a QP joins a group twice, and leaves it once",
 		  joined_twice },
+		{ "multicast: netdevs that come and go leave no memory behind",
+		  netdevs_that_go },
+		{ "multicast: members receive after an MTU without IPv6", small_mtu },
 	};
 
 	run_tests(tests, ARRAY_SIZE(tests));
