@@ -3,8 +3,10 @@
 # timeout: 200
 # lanes: vm uml debug smoke
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
 
 hosts_up || { fail "two hosts"; exit 1; }
+export D1 D2 G1 G2
 TRACING=/sys/kernel/tracing
 SIZE=4096
 
@@ -94,10 +96,9 @@ for event in $(offered); do
 	must mkdir "$TRACING/instances/$event"
 	echo 1 >"$TRACING/instances/$event/events/sroce/$event/enable"
 done
+# An RNR NAK is followed by sroce_retransmit. Most losses are repaired: sroce_repair.
+run_program "SENDs that find no receive WQE: " 60 "$PROGRAMS/data" unready
 if modprobe -q sch_netem && must on h1 tc qdisc add dev eth0 root netem loss 10%; then
-	# Most losses are repaired: sroce_repair.  An RNR NAK is followed by sroce_retransmit.
-	pair_run "SENDs that find no receive WQE" 'ib_send_bw -F -d $D2 -x $G2 -n 300 -s 64 -r 1 -p $PORT' \
-		'ib_send_bw -F -d $D1 -x $G1 -n 300 -s 64 -r 1 -p $PORT $IP2' 60
 	pair_run "WRITEs, some of which are lost" 'ib_write_bw -F -d $D2 -x $G2 -n 300 -s 65536 -u 12 -p $PORT' \
 		'ib_write_bw -F -d $D1 -x $G1 -n 300 -s 65536 -u 12 -p $PORT $IP2' 60
 	for event in $(documented); do like "tracepoint $event fires" "$(<"$TRACING/instances/$event/trace")" " $event: $D1 $number "; done
@@ -158,6 +159,14 @@ ok "the port's counters count a QP that has none" wait_for 10 more_than $((total
 ok "rdma statistic shows QPs" rdma statistic qp show link $D1/1
 is "no QP has counters any more" "$(of_qps tx_packets)" 0
 stop_traffic
+
+# --- two threads that modify a QP ---
+
+ok "each QP gets a counter" rdma statistic qp set link $D1/1 auto type on
+ok "two threads modify each QP to INIT at once" limited 60 "$PROGRAMS/robust" bind_at_once 3000
+ok "QP counters are turned off again" rdma statistic qp set link $D1/1 auto off
+ok "no counter is left" rdma statistic qp set link $D1/1 auto type on
+rdma statistic qp set link $D1/1 auto off
 
 # --- a name that collectors of counters look for ---
 

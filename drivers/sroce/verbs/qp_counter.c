@@ -20,6 +20,12 @@ struct values {
 	struct rcu_head rcu;
 };
 
+/*
+ * Protects the counter of a QP.  The RDMA core tests it without a lock, so two threads that
+ * modify a QP may both bind it.  The second bind would leave the first one's reference.
+ */
+static DEFINE_MUTEX(bind_lock);
+
 /* The values of a counter, looked up by its number. */
 static struct values *values_of(const struct rdma_counter *counter)
 {
@@ -103,21 +109,35 @@ void sroce_counter_init(struct rdma_counter *counter)
 {
 }
 
+static int bind_values(struct rdma_counter *counter, struct ib_qp *ibqp)
+{
+	int err = 0;
+
+	lockdep_assert_held(&bind_lock);
+	if (ibqp->counter)
+		return -EINVAL;
+	/* Only if the bind succeeds, the last unbind frees them. */
+	if (!counter->id)
+		err = make_values(counter);
+	if (err)
+		return err;
+	WRITE_ONCE(sroce_qp(ibqp)->counters, values_of(counter)->counters);
+	/* The RDMA core leaves this to the driver. */
+	ibqp->counter = counter;
+	return 0;
+}
+
 int sroce_counter_bind_qp(struct rdma_counter *counter,
 			  struct ib_qp *SROCE_IBQP_AND_PORT)
 {
 	struct sroce_qp *qp = sroce_qp_hold(ibqp);
-	int err = 0;
+	int err;
 
 	if (!qp)
 		return -EINVAL;
-	if (!counter->id)
-		err = make_values(counter);
-	if (!err) {
-		WRITE_ONCE(qp->counters, values_of(counter)->counters);
-		/* The RDMA core leaves this to the driver. */
-		ibqp->counter = counter;
-	}
+	mutex_lock(&bind_lock);
+	err = bind_values(counter, ibqp);
+	mutex_unlock(&bind_lock);
 	sroce_qp_put(qp);
 	return err;
 }
@@ -125,13 +145,17 @@ int sroce_counter_bind_qp(struct rdma_counter *counter,
 int sroce_counter_unbind_qp(struct ib_qp *SROCE_IBQP_AND_PORT)
 {
 	struct sroce_qp *qp = sroce_qp_hold(ibqp);
+	int err;
 
-	if (qp) {
-		WRITE_ONCE(qp->counters, qp->dev->counters);
-		sroce_qp_put(qp);
-	}
+	mutex_lock(&bind_lock);
+	err = ibqp->counter ? 0 : -EINVAL;
 	ibqp->counter = NULL;
-	return 0;
+	if (qp)
+		WRITE_ONCE(qp->counters, qp->dev->counters);
+	mutex_unlock(&bind_lock);
+	if (qp)
+		sroce_qp_put(qp);
+	return err;
 }
 
 static void add_up(u64 *total, struct sroce_counters __percpu *counters)
