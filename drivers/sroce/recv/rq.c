@@ -128,6 +128,7 @@ void sroce_rq_reset(struct sroce_qp *qp)
 	qp->rq.last_told = false;
 	qp->rq.wqe_held = false;
 	qp->rq.flushing = 0;
+	qp->rq.pauses = 0;
 	r->kind = SROCE_KIND_NONE;
 	r->rwqe_taken = false;
 	r->nak_sent = false;

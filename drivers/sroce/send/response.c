@@ -81,6 +81,17 @@ static enum sroce_counter gap_counter(const struct sroce_pkt *pkt)
 						     SROCE_IMPLIED_NAK_SEQ_ERR;
 }
 
+/*
+ * Request the packets of a gap again.  If this host dropped one because memory was not
+ * present, none was lost: refetch_responses() requests what is missing.
+ * @rest: as of sroce_rtx_timer_ask()
+ */
+static void ask_for_gap(struct sroce_qp *qp, bool rest)
+{
+	if (!qp->sq.paging.refetch)
+		sroce_rtx_timer_ask(qp, rest);
+}
+
 /* READ data behind a gap: keep it until the gap is filled. */
 static void hold_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 {
@@ -89,7 +100,7 @@ static void hold_response(struct sroce_qp *qp, const struct sroce_rx *rx)
 	if (sroce_ooo_add(&qp->sq.ooo, qp->dev, &rx->pkt, rx->payload) &&
 	    sroce_requester_ahead(req, rx->pkt.psn)) {
 		sroce_count(qp, SROCE_RX_HELD);
-		sroce_rtx_timer_ask(qp, false);
+		ask_for_gap(qp, false);
 	} else if (!sroce_requester_holds(req) && !req->rewound &&
 		   !qp->sq.paging.refetch) {
 		sroce_rtx_timer_retry(qp, SROCE_IMPLIED_NAK_SEQ_ERR);
@@ -107,7 +118,7 @@ static void handle_verdict(struct sroce_qp *qp, const struct sroce_rx *rx,
 		hold_response(qp, rx);
 		break;
 	case SROCE_RESP_ASK:
-		sroce_rtx_timer_ask(qp, true);
+		ask_for_gap(qp, true);
 		break;
 	case SROCE_RESP_REPAIR:
 		sroce_rtx_timer_repair(qp);

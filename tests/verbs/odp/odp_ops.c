@@ -104,6 +104,27 @@ static void untouched(const void *arg)
 	free(zeros);
 }
 
+/*
+ * Several times as long as what is paged in at once.  Responses that arrive meanwhile are
+ * kept, and few packets are requested as if they were lost.
+ */
+static void long_read(const void *arg)
+{
+	const size_t pages = 8192;
+	long long repaired;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, pages));
+	fill(pair.b.buf, pages * PAGE, 1);
+	repaired = counter(&hosts[0], "tx_repairs");
+	discard(pair.a.buf, pages * PAGE);
+	CHECK(transferred(&pair, IBV_WR_RDMA_READ, pages * PAGE));
+	CHECK(filled(pair.a.buf, pages * PAGE, 1));
+	diag("%lld repairs", counter(&hosts[0], "tx_repairs") - repaired);
+	pair_down(&pair);
+}
+
 static void atomics(const void *arg)
 {
 	struct pair pair;
@@ -371,6 +392,7 @@ GROUP(odp_ops)
 		{ "on-demand paging: every operation", operations },
 		{ "on-demand paging: memory that nobody has touched",
 		  untouched },
+		{ "on-demand paging: a READ longer than what is paged in at once", long_read },
 		{ "on-demand paging: atomics", atomics },
 		{ "on-demand paging: atomic WRITE", atomic_write },
 		{ "on-demand paging: shared receive queue", shared_receives },
