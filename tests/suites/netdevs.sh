@@ -219,11 +219,15 @@ both ip link add bond0 type bond mode active-backup miimon 20
 for cable in eth0 eth1; do both ip link set $cable master bond0; done
 both ip link set bond0 type bond primary eth0
 over "bond" bond0
+first_gid() { cat "/sys/class/infiniband/$D1/ports/1/gids/0"; }
+is_first_gid() { [[ $1 = fe80:* ]] && [ "$(first_gid)" = "$1" ]; }
+of_mac=$(first_gid)
 port_up() { [ "$(on "$1" cat /sys/class/net/bond0/bonding/active_slave)" = eth1 ]; }
 on h1 ip link set eth0 down
 ok "bond: traffic fails over to the other port" wait_for 10 port_up h1
 ok "bond: the other host fails over as well" wait_for 10 port_up h2
 ok "bond: the device stays up" link_shows $D1 'state ACTIVE'
+ok "bond: the first GID is that of the MAC address, after it failed over" wait_for 10 is_first_gid "$of_mac"
 pingpong "bond, after it failed over"
 hosts_down
 

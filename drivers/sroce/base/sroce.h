@@ -25,6 +25,8 @@
 #define SROCE_MAX_MCAST_QP	64
 /* Limit for one context of a process. */
 #define SROCE_MAX_MCAST_CONTEXT	0x400
+/* Limit of joins by netdevs: each membership has one or more. */
+#define SROCE_MAX_MCAST_JOINS	0x10000
 #define SROCE_MAX_RD_ATOMIC	128
 #define SROCE_GID_TABLE		1024
 #ifdef SROCE_OUT_OF_TREE

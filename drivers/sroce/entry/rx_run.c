@@ -193,9 +193,7 @@ static bool gsi_is_near(struct sroce_qp *qp, void *arg)
 	const struct sroce_rx *rx = arg;
 
 	return ndev && rdma_dev_access_netns(&qp->dev->ib, rx->net) &&
-	       (qp->dev->ndev == ndev ||
-			netdev_has_upper_dev_all_rcu(qp->dev->ndev, ndev)) &&
-	       gsi_matches(qp, arg);
+	       sroce_is_above(qp->dev, ndev) && gsi_matches(qp, arg);
 }
 
 /*

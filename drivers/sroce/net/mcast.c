@@ -17,6 +17,7 @@
 #include "../base/deferred.h"
 #include "../queue/doorbell.h"
 #include "mcast.h"
+#include "rx_gid.h"
 
 /**
  * struct joined - netdev that has joined a group for a member
@@ -97,6 +98,19 @@ u32 sroce_mcast_for_each(const struct net_device *in,
 	return found;
 }
 
+static void free_joined(const struct member *m, struct joined *j)
+{
+	sroce_wmem_give_back(m->qp->wmem, SROCE_SHARED_JOINS, 1);
+	kfree_rcu(j, rcu);
+}
+
+static void remove_joined(const struct member *m, struct joined *j)
+{
+	ASSERT_RTNL();
+	hlist_del_rcu(&j->node);
+	free_joined(m, j);
+}
+
 /* The netdev leaves its groups itself. */
 static void forget_netdev(struct member *m, const struct net_device *ndev)
 {
@@ -105,10 +119,8 @@ static void forget_netdev(struct member *m, const struct net_device *ndev)
 
 	ASSERT_RTNL();
 	hlist_for_each_entry_safe(j, next, &m->joined, node)
-		if (j->ndev == ndev) {
-			hlist_del_rcu(&j->node);
-			kfree_rcu(j, rcu);
-		}
+		if (j->ndev == ndev)
+			remove_joined(m, j);
 }
 
 void sroce_mcast_netdev_gone(const struct net_device *ndev)
@@ -159,17 +171,34 @@ static int join_ip(struct net_device *ndev, const struct in6_addr *group)
 	return ipv6_dev_mc_inc(ndev, group);
 }
 
+/*
+ * The kernel charges nobody for the memory that a join takes in IP.  Each netdev that is made
+ * above the device's joins all groups of all members, so a user has a share of the joins.
+ */
+static struct joined *alloc_joined(const struct member *m)
+{
+	struct joined *j;
+
+	if (!sroce_wmem_take(m->qp->wmem, SROCE_SHARED_JOINS, 1, SROCE_MAX_MCAST_JOINS))
+		return ERR_PTR(-ENOSPC);
+	j = kzalloc_obj(*j, GFP_KERNEL_ACCOUNT);
+	if (j)
+		return j;
+	sroce_wmem_give_back(m->qp->wmem, SROCE_SHARED_JOINS, 1);
+	return ERR_PTR(-ENOMEM);
+}
+
 static int join_by(struct member *m, struct net_device *ndev)
 {
-	struct joined *j = kzalloc_obj(*j, GFP_KERNEL_ACCOUNT);
+	struct joined *j = alloc_joined(m);
 	int err;
 
 	ASSERT_RTNL();
-	if (!j)
-		return -ENOMEM;
+	if (IS_ERR(j))
+		return PTR_ERR(j);
 	err = join_ip(ndev, &m->group);
 	if (err) {
-		kfree(j);
+		free_joined(m, j);
 		return err;
 	}
 	j->ndev = ndev;
@@ -235,21 +264,31 @@ struct new_netdev {
 	u64 net_cookie;
 };
 
+static bool is_there(const struct new_netdev *new)
+{
+	ASSERT_RTNL();
+	return new->ndev->reg_state == NETREG_REGISTERED &&
+	       dev_net(new->ndev)->net_cookie == new->net_cookie;
+}
+
+/* There may be thousands of members, so others get the rtnl in between. */
 static void join_new_netdev(struct work_struct *work)
 {
 	struct new_netdev *new = container_of(work, struct new_netdev, work);
-	struct net_device *ndev = new->ndev;
 	struct member *m;
-	int bucket;
+	u32 i;
 
-	rtnl_lock();
-	if (ndev->reg_state == NETREG_REGISTERED &&
-	    dev_net(ndev)->net_cookie == new->net_cookie)
-		hash_for_each(members, bucket, m, node)
-			if (m->qp->dev == new->dev && !has_joined(m, ndev))
-				join_by(m, ndev);
-	rtnl_unlock();
-	dev_put(ndev);
+	for (i = 0; i < HASH_SIZE(members); i++) {
+		if (hlist_empty(&members[i]))
+			continue;
+		rtnl_lock();
+		if (is_there(new))
+			hlist_for_each_entry(m, &members[i], node)
+				if (m->qp->dev == new->dev && !has_joined(m, new->ndev))
+					join_by(m, new->ndev);
+		rtnl_unlock();
+	}
+	dev_put(new->ndev);
 	ib_device_put(&new->dev->ib);
 	kfree(new);
 }
@@ -318,6 +357,28 @@ static void leave_by(const struct member *m, const struct joined *j)
 		ipv6_dev_mc_dec(j->ndev, &m->group);
 }
 
+static void leave_others(struct member *m)
+{
+	struct hlist_node *next;
+	struct joined *j;
+
+	hlist_for_each_entry_safe(j, next, &m->joined, node)
+		if (!sroce_is_above(m->qp->dev, j->ndev)) {
+			leave_by(m, j);
+			remove_joined(m, j);
+		}
+}
+
+void sroce_mcast_uppers_changed(void)
+{
+	struct member *m;
+	int bucket;
+
+	ASSERT_RTNL();
+	hash_for_each(members, bucket, m, node)
+		leave_others(m);
+}
+
 static void leave_group(const struct member *m)
 {
 	const struct joined *j;
@@ -333,7 +394,7 @@ static void free_member(struct member *m)
 	struct joined *j;
 
 	hlist_for_each_entry_safe(j, next, &m->joined, node)
-		kfree_rcu(j, rcu);
+		free_joined(m, j);
 	kfree_rcu(m, rcu);
 }
 

@@ -45,6 +45,15 @@ int sroce_mcast_netdev_new(struct sroce_device *dev, struct net_device *ndev);
 void sroce_mcast_netdev_gone(const struct net_device *ndev);
 
 /**
+ * sroce_mcast_uppers_changed() - a netdev has left a bridge, a bond or the like
+ *
+ * The members leave the groups of netdevs that are not above that of their device any more.
+ *
+ * Context: rtnl held.
+ */
+void sroce_mcast_uppers_changed(void);
+
+/**
  * sroce_mcast_mtu_changed() - the MTU of a netdev has changed
  * @ndev: any netdev
  *

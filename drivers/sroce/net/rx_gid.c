@@ -24,6 +24,16 @@ static int ndev_index(const struct sroce_rx *rx)
 	return rx->ipv4 ? inet_sdif(rx->skb) : IP6CB(rx->skb)->iif;
 }
 
+bool sroce_is_above(const struct sroce_device *dev, struct net_device *ndev)
+{
+	bool above;
+
+	rcu_read_lock();
+	above = ndev == dev->ndev || netdev_has_upper_dev_all_rcu(dev->ndev, ndev);
+	rcu_read_unlock();
+	return above;
+}
+
 struct net_device *sroce_rx_ndev(const struct sroce_rx *rx)
 {
 	int index = rx->looped ? 0 : ndev_index(rx);

@@ -18,6 +18,12 @@ static inline bool sroce_rx_link_local(const struct in6_addr *addr)
 /* Destination of a packet; an IPv4 address is mapped to IPv6.  Context: any. */
 void sroce_rx_daddr(const struct sroce_rx *rx, struct in6_addr *daddr);
 
+/*
+ * Is it the netdev of the device, or one above that?  The addresses of these are the GIDs of
+ * the device.  Context: any; @ndev stays.
+ */
+bool sroce_is_above(const struct sroce_device *dev, struct net_device *ndev);
+
 /* Netdev that has the address, below a VRF; NULL if it is gone.  Context: RCU. */
 struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
 

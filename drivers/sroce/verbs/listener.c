@@ -11,7 +11,9 @@
 #include <net/net_namespace.h>
 #include <rdma/ib_cache.h>
 #include "../net/mcast.h"
+#include "../net/rx_gid.h"
 #include "../net/udp_sock.h"
+#include "bond_gid.h"
 #include "listener.h"
 
 /*
@@ -102,23 +104,6 @@ static void listener_remove(struct sroce_listener *l)
 	mutex_unlock(&listeners_lock);
 }
 
-/*
- * The GIDs of a device are the addresses of its netdev and of netdevs above that.  The
- * RDMA core offers a device on a VLAN those of the netdev below and of other VLANs, too.
- * Programs that take the first GID would then leave by the wrong netdev.
- */
-static bool belongs_to(struct net_device *ndev, const struct sroce_device *dev)
-{
-	bool found;
-
-	if (!ndev)
-		return false;
-	rcu_read_lock();
-	found = netdev_has_upper_dev_all_rcu(dev->ndev, ndev);
-	rcu_read_unlock();
-	return ndev == dev->ndev || found;
-}
-
 static int gid_open(struct sroce_listener *l, const struct ib_gid_attr *attr,
 		    struct net_device *ndev)
 {
@@ -126,7 +111,12 @@ static int gid_open(struct sroce_listener *l, const struct ib_gid_attr *attr,
 	struct sroce_device *dev = sroce_device(attr->device);
 	int err;
 
-	if (!belongs_to(ndev, dev))
+	/*
+	 * The RDMA core offers a device on a VLAN the addresses of the netdev below and of
+	 * other VLANs, too.  Programs that take the first GID would then leave by the wrong
+	 * netdev.
+	 */
+	if (!ndev || !sroce_is_above(dev, ndev))
 		return -ENODEV;
 	err = listener_open(l, ndev, ipv4);
 	if (err)
@@ -164,8 +154,11 @@ int sroce_add_gid(const struct ib_gid_attr *attr, void **context)
 
 int sroce_del_gid(const struct ib_gid_attr *attr, void **context)
 {
+	struct sroce_device *dev = sroce_device(attr->device);
+
 	listener_remove(*context);
 	kfree(*context);
+	sroce_bond_gid_deleted(dev, attr->index);
 	return 0;
 }
 

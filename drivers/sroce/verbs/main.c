@@ -55,6 +55,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event,
 		break;
 	case NETDEV_CHANGEUPPER:
 		sroce_listener_netdev_moved(ndev);
+		sroce_mcast_uppers_changed();
 		break;
 	case NETDEV_UP:
 	case NETDEV_DOWN:

@@ -399,6 +399,48 @@ static void small_mtu(const void *arg)
 	pair_down(&second);
 }
 
+#define BRIDGE	"ip -n h2 link add br9 up type bridge && ip -n h2 link set eth0 master br9 && "	\
+		"ip -n h2 address add 10.78.0.1/24 dev br9"
+#define JOINED	"ip -n h2 maddress show dev br9 | grep -qE '239\\.7\\.8\\.1$|ff0e::7:801$'"
+
+static bool joined(bool wanted)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+
+	while (!system(JOINED) != wanted && now_ms() < end)
+		usleep(20000);
+	return !system(JOINED) == wanted;
+}
+
+/* What arrives through a bridge is nothing to a device whose netdev has left it. */
+static void left_bridge(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	union ibv_gid gid = group(1);
+	struct pair pair;
+	int i;
+
+	(void)arg;
+	if (!two_devices()) {
+		skip("one device");
+		return;
+	}
+	REQUIRE(pair_up(&pair, &options));
+	CHECK_CALL(ibv_attach_mcast(pair.b.qp, &gid, 0), 0);
+	CHECK(!system(BRIDGE));
+	for (i = 0; i < 2; i++) {
+		CHECK(joined(true));
+		CHECK(!system("ip -n h2 link set eth0 nomaster"));
+		CHECK(joined(false));
+		CHECK(!system("ip -n h2 link set eth0 master br9"));
+	}
+	CHECK(joined(true));
+	CHECK_CALL(ibv_detach_mcast(pair.b.qp, &gid, 0), 0);
+	CHECK(joined(false));
+	CHECK(!system("ip -n h2 link delete br9"));
+	pair_down(&pair);
+}
+
 GROUP(multicast)
 {
 	static const struct test tests[] = {
@@ -417,6 +459,7 @@ GROUP(multicast)
 		  joined_twice },
 		{ "multicast: netdevs that come and go leave no memory behind",
 		  netdevs_that_go },
+		{ "multicast: a netdev that leaves a bridge leaves its groups there", left_bridge },
 		{ "multicast: members receive after an MTU without IPv6", small_mtu },
 	};
 
