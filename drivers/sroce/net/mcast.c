@@ -244,7 +244,8 @@ static int join_group(struct member *m)
 	err = join_by(m, dev->ndev);
 	for (i = 0; err != -ENOMEM && i < SROCE_GID_TABLE; i++) {
 		ndev = gid_netdev(dev, i);
-		if (ndev && !has_joined(m, ndev))
+		/* The GID of a bridge that the netdev has left is deleted later. */
+		if (ndev && sroce_is_above(dev, ndev) && !has_joined(m, ndev))
 			err = join_by(m, ndev);
 	}
 	return err != -ENOMEM && !hlist_empty(&m->joined) ? 0 : err;
@@ -268,7 +269,8 @@ static bool is_there(const struct new_netdev *new)
 {
 	ASSERT_RTNL();
 	return new->ndev->reg_state == NETREG_REGISTERED &&
-	       dev_net(new->ndev)->net_cookie == new->net_cookie;
+	       dev_net(new->ndev)->net_cookie == new->net_cookie &&
+	       sroce_is_above(new->dev, new->ndev);
 }
 
 /* There may be thousands of members, so others get the rtnl in between. */
