@@ -75,6 +75,11 @@ s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 while True:
     s.sendto(b"x" * 64, ("127.0.0.1", 4791))' &
 flood=$!
+at_exit kill $flood
+refused() { awk '$1 == "Udp:" && $3 ~ /^[0-9]/ { print $3 }' /proc/net/snmp; }
+before=$(refused)
+more_refused() { [ "$(refused)" -gt $((before + 100)) ]; }
+ok "packets to the port are sent" wait_for 20 more_refused
 queued() { awk '$2 ~ /:12B7$/ && $5 !~ /:00000000$/ { print $5 }' /proc/net/udp; }
 # Prints what waits in sockets that were made meanwhile.
 made() {
@@ -86,4 +91,3 @@ made() {
 	done
 }
 is "no packet waits in a socket that was made meanwhile" "$(made)" ""
-kill $flood

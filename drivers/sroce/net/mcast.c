@@ -22,7 +22,8 @@
 /**
  * struct joined - netdev that has joined a group for a member
  * @node: entry in the list of the member
- * @ndev: netdev; the entry goes when it leaves its namespace
+ * @ndev: netdev; the entry goes when the netdev leaves its namespace, or is not above the
+ *	device's any more
  * @lost: the netdev lost its groups with the address family.  Protected by rtnl
  * @rcu: delays freeing until receivers have ended
  */
@@ -242,13 +243,13 @@ static int join_group(struct member *m)
 
 	ASSERT_RTNL();
 	err = join_by(m, dev->ndev);
-	for (i = 0; err != -ENOMEM && i < SROCE_GID_TABLE; i++) {
+	for (i = 0; err != -ENOMEM && err != -ENOSPC && i < SROCE_GID_TABLE; i++) {
 		ndev = gid_netdev(dev, i);
 		/* The GID of a bridge that the netdev has left is deleted later. */
 		if (ndev && sroce_is_above(dev, ndev) && !has_joined(m, ndev))
 			err = join_by(m, ndev);
 	}
-	return err != -ENOMEM && !hlist_empty(&m->joined) ? 0 : err;
+	return err != -ENOMEM && err != -ENOSPC && !hlist_empty(&m->joined) ? 0 : err;
 }
 
 /**
@@ -281,8 +282,6 @@ static void join_new_netdev(struct work_struct *work)
 	u32 i;
 
 	for (i = 0; i < HASH_SIZE(members); i++) {
-		if (hlist_empty(&members[i]))
-			continue;
 		rtnl_lock();
 		if (is_there(new))
 			hlist_for_each_entry(m, &members[i], node)

@@ -132,12 +132,8 @@ static int bind_ipv6(struct udp_socket *s)
 
 static int bind_socket(struct udp_socket *s)
 {
-	int err = 0;
+	int err;
 
-	if (s->id.l3mdev)
-		err = sock_bindtoindex(s->sk, s->id.l3mdev, true);
-	if (err)
-		return err;
 	allow_shared_port(s, true);
 	err = s->id.ipv4 ? bind_ipv4(s) : bind_ipv6(s);
 	allow_shared_port(s, false);
@@ -165,7 +161,10 @@ static int loop_multicast(struct udp_socket *s)
 					  KERNEL_SOCKPTR(&on), sizeof(on)) : 0;
 }
 
-/* The socket is bound last: packets that arrive after that find hooks and receiver. */
+/*
+ * The socket gets its port last, so that no packet arrives before it can be received, and
+ * its VRF first, because udp_tunnel treats a socket without one in another way.
+ */
 static int prepare_socket(struct udp_socket *s)
 {
 	struct udp_tunnel_sock_cfg tunnel = {
@@ -174,8 +173,10 @@ static int prepare_socket(struct udp_socket *s)
 		.gro_receive = sroce_gro_receive,
 		.gro_complete = sroce_gro_complete,
 	};
-	int err = add_hooks(&s->id);
+	int err = s->id.l3mdev ? sock_bindtoindex(s->sk, s->id.l3mdev, true) : 0;
 
+	if (!err)
+		err = add_hooks(&s->id);
 	if (err)
 		return err;
 	setup_udp_tunnel_sock(s->id.net, sroce_tunnel_sock(s->socket), &tunnel);

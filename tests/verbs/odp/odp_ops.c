@@ -104,10 +104,7 @@ static void untouched(const void *arg)
 	free(zeros);
 }
 
-/*
- * Several times as long as what is paged in at once.  Responses that arrive meanwhile are
- * kept, and few packets are requested as if they were lost.
- */
+/* Several times as long as what is paged in at once. */
 static void long_read(const void *arg)
 {
 	const size_t pages = 8192;
