@@ -119,7 +119,7 @@ PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,
 .PHONY: no-packages
 no-packages:
 	@! dpkg-query -W -f '$${db:Status-Status}\n' sroce-dkms libibverbs-sroce 2>/dev/null | grep -qx installed || \
-		{ echo "first: apt purge sroce-dkms libibverbs-sroce" >&2; exit 1; }
+		{ echo "The packages are installed. Remove them first: apt purge sroce-dkms libibverbs-sroce" >&2; exit 1; }
 
 ## install        module, provider and its registration, sroce-top, udev rule, manual pages; DESTDIR= and KDIR= are honoured
 install: $(if $(DESTDIR),,no-packages) all

@@ -229,6 +229,12 @@ static struct net_device *gid_netdev(struct sroce_device *dev, int index)
 	return ndev;
 }
 
+/* These end an attach.  Otherwise one netdev that joins is enough. */
+static bool lacks_resources(int err)
+{
+	return err == -ENOMEM || err == -ENOSPC;
+}
+
 /*
  * Verbs do not name a VLAN, so every netdev with an address of the device
  * joins.  The device's own netdev always joins, so that addresses may be added
@@ -243,13 +249,13 @@ static int join_group(struct member *m)
 
 	ASSERT_RTNL();
 	err = join_by(m, dev->ndev);
-	for (i = 0; err != -ENOMEM && err != -ENOSPC && i < SROCE_GID_TABLE; i++) {
+	for (i = 0; !lacks_resources(err) && i < SROCE_GID_TABLE; i++) {
 		ndev = gid_netdev(dev, i);
 		/* The GID of a bridge that the netdev has left is deleted later. */
 		if (ndev && sroce_is_above(dev, ndev) && !has_joined(m, ndev))
 			err = join_by(m, ndev);
 	}
-	return err != -ENOMEM && err != -ENOSPC && !hlist_empty(&m->joined) ? 0 : err;
+	return !lacks_resources(err) && !hlist_empty(&m->joined) ? 0 : err;
 }
 
 /**

@@ -412,7 +412,7 @@ static bool joined(bool wanted)
 	return !system(JOINED) == wanted;
 }
 
-/* What arrives through a bridge is nothing to a device whose netdev has left it. */
+/* A QP receives nothing through a bridge that the netdev of its device has left. */
 static void left_bridge(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };
