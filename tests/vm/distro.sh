@@ -5,8 +5,12 @@ SUITE_PACKAGES=(
 	gcc make libc6-dev libibverbs-dev librdmacm-dev pkg-config
 	# what the suites run
 	iputils-ping ethtool nftables procps strace tshark jq iperf3 busybox-static xz-utils python3
-	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs qperf
-	ucx-utils libfabric-bin openmpi-bin python3-mpi4py mpich librpma0 fio hwloc-nox libteam-utils
+	rdma-core ibverbs-providers ibverbs-utils rdmacm-utils perftest infiniband-diags python3-pyverbs
+)
+
+# Programs that suites run if they are there: unstable can lack any of them for a while.
+APPLICATIONS=(
+	qperf ucx-utils libfabric-bin openmpi-bin python3-mpi4py mpich librpma0 fio hwloc-nox libteam-utils
 	prometheus-node-exporter open-iscsi nvme-cli
 )
 
