@@ -543,6 +543,48 @@ static unsigned long request_flags(enum sroce_odp_why why)
 	return HMM_PFN_REQ_FAULT | (why_writes(why) ? HMM_PFN_REQ_WRITE : 0);
 }
 
+/* Which pages of @range does the process have?  Pages nothing in. */
+static int find_mapped(struct mm_struct *mm, struct hmm_range *range)
+{
+	int err;
+
+	range->default_flags = 0;
+	range->notifier_seq = mmu_interval_read_begin(range->notifier);
+	mmap_read_lock(mm);
+	err = hmm_range_fault(range);
+	mmap_read_unlock(mm);
+	return err;
+}
+
+/* Releases the mmap_lock while it waits. */
+static int fault_page(struct mm_struct *mm, unsigned long va, bool write)
+{
+	unsigned int flags = FAULT_FLAG_REMOTE | (write ? FAULT_FLAG_WRITE : 0);
+	bool unlocked;
+	int err;
+
+	mmap_read_lock(mm);
+	err = fixup_user_fault(mm, va, flags, &unlocked);
+	mmap_read_unlock(mm);
+	return err;
+}
+
+/*
+ * Let the process have the pages of @range, as far as it may.  hmm_range_fault() alone would
+ * hold the mmap_lock while it waits for a file, and would refuse pages of a userfaultfd.
+ */
+static int fault_missing(struct mm_struct *mm, struct hmm_range *range, bool write)
+{
+	unsigned long wanted = HMM_PFN_VALID | (write ? HMM_PFN_WRITE : 0);
+	unsigned long i, n = (range->end - range->start) >> PAGE_SHIFT;
+	int err = find_mapped(mm, range);
+
+	for (i = 0; i < n && !err; i++)
+		if ((range->hmm_pfns[i] & wanted) != wanted)
+			err = fault_page(mm, range->start + i * PAGE_SIZE, write);
+	return err;
+}
+
 /*
  * @start and @end are page aligned.  Returns the number of pages that have
  * become present, or an errno.
@@ -551,17 +593,21 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 		       unsigned long end, enum sroce_odp_why why)
 {
 	struct mm_struct *mm = chunk->odp->mm;
-	unsigned long until = jiffies + HMM_TIMEOUT;
+	unsigned long until, flags = request_flags(why);
 	unsigned long pfns[SROCE_ODP_BATCH] = {};
 	struct hmm_range range = {
 		.notifier = &chunk->notifier,
 		.start = start,
 		.end = end,
 		.hmm_pfns = pfns,
-		.default_flags = request_flags(why),
 	};
-	int err;
+	int err = flags ? fault_missing(mm, &range, why_writes(why)) : 0;
 
+	/* hmm_range_fault() tells EPERM from EFAULT. */
+	if (err == -ENOMEM || err == -EINTR)
+		return err;
+	range.default_flags = flags;
+	until = jiffies + HMM_TIMEOUT;
 	do {
 		range.notifier_seq = mmu_interval_read_begin(range.notifier);
 		mmap_read_lock(mm);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
  * Memory on demand that takes long to arrive: HELD is a file that can be mapped but
- * not read (fuse_server.c).  While a page-in of it waits, the process can neither map
- * nor unmap memory, so a test does not free its objects before the process ends.
+ * not read (fuse_server.c).  While a page-in of it waits, the process can map and unmap
+ * memory, and free its objects.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -56,6 +56,7 @@ static void before_a_read(const void *arg)
 	bool more = arg;
 	struct ibv_mr *mr;
 	struct pair pair;
+	void *at;
 
 	REQUIRE(pair_up(&pair, &options));
 	mr = held_region(pair.b.pd);
@@ -69,6 +70,10 @@ static void before_a_read(const void *arg)
 		EXPECT(pair.a.scq, pair.a.qp, .wr_id = 3,
 		       .status = IBV_WC_WR_FLUSH_ERR);
 	CHECK(!memcmp(pair.a.buf, pair.b.buf, PAGE));
+	at = mr->addr;
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	CHECK(!munmap(at, PAGE));
+	pair_down(&pair);
 }
 
 GROUP(odp_stall)

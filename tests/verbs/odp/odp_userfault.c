@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Memory on demand whose pages another thread provides: userfaultfd(2), as migration and
+ * checkpointing use it.
+ */
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "paging.h"
+
+#define PAGES	16
+/* The missing page. */
+#define MISSING	(8 * PAGE)
+#define SEED	77
+
+/**
+ * struct pager - a thread that provides the missing page, late
+ * @fd: userfaultfd
+ * @at: address of the page
+ * @asked: number of requests for it
+ * @mapped: the process could map and unmap other memory while the page was missing
+ * @thread: the thread
+ */
+struct pager {
+	int fd;
+	uint8_t *at;
+	int asked;
+	bool mapped;
+	pthread_t thread;
+};
+
+static bool can_map(void)
+{
+	void *at = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return at != MAP_FAILED && !munmap(at, PAGE);
+}
+
+static void *provide(void *arg)
+{
+	static const struct timespec late = { .tv_nsec = 100000000 };
+	static uint8_t page[PAGE] __attribute__((aligned(PAGE)));
+	struct pager *pager = arg;
+	struct uffdio_copy copy = {
+		.dst = (uintptr_t)pager->at,
+		.src = (uintptr_t)page,
+		.len = PAGE,
+	};
+	struct pollfd asked = { .fd = pager->fd, .events = POLLIN };
+	struct uffd_msg msg;
+
+	fill(page, PAGE, SEED);
+	if (poll(&asked, 1, 20000) != 1 || read(pager->fd, &msg, sizeof(msg)) != sizeof(msg) ||
+	    msg.event != UFFD_EVENT_PAGEFAULT ||
+	    (msg.arg.pagefault.address & ~(PAGE - 1ull)) != copy.dst)
+		return NULL;
+	pager->asked++;
+	pager->mapped = can_map();
+	nanosleep(&late, NULL);
+	ioctl(pager->fd, UFFDIO_COPY, &copy);
+	return NULL;
+}
+
+/* The page at @at is missing from now on. */
+static bool pager_up(struct pager *pager, uint8_t *at)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)at, PAGE },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	*pager = (struct pager) {
+		.fd = syscall(SYS_userfaultfd, O_CLOEXEC), .at = at,
+	};
+	if (!CHECK(pager->fd >= 0) || !CHECK(!ioctl(pager->fd, UFFDIO_API, &api)) ||
+	    !CHECK(!ioctl(pager->fd, UFFDIO_REGISTER, &reg)))
+		return false;
+	discard(at, PAGE);
+	return CHECK(!pthread_create(&pager->thread, NULL, provide, pager));
+}
+
+static void pager_down(struct pager *pager)
+{
+	pthread_join(pager->thread, NULL);
+	close(pager->fd);
+	CHECK(pager->mapped);
+	EQUAL(pager->asked, 1);
+}
+
+static const struct late {
+	const char *name;
+	enum ibv_wr_opcode opcode;
+	bool local;
+} lates[] = {
+	{ "a WRITE from it", IBV_WR_RDMA_WRITE, true },
+	{ "a WRITE to it", IBV_WR_RDMA_WRITE, false },
+	{ "a READ to it", IBV_WR_RDMA_READ, true },
+	{ "a READ from it", IBV_WR_RDMA_READ, false },
+};
+
+static void late_page(const void *arg)
+{
+	const struct late *late = arg;
+	bool to_b = late->opcode == IBV_WR_RDMA_WRITE;
+	bool from_it = late->local == to_b;
+	struct pager pager;
+	struct pair pair;
+	uint8_t *to;
+
+	REQUIRE(paging_up(&pair, PAGES));
+	fill(pair.a.buf, PAGES * PAGE, 1);
+	fill(pair.b.buf, PAGES * PAGE, 2);
+	REQUIRE(pager_up(&pager, (late->local ? pair.a.buf : pair.b.buf) + MISSING));
+	CHECK(transferred(&pair, late->opcode, PAGES * PAGE));
+	pager_down(&pager);
+	to = to_b ? pair.b.buf : pair.a.buf;
+	CHECK(filled(to, MISSING, to_b ? 1 : 2));
+	if (from_it)
+		CHECK(filled(to + MISSING, PAGE, SEED));
+	else
+		CHECK(!memcmp(pair.a.buf, pair.b.buf, PAGES * PAGE));
+	pair_down(&pair);
+}
+
+static void advised_page(const void *arg)
+{
+	struct pager pager;
+	struct ibv_sge sge;
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, PAGES));
+	sge = piece(&pair.a, 0, PAGES * PAGE);
+	REQUIRE(pager_up(&pager, pair.a.buf + MISSING));
+	CHECK_CALL(ibv_advise_mr(pair.a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+				 IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1), 0);
+	pager_down(&pager);
+	CHECK(filled(pair.a.buf + MISSING, PAGE, SEED));
+	pair_down(&pair);
+}
+
+GROUP(odp_userfault)
+{
+	size_t i;
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0)	/* not in this kernel */
+		return;
+	close(fd);
+	for (i = 0; i < ARRAY_SIZE(lates); i++)
+		run_test(late_page, &lates[i], "a page that userfaultfd provides late: %s",
+			 lates[i].name);
+	run_test(advised_page, NULL, "a page that userfaultfd provides late: prefetched");
+}
