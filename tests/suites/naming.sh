@@ -34,6 +34,8 @@ getent group rdma >/dev/null || must groupadd --system rdma
 sed -n '/^.. tested: tests\/suites\/naming.sh, block group$/,/^[^ .:]/{s/^    //p}' "$ADMIN" >/etc/udev/rules.d/70-sroce.rules
 like "administration.rst has a rule for a group" "$(cat /etc/udev/rules.d/70-sroce.rules)" '^SUBSYSTEM=='
 must udevadm control --reload
+# Programs load it. The driver did it in older kernels.
+must modprobe ib_uverbs
 ok "a device whose name the rule has" rdma link add sroce0 type sroce netdev eth0
 udevadm settle -t "$(seconds 20)"
 is "its group may open it" "$(stat -c '%a %G' "/dev/infiniband/$(node sroce0)")" "660 rdma"

@@ -120,7 +120,7 @@ is "no region is left" "$(used $D1 mr)" 0
 exercise "again" $IP2 $IP1
 
 # A network that loses, duplicates and reorders packets
-dropped() { tc -s qdisc show dev ulp1 | grep -oP 'dropped \K[0-9]+'; }
+dropped() { tc -s qdisc show dev ulp1 root | grep -oP 'dropped \K[0-9]+' | head -n 1; }
 if modprobe -q sch_netem; then
 	for netdev in ulp1 ulp2; do tc qdisc add dev $netdev root netem loss 1% duplicate 1% delay 500us reorder 25%; done
 	exercise "lossy" $IP2 $IP1

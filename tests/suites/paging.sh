@@ -31,7 +31,9 @@ WAITING=$((USERS * EACH))
 has_mount() { mountpoint -q "$1"; }
 said() { [ "$(cat "$OUTPUT".stuck.* | grep -c "^$EACH wait")" = $USERS ]; }
 stuck_qps() { rdma resource show qp >"$OUTPUT.qps" && grep -c "comm odp" "$OUTPUT.qps"; }
-no_stuck_qps() { [ "$(stuck_qps)" = 0 ]; }
+number_of_qps() { rdma resource show qp >"$OUTPUT.qps" && wc -l <"$OUTPUT.qps"; }
+no_more_qps() { [ "$(number_of_qps)" -le "$qps" ]; }
+held_mib() { echo $(($(cat $cgroup/memory.current) >> 20)); }
 others() {
 	pair_run "$1" "$2ibv_rc_pingpong -d \$D2 -g \$G2 -p \$PORT -n 50 -c -s 70000 -o" \
 		"$2ibv_rc_pingpong -d \$D1 -g \$G1 -p \$PORT -n 50 -c -s 70000 -o \$IP2"
@@ -51,6 +53,24 @@ if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 	at_exit stop $server
 	ok "a file that cannot be read" wait_for 10 has_mount "$AT"
 	for held in odp_stall odp_stall_more; do HELD=$AT/file run_program "" 60 "$PROGRAMS/odp" $held; done
+	# The OOM killer's victim cannot end while a page-in waits, but its memory is freed.
+	cgroup=/sys/fs/cgroup/reaped
+	echo +memory >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
+	if mkdir $cgroup && [ -e $cgroup/memory.max ]; then
+		echo 96M >$cgroup/memory.max
+		{
+			(echo $BASHPID >$cgroup/cgroup.procs && exec_on h1 "$PROGRAMS/odp" odp_reaped "$AT/file" 48) >"$OUTPUT.reaped" 2>&1
+		} 2>/dev/null # where the shell says that it was killed
+		is "a process uses up its memory while a page-in waits" "$(cat "$OUTPUT.reaped")" waits
+		like "it is killed" "$(cat $cgroup/memory.events)" 'oom_kill [1-9]'
+		mostly_freed() { [ "$(held_mib)" -lt 16 ]; }
+		ok "its memory is freed" wait_for 30 mostly_freed
+		diag "$(held_mib) MiB are held"
+		rm "$OUTPUT.reaped"
+	else
+		skip "memory of a killed process" "there is no memory cgroup"
+	fi
+	qps=$(number_of_qps)
 	hostile=()
 	for ((i = 0; i < USERS; i++)); do
 		(exec_on h1 setpriv --reuid $((1001 + i)) --clear-groups "$PROGRAMS/odp" fuse_server send "$AT/file" $EACH) >"$OUTPUT.stuck.$i" 2>&1 &
@@ -66,8 +86,8 @@ if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 	for process in "${hostile[@]}"; do
 		wait_for 30 ended "$process" || fail "a process cannot be killed"
 	done 2>/dev/null # where the shell says of each that it was killed
-	ok "QPs of killed users are destroyed" wait_for 30 no_stuck_qps
 	stop $server
+	ok "QPs of killed users are destroyed when no page-in waits" wait_for 60 no_more_qps
 	others "and paging goes on" ""
 else
 	skip "memory of a file that cannot be read" "no FUSE"

@@ -64,6 +64,22 @@ static inline void sroce_ref_drain(struct sroce_ref *ref)
 }
 
 /**
+ * sroce_ref_try_drain() - drain if there is no user
+ * @ref: references to an object that exists
+ *
+ * Context: any.
+ * Return: false, without an effect, if there is a user.
+ */
+static inline bool sroce_ref_try_drain(struct sroce_ref *ref)
+{
+	if (!refcount_dec_if_one(&ref->users))
+		return false;
+	/* After all that its users have done. */
+	smp_acquire__after_ctrl_dep();
+	return true;
+}
+
+/**
  * sroce_ref_revive() - allow users again
  * @ref: drained
  *

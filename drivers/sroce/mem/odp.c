@@ -22,6 +22,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/userfaultfd_k.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "../base/deferred.h"
@@ -101,7 +102,8 @@ struct sroce_odp_chunk {
 
 static bool why_writes(enum sroce_odp_why why)
 {
-	return why == SROCE_ODP_WRITE || why == SROCE_ODP_PREFETCH_WRITE;
+	return why == SROCE_ODP_WRITE || why == SROCE_ODP_AHEAD ||
+	       why == SROCE_ODP_PREFETCH_WRITE;
 }
 
 /* Chunk tables */
@@ -123,6 +125,16 @@ static void chunk_pause(struct sroce_odp_chunk *chunk)
 	lockdep_assert_held(&chunk->lock);
 	WRITE_ONCE(chunk->pausing, true);
 	sroce_ref_drain(&chunk->users);
+}
+
+/* The same without a wait: false, and nothing has changed, if somebody holds the chunk. */
+static bool chunk_try_pause(struct sroce_odp_chunk *chunk)
+{
+	lockdep_assert_held(&chunk->lock);
+	if (!sroce_ref_try_drain(&chunk->users))
+		return false;
+	WRITE_ONCE(chunk->pausing, true);
+	return true;
 }
 
 static void chunk_resume(struct sroce_odp_chunk *chunk)
@@ -167,16 +179,23 @@ static bool any_present(const struct sroce_odp_chunk *chunk, u32 first,
 	return false;
 }
 
-/* Remove pages @first to @last from the table. */
-static void unmap_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last)
+/*
+ * Remove pages @first to @last from the table.  Returns false if somebody holds the chunk and
+ * the caller must not wait.
+ */
+static bool unmap_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last, bool wait)
 {
 	lockdep_assert_held(&chunk->lock);
 	if (!any_present(chunk, first, last))
-		return;
-	chunk_pause(chunk);
+		return true;
+	if (wait)
+		chunk_pause(chunk);
+	else if (!chunk_try_pause(chunk))
+		return false;
 	atomic64_add(drop_pages(chunk, first, last),
 		     &chunk->odp->invalidations);
 	chunk_resume(chunk);
+	return true;
 }
 
 static unsigned long chunk_start(const struct sroce_odp_chunk *chunk)
@@ -186,7 +205,8 @@ static unsigned long chunk_start(const struct sroce_odp_chunk *chunk)
 
 /*
  * The kernel is about to change the mappings of the range.  This waits for the
- * holders of the chunk.  They have bottom halves off, so the wait is short.
+ * holders of the chunk.  They have bottom halves off, so the wait is short.  The OOM reaper
+ * must not wait at all; it tries again.
  */
 static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 			     const struct mmu_notifier_range *range,
@@ -198,14 +218,19 @@ static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 	unsigned long last = min(range->end - 1, chunk_start(chunk) +
 						 CHUNK_BYTES - 1);
 
-	if (!mmu_notifier_range_blockable(range))
+	bool wait = mmu_notifier_range_blockable(range);
+	bool done;
+
+	if (wait)
+		mutex_lock(&chunk->lock);
+	else if (!mutex_trylock(&chunk->lock))
 		return false;
-	mutex_lock(&chunk->lock);
-	mmu_interval_set_seq(notifier, seq);
-	unmap_pages(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
-		    (last - chunk_start(chunk)) >> PAGE_SHIFT);
+	done = unmap_pages(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
+			   (last - chunk_start(chunk)) >> PAGE_SHIFT, wait);
+	if (done)
+		mmu_interval_set_seq(notifier, seq);
 	mutex_unlock(&chunk->lock);
-	return true;
+	return done;
 }
 
 static const struct mmu_interval_notifier_ops notifier_ops = {
@@ -220,7 +245,7 @@ static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
 	xa_erase(&odp->chunks, chunk_start(chunk) / CHUNK_BYTES);
 	odp->count--;
 	mutex_lock(&chunk->lock);
-	chunk->gone = true;
+	WRITE_ONCE(chunk->gone, true);
 	/* Not resumed: lookups that still find the chunk must not hold it. */
 	chunk_pause(chunk);
 	drop_pages(chunk, 0, CHUNK_PAGES - 1);
@@ -500,7 +525,7 @@ static int map_page(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 	 * The notifier should have removed a stale page.  If not, believe HMM.
 	 */
 	if (chunk->pages[i] && chunk->pages[i] != p)
-		unmap_pages(chunk, i, i);
+		unmap_pages(chunk, i, i, true);
 	if (chunk->pages[i] && (!write || test_bit(i, chunk->writable)))
 		return 0;
 	if (!page_reachable(p))
@@ -543,12 +568,43 @@ static unsigned long request_flags(enum sroce_odp_why why)
 	return HMM_PFN_REQ_FAULT | (why_writes(why) ? HMM_PFN_REQ_WRITE : 0);
 }
 
-/* Which pages of @range does the process have?  Pages nothing in. */
-static int find_mapped(struct mm_struct *mm, struct hmm_range *range)
+/*
+ * True if a thread of the process uses the address space.  Other processes that share it
+ * (CLONE_VM) do not count.  Its pointer is only compared, so nothing has to keep it.
+ */
+static bool process_lives(const struct sroce_odp *odp)
+{
+	struct task_struct *leader, *thread;
+	bool lives = false;
+
+	rcu_read_lock();
+	leader = pid_task(odp->process, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, thread) {
+			lives = READ_ONCE(thread->mm) == odp->mm;
+			if (lives)
+				break;
+		}
+	}
+	rcu_read_unlock();
+	return lives;
+}
+
+/* After a wait: the region and its process still exist. */
+static bool may_go_on(const struct sroce_odp_chunk *chunk)
+{
+	return !READ_ONCE(chunk->gone) && process_lives(chunk->odp);
+}
+
+/*
+ * Ask HMM for the pages of @range.  Without HMM_PFN_REQ_FAULT in @flags, it says which pages
+ * the process has.
+ */
+static int ask_hmm(struct mm_struct *mm, struct hmm_range *range, unsigned long flags)
 {
 	int err;
 
-	range->default_flags = 0;
+	range->default_flags = flags;
 	range->notifier_seq = mmu_interval_read_begin(range->notifier);
 	mmap_read_lock(mm);
 	err = hmm_range_fault(range);
@@ -556,33 +612,57 @@ static int find_mapped(struct mm_struct *mm, struct hmm_range *range)
 	return err;
 }
 
-/* Releases the mmap_lock while it waits. */
-static int fault_page(struct mm_struct *mm, unsigned long va, bool write)
+/* True if another process may have to provide the page at @va. */
+static bool provided_by_others(struct mm_struct *mm, unsigned long va)
 {
-	unsigned int flags = FAULT_FLAG_REMOTE | (write ? FAULT_FLAG_WRITE : 0);
-	bool unlocked;
-	int err;
+	struct vm_area_struct *vma = vma_lookup(mm, va);
+
+	return vma && userfaultfd_armed(vma);
+}
+
+/* Let the process have a page; @waited: the mmap_lock was released meanwhile. */
+static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why why,
+		      bool *waited)
+{
+	unsigned int flags = FAULT_FLAG_REMOTE | (why_writes(why) ? FAULT_FLAG_WRITE : 0);
+	int err = -EAGAIN;
 
 	mmap_read_lock(mm);
-	err = fixup_user_fault(mm, va, flags, &unlocked);
+	if (why != SROCE_ODP_AHEAD || !provided_by_others(mm, va))
+		err = fixup_user_fault(mm, va, flags, waited);
 	mmap_read_unlock(mm);
 	return err;
 }
 
 /*
- * Let the process have the pages of @range, as far as it may.  hmm_range_fault() alone would
- * hold the mmap_lock while it waits for a file, and would refuse pages of a userfaultfd.
+ * Let the process have the pages of @range that it has not, until the first that took a wait.
+ * Returns 0 if it has all, EBUSY if @range has to be looked up again, or another errno.
+ * hmm_range_fault() must not do this: it would hold the mmap_lock while it waits for a file,
+ * and would refuse pages of a userfaultfd.
+ *
+ * Only HMM may judge HMM_PFN_ERROR: special mappings such as [vvar] expect no fault of another
+ * process.
  */
-static int fault_missing(struct mm_struct *mm, struct hmm_range *range, bool write)
+static int fault_missing(struct mm_struct *mm, const struct hmm_range *range,
+			 enum sroce_odp_why why, bool *waited)
 {
-	unsigned long wanted = HMM_PFN_VALID | (write ? HMM_PFN_WRITE : 0);
+	unsigned long wanted = HMM_PFN_VALID | (why_writes(why) ? HMM_PFN_WRITE : 0);
 	unsigned long i, n = (range->end - range->start) >> PAGE_SHIFT;
-	int err = find_mapped(mm, range);
+	int result = 0;
 
-	for (i = 0; i < n && !err; i++)
-		if ((range->hmm_pfns[i] & wanted) != wanted)
-			err = fault_page(mm, range->start + i * PAGE_SIZE, write);
-	return err;
+	for (i = 0; i < n && !*waited; i++) {
+		unsigned long pfn = range->hmm_pfns[i];
+		int err = -EFAULT;
+
+		if (!(pfn & HMM_PFN_ERROR) && (pfn & wanted) == wanted)
+			continue;
+		if (!(pfn & HMM_PFN_ERROR))
+			err = fault_page(mm, range->start + i * PAGE_SIZE, why, waited);
+		if (err)
+			return err;
+		result = -EBUSY;
+	}
+	return result;
 }
 
 /*
@@ -593,7 +673,7 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 		       unsigned long end, enum sroce_odp_why why)
 {
 	struct mm_struct *mm = chunk->odp->mm;
-	unsigned long until, flags = request_flags(why);
+	unsigned long until = jiffies + HMM_TIMEOUT;
 	unsigned long pfns[SROCE_ODP_BATCH] = {};
 	struct hmm_range range = {
 		.notifier = &chunk->notifier,
@@ -601,20 +681,24 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 		.end = end,
 		.hmm_pfns = pfns,
 	};
-	int err = flags ? fault_missing(mm, &range, why_writes(why)) : 0;
+	bool waited;
+	int err;
 
-	/* hmm_range_fault() tells EPERM from EFAULT. */
-	if (err == -ENOMEM || err == -EINTR)
-		return err;
-	range.default_flags = flags;
-	until = jiffies + HMM_TIMEOUT;
 	do {
-		range.notifier_seq = mmu_interval_read_begin(range.notifier);
-		mmap_read_lock(mm);
-		err = hmm_range_fault(&range);
-		mmap_read_unlock(mm);
+		waited = false;
+		err = ask_hmm(mm, &range, 0);
+		if (!err && why != SROCE_ODP_PREFETCH_PRESENT)
+			err = fault_missing(mm, &range, why, &waited);
+		/* HMM tells EPERM from EFAULT. */
+		if (err == -EFAULT)
+			err = ask_hmm(mm, &range, request_flags(why));
 		if (!err)
 			err = map_pages(chunk, &range);
+		if (waited && !may_go_on(chunk))
+			return -EAGAIN;
+		/* Only other changes count. */
+		if (waited)
+			until = jiffies + HMM_TIMEOUT;
 	} while (err == -EBUSY && time_before(jiffies, until) &&
 		 !fatal_signal_pending(current));
 	return err;
@@ -623,7 +707,7 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 static void count_faults(struct sroce_odp *odp, enum sroce_odp_why why,
 			 u32 pages)
 {
-	atomic64_add(pages, why <= SROCE_ODP_WRITE ? &odp->faults :
+	atomic64_add(pages, why <= SROCE_ODP_AHEAD ? &odp->faults :
 						     &odp->prefetches);
 }
 
@@ -647,28 +731,6 @@ static int fault_chunk(struct sroce_odp *odp, unsigned long start,
 	}
 	chunk_put(chunk);
 	return min(n, 0);
-}
-
-/*
- * True if a thread of the process uses the address space.  Other processes that share it
- * (CLONE_VM) do not count.  Its pointer is only compared, so nothing has to keep it.
- */
-static bool process_lives(const struct sroce_odp *odp)
-{
-	struct task_struct *leader, *thread;
-	bool lives = false;
-
-	rcu_read_lock();
-	leader = pid_task(odp->process, PIDTYPE_TGID);
-	if (leader) {
-		for_each_thread(leader, thread) {
-			lives = READ_ONCE(thread->mm) == odp->mm;
-			if (lives)
-				break;
-		}
-	}
-	rcu_read_unlock();
-	return lives;
 }
 
 /*

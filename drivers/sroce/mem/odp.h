@@ -14,6 +14,7 @@ struct sroce_odp_wq;
 enum sroce_odp_why {
 	SROCE_ODP_READ,			/* read payload to send */
 	SROCE_ODP_WRITE,		/* write payload that has arrived */
+	SROCE_ODP_AHEAD,		/* payload that may follow; not from a userfaultfd */
 	SROCE_ODP_PREFETCH,		/* ibv_advise_mr(): for reading, */
 	SROCE_ODP_PREFETCH_WRITE,	/* for writing, */
 	SROCE_ODP_PREFETCH_PRESENT,	/* or only pages that are mapped already */
@@ -114,7 +115,7 @@ bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write);
  * Pages may be removed again as soon as this returns.
  *
  * Context: process; takes the mmap_lock of @odp's process, and may wait for
- * disk I/O.
+ * disk I/O or for a userfaultfd, mostly without that lock.
  * Return: 0; EFAULT or EPERM if no memory is mapped there, or the mapping does
  * not allow the access; EBUSY, EAGAIN, ENOMEM or EINTR if paging in failed for
  * now.

@@ -28,10 +28,10 @@ static bool is_permanent(int err)
 static int page_in_range(const struct sroce_fault_range *r)
 {
 	enum sroce_odp_why why = r->write ? SROCE_ODP_WRITE : SROCE_ODP_READ;
-	int err = sroce_odp_fault(r->odp, r->va, r->length + r->ahead, why);
+	int err = r->length ? sroce_odp_fault(r->odp, r->va, r->length, why) : 0;
 
-	if (err && r->ahead)
-		err = r->length ? sroce_odp_fault(r->odp, r->va, r->length, why) : 0;
+	if (!err && r->ahead)
+		sroce_odp_fault(r->odp, r->va + r->length, r->ahead, SROCE_ODP_AHEAD);
 	return err;
 }
 

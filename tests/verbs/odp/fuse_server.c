@@ -172,11 +172,6 @@ static int send_all(const char *file, unsigned long number)
 		perror("a QP");
 		return 1;
 	}
-	/*
-	 * A process that waits for a page of ours has our address space
-	 * locked, so from the first one on nothing here may map memory, as
-	 * malloc() might.
-	 */
 	for (i = 0; i < number; i++)
 		if (post(qps[i], side.ah, mr, i))
 			return 1;

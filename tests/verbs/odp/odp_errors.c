@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -70,6 +71,47 @@ static void atomic_hole(const void *arg)
 	/* Nothing may have happened to the peer's memory. */
 	CHECK(!local || !pair.b.buf[HOLE]);
 	fill_hole(&pair, local);
+}
+
+/* The first address of a mapping, from /proc/self/maps; NULL if there is none. */
+static void *mapping(const char *name)
+{
+	FILE *file = fopen("/proc/self/maps", "r");
+	char line[300];
+	void *at = NULL;
+
+	while (file && !at && fgets(line, sizeof(line), file))
+		if (strstr(line, name))
+			sscanf(line, "%p-", &at);
+	if (file)
+		fclose(file);
+	return at;
+}
+
+/* Pages of the kernel, which a process may read.  A device may not. */
+static void kernel_pages(const void *arg)
+{
+	struct pair pair;
+	struct ibv_mr *mr;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+	int i;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, 1));
+	mr = ibv_reg_mr(pair.a.pd, mapping("[vvar"), 4 * PAGE, IBV_ACCESS_ON_DEMAND);
+	REQUIRE(mr);
+	for (i = 0; i < 4; i++) {
+		sge = (struct ibv_sge) { (uintptr_t)mr->addr + i * PAGE, 64, mr->lkey };
+		ibv_advise_mr(pair.a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1);
+		CHECK(ibv_advise_mr(pair.a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH,
+				    IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1));
+	}
+	wr = rdma_wr(&pair.b, IBV_WR_RDMA_WRITE, 7, &sge, 1, 0);
+	CHECK_CALL(post_one(&pair.a, &wr), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 7, .status = IBV_WC_LOC_PROT_ERR);
+	CHECK_CALL(ibv_dereg_mr(mr), 0);
+	pair_down(&pair);
 }
 
 /* The peer gave up before this was known; it does not count later. */
@@ -262,6 +304,7 @@ GROUP(odp_errors)
 		{ "SEND to a buffer that is unmapped behind the message", long_buffer },
 		{ "datagram from unmapped memory", datagram_hole },
 		{ "memory of memfd_secret()", secret },
+		{ "pages of the kernel", kernel_pages },
 		{ "regions of unmapped addresses can be registered",
 		  registrations },
 		{ "addresses beyond the process's memory", nowhere },

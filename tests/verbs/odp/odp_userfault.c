@@ -16,7 +16,9 @@
 
 #include "paging.h"
 
-#define PAGES	16
+/* Of a buffer; a message has the first half. */
+#define PAGES	32
+#define LENGTH	(PAGES / 2 * PAGE)
 /* The missing page. */
 #define MISSING	(8 * PAGE)
 #define SEED	77
@@ -28,6 +30,9 @@
  * @asked: number of requests for it
  * @mapped: the process could map and unmap other memory while the page was missing
  * @thread: the thread
+ * @changed: memory near the page, whose protection another thread keeps changing
+ * @stop: end that thread
+ * @changer: that thread
  */
 struct pager {
 	int fd;
@@ -35,6 +40,9 @@ struct pager {
 	int asked;
 	bool mapped;
 	pthread_t thread;
+	uint8_t *changed;
+	bool stop;
+	pthread_t changer;
 };
 
 static bool can_map(void)
@@ -69,28 +77,53 @@ static void *provide(void *arg)
 	return NULL;
 }
 
-/* The page at @at is missing from now on. */
-static bool pager_up(struct pager *pager, uint8_t *at)
+/* The kernel tells the driver of each change. */
+static void *change(void *arg)
+{
+	struct pager *pager = arg;
+
+	while (!__atomic_load_n(&pager->stop, __ATOMIC_RELAXED)) {
+		*(volatile uint8_t *)pager->changed = 1;
+		mprotect(pager->changed, PAGE, PROT_READ);
+		mprotect(pager->changed, PAGE, PROT_READ | PROT_WRITE);
+	}
+	return NULL;
+}
+
+/* These pages are missing from now on; returns the userfaultfd, or -1. */
+static int missing(uint8_t *at, size_t length)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register reg = {
-		.range = { (uintptr_t)at, PAGE },
+		.range = { (uintptr_t)at, length },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
+	int fd = syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
 
+	if (!CHECK(fd >= 0) || !CHECK(!ioctl(fd, UFFDIO_API, &api)) ||
+	    !CHECK(!ioctl(fd, UFFDIO_REGISTER, &reg)))
+		return -1;
+	discard(at, length);
+	return fd;
+}
+
+/* The page in the middle of a message in @buf is missing from now on. */
+static bool pager_up(struct pager *pager, uint8_t *buf)
+{
 	*pager = (struct pager) {
-		.fd = syscall(SYS_userfaultfd, O_CLOEXEC), .at = at,
+		.at = buf + MISSING, .changed = buf + LENGTH,
+		.fd = missing(buf + MISSING, PAGE),
 	};
-	if (!CHECK(pager->fd >= 0) || !CHECK(!ioctl(pager->fd, UFFDIO_API, &api)) ||
-	    !CHECK(!ioctl(pager->fd, UFFDIO_REGISTER, &reg)))
-		return false;
-	discard(at, PAGE);
-	return CHECK(!pthread_create(&pager->thread, NULL, provide, pager));
+	return pager->fd >= 0 &&
+	       CHECK(!pthread_create(&pager->changer, NULL, change, pager)) &&
+	       CHECK(!pthread_create(&pager->thread, NULL, provide, pager));
 }
 
 static void pager_down(struct pager *pager)
 {
 	pthread_join(pager->thread, NULL);
+	__atomic_store_n(&pager->stop, true, __ATOMIC_RELAXED);
+	pthread_join(pager->changer, NULL);
 	close(pager->fd);
 	CHECK(pager->mapped);
 	EQUAL(pager->asked, 1);
@@ -119,15 +152,15 @@ static void late_page(const void *arg)
 	REQUIRE(paging_up(&pair, PAGES));
 	fill(pair.a.buf, PAGES * PAGE, 1);
 	fill(pair.b.buf, PAGES * PAGE, 2);
-	REQUIRE(pager_up(&pager, (late->local ? pair.a.buf : pair.b.buf) + MISSING));
-	CHECK(transferred(&pair, late->opcode, PAGES * PAGE));
+	REQUIRE(pager_up(&pager, late->local ? pair.a.buf : pair.b.buf));
+	CHECK(transferred(&pair, late->opcode, LENGTH));
 	pager_down(&pager);
 	to = to_b ? pair.b.buf : pair.a.buf;
 	CHECK(filled(to, MISSING, to_b ? 1 : 2));
 	if (from_it)
 		CHECK(filled(to + MISSING, PAGE, SEED));
 	else
-		CHECK(!memcmp(pair.a.buf, pair.b.buf, PAGES * PAGE));
+		CHECK(!memcmp(pair.a.buf, pair.b.buf, LENGTH));
 	pair_down(&pair);
 }
 
@@ -139,12 +172,34 @@ static void advised_page(const void *arg)
 
 	(void)arg;
 	REQUIRE(paging_up(&pair, PAGES));
-	sge = piece(&pair.a, 0, PAGES * PAGE);
-	REQUIRE(pager_up(&pager, pair.a.buf + MISSING));
+	sge = piece(&pair.a, 0, LENGTH);
+	REQUIRE(pager_up(&pager, pair.a.buf));
 	CHECK_CALL(ibv_advise_mr(pair.a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
 				 IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1), 0);
 	pager_down(&pager);
 	CHECK(filled(pair.a.buf + MISSING, PAGE, SEED));
+	pair_down(&pair);
+}
+
+/* A message needs its own pages only, although the buffer has room for more. */
+static void behind_message(const void *arg)
+{
+	struct pollfd asked = { .events = POLLIN };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(paging_up(&pair, PAGES));
+	fill(pair.a.buf, PAGE, 1);
+	discard(pair.b.buf, PAGE);
+	asked.fd = missing(pair.b.buf + PAGE, LENGTH);
+	REQUIRE(asked.fd >= 0);
+	CHECK_CALL(post_recv(&pair.b, 1, 0, LENGTH), 0);
+	CHECK_CALL(post_send(&pair.a, 2, 0, PAGE, IBV_SEND_SIGNALED), 0);
+	EXPECT(pair.a.scq, pair.a.qp, .wr_id = 2, .opcode = IBV_WC_SEND);
+	EXPECT(pair.b.rcq, pair.b.qp, .wr_id = 1, .opcode = IBV_WC_RECV, .length = PAGE);
+	CHECK(filled(pair.b.buf, PAGE, 1));
+	EQUAL(poll(&asked, 1, 0), 0);
+	close(asked.fd);
 	pair_down(&pair);
 }
 
@@ -160,4 +215,6 @@ GROUP(odp_userfault)
 		run_test(late_page, &lates[i], "a page that userfaultfd provides late: %s",
 			 lates[i].name);
 	run_test(advised_page, NULL, "a page that userfaultfd provides late: prefetched");
+	run_test(behind_message, NULL,
+		 "pages of a userfaultfd behind a message are not waited for");
 }
