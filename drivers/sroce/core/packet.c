@@ -7,8 +7,6 @@ static void parse_bth(struct sroce_pkt *pkt, const u8 *p)
 	pkt->solicited = p[1] & SROCE_BTH_SE;
 	pkt->pad = (p[1] >> SROCE_BTH_PAD_SHIFT) & SROCE_BTH_PAD_MASK;
 	pkt->pkey = sroce_bth_pkey(p);
-	pkt->fecn = p[4] & SROCE_BTH_FECN;
-	pkt->becn = p[4] & SROCE_BTH_BECN;
 	pkt->qpn = sroce_bth_qpn(p);
 	pkt->ack_req = p[8] & SROCE_BTH_ACKREQ;
 	pkt->psn = sroce_bth_psn(p);

@@ -11,9 +11,6 @@
  * @opcode: BTH opcode
  * @solicited: BTH solicited event
  * @ack_req: BTH acknowledge request
- * @fecn: BTH forward congestion notification; not used by sroce_build()
- * @becn: BTH backward congestion notification; not used by sroce_build(), which
- *	sets the bit in each CNP
  * @pad: 0 to 3 bytes between payload and ICRC
  * @syndrome: AETH syndrome
  * @flush_type: FETH placement type, enum sroce_flush_type
@@ -41,8 +38,6 @@ struct sroce_pkt {
 	u8 opcode;
 	bool solicited;
 	bool ack_req;
-	bool fecn;
-	bool becn;
 	u8 pad;
 	u8 syndrome;
 	u8 flush_type;

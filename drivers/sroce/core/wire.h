@@ -68,7 +68,6 @@ enum sroce_header {
 #define SROCE_BTH_PAD_MASK	0x3
 #define SROCE_BTH_TVER_MASK	0x0f
 /* BTH, byte 4 */
-#define SROCE_BTH_FECN		0x80
 #define SROCE_BTH_BECN		0x40
 /* BTH, byte 8 */
 #define SROCE_BTH_ACKREQ	0x80

@@ -21,9 +21,11 @@ void sroce_qp_kick(struct sroce_qp *qp)
 {
 	int err = sroce_wqe_alloc(qp);
 	bool flush = false;
+	u8 state;
 
 	sroce_sq_begin(qp);
-	if (qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE)
+	state = sroce_qp_state(qp);
+	if (state == IB_QPS_ERR || state == IB_QPS_SQE)
 		flush = true;
 	else if (err)		/* fail the QP rather than leave WQEs unprocessed */
 		sroce_qp_error(qp, IB_QPS_ERR, SROCE_TODO_FATAL);

@@ -101,7 +101,7 @@ static void begin_flush(struct sroce_qp *qp)
 	sroce_sq_end(qp);
 	sroce_rq_begin(qp);
 	/* In SQE the responder goes on, and sends in order. */
-	if (qp->state == IB_QPS_ERR)
+	if (sroce_qp_state(qp) == IB_QPS_ERR)
 		sroce_resp_send_last(qp);
 	sroce_rq_flush_begin(qp);
 	sroce_rq_end(qp);

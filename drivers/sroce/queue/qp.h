@@ -455,6 +455,12 @@ static inline struct sroce_qp *sroce_qp(struct ib_qp *ibqp)
 	return container_of(ibqp, struct sroce_ib_qp, ib)->qp;
 }
 
+/* Under one lock only, the state may become ERR or SQE at any time. */
+static inline u8 sroce_qp_state(const struct sroce_qp *qp)
+{
+	return READ_ONCE(qp->state);
+}
+
 static inline bool sroce_qp_connected(const struct sroce_qp *qp)
 {
 	return BIT(qp->type) & (BIT(IB_QPT_RC) | BIT(IB_QPT_UC) |

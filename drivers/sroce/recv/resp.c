@@ -402,7 +402,7 @@ void sroce_resp_request(struct sroce_qp *qp, const struct sroce_rx *rx)
 	}
 	if (!qp->seen) {
 		qp->seen = true;
-		if (qp->state == IB_QPS_RTR && sroce_qp_connected(qp))
+		if (sroce_qp_state(qp) == IB_QPS_RTR && sroce_qp_connected(qp))
 			sroce_qp_wake(qp, BIT(SROCE_TODO_ESTABLISHED));
 	}
 	if (!sroce_qp_connected(qp)) {

@@ -82,7 +82,7 @@ void sroce_rq_flush_begin(struct sroce_qp *qp)
 	u32 waiting;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (qp->state != IB_QPS_ERR)
+	if (sroce_qp_state(qp) != IB_QPS_ERR)
 		return;
 	sroce_ooo_drop(&qp->rq.ooo, qp->dev);
 	flush_taken(qp);
@@ -109,7 +109,7 @@ bool sroce_rq_flush(struct sroce_qp *qp)
 	u32 budget = SROCE_FLUSH_BUDGET;
 
 	lockdep_assert_held(&qp->rq.lock);
-	if (qp->state != IB_QPS_ERR)
+	if (sroce_qp_state(qp) != IB_QPS_ERR)
 		return false;
 	while (qp->rq.flushing && budget--)
 		qp->rq.flushing = flush_one(qp) ? qp->rq.flushing - 1 : 0;

@@ -11,8 +11,9 @@
 
 static inline bool sroce_rq_active(const struct sroce_qp *qp)
 {
-	return qp->state == IB_QPS_RTR || qp->state == IB_QPS_RTS ||
-	       qp->state == IB_QPS_SQD || qp->state == IB_QPS_SQE;
+	u8 state = sroce_qp_state(qp);
+
+	return state >= IB_QPS_RTR && state != IB_QPS_ERR;
 }
 
 static inline void sroce_rq_begin(struct sroce_qp *qp)

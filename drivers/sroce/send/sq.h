@@ -8,7 +8,9 @@
 
 static inline bool sroce_sq_active(const struct sroce_qp *qp)
 {
-	return qp->state == IB_QPS_RTS || qp->state == IB_QPS_SQD;
+	u8 state = sroce_qp_state(qp);
+
+	return state == IB_QPS_RTS || state == IB_QPS_SQD;
 }
 
 static inline void sroce_sq_begin(struct sroce_qp *qp)

@@ -131,9 +131,9 @@ static u8 flush_status(const struct sroce_requester *req)
 	       SROCE_SUCCESS : SROCE_WR_FLUSH_ERR;
 }
 
-static bool to_flush(const struct sroce_qp *qp)
+static bool to_flush(u8 state)
 {
-	return qp->state == IB_QPS_ERR || qp->state == IB_QPS_SQE;
+	return state == IB_QPS_ERR || state == IB_QPS_SQE;
 }
 
 static bool more_to_flush(const struct sroce_qp *qp)
@@ -143,15 +143,17 @@ static bool more_to_flush(const struct sroce_qp *qp)
 
 void sroce_sq_flush_begin(struct sroce_qp *qp)
 {
+	u8 state = sroce_qp_state(qp);
+
 	lockdep_assert_held(&qp->sq.lock);
-	if (!to_flush(qp)) {
+	if (!to_flush(state)) {
 		/* The QP may enter the error state before sroce_sq_flush() runs. */
 		qp->sq.ring.flush_end = qp->sq.req.in.tail;
 		return;
 	}
 	qp->sq.rtx.armed = false;
 	sroce_ooo_drop(&qp->sq.ooo, qp->dev);
-	if (qp->state == IB_QPS_ERR)
+	if (state == IB_QPS_ERR)
 		sroce_ring_error(qp->slot);
 	else
 		sroce_ring_idle(qp->slot);
@@ -178,7 +180,7 @@ bool sroce_sq_flush(struct sroce_qp *qp)
 	u32 budget = SROCE_FLUSH_BUDGET;
 
 	lockdep_assert_held(&qp->sq.lock);
-	if (!to_flush(qp))
+	if (!to_flush(sroce_qp_state(qp)))
 		return false;
 	/* A WQE may have a kilobyte of inline data: copy only those flushed now. */
 	if (in->wrs && in->tail - in->head < budget)

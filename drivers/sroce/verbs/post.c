@@ -24,7 +24,7 @@ static void post_start(struct sroce_qp *qp)
 
 static bool may_post_send(const struct sroce_qp *qp)
 {
-	return READ_ONCE(qp->state) >= IB_QPS_RTS;
+	return sroce_qp_state(qp) >= IB_QPS_RTS;
 }
 
 /*
@@ -52,7 +52,7 @@ static int write_datagram(struct sroce_qp *qp, struct sroce_sqe *sqe,
 
 	/* ib_drain_sq() posts a WRITE to be flushed on any type of QP. */
 	if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM)
-		return READ_ONCE(qp->state) == IB_QPS_ERR ? 0 : -EINVAL;
+		return sroce_qp_state(qp) == IB_QPS_ERR ? 0 : -EINVAL;
 	to->av = sroce_ah(ud->ah)->av;
 	to->remote_qpn = ud->remote_qpn;
 	to->remote_qkey = ud->remote_qkey;
@@ -241,14 +241,14 @@ int sroce_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	unsigned long flags;
 	int err;
 
-	if (READ_ONCE(qp->state) == IB_QPS_RESET || qp->srq) {
+	if (sroce_qp_state(qp) == IB_QPS_RESET || qp->srq) {
 		*bad_wr = wr;
 		return -EINVAL;
 	}
 	spin_lock_irqsave(&qp->post_lock, flags);
 	err = write_recvs(&qp->rq.ring, wr, bad_wr);
 	spin_unlock_irqrestore(&qp->post_lock, flags);
-	if (READ_ONCE(qp->state) == IB_QPS_ERR)
+	if (sroce_qp_state(qp) == IB_QPS_ERR)
 		sroce_qp_wake(qp, BIT(SROCE_TODO_FLUSH));
 	return err;
 }

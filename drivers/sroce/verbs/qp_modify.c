@@ -163,7 +163,7 @@ static int prepare_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, in
 		if (rdma_is_multicast_addr(&av->daddr))
 			return -EINVAL;
 		/* enter_rtr() has derived the path MTU from it. */
-		if (READ_ONCE(qp->state) >= IB_QPS_RTR && qp->av &&
+		if (sroce_qp_state(qp) >= IB_QPS_RTR && qp->av &&
 		    qp->av->loopback != av->loopback)
 			return -EINVAL;
 		if (!carries_mtu(av, mask & IB_QP_PATH_MTU ? attr->path_mtu :
@@ -392,7 +392,7 @@ static bool apply_change(struct sroce_qp *qp, const struct ib_qp_attr *attr, int
 /* Continue work that waited for the new state. */
 static void resume_qp(struct sroce_qp *qp)
 {
-	switch (READ_ONCE(qp->state)) {
+	switch (sroce_qp_state(qp)) {
 	case IB_QPS_RTS:
 	case IB_QPS_SQD:
 		/* An XRC target QP does not send. */
@@ -402,7 +402,7 @@ static void resume_qp(struct sroce_qp *qp)
 		 * Before the first post nothing is to do and no memory is
 		 * allocated.
 		 */
-		if (qp->sq.req.in.wrs || sroce_load(&qp->slot->sq_tail) ||
+		if (READ_ONCE(qp->sq.req.in.wrs) || sroce_load(&qp->slot->sq_tail) ||
 		    READ_ONCE(qp->sq.ask_drained))
 			sroce_qp_kick(qp);
 		break;
@@ -444,7 +444,7 @@ int sroce_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (err)
 		return err;
 	mutex_lock(&qp->mutex);
-	now = READ_ONCE(qp->state);
+	now = sroce_qp_state(qp);
 	err = check_qp_attr(qp, attr, mask, now) ?:
 	      prepare_change(qp, attr, mask, &change);
 	/* WQEs posted in SQE are flushed, not sent. */
@@ -477,14 +477,16 @@ int sroce_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	mutex_unlock(&qp->mutex);
 	sroce_sq_begin(qp);
 	/* The responder may fail meanwhile, under its own lock. */
-	attr->qp_state = READ_ONCE(qp->state);
+	attr->qp_state = sroce_qp_state(qp);
 	attr->cur_qp_state = attr->qp_state;
 	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
 			    !sroce_requester_drained(req);
 	attr->sq_psn = req->psn;
 	sroce_sq_end(qp);
+	sroce_rq_begin(qp);
+	attr->rq_psn = qp->rq.resp.epsn;
+	sroce_rq_end(qp);
 	attr->path_mig_state = IB_MIG_MIGRATED;
-	attr->rq_psn = READ_ONCE(qp->rq.resp.epsn);
 	sroce_qp_report_cap(qp, &attr->cap);
 
 	init->event_handler = ibqp->event_handler;
