@@ -9,8 +9,10 @@ from resolve import Trouble, definitions, expand, replaced, unifdef
 HOME = "drivers/infiniband/sw/sroce"
 ABI = "include/uapi/rdma/sroce-abi.h"
 IDS = "include/uapi/rdma/ib_user_ioctl_verbs.h"
-TOUCHED = ["MAINTAINERS", "drivers/infiniband/Kconfig", "drivers/infiniband/sw/Makefile", IDS]
+IOCTLS = "include/uapi/rdma/rdma_user_ioctl.h"
+TOUCHED = ["MAINTAINERS", "drivers/infiniband/Kconfig", "drivers/infiniband/sw/Makefile", IDS, IOCTLS]
 FIRST_ABI_VERSION = 3
+KICK = "0xD0"  # a block of its own; the number of out-of-tree versions is in the one of hfi1
 DRIVER_ID = re.compile(r"/\* \"sroc\":.*?\*/\n#define SROCE_DRIVER_ID.*?\n\n", re.S)
 
 KCONFIG = """\
@@ -94,13 +96,21 @@ def abi(text, ring):
     text, found = re.subn(r"^(#define SROCE_ABI_VERSION\t)\d+$", rf"\g<1>{FIRST_ABI_VERSION}", text, flags=re.M)
     if not found:
         raise Trouble("sroce-abi.h has no SROCE_ABI_VERSION")
-    return replaced(text, ("include/sroce_ring.h", ring), ("drivers/sroce/", HOME + "/"))
+    return replaced(text, ("include/sroce_ring.h", ring), ("drivers/sroce/", HOME + "/"), ("RDMA_IOCTL_MAGIC, 0xf0,", f"RDMA_IOCTL_MAGIC, {KICK},"))
 
 
 def with_includes(text, includes):
     """env.h, with the headers that compat.h includes everywhere, in their place of the alphabet."""
     lines = re.findall(r"^#include <linux/.*>$", text, re.M)
     return replaced(text, ("\n".join(lines), "\n".join(sorted({*lines, *includes}))))
+
+
+def without_older(ucontext):
+    """No provider of the kernel's ABI is older than its first version: requests and responses are whole."""
+    return replaced(ucontext, ("ib_copy_validate_udata_in(udata, *req, flags)", "ib_copy_validate_udata_in(udata, *req, features)"),
+                    ("offsetofend(typeof(resp), max_sge)", "sizeof(resp)"),
+                    ("UVERBS_ATTR_STRUCT(struct sroce_alloc_ucontext_resp, max_sge)",
+                     "UVERBS_ATTR_STRUCT(struct sroce_alloc_ucontext_resp, reserved)"))
 
 
 def without_version(device):
@@ -162,6 +172,12 @@ def conditions(kbuild):
     return {stem: option for option, stem in re.findall(r"^sroce-\$\((\w+)\) \+= drivers/sroce/(\S+)\.o$", kbuild, re.M)}
 
 
+def blocks(text):
+    """The list of blocks of ioctl numbers with ours."""
+    line = " * #define HFI1_CMD_BAS\t\t0xE0\n"
+    return replaced(text, (line, f" * #define SROCE_CMD_BASE\t{KICK}\n" + line))
+
+
 def driver_id(text):
     """The list of drivers with ours at its end."""
     return re.sub(r"((\tRDMA_DRIVER_\w+,\n)+)(};)", r"\1\tRDMA_DRIVER_SROCE,\n\3", text, count=1)
@@ -187,11 +203,13 @@ def files(top, base, probes, author):
     result[f"{HOME}/core/env.h"] = with_includes(result[f"{HOME}/core/env.h"], includes)
     result[f"{HOME}/verbs/main.c"] = replaced(result[f"{HOME}/verbs/main.c"], ("MODULE_VERSION(SROCE_VERSION);\n", ""))
     result[f"{HOME}/verbs/device.c"] = ordered(without_version(result[f"{HOME}/verbs/device.c"]))
+    result[f"{HOME}/verbs/ucontext.c"] = without_older(result[f"{HOME}/verbs/ucontext.c"])
     without_preparation(result)
     result[f"{HOME}/Kconfig"] = KCONFIG
     result[ABI] = abi((top / ABI).read_text(), HOME + "/sroce_ring.h")
     old = {path: (base / path).read_text() for path in TOUCHED}
     result[IDS] = driver_id(old[IDS])
+    result[IOCTLS] = blocks(old[IOCTLS])
     result["MAINTAINERS"] = maintainers(old["MAINTAINERS"], author)
     line = 'source "drivers/infiniband/sw/siw/Kconfig"\n'
     result["drivers/infiniband/Kconfig"] = replaced(old["drivers/infiniband/Kconfig"],
@@ -205,7 +223,7 @@ def files(top, base, probes, author):
 def patches(top, base, probes, author):
     """The series: ({path: text}, message) for each patch."""
     options = conditions((top / "Kbuild").read_text())
-    return series.patches(files(top, base, probes, author), HOME, options, author)
+    return series.patches(files(top, base, probes, author), HOME, ABI, options, author)
 
 
 def cover(top):

@@ -18,16 +18,21 @@ CAPABILITIES = pathlib.Path(__file__).parent / "capabilities"
 # Files with one function of the driver per line
 TABLES = {"net/nf_hooks.c", "verbs/device.c", "verbs/ucontext.c"}
 
+# The name of the ABI's header here and in capabilities/, where it is one of the driver's files. Its layout does not change from patch to
+# patch: what is not there yet is reserved.
+ABI = "uapi/sroce-abi.h"
+
 # Folders, or stems of files, in the driver's folder, and the message of the patch. All other files are in the first patch (see kernel.py).
 SERIES = [
-    ("verbs/abi sroce_ring core/env", """\
+    ("verbs/abi sroce_ring core/env uapi/sroce-abi", """\
 RDMA/sroce: Add the user ABI and an empty module
 
 Add the interface between kernel and provider: the layout of rings and
 doorbells, requests and responses of the create commands, and the
 operations on shared words, with the proof of their barriers. abi.c
-asserts all offsets and sizes. The module is empty. The following patches
-add its layers; each layer uses only earlier ones.
+asserts all offsets and sizes. Constants and structures of a capability
+come with it; the layout reserves their place. The module is empty. The
+following patches add its layers; each layer uses only earlier ones.
 
 The ABI version is 3. librxe takes devices of versions 1 and 2 whose name
 is rxe*, where rdma-core does not have libsroce.
@@ -42,9 +47,10 @@ Netfilter, debugfs, tracing and on-demand paging may be off.
     ("core/params core/wire core/optable core/opcode core/packet core/icrc core/icrc_known core/aeth core/psn core/errors", """\
 RDMA/sroce: Add packets and their checksums
 
-The protocol is in core/, without kernel types, so that it can be tested
-natively. Add its lower half: opcodes, headers, parsing, building, ICRCs,
-and the table of errors.
+The protocol is in core/, which uses nothing of the kernel but types,
+unaligned accesses and bit operations, so that it can be tested natively.
+Add its lower half: opcodes, headers, parsing, building, ICRCs, and the
+table of errors.
 """),
     ("core/inflight core/resp_res core/rtt", """\
 RDMA/sroce: Add protocol state
@@ -131,8 +137,7 @@ RDMA/sroce: Compute the ICRCs of bursts
 RoCEv2 requires a CRC-32 of each packet, in which header fields that
 change on the way count as ones. The headers of the packets of a burst
 differ in a few fields only. So mask them once, and fill in these fields
-for each packet.
-The CRC is that of the kernel's library.
+for each packet. The CRC is that of the kernel's library.
 """),
     ("net/udp_sock", """\
 RDMA/sroce: Add sockets
@@ -180,12 +185,11 @@ Add the handlers of received packets, timers and work items. Consecutive
 packets for a QP are handled in one section under its lock.
 
 SROCE_IOC_KICK is the ioctl by which a process rings the doorbell. It is
-made only when the ring says that the kernel is not reading it. Once the
-posts of a stream are collected, that is about once in 32 posts. A call
+made only when the ring says that the kernel is not reading it. A call
 took 654 instructions on x86-64, including the system call and finding the
 QP. It is not a method of uverbs: that would copy and look up attributes
 for an argument of one number. The cost of such a method has not been
-measured.
+measured. Its number is in a block of its own.
 """),
     ("verbs/device verbs/main verbs/listener verbs/port verbs/numbers", """\
 RDMA/sroce: Add devices
@@ -198,7 +202,16 @@ add the mandatory verbs.
     ("verbs/ucontext verbs/pd", """\
 RDMA/sroce: Add contexts and protection domains
 
-Let processes open devices.
+Let processes open devices. The request to open one has the provider's
+ABI version, and the features that it knows; the response has those that
+both know, the opcodes that the kernel accepts, and the sizes of the
+entries of rings. So either side may be newer.
+
+An importer of a context (ibv_import_device()) has not sent that request.
+It gets the same response by an attribute of UVERBS_METHOD_QUERY_CONTEXT.
+And it gets handles of PDs from the other process (ibv_import_pd()). The
+core has no method that takes the handle of a PD and changes nothing, so
+SROCE_METHOD_PD_QUERY is one: it says whether the handle is that of a PD.
 """),
     ("verbs/", """\
 RDMA/sroce: Create, modify and destroy QPs
@@ -379,6 +392,14 @@ def without_needs(match):
     return "/*\n" + textwrap.indent(text, " * ") + "\n */\n"
 
 
+def with_return(match):
+    """A line of kernel-doc with its section "Return:" on lines of its own."""
+    before = match.group(1) + match.group(2)
+    words = " ".join(line.removeprefix(" * ") for line in match.group(3).rstrip("\n").split("\n"))
+    space = "" if "Context: " in match.group(1) else " *\n"
+    return f"{before}\n{space}" + textwrap.indent(textwrap.fill(words, 77), " * ") + "\n"
+
+
 def tidied(name, text):
     """The text without what removed lines leave behind: blank lines between includes, or none after them or before the last #endif.
     And with sections of kernel-doc on lines of their own."""
@@ -386,8 +407,7 @@ def tidied(name, text):
         text = text.replace(", the reason for the value, and the test\n * suite, unit tests or benchmark row that needs it.",
                             " and the reason for the value.")
         text = re.sub(r"^/\*((?:[^*]|\*(?!/))*)\*/\n(?=#define)", without_needs, text, flags=re.M)
-    text = re.sub(r"^( \* Context: .*\S)  (?=Return: )", r"\1\n * ", text, flags=re.M)
-    text = re.sub(r"^( \* \S.*\S)  (?=Return: )", r"\1\n *\n * ", text, flags=re.M)
+    text = re.sub(r"^( \* (?:Context: )?)(\S.*\S)  (Return: .*\n(?: \* (?!Context:|@)\S.*\n)*)", with_return, text, flags=re.M)
     text = re.sub(r"^(#include .*\n)\n+(?=#include)", r"\1", text, flags=re.M)
     text = re.sub(r"^(#include .*\n)(?=[^\n#])", r"\1\n", text, flags=re.M)
     return re.sub(r"^(?!#endif)(.+\n)(?=#endif /\* SROCE_\w+_H \*/\n\Z)", r"\1\n", text, flags=re.M)
@@ -408,13 +428,20 @@ def untidied(files):
     return [(grown(files, number), message) for number, (_, message) in enumerate(SERIES)] + result
 
 
-def patches(files, home, conditions, author):
-    """The series as a list of ({path: text}, message). Files that are not the driver's own are in the first patch."""
+def own_files(files, home, abi):
+    """Those that grow with the series, by their names here: {name: text}."""
     own = {path[len(home) + 1:]: text for path, text in files.items() if re.match(rf"{home}/.*\.[ch]$", path)}
+    return own | {ABI: files[abi]}
+
+
+def patches(files, home, abi, conditions, author):
+    """The series as a list of ({path: text}, message). Files that are not the driver's own are in the first patch."""
+    own = own_files(files, home, abi)
+    paths = {name: abi if name == ABI else f"{home}/{name}" for name in own}
     result, before = [], {}
-    first = {path: text for path, text in files.items() if path[len(home) + 1:] not in own or not path.startswith(home)}
+    first = {path: text for path, text in files.items() if path not in paths.values()}
     for now, message in stages(own):
-        tree = {f"{home}/{name}": text for name, text in now.items()}
+        tree = {paths[name]: text for name, text in now.items()}
         tree |= first | {f"{home}/Makefile": makefile(now, conditions)}
         changed = {path: text for path, text in tree.items() if before.get(path) != text}
         if len(changed) < 2:

@@ -17,10 +17,7 @@
  * Context: process, may sleep.  Return: 0 or an errno.
  */
 int sroce_nf_hooks_add(struct net *net, bool ipv4);
-/*
- * Same context.  Hooks may run until the end of an RCU grace period; then
- * sroce_rx_route_forget() releases what they have cached.
- */
+/* Same context.  Hooks may run until the end of an RCU grace period. */
 void sroce_nf_hooks_remove(struct net *net, bool ipv4);
 
 #else

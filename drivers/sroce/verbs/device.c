@@ -47,10 +47,7 @@
 
 #define NANOSECONDS_KHZ	1000000
 
-/*
- * The project has no OUI.  Software devices use this value; programs do not
- * expect 0.
- */
+/* Software devices without an OUI use this value; programs do not expect 0. */
 #define VENDOR_ID	0xffffff
 
 /*
