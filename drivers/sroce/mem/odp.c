@@ -217,7 +217,6 @@ static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 	unsigned long start = max(range->start, chunk_start(chunk));
 	unsigned long last = min(range->end - 1, chunk_start(chunk) +
 						 CHUNK_BYTES - 1);
-
 	bool wait = mmu_notifier_range_blockable(range);
 	bool done;
 
