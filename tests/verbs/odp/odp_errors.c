@@ -73,16 +73,16 @@ static void atomic_hole(const void *arg)
 	fill_hole(&pair, local);
 }
 
-/* The first address of a mapping, from /proc/self/maps; NULL if there is none. */
-static void *mapping(const char *name)
+/* A mapping from /proc/self/maps: its address, NULL if there is none, and length. */
+static void *mapping(const char *name, size_t *length)
 {
 	FILE *file = fopen("/proc/self/maps", "r");
 	char line[300];
-	void *at = NULL;
+	void *at = NULL, *end;
 
 	while (file && !at && fgets(line, sizeof(line), file))
-		if (strstr(line, name))
-			sscanf(line, "%p-", &at);
+		if (strstr(line, name) && sscanf(line, "%p-%p", &at, &end) == 2)
+			*length = (char *)end - (char *)at;
 	if (file)
 		fclose(file);
 	return at;
@@ -95,14 +95,17 @@ static void kernel_pages(const void *arg)
 	struct ibv_mr *mr;
 	struct ibv_sge sge;
 	struct ibv_send_wr wr;
-	int i;
+	size_t at, length;
+	void *pages;
 
 	(void)arg;
 	REQUIRE(paging_up(&pair, 1));
-	mr = ibv_reg_mr(pair.a.pd, mapping("[vvar"), 4 * PAGE, IBV_ACCESS_ON_DEMAND);
+	pages = mapping("[vvar", &length);
+	REQUIRE(pages);
+	mr = ibv_reg_mr(pair.a.pd, pages, length, IBV_ACCESS_ON_DEMAND);
 	REQUIRE(mr);
-	for (i = 0; i < 4; i++) {
-		sge = (struct ibv_sge) { (uintptr_t)mr->addr + i * PAGE, 64, mr->lkey };
+	for (at = 0; at < length; at += PAGE) {
+		sge = (struct ibv_sge) { (uintptr_t)pages + at, 64, mr->lkey };
 		ibv_advise_mr(pair.a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH, 0, &sge, 1);
 		CHECK(ibv_advise_mr(pair.a.pd, IBV_ADVISE_MR_ADVICE_PREFETCH,
 				    IBV_ADVISE_MR_FLAG_FLUSH, &sge, 1));
