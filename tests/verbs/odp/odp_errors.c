@@ -95,7 +95,7 @@ static void kernel_pages(const void *arg)
 	struct ibv_mr *mr;
 	struct ibv_sge sge;
 	struct ibv_send_wr wr;
-	size_t at, length;
+	size_t at, length = 0;
 	void *pages;
 
 	(void)arg;
