@@ -101,7 +101,11 @@ static void kernel_pages(const void *arg)
 	(void)arg;
 	REQUIRE(paging_up(&pair, 1));
 	pages = mapping("[vvar", &length);
-	REQUIRE(pages);
+	if (!pages) {
+		pair_down(&pair);
+		skip("this kernel has none");
+		return;
+	}
 	mr = ibv_reg_mr(pair.a.pd, pages, length, IBV_ACCESS_ON_DEMAND);
 	REQUIRE(mr);
 	for (at = 0; at < length; at += PAGE) {
