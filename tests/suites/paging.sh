@@ -57,6 +57,7 @@ if modprobe -q fuse || grep -qw fuse /proc/filesystems; then
 	cgroup=/sys/fs/cgroup/reaped
 	echo +memory >/sys/fs/cgroup/cgroup.subtree_control 2>/dev/null
 	if mkdir $cgroup && [ -e $cgroup/memory.max ]; then
+		at_exit rmdir $cgroup
 		echo 96M >$cgroup/memory.max
 		{
 			(echo $BASHPID >$cgroup/cgroup.procs && exec_on h1 "$PROGRAMS/odp" odp_reaped "$AT/file" 48) >"$OUTPUT.reaped" 2>&1

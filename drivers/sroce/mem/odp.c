@@ -12,103 +12,26 @@
  */
 #include <linux/bitmap.h>
 #include <linux/hmm.h>
-#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/refcount.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-#include <linux/userfaultfd_k.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include "../base/deferred.h"
 #include "../base/ref.h"
 #include "../core/params.h"
 #include "odp.h"
+#include "odp_chunk.h"
 #include "odp_wq.h"
-
-/*
- * Pages in a chunk; small, so that scattered accesses do not need large tables.
- */
-#define CHUNK_PAGES	256
-#define CHUNK_BYTES	(CHUNK_PAGES * PAGE_SIZE)
-/* Retry for this long while the mappings keep changing. */
-#define HMM_TIMEOUT	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
-
-/**
- * struct sroce_odp - on-demand access to an address space
- * @ref: references to the structure
- * @work: frees the structure from contexts that cannot
- * @mm: the address space; only the mm_struct is referenced
- * @process: the process that opened it
- * @queues: workqueues of the user
- * @lock: protects adding and removing chunks; taken outside mmap_lock
- * @chunks: by address / CHUNK_BYTES; RCU
- * @count: number of chunks
- * @hand: index of the chunk that was last removed for lack of room
- * @closed: no chunk may be added
- * @faults: see struct sroce_odp_stats
- * @prefetches: see struct sroce_odp_stats
- * @invalidations: see struct sroce_odp_stats
- */
-struct sroce_odp {
-	refcount_t ref;
-	struct work_struct work;
-	struct mm_struct *mm;
-	struct pid *process;
-	struct sroce_odp_wq *queues;
-	struct mutex lock;	/* see above */
-	struct xarray chunks;
-	u32 count;
-	unsigned long hand;
-	bool closed;
-	atomic64_t faults;
-	atomic64_t prefetches;
-	atomic64_t invalidations;
-};
-
-/**
- * struct sroce_odp_chunk - part of the address space
- * @notifier: reports changes of the mappings
- * @odp: the address space
- * @ref: references to the structure: one for the table, one per fault in
- *	progress
- * @users: one for being usable, one per hold; 0 while pages are removed
- * @pausing: pages are to be removed, so lookups fail.  A hint: without it, CPUs that
- *	hold the chunk in turn could delay the notifier for any time
- * @lock: serializes writers of the table; taken inside mmap_lock and the locks
- *	of reclaim
- * @gone: removed from the table
- * @writable: pages that may be written to
- * @pages: kernel address of each page that is present, or NULL
- * @rcu: delays freeing until lookups have ended
- */
-struct sroce_odp_chunk {
-	struct mmu_interval_notifier notifier;
-	struct sroce_odp *odp;
-	refcount_t ref;
-	struct sroce_ref users;
-	bool pausing;
-	struct mutex lock;	/* see above */
-	bool gone;
-	DECLARE_BITMAP(writable, CHUNK_PAGES);
-	void *pages[CHUNK_PAGES];
-	struct rcu_head rcu;
-};
-
-static bool why_writes(enum sroce_odp_why why)
-{
-	return why == SROCE_ODP_WRITE || why == SROCE_ODP_AHEAD ||
-	       why == SROCE_ODP_PREFETCH_WRITE;
-}
 
 /* Chunk tables */
 
-static void chunk_put(struct sroce_odp_chunk *chunk)
+void sroce_odp_chunk_put(struct sroce_odp_chunk *chunk)
 {
 	if (refcount_dec_and_test(&chunk->ref))
 		kfree_rcu(chunk, rcu);
@@ -198,11 +121,6 @@ static bool unmap_pages(struct sroce_odp_chunk *chunk, u32 first, u32 last, bool
 	return true;
 }
 
-static unsigned long chunk_start(const struct sroce_odp_chunk *chunk)
-{
-	return chunk->notifier.interval_tree.start;
-}
-
 /*
  * The kernel is about to change the mappings of the range.  This waits for the
  * holders of the chunk.  They have bottom halves off, so the wait is short.  The OOM reaper
@@ -214,9 +132,9 @@ static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 {
 	struct sroce_odp_chunk *chunk =
 		container_of(notifier, struct sroce_odp_chunk, notifier);
-	unsigned long start = max(range->start, chunk_start(chunk));
-	unsigned long last = min(range->end - 1, chunk_start(chunk) +
-						 CHUNK_BYTES - 1);
+	unsigned long start = max(range->start, sroce_odp_chunk_start(chunk));
+	unsigned long last = min(range->end - 1, sroce_odp_chunk_start(chunk) +
+						 SROCE_ODP_CHUNK_BYTES - 1);
 	bool wait = mmu_notifier_range_blockable(range);
 	bool done;
 
@@ -224,8 +142,8 @@ static bool chunk_invalidate(struct mmu_interval_notifier *notifier,
 		mutex_lock(&chunk->lock);
 	else if (!mutex_trylock(&chunk->lock))
 		return false;
-	done = unmap_pages(chunk, (start - chunk_start(chunk)) >> PAGE_SHIFT,
-			   (last - chunk_start(chunk)) >> PAGE_SHIFT, wait);
+	done = unmap_pages(chunk, (start - sroce_odp_chunk_start(chunk)) >> PAGE_SHIFT,
+			   (last - sroce_odp_chunk_start(chunk)) >> PAGE_SHIFT, wait);
 	if (done)
 		mmu_interval_set_seq(notifier, seq);
 	mutex_unlock(&chunk->lock);
@@ -241,16 +159,16 @@ static const struct mmu_interval_notifier_ops notifier_ops = {
 static void remove_chunk(struct sroce_odp *odp, struct sroce_odp_chunk *chunk)
 {
 	lockdep_assert_held(&odp->lock);
-	xa_erase(&odp->chunks, chunk_start(chunk) / CHUNK_BYTES);
+	xa_erase(&odp->chunks, sroce_odp_chunk_start(chunk) / SROCE_ODP_CHUNK_BYTES);
 	odp->count--;
 	mutex_lock(&chunk->lock);
 	WRITE_ONCE(chunk->gone, true);
 	/* Not resumed: lookups that still find the chunk must not hold it. */
 	chunk_pause(chunk);
-	drop_pages(chunk, 0, CHUNK_PAGES - 1);
+	drop_pages(chunk, 0, SROCE_ODP_CHUNK_PAGES - 1);
 	mutex_unlock(&chunk->lock);
 	mmu_interval_notifier_remove(&chunk->notifier);
-	chunk_put(chunk);
+	sroce_odp_chunk_put(chunk);
 }
 
 /* At the limit remove a chunk, round robin. */
@@ -295,7 +213,7 @@ static struct sroce_odp_chunk *add_chunk(struct sroce_odp *odp,
 		return ERR_PTR(-ENOMEM);
 	make_chunk_room(odp);
 	err = mmu_interval_notifier_insert(&chunk->notifier, odp->mm,
-					   index * CHUNK_BYTES, CHUNK_BYTES,
+					   index * SROCE_ODP_CHUNK_BYTES, SROCE_ODP_CHUNK_BYTES,
 					   &notifier_ops);
 	if (err) {
 		kfree(chunk);
@@ -311,9 +229,7 @@ static struct sroce_odp_chunk *add_chunk(struct sroce_odp *odp,
 	return chunk;
 }
 
-/* Find or add a chunk; returns a reference or an errno. */
-static struct sroce_odp_chunk *get_chunk(struct sroce_odp *odp,
-					 unsigned long index)
+struct sroce_odp_chunk *sroce_odp_chunk_get(struct sroce_odp *odp, unsigned long index)
 {
 	struct sroce_odp_chunk *chunk;
 
@@ -349,12 +265,12 @@ struct sroce_odp *sroce_odp_open(void)
 	mmgrab(odp->mm);
 	odp->process = get_pid(task_tgid(current));
 	odp->queues = sroce_odp_wq_get();
-	chunk = odp->queues ? get_chunk(odp, 0) : ERR_PTR(-ENOMEM);
+	chunk = odp->queues ? sroce_odp_chunk_get(odp, 0) : ERR_PTR(-ENOMEM);
 	if (IS_ERR(chunk)) {
 		sroce_odp_close(odp);
 		return ERR_CAST(chunk);
 	}
-	chunk_put(chunk);
+	sroce_odp_chunk_put(chunk);
 	return odp;
 }
 
@@ -446,9 +362,9 @@ static bool describe_pages(struct sroce_odp_chunk *chunk, u64 va, u64 most,
 			   bool write, struct sroce_odp_piece *piece)
 {
 	u32 offset = offset_in_page(va);
-	u32 first = (va - chunk_start(chunk)) >> PAGE_SHIFT;
+	u32 first = (va - sroce_odp_chunk_start(chunk)) >> PAGE_SHIFT;
 	u64 pages = min_t(u64, SROCE_ODP_RUN_PAGES, ((most - 1 + offset) >> PAGE_SHIFT) + 1);
-	u32 run = count_pages_in_row(chunk, first, min_t(u64, CHUNK_PAGES, first + pages),
+	u32 run = count_pages_in_row(chunk, first, min_t(u64, SROCE_ODP_CHUNK_PAGES, first + pages),
 				     write);
 	u64 bytes = min(most, (u64)run * PAGE_SIZE - offset);
 	u32 whole;
@@ -469,7 +385,7 @@ struct sroce_odp_chunk *sroce_odp_get(struct sroce_odp *odp, u64 va, u64 most,
 	struct sroce_odp_chunk *chunk;
 
 	rcu_read_lock();
-	chunk = xa_load(&odp->chunks, va / CHUNK_BYTES);
+	chunk = xa_load(&odp->chunks, va / SROCE_ODP_CHUNK_BYTES);
 	if (chunk && (READ_ONCE(chunk->pausing) || !sroce_ref_get(&chunk->users)))
 		chunk = NULL;
 	rcu_read_unlock();
@@ -497,7 +413,7 @@ bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write)
 	return true;
 }
 
-/* Paging in */
+/* Entering pages */
 
 /*
  * False for memory that is not in the kernel's direct map (memfd_secret()); the
@@ -535,11 +451,9 @@ static int map_page(struct sroce_odp_chunk *chunk, u32 i, unsigned long pfn)
 	return 1;
 }
 
-/* Returns the number of pages that have become present, or an errno. */
-static int map_pages(struct sroce_odp_chunk *chunk,
-		     const struct hmm_range *range)
+int sroce_odp_chunk_map(struct sroce_odp_chunk *chunk, const struct hmm_range *range)
 {
-	u32 first = (range->start - chunk_start(chunk)) >> PAGE_SHIFT;
+	u32 first = (range->start - sroce_odp_chunk_start(chunk)) >> PAGE_SHIFT;
 	u32 i, n = (range->end - range->start) >> PAGE_SHIFT;
 	int done = 0;
 	int err = 0;
@@ -558,221 +472,6 @@ static int map_pages(struct sroce_odp_chunk *chunk,
 	}
 	mutex_unlock(&chunk->lock);
 	return err < 0 ? err : done;
-}
-
-static unsigned long request_flags(enum sroce_odp_why why)
-{
-	if (why == SROCE_ODP_PREFETCH_PRESENT)
-		return 0;
-	return HMM_PFN_REQ_FAULT | (why_writes(why) ? HMM_PFN_REQ_WRITE : 0);
-}
-
-/*
- * True if a thread of the process uses the address space.  Other processes that share it
- * (CLONE_VM) do not count.  Its pointer is only compared, so nothing has to keep it.
- */
-static bool process_lives(const struct sroce_odp *odp)
-{
-	struct task_struct *leader, *thread;
-	bool lives = false;
-
-	rcu_read_lock();
-	leader = pid_task(odp->process, PIDTYPE_TGID);
-	if (leader) {
-		for_each_thread(leader, thread) {
-			lives = READ_ONCE(thread->mm) == odp->mm;
-			if (lives)
-				break;
-		}
-	}
-	rcu_read_unlock();
-	return lives;
-}
-
-/* After a wait: the region and its process still exist. */
-static bool may_go_on(const struct sroce_odp_chunk *chunk)
-{
-	return !READ_ONCE(chunk->gone) && process_lives(chunk->odp);
-}
-
-/*
- * Ask HMM for the pages of @range.  Without HMM_PFN_REQ_FAULT in @flags, it says which pages
- * the process has.
- */
-static int ask_hmm(struct mm_struct *mm, struct hmm_range *range, unsigned long flags)
-{
-	int err;
-
-	range->default_flags = flags;
-	range->notifier_seq = mmu_interval_read_begin(range->notifier);
-	mmap_read_lock(mm);
-	err = hmm_range_fault(range);
-	mmap_read_unlock(mm);
-	return err;
-}
-
-/* True if another process may have to provide the page at @va. */
-static bool provided_by_others(struct mm_struct *mm, unsigned long va)
-{
-	struct vm_area_struct *vma = vma_lookup(mm, va);
-
-	return vma && userfaultfd_armed(vma);
-}
-
-/* Let the process have a page; @waited: the mmap_lock was released meanwhile. */
-static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why why,
-		      bool *waited)
-{
-	unsigned int flags = FAULT_FLAG_REMOTE | (why_writes(why) ? FAULT_FLAG_WRITE : 0);
-	int err = -EAGAIN;
-
-	mmap_read_lock(mm);
-	if (why != SROCE_ODP_AHEAD || !provided_by_others(mm, va))
-		err = fixup_user_fault(mm, va, flags, waited);
-	mmap_read_unlock(mm);
-	return err;
-}
-
-/*
- * Let the process have the pages of @range that it has not, until the first that took a wait.
- * Returns 0 if it has all, EBUSY if @range has to be looked up again, or another errno.
- * hmm_range_fault() must not do this: it would hold the mmap_lock while it waits for a file,
- * and would refuse pages of a userfaultfd.
- *
- * Only HMM may judge HMM_PFN_ERROR: special mappings such as [vvar] expect no fault of another
- * process.
- */
-static int fault_missing(struct mm_struct *mm, const struct hmm_range *range,
-			 enum sroce_odp_why why, bool *waited)
-{
-	unsigned long wanted = HMM_PFN_VALID | (why_writes(why) ? HMM_PFN_WRITE : 0);
-	unsigned long i, n = (range->end - range->start) >> PAGE_SHIFT;
-	int result = 0;
-
-	for (i = 0; i < n && !*waited; i++) {
-		unsigned long pfn = range->hmm_pfns[i];
-		int err = -EFAULT;
-
-		if (!(pfn & HMM_PFN_ERROR) && (pfn & wanted) == wanted)
-			continue;
-		if (!(pfn & HMM_PFN_ERROR))
-			err = fault_page(mm, range->start + i * PAGE_SIZE, why, waited);
-		if (err)
-			return err;
-		result = -EBUSY;
-	}
-	return result;
-}
-
-/*
- * @start and @end are page aligned.  Returns the number of pages that have
- * become present, or an errno.
- */
-static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
-		       unsigned long end, enum sroce_odp_why why)
-{
-	struct mm_struct *mm = chunk->odp->mm;
-	unsigned long until = jiffies + HMM_TIMEOUT;
-	unsigned long pfns[SROCE_ODP_BATCH] = {};
-	struct hmm_range range = {
-		.notifier = &chunk->notifier,
-		.start = start,
-		.end = end,
-		.hmm_pfns = pfns,
-	};
-	bool waited;
-	int err;
-
-	do {
-		waited = false;
-		err = ask_hmm(mm, &range, 0);
-		if (!err && why != SROCE_ODP_PREFETCH_PRESENT)
-			err = fault_missing(mm, &range, why, &waited);
-		/* HMM tells EPERM from EFAULT. */
-		if (err == -EFAULT)
-			err = ask_hmm(mm, &range, request_flags(why));
-		if (!err)
-			err = map_pages(chunk, &range);
-		if (waited && !may_go_on(chunk))
-			return -EAGAIN;
-		/* Only other changes count. */
-		if (waited)
-			until = jiffies + HMM_TIMEOUT;
-	} while (err == -EBUSY && time_before(jiffies, until) &&
-		 !fatal_signal_pending(current));
-	return err;
-}
-
-static void count_faults(struct sroce_odp *odp, enum sroce_odp_why why,
-			 u32 pages)
-{
-	atomic64_add(pages, why <= SROCE_ODP_AHEAD ? &odp->faults :
-						     &odp->prefetches);
-}
-
-/* Fault in the part of the range that lies in the chunk of @start. */
-static int fault_chunk(struct sroce_odp *odp, unsigned long start,
-		       unsigned long end, enum sroce_odp_why why)
-{
-	struct sroce_odp_chunk *chunk = get_chunk(odp, start / CHUNK_BYTES);
-	int n = 0;
-
-	if (IS_ERR(chunk))
-		return PTR_ERR(chunk);
-	while (start < end && n >= 0) {
-		unsigned long stop = min(end, start + SROCE_ODP_BATCH * PAGE_SIZE);
-
-		n = fault_batch(chunk, start, stop, why);
-		if (n > 0)
-			count_faults(odp, why, n);
-		start = stop;
-		cond_resched();
-	}
-	chunk_put(chunk);
-	return min(n, 0);
-}
-
-/*
- * Faults of several workers keep the memory of a process that has exited, so each
- * has to end soon.  The memory cgroup of such a process is not charged any more.
- */
-static int fault_range(struct sroce_odp *odp, unsigned long start,
-		       unsigned long end, enum sroce_odp_why why)
-{
-	unsigned long stop;
-	int err = 0;
-
-	for (; start < end && !err; start = stop) {
-		if (!process_lives(odp))
-			return -EFAULT;
-		stop = min(end, ALIGN_DOWN(start, CHUNK_BYTES) + CHUNK_BYTES);
-		err = fault_chunk(odp, start, stop, why);
-		if (fatal_signal_pending(current))
-			err = err ?: -EINTR;
-	}
-	return err;
-}
-
-int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
-		    enum sroce_odp_why why)
-{
-	struct mem_cgroup *memcg, *old;
-	u64 end;
-	int err;
-
-	if (check_add_overflow(va, length, &end) || end > odp->mm->task_size)
-		return -EFAULT;
-	/* The memory of a process that has exited may have been freed. */
-	if (!mmget_not_zero(odp->mm))
-		return -EFAULT;
-	/* Charge the tables to the memory cgroup of the process. */
-	memcg = get_mem_cgroup_from_mm(odp->mm);
-	old = set_active_memcg(memcg);
-	err = fault_range(odp, ALIGN_DOWN(va, PAGE_SIZE), PAGE_ALIGN(end), why);
-	set_active_memcg(old);
-	mem_cgroup_put(memcg);
-	mmput(odp->mm);
-	return err;
 }
 
 void sroce_odp_stats(const struct sroce_odp *odp, struct sroce_odp_stats *stats)

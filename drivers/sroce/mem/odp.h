@@ -12,6 +12,7 @@ struct sroce_odp_wq;
 
 /* Purpose of a page-in. */
 enum sroce_odp_why {
+	/* For the data path, up to SROCE_ODP_AHEAD: */
 	SROCE_ODP_READ,			/* read payload to send */
 	SROCE_ODP_WRITE,		/* write payload that has arrived */
 	SROCE_ODP_AHEAD,		/* payload that may follow; not from a userfaultfd */

@@ -203,13 +203,21 @@ static void behind_message(const void *arg)
 	pair_down(&pair);
 }
 
+static void unavailable(const void *arg)
+{
+	(void)arg;
+	skip("this kernel has no userfaultfd");
+}
+
 GROUP(odp_userfault)
 {
 	size_t i;
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 
-	if (fd < 0)	/* not in this kernel */
+	if (fd < 0) {
+		run_test(unavailable, NULL, "pages of a userfaultfd");
 		return;
+	}
 	close(fd);
 	for (i = 0; i < ARRAY_SIZE(lates); i++)
 		run_test(late_page, &lates[i], "a page that userfaultfd provides late: %s",

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
+/*
+ * Paging in memory of a process, and entering its pages into the tables of odp.c.  This
+ * sleeps, possibly for good: a file system or a userfaultfd may never provide a page.
+ */
+#include <linux/hmm.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/pid.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/userfaultfd_k.h>
+#include "../core/params.h"
+#include "odp.h"
+#include "odp_chunk.h"
+
+/* Retry for this long while the mappings keep changing. */
+#define HMM_TIMEOUT	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
+
+static bool why_writes(enum sroce_odp_why why)
+{
+	return why == SROCE_ODP_WRITE || why == SROCE_ODP_AHEAD ||
+	       why == SROCE_ODP_PREFETCH_WRITE;
+}
+
+static unsigned long request_flags(enum sroce_odp_why why)
+{
+	if (why == SROCE_ODP_PREFETCH_PRESENT)
+		return 0;
+	return HMM_PFN_REQ_FAULT | (why_writes(why) ? HMM_PFN_REQ_WRITE : 0);
+}
+
+/*
+ * True if a thread of the process uses the address space.  Other processes that share it
+ * (CLONE_VM) do not count.  Its pointer is only compared, so nothing has to keep it.
+ */
+static bool process_lives(const struct sroce_odp *odp)
+{
+	struct task_struct *leader, *thread;
+	bool lives = false;
+
+	rcu_read_lock();
+	leader = pid_task(odp->process, PIDTYPE_TGID);
+	if (leader) {
+		for_each_thread(leader, thread) {
+			lives = READ_ONCE(thread->mm) == odp->mm;
+			if (lives)
+				break;
+		}
+	}
+	rcu_read_unlock();
+	return lives;
+}
+
+/* After a wait: the region and its process still exist. */
+static bool may_go_on(const struct sroce_odp_chunk *chunk)
+{
+	return !READ_ONCE(chunk->gone) && process_lives(chunk->odp);
+}
+
+/*
+ * Ask HMM for the pages of @range.  Without HMM_PFN_REQ_FAULT in @flags, it says which pages
+ * the process has.
+ */
+static int ask_hmm(struct mm_struct *mm, struct hmm_range *range, unsigned long flags)
+{
+	int err;
+
+	range->default_flags = flags;
+	range->notifier_seq = mmu_interval_read_begin(range->notifier);
+	mmap_read_lock(mm);
+	err = hmm_range_fault(range);
+	mmap_read_unlock(mm);
+	return err;
+}
+
+/* True if another process may have to provide the page at @va. */
+static bool provided_by_others(struct mm_struct *mm, unsigned long va)
+{
+	struct vm_area_struct *vma;
+
+	mmap_assert_locked(mm);
+	vma = vma_lookup(mm, va);
+	return vma && userfaultfd_armed(vma);
+}
+
+/* Let the process have a page; @waited: the mmap_lock was released meanwhile. */
+static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why why,
+		      bool *waited)
+{
+	unsigned int flags = FAULT_FLAG_REMOTE | (why_writes(why) ? FAULT_FLAG_WRITE : 0);
+	int err = -EAGAIN;
+
+	mmap_read_lock(mm);
+	if (why != SROCE_ODP_AHEAD || !provided_by_others(mm, va))
+		err = fixup_user_fault(mm, va, flags, waited);
+	mmap_read_unlock(mm);
+	return err;
+}
+
+/*
+ * Let the process have the pages of @range that it has not, until the first that took a wait.
+ * Returns 0 if it has all, EBUSY if @range has to be looked up again, or another errno.
+ * hmm_range_fault() must not do this: it would hold the mmap_lock while it waits for a file,
+ * and would refuse pages of a userfaultfd.
+ *
+ * Only HMM may judge HMM_PFN_ERROR: special mappings such as [vvar] expect no fault of another
+ * process.
+ */
+static int fault_missing(struct mm_struct *mm, const struct hmm_range *range,
+			 enum sroce_odp_why why, bool *waited)
+{
+	unsigned long wanted = HMM_PFN_VALID | (why_writes(why) ? HMM_PFN_WRITE : 0);
+	unsigned long i, n = (range->end - range->start) >> PAGE_SHIFT;
+	int result = 0;
+
+	for (i = 0; i < n && !*waited; i++) {
+		unsigned long pfn = range->hmm_pfns[i];
+		int err;
+
+		if (pfn & HMM_PFN_ERROR)
+			return -EFAULT;
+		if ((pfn & wanted) == wanted)
+			continue;
+		err = fault_page(mm, range->start + i * PAGE_SIZE, why, waited);
+		if (err)
+			return err;
+		result = -EBUSY;
+	}
+	return result;
+}
+
+/*
+ * @start and @end are page aligned.  Returns the number of pages that have
+ * become present, or an errno.
+ */
+static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
+		       unsigned long end, enum sroce_odp_why why)
+{
+	struct mm_struct *mm = chunk->odp->mm;
+	unsigned long until = jiffies + HMM_TIMEOUT;
+	unsigned long pfns[SROCE_ODP_BATCH] = {};
+	struct hmm_range range = {
+		.notifier = &chunk->notifier,
+		.start = start,
+		.end = end,
+		.hmm_pfns = pfns,
+	};
+	bool waited;
+	int err;
+
+	do {
+		waited = false;
+		err = ask_hmm(mm, &range, 0);
+		if (!err && why != SROCE_ODP_PREFETCH_PRESENT)
+			err = fault_missing(mm, &range, why, &waited);
+		/* HMM tells EPERM from EFAULT. */
+		if (err == -EFAULT)
+			err = ask_hmm(mm, &range, request_flags(why));
+		if (!err)
+			err = sroce_odp_chunk_map(chunk, &range);
+		if (!waited)
+			continue;
+		if (!may_go_on(chunk))
+			return -EAGAIN;
+		/* The limit is for changes of the mappings, not for waits. */
+		until = jiffies + HMM_TIMEOUT;
+	} while (err == -EBUSY && time_before(jiffies, until) &&
+		 !fatal_signal_pending(current));
+	return err;
+}
+
+static void count_faults(struct sroce_odp *odp, enum sroce_odp_why why,
+			 u32 pages)
+{
+	atomic64_add(pages, why <= SROCE_ODP_AHEAD ? &odp->faults :
+						     &odp->prefetches);
+}
+
+/* Fault in the part of the range that lies in the chunk of @start. */
+static int fault_chunk(struct sroce_odp *odp, unsigned long start,
+		       unsigned long end, enum sroce_odp_why why)
+{
+	struct sroce_odp_chunk *chunk = sroce_odp_chunk_get(odp, start / SROCE_ODP_CHUNK_BYTES);
+	int n = 0;
+
+	if (IS_ERR(chunk))
+		return PTR_ERR(chunk);
+	while (start < end && n >= 0) {
+		unsigned long stop = min(end, start + SROCE_ODP_BATCH * PAGE_SIZE);
+
+		n = fault_batch(chunk, start, stop, why);
+		if (n > 0)
+			count_faults(odp, why, n);
+		start = stop;
+		cond_resched();
+	}
+	sroce_odp_chunk_put(chunk);
+	return min(n, 0);
+}
+
+/*
+ * Faults of several workers keep the memory of a process that has exited, so each
+ * has to end soon.  The memory cgroup of such a process is not charged any more.
+ */
+static int fault_range(struct sroce_odp *odp, unsigned long start,
+		       unsigned long end, enum sroce_odp_why why)
+{
+	unsigned long stop;
+	int err = 0;
+
+	for (; start < end && !err; start = stop) {
+		if (!process_lives(odp))
+			return -EFAULT;
+		stop = min(end, ALIGN_DOWN(start, SROCE_ODP_CHUNK_BYTES) + SROCE_ODP_CHUNK_BYTES);
+		err = fault_chunk(odp, start, stop, why);
+		if (fatal_signal_pending(current))
+			err = err ?: -EINTR;
+	}
+	return err;
+}
+
+int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
+		    enum sroce_odp_why why)
+{
+	struct mem_cgroup *memcg, *old;
+	u64 end;
+	int err;
+
+	if (check_add_overflow(va, length, &end) || end > odp->mm->task_size)
+		return -EFAULT;
+	/* The memory of a process that has exited may have been freed. */
+	if (!mmget_not_zero(odp->mm))
+		return -EFAULT;
+	/* Charge the tables to the memory cgroup of the process. */
+	memcg = get_mem_cgroup_from_mm(odp->mm);
+	old = set_active_memcg(memcg);
+	err = fault_range(odp, ALIGN_DOWN(va, PAGE_SIZE), PAGE_ALIGN(end), why);
+	set_active_memcg(old);
+	mem_cgroup_put(memcg);
+	mmput(odp->mm);
+	return err;
+}
