@@ -73,7 +73,7 @@ all "as it comes" $FULL $WHOLE
 meet
 ok "GRO off" ethtool -K eth0 gro off
 meet
-all "without GRO" $FULL $([ "$USO" = on ] && echo $FULL || echo 1)
+all "without GRO" $FULL "$([ "$USO" = on ] && echo $FULL || echo 1)"
 meet
 ethtool -K eth0 gro on
 if [ "$USO" = on ]; then

@@ -10,17 +10,6 @@ struct sroce_odp;
 struct sroce_odp_chunk;
 struct sroce_odp_wq;
 
-/* Purpose of a page-in. */
-enum sroce_odp_why {
-	/* For the data path, up to SROCE_ODP_AHEAD: */
-	SROCE_ODP_READ,			/* read payload to send */
-	SROCE_ODP_WRITE,		/* write payload that has arrived */
-	SROCE_ODP_AHEAD,		/* payload that may follow; not from a userfaultfd */
-	SROCE_ODP_PREFETCH,		/* ibv_advise_mr(): for reading, */
-	SROCE_ODP_PREFETCH_WRITE,	/* for writing, */
-	SROCE_ODP_PREFETCH_PRESENT,	/* or only pages that are mapped already */
-};
-
 /**
  * struct sroce_odp_piece - memory that is present
  * @p: kernel address of its first byte
@@ -106,24 +95,6 @@ void sroce_odp_put(struct sroce_odp_chunk *chunk);
 /* True if all of these bytes are present.  Context: bottom halves off. */
 bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length, bool write);
 
-/**
- * sroce_odp_fault() - page memory in
- * @odp: address space, held
- * @va: address
- * @length: bytes
- * @why: enum sroce_odp_why
- *
- * Pages may be removed again as soon as this returns.
- *
- * Context: process; takes the mmap_lock of @odp's process, and may wait for
- * disk I/O or for a userfaultfd, mostly without that lock.
- * Return: 0; EFAULT or EPERM if no memory is mapped there, or the mapping does
- * not allow the access; EBUSY, EAGAIN, ENOMEM or EINTR if paging in failed for
- * now.
- */
-int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
-		    enum sroce_odp_why why);
-
 /* Read the counters.  Context: any; they may change meanwhile. */
 void sroce_odp_stats(const struct sroce_odp *odp,
 		     struct sroce_odp_stats *stats);
@@ -171,12 +142,6 @@ static inline bool sroce_odp_present(struct sroce_odp *odp, u64 va, u64 length,
 				     bool write)
 {
 	return false;
-}
-
-static inline int sroce_odp_fault(struct sroce_odp *odp, u64 va, u64 length,
-				  enum sroce_odp_why why)
-{
-	return -EFAULT;
 }
 
 static inline void sroce_odp_stats(const struct sroce_odp *odp,

@@ -8,6 +8,7 @@
 #include "../core/params.h"
 #include "odp.h"
 #include "odp_fault.h"
+#include "odp_page_in.h"
 #include "odp_wq.h"
 
 /* Page-in for a QP */

@@ -11,8 +11,8 @@
 #include <linux/sched/signal.h>
 #include <linux/userfaultfd_k.h>
 #include "../core/params.h"
-#include "odp.h"
 #include "odp_chunk.h"
+#include "odp_page_in.h"
 
 /* Retry for this long while the mappings keep changing. */
 #define HMM_TIMEOUT	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
