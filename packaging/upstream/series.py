@@ -52,11 +52,11 @@ unaligned accesses and bit operations, so that it can be tested natively.
 Add its lower half: opcodes, headers, parsing, building, ICRCs, and the
 table of errors.
 """),
-    ("core/inflight core/resp_res core/rtt", """\
+    ("core/inflight core/rtt", """\
 RDMA/sroce: Add protocol state
 
 Add the state that the protocol keeps: outstanding send requests by PSN,
-executed READs and atomics, and round trips.
+and round trips.
 """),
     ("core/rtx core/requester core/recovery core/completer core/responder", """\
 RDMA/sroce: Add requester, completer and responder
@@ -155,9 +155,9 @@ packet to handle instead of 64, and a device with UDP segmentation offload
 makes packets of it. This is what makes the driver faster than one that
 handles packets.
 
-Payload is attached to the skb, and copied if it is short, or if its owner
-may reuse the memory before the packet has left: on UC, and when packets
-are repeated. Bursts of a QP that wait in queues of this host are counted,
+Payload is attached to the skb, and copied if it is short, or if packets
+are repeated, because its owner may reuse the memory before they leave.
+Bursts of a QP that wait in queues of this host are counted,
 so that a QP stops before a queue overflows.
 
 Bursts from a device to itself do not pass the stack: they wait on a queue
@@ -217,9 +217,9 @@ SROCE_METHOD_PD_QUERY is one: it says whether the handle is that of a PD.
 RDMA/sroce: Create, modify and destroy QPs
 
 Add the QP state machine. With this, the driver is one that processes can
-use: devices, contexts, PDs, regions, CQs, and RC and UC QPs. Its window is
-fixed, and after a loss it repeats everything from the lost packet on. The
-following patches add one capability each.
+use: devices, contexts, PDs, regions, CQs, and RC QPs with SEND and WRITE.
+Its window is fixed, and after a loss it repeats everything from the lost
+packet on. The following patches add one capability each.
 """),
 ]
 
