@@ -30,10 +30,11 @@ backlog() {
 
 empty() { [ "$(backlog)" = 0 ]; }
 
-# start COMMAND WORD...: starts the program in the background ($HELD), and waits until it has posted
+# start COMMAND WORD...: starts the program in the background ($HELD), and waits until it has posted. On one processor: a QP sends
+# nothing on another one while its packets wait in the queue, so that they do not overtake each other.
 start() {
 	mkfifo "$OUTPUT.in" "$OUTPUT.out"
-	"$PROGRAMS/robust" "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
+	taskset -c 0 "$PROGRAMS/robust" "$@" <"$OUTPUT.in" >"$OUTPUT.out" 2>&1 &
 	HELD=$!
 	exec 8>"$OUTPUT.in" 9<"$OUTPUT.out"
 	rm "$OUTPUT.in" "$OUTPUT.out"
