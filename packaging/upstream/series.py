@@ -31,15 +31,16 @@ Add the interface between kernel and provider: the layout of rings and
 doorbells, requests and responses of the create commands, and the
 operations on shared words, with the proof of their barriers. abi.c
 asserts all offsets and sizes. Constants and structures of a capability
-come with it; the layout reserves their place. The module is empty. The
-following patches add its layers; each layer uses only earlier ones.
+come with it. The layout of queue entries has the place of all their
+members. The module is empty. The following patches add its layers; each
+layer uses only earlier ones.
 
 The ABI version is 3. librxe takes devices of versions 1 and 2 whose name
 is rxe*, where rdma-core does not have libsroce.
 
 Kconfig has the requirements: IPv6, because the default GID of a port is
-link-local; 64 bit, because shared counters and atomics of the peer are
-64 bit words, and payload is accessed by addresses of the direct map;
+link-local; 64 bit, because payload is accessed by addresses of the direct
+map, and shared counters and atomics of later patches are 64 bit words;
 little endian, because nobody has tried the other one; and on PREEMPT_RT a
 local_bh_disable() that takes a lock, because that protects per-CPU data.
 Netfilter, debugfs, tracing and on-demand paging may be off.
@@ -93,10 +94,10 @@ memory after deregistration has returned.
     ("mem/", """\
 RDMA/sroce: Copy between packets and regions
 
-Add the walk over lists of SGEs, and a reader of skbs in any layout. A QP
-keeps the region of the last access, because most messages of a QP use one
-region. The last word of a WRITE is stored alone and last, because
-programs poll for it.
+Add the walk over lists of SGEs, and a reader of skbs in any layout. A
+burst, or a section under the lock of a queue, keeps the region of its
+last access, because most messages of a QP use one region. The last word
+of a WRITE is stored alone and last, because programs poll for it.
 """),
     ("mem/mmap queue/queue_mem queue/doorbell queue/cq", """\
 RDMA/sroce: Add doorbells and completion queues
