@@ -4,6 +4,8 @@
 PEER=$((3 - ROLE)) IP1=10.99.0.1 IP2=10.99.0.2 IP1_6=fd99::1 IP2_6=fd99::2
 DEVICE=sroce$ROLE
 HOST1=init HOST2=init
+# For programs without an option for the timeout: see verbs/patient.c.
+export PATIENT="env LD_PRELOAD=$SROCE_PROGRAMS/verbs/patient.so"
 # The last port that was used. Each step has a port of its own, and one of the other guest with MEETING added.
 PORT=21000 MEETING=3000
 

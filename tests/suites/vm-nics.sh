@@ -92,12 +92,12 @@ end() {
 no_errors() { is "$CARD, $ON: no errors counted" "$(error_counters "$DEVICE")" ""; }
 
 # compare WHAT: data both ways, in packets that a burst has many of
-compare() { ok "$CARD, $ON: RC pingpong, $1" both 60 'ibv_rc_pingpong -d $DEVICE -g $G -n 5 -c -s 65536 -p $PORT'; }
+compare() { ok "$CARD, $ON: RC pingpong, $1" both 60 '$PATIENT ibv_rc_pingpong -d $DEVICE -g $G -n 5 -c -s 65536 -p $PORT'; }
 
 programs() {
 	local program
-	ok "$CARD, $ON: RC pingpong" both 60 'ibv_rc_pingpong -d $DEVICE -g $G -n 20 -e -c -s 4095 -p $PORT'
-	ok "$CARD, $ON: RC pingpong over IPv6" both 60 'ibv_rc_pingpong -d $DEVICE -g $G6 -n 5 -e -c -s 65536 -p $PORT'
+	ok "$CARD, $ON: RC pingpong" both 60 '$PATIENT ibv_rc_pingpong -d $DEVICE -g $G -n 20 -e -c -s 4095 -p $PORT'
+	ok "$CARD, $ON: RC pingpong over IPv6" both 60 '$PATIENT ibv_rc_pingpong -d $DEVICE -g $G6 -n 5 -e -c -s 65536 -p $PORT'
 	# Packets shorter than Ethernet's shortest frame
 	ok "$CARD, $ON: UC pingpong of a byte" both 60 'ibv_uc_pingpong -d $DEVICE -g $G -n 20 -e -c -s 1 -p $PORT'
 	ok "$CARD, $ON: UD pingpong over IPv6" both 60 'ibv_ud_pingpong -d $DEVICE -g $G6 -n 20 -e -c -s 1000 -p $PORT'
@@ -147,7 +147,7 @@ at_exit rm -f "$OUTPUT.traffic"
 jumbo() {
 	ip link set "$1" mtu 9000 2>/dev/null || return 0
 	meet
-	ok "$CARD, $ON: packets of 4096 bytes" both 60 'ibv_rc_pingpong -d $DEVICE -g $G -m 4096 -n 5 -c -s 65536 -p $PORT'
+	ok "$CARD, $ON: packets of 4096 bytes" both 60 '$PATIENT ibv_rc_pingpong -d $DEVICE -g $G -m 4096 -n 5 -c -s 65536 -p $PORT'
 	ok "$CARD, $ON: write, packets of 4096 bytes" both 60 'ib_write_bw -F -u 18 -m 4096 -d $DEVICE -x $G6 -s 65536 -n 10 -p $PORT'
 	meet
 	ip link set "$1" mtu 1500
