@@ -231,6 +231,7 @@ static inline void sroce_rtx_rnr(struct sroce_rtx *x)
 {
 	x->sample.running = false;
 	x->sample.rexmit = false;
+	x->sample.repair = false;
 	x->expires_set = false;
 }
 

@@ -222,6 +222,17 @@ static void rnr_nak(void)
 	sroce_rtx_rnr(&x);
 }
 
+/* The peer has no receive request for the repeated packet. */
+TEST(rtx, rnr_wait_is_not_sampled)
+{
+	start_with_loss(3);
+	send_all(&s);
+	rnr_nak();
+	acked(3, 600 * MS);
+	EQUAL(x.rtt.smooth, 2 * MS);
+	EQUAL(x.rtt.least, 2 * MS);
+}
+
 TEST(rtx, packet_repeated_before_probe_is_not_sampled)
 {
 	repeat_run_and(probe);
