@@ -115,8 +115,7 @@ static void charge_pace(struct endpoint *ep, u64 now, u32 packets)
 {
 	u64 oldest = now - min(now, (u64)SROCE_PACE_SLACK_NS);
 
-	ep->free_at = max(ep->free_at, oldest) +
-		      (u64)packets * sroce_cc_pace(&ep->req.cc, &ep->rtx.rtt);
+	ep->free_at = max(ep->free_at, oldest) + sroce_cc_pace(&ep->req.cc, &ep->rtx.rtt, packets);
 }
 
 /*

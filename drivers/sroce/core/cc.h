@@ -159,18 +159,24 @@ bool sroce_cc_lost_many(struct sroce_cc *cc, u32 losses, u32 flight);
 void sroce_cc_lost_packets(struct sroce_cc *cc, u32 packets);
 
 /**
- * sroce_cc_pace() - time that a packet takes at the pace of a peer that is not near
+ * sroce_cc_pace() - time that packets take at the pace of a peer that is not near
  * @cc: state
  * @rtt: round trips
+ * @packets: their number
  *
  * A large window that is sent at once, as after a repair, would overflow the queues on
- * the way.
+ * the way.  A repeated READ request may ask for many windows, but its responses
+ * cannot be stopped, and are over after a round trip: it counts as one window.
  *
- * Return: ns until the next packet may be sent; 0 if packets are not paced.
+ * Return: ns until the next packet may be sent, at most half a round trip; 0 if packets
+ * are not paced.
  */
-static inline u32 sroce_cc_pace(const struct sroce_cc *cc, const struct sroce_rtt *rtt)
+static inline u64 sroce_cc_pace(const struct sroce_cc *cc, const struct sroce_rtt *rtt,
+				u32 packets)
 {
-	return cc->paced ? rtt->smooth / (SROCE_PACE_FACTOR * cc->window) : 0;
+	if (!cc->paced)
+		return 0;
+	return (u64)min(packets, cc->window) * (rtt->smooth / (SROCE_PACE_FACTOR * cc->window));
 }
 
 /* @packets have been acknowledged. */

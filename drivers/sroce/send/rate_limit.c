@@ -58,7 +58,7 @@ void sroce_rate_add(struct sroce_qp *qp, const struct sroce_burst *burst)
 	lockdep_assert_held(&sq->lock);
 	if (!burst->packets)
 		return;
-	pace = (u64)sq->rate.psns * sroce_cc_pace(&sq->req.cc, &sq->rtx.rtt);
+	pace = sroce_cc_pace(&sq->req.cc, &sq->rtx.rtt, sq->rate.psns);
 	oldest = ktime_sub_ns(ktime_get(), slack);
 	if (ktime_before(sq->rate.free_at, oldest))
 		sq->rate.free_at = oldest;

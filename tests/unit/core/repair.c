@@ -382,6 +382,20 @@ TEST(repair, reads_with_losses_overlap_by_bdp)
 	CHECK(cc.overlap > 100);
 }
 
+/* The responses to a request for a large gap are over after a round trip. */
+TEST(repair, gap_request_is_paced_like_a_window)
+{
+	const struct sroce_rtt rtt = { .smooth = 100000000 };
+	struct sroce_cc cc;
+
+	sroce_cc_init(&cc, 512);
+	EQUAL(sroce_cc_pace(&cc, &rtt, 1400), 0);
+	cc.paced = true;
+	cc.window = 8;
+	EQUAL(sroce_cc_pace(&cc, &rtt, 2), 12500000);
+	EQUAL(sroce_cc_pace(&cc, &rtt, 1400), 50000000);
+}
+
 /* Two flows that share a queue have different estimates of the BDP. */
 TEST(repair, paced_reads_overlap_by_half_of_window)
 {
