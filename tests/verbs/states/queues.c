@@ -96,6 +96,14 @@ static int drain(struct side *side, bool notify)
 			     (notify ? IBV_QP_EN_SQD_ASYNC_NOTIFY : 0));
 }
 
+/* Another attribute changes while the queue drains. */
+static int change_rnr_timer(struct side *side)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .min_rnr_timer = 12 };
+
+	return ibv_modify_qp(side->qp, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER);
+}
+
 static bool draining(const struct side *side)
 {
 	struct ibv_qp_init_attr init;
@@ -126,6 +134,7 @@ static void sqd(const void *arg)
 	CHECK_CALL(post_send(&pair.a, 1, 0, 100, IBV_SEND_SIGNALED), 0);
 	CHECK_CALL(drain(&pair.a, true), 0);
 	CHECK_CALL(post_send(&pair.a, 2, 0, 100, IBV_SEND_SIGNALED), 0);
+	CHECK_CALL(change_rnr_timer(&pair.a), 0);
 	CHECK(no_event(&pair.a));
 	CHECK(draining(&pair.a));
 	CHECK_CALL(post_recv(&pair.b, 1, 0, 100), 0);
