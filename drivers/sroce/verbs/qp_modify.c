@@ -214,8 +214,13 @@ static void apply_send(struct sroce_qp *qp, const struct ib_qp_attr *attr,
 		req->mtu = ib_mtu_enum_to_int(attr->path_mtu);
 	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
 		req->max_reads = attr->max_rd_atomic;
-	if (mask & IB_QP_TIMEOUT)
+	if (mask & IB_QP_TIMEOUT) {
 		qp->sq.rtx.timeout = sroce_ack_timeout(attr->timeout);
+		/* resume_qp() sets the deadline of what is unacknowledged in SQD. */
+		sroce_rtx_restart(&qp->sq.rtx);
+		if (!qp->sq.timer.blocked && !req->rnr_wait)
+			qp->sq.rtx.armed = false;
+	}
 	if (mask & IB_QP_RATE_LIMIT)
 		sroce_rate_set(qp, attr->rate_limit);
 	if (mask & IB_QP_RETRY_CNT) {

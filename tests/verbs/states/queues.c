@@ -154,6 +154,25 @@ static void sqd(const void *arg)
 	pair_down(&pair);
 }
 
+/* Without a timeout a request waits for its ACK forever, also if it was sent before. */
+static void sqd_no_timeout(const void *arg)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
+	struct pair pair;
+
+	(void)arg;
+	REQUIRE(pair_up(&pair, NULL));
+	CHECK_CALL(to_state(&pair.b, IBV_QPS_RESET), 0);
+	CHECK_CALL(post_send(&pair.a, 1, 0, 100, IBV_SEND_SIGNALED), 0);
+	CHECK_CALL(drain(&pair.a, false), 0);
+	CHECK_CALL(ibv_modify_qp(pair.a.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT), 0);
+	/* The old timeout is over. */
+	sleep(3);
+	CHECK(quiet(pair.a.scq));
+	CHECK(draining(&pair.a));
+	pair_down(&pair);
+}
+
 /* An idle queue is drained at once; without the flag there is no event. */
 static void sqd_idle(const void *arg)
 {
@@ -592,6 +611,7 @@ GROUP(queues)
 		{ "UC: RTR receives, IBV_EVENT_COMM_EST", rtr_receives, &uc },
 		{ "RESET, INIT and ERR send no response", nobody_answers },
 		{ "SQD drains, holds and continues", sqd },
+		{ "SQD: no timeout any more", sqd_no_timeout },
 		{ "RC: SQD of an idle queue", sqd_idle, &rc },
 		{ "UC: SQD of an idle queue", sqd_idle, &uc },
 		{ "UD: SQD of an idle queue", sqd_idle, &ud },
