@@ -47,10 +47,15 @@ target_down() {
 
 # --- host ---
 
+# Newer kernels refuse a name of the host that another controller has with the same UUID, and nvme has names of its own.
+HOST_UUID=$(</proc/sys/kernel/random/uuid)
+HOST_NAME=nqn.2014-08.org.nvmexpress:uuid:$HOST_UUID
+
 # connect TARGET HOST: sets BLOCK. The controller comes at once, its disk a little later.
 connect() {
 	local controller
-	printf %s "transport=rdma,traddr=$1,trsvcid=4420,host_traddr=$2,nqn=$NAME,ctrl_loss_tmo=0" >/dev/nvme-fabrics || return
+	printf %s "transport=rdma,traddr=$1,trsvcid=4420,host_traddr=$2,nqn=$NAME,hostnqn=$HOST_NAME,hostid=$HOST_UUID,ctrl_loss_tmo=0" \
+		>/dev/nvme-fabrics || return
 	controller=$(cd /sys/class/nvme && echo nvme*)
 	BLOCK=/dev/${controller}n1
 	wait_for 10 test -b "$BLOCK"
@@ -167,7 +172,7 @@ more_times() { [ "$(times)" -gt "$1" ]; }
 discoveries() {
 	local i
 	for ((i = 0; i < ROUNDS; i++)); do
-		limited 60 nvme discover -t rdma -a $IP2 -s 4420 -w $IP1 | grep -q "subnqn: *$NAME" || return
+		limited 60 nvme discover -t rdma -a $IP2 -s 4420 -w $IP1 -q "$HOST_NAME" -I "$HOST_UUID" | grep -q "subnqn: *$NAME" || return
 	done
 }
 
