@@ -165,8 +165,9 @@ void sroce_cc_lost_packets(struct sroce_cc *cc, u32 packets);
  * @packets: their number
  *
  * A large window that is sent at once, as after a repair, would overflow the queues on
- * the way.  A repeated READ request may ask for many windows, but its responses
- * cannot be stopped, and are over after a round trip: it counts as one window.
+ * the way.  A READ request may ask for several windows, and that for a gap for many,
+ * but the responses cannot be stopped, and are over after a round trip: it counts as
+ * one window.
  *
  * Return: ns until the next packet may be sent, at most half a round trip; 0 if packets
  * are not paced.

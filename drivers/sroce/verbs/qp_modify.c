@@ -317,7 +317,7 @@ static void enter_state(struct sroce_qp *qp, const struct ib_qp_attr *attr, int 
 		break;
 	case IB_QPS_SQD:
 		req->drain = true;
-		/* A change of another attribute in SQD cannot ask for the event again. */
+		/* ask_drained stays in SQD: only the change from RTS can set it. */
 		if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY && attr->en_sqd_async_notify)
 			notify_drained(qp);
 		break;
