@@ -29,10 +29,18 @@ struct ibv_comp_cntr *sroce_create_comp_cntr(struct ibv_context *context,
 	err = ibv_cmd_create_comp_cntr(context, cntr, NULL);
 	if (err) {
 		free(cntr);
-		errno = err;
+		errno = sroce_unsupported(err);
 		return NULL;
 	}
 	return cntr;
+}
+
+int sroce_query_comp_cntr_caps(struct ibv_context *context,
+			       struct ibv_comp_cntr_caps *caps,
+			       size_t caps_size)
+{
+	return sroce_unsupported(ibv_cmd_query_comp_cntr_caps(context, caps,
+							      caps_size));
 }
 
 int sroce_destroy_comp_cntr(struct ibv_comp_cntr *cntr)

@@ -46,6 +46,15 @@ int sroce_query_port(struct ibv_context *context, uint8_t port_num,
 	return ibv_cmd_query_port(context, port_num, attr, &cmd, sizeof(cmd));
 }
 
+#ifdef SROCE_HAVE_PORT_SPEED
+int sroce_query_port_speed(struct ibv_context *context, uint32_t port_num,
+			   uint64_t *speed)
+{
+	return sroce_unsupported(ibv_cmd_query_port_speed(context, port_num,
+							  speed));
+}
+#endif
+
 /*
  * Clock of completion timestamps.  As with other providers tv_nsec holds the
  * whole value, so that it compares with a timestamp directly.

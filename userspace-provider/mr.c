@@ -87,7 +87,7 @@ struct ibv_dmah *sroce_alloc_dmah(struct ibv_context *context,
 	err = ibv_cmd_alloc_dmah(context, dmah, attr);
 	if (err) {
 		free(dmah);
-		errno = err;
+		errno = sroce_unsupported(err);
 		return NULL;
 	}
 	return &dmah->dmah;
@@ -108,26 +108,49 @@ int sroce_dealloc_dmah(struct ibv_dmah *ibdmah)
 		      IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET |	\
 		      IBV_REG_MR_MASK_DMAH)
 
-struct ibv_mr *sroce_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
+static struct ibv_mr *reg_mr_ex(struct ibv_pd *pd,
+				struct ibv_mr_init_attr *attr)
 {
 	struct verbs_mr *mr;
 	int err;
 
-	/* ibv_cmd_reg_mr_ex() ignores what it does not know. */
-	if (attr->comp_mask & ~(uint64_t)REG_MR_ATTRS) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
 	mr = calloc(1, sizeof(*mr));
 	if (!mr)
 		return NULL;
 	err = ibv_cmd_reg_mr_ex(pd, mr, attr);
 	if (err) {
 		free(mr);
-		errno = err;
+		errno = sroce_unsupported(err);
 		return NULL;
 	}
 	return &mr->ibv_mr;
+}
+
+/*
+ * Only a DMA handle needs the method of ibv_cmd_reg_mr_ex(), which kernels have from 6.17 on.
+ * Some versions of that function lose the access flags, which ibv_dereg_mr() needs.
+ */
+struct ibv_mr *sroce_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr)
+{
+	const uint64_t dmabuf = IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET |
+				IBV_REG_MR_MASK_IOVA;
+	uint64_t mask = attr->comp_mask;
+
+	/* ibv_cmd_reg_mr_ex() ignores what it does not know. */
+	if (mask & ~(uint64_t)REG_MR_ATTRS) {
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
+	if (mask == IBV_REG_MR_MASK_ADDR)
+		return sroce_reg_mr(pd, attr->addr, attr->length,
+				    (uintptr_t)attr->addr, attr->access);
+	if (mask == (IBV_REG_MR_MASK_ADDR | IBV_REG_MR_MASK_IOVA))
+		return sroce_reg_mr(pd, attr->addr, attr->length, attr->iova,
+				    attr->access);
+	if (mask == dmabuf)
+		return sroce_reg_dmabuf_mr(pd, attr->fd_offset, attr->length,
+					   attr->iova, attr->fd, attr->access);
+	return reg_mr_ex(pd, attr);
 }
 #endif
 

@@ -71,7 +71,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.reg_mr_ex = sroce_reg_mr_ex,
 #endif
 #ifdef SROCE_HAVE_PORT_SPEED
-	.query_port_speed = ibv_cmd_query_port_speed,
+	.query_port_speed = sroce_query_port_speed,
 #endif
 #if SROCE_PABI >= 65
 	.create_comp_cntr = sroce_create_comp_cntr,
@@ -79,7 +79,7 @@ static const struct verbs_context_ops sroce_context_ops = {
 	.inc_comp_cntr = ibv_cmd_inc_comp_cntr,
 	.inc_err_comp_cntr = ibv_cmd_inc_err_comp_cntr,
 	.qp_attach_comp_cntr = sroce_qp_attach_comp_cntr,
-	.query_comp_cntr_caps = ibv_cmd_query_comp_cntr_caps,
+	.query_comp_cntr_caps = sroce_query_comp_cntr_caps,
 	.read_comp_cntr = ibv_cmd_read_comp_cntr,
 	.read_err_comp_cntr = ibv_cmd_read_err_comp_cntr,
 	.set_comp_cntr = ibv_cmd_set_comp_cntr,

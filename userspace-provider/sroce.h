@@ -298,6 +298,15 @@ static inline bool sroce_has(struct ibv_context *context,
 	return to_sroce_context(context)->features & feature;
 }
 
+/*
+ * A kernel without a method answers EPROTONOSUPPORT.  Programs expect the error that
+ * the man pages of libibverbs have for what is not supported.
+ */
+static inline int sroce_unsupported(int err)
+{
+	return err == EPROTONOSUPPORT ? EOPNOTSUPP : err;
+}
+
 static inline struct sroce_pd *to_sroce_pd(struct ibv_pd *pd)
 {
 	return container_of(pd, struct sroce_pd, ibv);
@@ -396,6 +405,10 @@ int sroce_query_device_ex(struct ibv_context *context,
 			  struct ibv_device_attr_ex *attr, size_t attr_size);
 int sroce_query_port(struct ibv_context *context, uint8_t port_num,
 		     struct ibv_port_attr *attr);
+#ifdef SROCE_HAVE_PORT_SPEED
+int sroce_query_port_speed(struct ibv_context *context, uint32_t port_num,
+			   uint64_t *speed);
+#endif
 int sroce_query_rt_values(struct ibv_context *context,
 			  struct ibv_values_ex *values);
 
@@ -468,6 +481,9 @@ int sroce_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 #if SROCE_PABI >= 65
 struct ibv_comp_cntr *sroce_create_comp_cntr(struct ibv_context *context,
 					     struct ibv_comp_cntr_init_attr *attr);
+int sroce_query_comp_cntr_caps(struct ibv_context *context,
+			       struct ibv_comp_cntr_caps *caps,
+			       size_t caps_size);
 int sroce_destroy_comp_cntr(struct ibv_comp_cntr *cntr);
 int sroce_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *cntr,
 			      struct ibv_qp_attach_comp_cntr_attr *attr);

@@ -476,8 +476,28 @@ static int open_kick(struct ib_uverbs_ioctl_hdr *hdr)
 	return 0;
 }
 
+/*
+ * Methods of Linux 6.17 and newer: the installed headers may not name them, but they follow
+ * those of older kernels.
+ */
+static bool is_new(const struct ib_uverbs_ioctl_hdr *hdr)
+{
+	if (hdr->object_id & UVERBS_ID_NS_MASK || hdr->method_id & UVERBS_ID_NS_MASK)
+		return false;
+	switch (hdr->object_id) {
+	case UVERBS_OBJECT_MR:
+		return hdr->method_id > UVERBS_METHOD_REG_DMABUF_MR;
+	case UVERBS_OBJECT_DEVICE:
+		return hdr->method_id > UVERBS_METHOD_QUERY_GID_ENTRY;
+	default:
+		return hdr->object_id > UVERBS_OBJECT_ASYNC_EVENT;
+	}
+}
+
 static int command(struct ib_uverbs_ioctl_hdr *hdr)
 {
+	if (fake.old_kernel && is_new(hdr))
+		return EPROTONOSUPPORT;
 	if (hdr->driver_id != SROCE_DRIVER_ID || hdr->reserved1 ||
 	    hdr->reserved2 ||
 	    hdr->length != sizeof(*hdr) + hdr->num_attrs * sizeof(hdr->attrs[0]))

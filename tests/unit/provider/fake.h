@@ -36,6 +36,7 @@ struct fake_queue {
  * @cqe_size: size of a completion in that response; 0 for that of the ABI
  * @lacks: features that the module does not have
  * @lacks_opcodes: opcodes that it does not accept
+ * @old_kernel: it has no methods that came after 6.16
  * @newer: the module has features and opcodes that the provider cannot know
  * @bad_request: a driver request was missing, or did not follow the ABI
  * @privileged: the program has privileges that its caller does not have
@@ -60,6 +61,7 @@ struct fake_kernel {
 	uint16_t cqe_size;
 	uint64_t lacks;
 	uint32_t lacks_opcodes;
+	bool old_kernel;
 	bool newer;
 	bool bad_request;
 	bool privileged;

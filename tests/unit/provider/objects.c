@@ -536,6 +536,66 @@ static void unknown_bits(const struct fixture *fx)
 	(void)fx;
 }
 
+/*
+ * A kernel of before 6.17: what needs no new method works, the rest fails with the error of
+ * the man pages.
+ */
+static void old_kernel(const struct fixture *fx)
+{
+	fake.old_kernel = true;
+#if SROCE_PABI >= 59
+	static char buffer[64];
+	struct ibv_dmah_init_attr dmah_attr = {};
+	struct ibv_mr_init_attr mr_attr = {
+		.length = sizeof(buffer),
+		.access = IBV_ACCESS_ON_DEMAND,
+		.comp_mask = IBV_REG_MR_MASK_ADDR,
+		.addr = buffer,
+	};
+	struct ibv_mr *mr;
+
+	mr = ibv_reg_mr_ex(fx->pd, &mr_attr);
+	ok(mr && mr->addr == buffer &&
+	   container_of(mr, struct verbs_mr, ibv_mr)->access == IBV_ACCESS_ON_DEMAND,
+	   "an old kernel: ibv_reg_mr_ex() registers memory");
+	ok(mr && !ibv_dereg_mr(mr), "an old kernel: that region is deregistered");
+	mr_attr.comp_mask |= IBV_REG_MR_MASK_IOVA;
+	mr_attr.iova = 4096;
+	mr = ibv_reg_mr_ex(fx->pd, &mr_attr);
+	ok(mr && !ibv_dereg_mr(mr), "an old kernel: and memory with an IOVA");
+	mr_attr.comp_mask = IBV_REG_MR_MASK_FD | IBV_REG_MR_MASK_FD_OFFSET |
+			    IBV_REG_MR_MASK_IOVA;
+	mr_attr.access = IBV_ACCESS_LOCAL_WRITE;
+	mr = ibv_reg_mr_ex(fx->pd, &mr_attr);
+	ok(mr && !ibv_dereg_mr(mr), "an old kernel: and a dma-buf");
+	mr_attr.comp_mask = IBV_REG_MR_MASK_FD;
+	errno = 0;
+	ok(!ibv_reg_mr_ex(fx->pd, &mr_attr) && errno == EINVAL,
+	   "a dma-buf without an offset is refused");
+	errno = 0;
+	ok(!ibv_alloc_dmah(fx->context, &dmah_attr) && errno == EOPNOTSUPP,
+	   "an old kernel: no DMA handles");
+#endif
+#ifdef SROCE_HAVE_PORT_SPEED
+	uint64_t speed;
+
+	ok(ibv_query_port_speed(fx->context, 1, &speed) == EOPNOTSUPP,
+	   "an old kernel: no speed of the port");
+#endif
+#if SROCE_PABI >= 65
+	struct ibv_comp_cntr_init_attr cntr_attr = {};
+	struct ibv_comp_cntr_caps caps;
+
+	ok(ibv_query_comp_cntr_caps(fx->context, &caps) == EOPNOTSUPP,
+	   "an old kernel: no capabilities of completion counters");
+	errno = 0;
+	ok(!ibv_create_comp_cntr(fx->context, &cntr_attr) && errno == EOPNOTSUPP,
+	   "an old kernel: no completion counters");
+#endif
+	(void)fx;
+	fake.old_kernel = false;
+}
+
 /* No order is guaranteed: not of the bytes of a message, not within 128-byte blocks. */
 static void data_order(const struct fixture *fx)
 {
@@ -578,6 +638,7 @@ GROUP(objects)
 	address_handles(&fx);
 	memory_regions(&fx);
 	unknown_bits(&fx);
+	old_kernel(&fx);
 	data_order(&fx);
 	device_attributes(&fx);
 	fixture_close(&fx);

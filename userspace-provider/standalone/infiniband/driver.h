@@ -152,7 +152,7 @@ enum ibv_mr_type {
 struct verbs_mr {
 	struct ibv_mr ibv_mr;
 	enum ibv_mr_type mr_type;
-	int unused_access;
+	int access;
 };
 
 struct verbs_dm {
