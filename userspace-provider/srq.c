@@ -71,6 +71,7 @@ struct ibv_srq *sroce_create_srq_ex(struct ibv_context *context,
 {
 	const uint32_t mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
 			      IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ;
+	struct ibv_srq *srq;
 
 	if (attr->comp_mask & ~mask ||
 	    (attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE &&
@@ -83,7 +84,13 @@ struct ibv_srq *sroce_create_srq_ex(struct ibv_context *context,
 		errno = EINVAL;
 		return NULL;
 	}
-	return srq_new(context, attr);
+	srq = srq_new(context, attr);
+	if (srq) {
+		/* ibv_cmd_create_srq_ex() does not set the first, nor, in old versions, the second. */
+		srq->srq_context = attr->srq_context;
+		srq->pd = attr->pd;
+	}
+	return srq;
 }
 
 struct ibv_srq *sroce_create_srq(struct ibv_pd *pd,

@@ -2,6 +2,7 @@
 /*
  * Creation and destruction of all objects, errors, shared doorbell pages.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -596,6 +597,33 @@ static void old_kernel(const struct fixture *fx)
 	fake.old_kernel = false;
 }
 
+/* libibverbs stores these for basic SRQs only. */
+static void xrc_srq(const struct fixture *fx)
+{
+	struct ibv_xrcd_init_attr xrcd_attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+	struct ibv_srq_init_attr_ex attr = {
+		.srq_context = &xrcd_attr,
+		.attr = { .max_wr = 4, .max_sge = 1 },
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.srq_type = IBV_SRQT_XRC,
+		.pd = fx->pd,
+		.cq = fx->cq,
+	};
+	struct ibv_srq *srq;
+
+	attr.xrcd = ibv_open_xrcd(fx->context, &xrcd_attr);
+	srq = attr.xrcd ? ibv_create_srq_ex(fx->context, &attr) : NULL;
+	ok(srq && srq->srq_context == &xrcd_attr && srq->pd == fx->pd,
+	   "an XRC SRQ has the context and the PD of its attributes");
+	ok(srq && !ibv_destroy_srq(srq) && !ibv_close_xrcd(attr.xrcd),
+	   "the XRC SRQ and its domain are destroyed");
+}
+
 /* No order is guaranteed: not of the bytes of a message, not within 128-byte blocks. */
 static void data_order(const struct fixture *fx)
 {
@@ -639,6 +667,7 @@ GROUP(objects)
 	memory_regions(&fx);
 	unknown_bits(&fx);
 	old_kernel(&fx);
+	xrc_srq(&fx);
 	data_order(&fx);
 	device_attributes(&fx);
 	fixture_close(&fx);
