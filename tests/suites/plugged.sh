@@ -125,5 +125,23 @@ for how in error reset destroy failed refused; do
 	complete $how
 done
 on h1 tc qdisc delete dev eth0 root
+
+# The queue has no room for the last ACK when the queue pair fails.  Other packets may take the room first, or the process may be
+# too late, so this is tried until the queue has refused one.
+refused() { [ "$(counter $D1 tx_local_drops)" -gt "$1" ]; }
+if [ "$(nproc)" = 1 ]; then
+	skip "the last ACK is sent when the queue has room" "there is one processor"
+elif modprobe -q sch_netem && on h1 tc qdisc replace dev eth0 root netem limit 1 delay 15ms 2>/dev/null; then
+	drops=$(counter $D1 tx_local_drops)
+	for n in {1..10}; do
+		start last_ack error
+		complete "attempt $n, without room"
+		! refused "$drops" || break
+	done
+	ok "the queue has refused the last ACK" refused "$drops"
+	on h1 tc qdisc delete dev eth0 root
+else
+	skip "the last ACK is sent when the queue has room" "there is no netem"
+fi
 run_program "afterwards: " 60 "$PROGRAMS/data" notify
 is "no resource is left" "$(rdma resource show)" "$before"

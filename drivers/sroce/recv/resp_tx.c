@@ -386,8 +386,10 @@ void sroce_resp_send(struct sroce_qp *qp)
 	if (!sroce_qp_reliable(qp))
 		return;
 	/* A QP that has just failed still responds to requests that it has executed. */
-	if (!sroce_rq_active(qp) && !qp->rq.pending.syndrome)
+	if (!sroce_rq_active(qp) && !qp->rq.pending.syndrome) {
+		sroce_resp_send_last(qp);
 		return;
+	}
 	if (unlikely(qp->rq.resp.reorder.open) && sroce_rq_active(qp))
 		watch_gap(qp);
 	if (!qp->rq.pending.ack && !qp->rq.pending.syndrome && !qp->rq.resp.res.waiting)
