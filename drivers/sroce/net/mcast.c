@@ -146,7 +146,21 @@ static struct member *find_member(const struct sroce_qp *qp,
 	return NULL;
 }
 
-/* The netdev counts the joins of a group. */
+static bool is_in_group(const struct in_device *in_dev, __be32 group)
+{
+	const struct ip_mc_list *im;
+
+	ASSERT_RTNL();
+	for (im = rtnl_dereference(in_dev->mc_list); im; im = rtnl_dereference(im->next_rcu))
+		if (im->multiaddr == group)
+			return true;
+	return false;
+}
+
+/*
+ * The netdev counts the joins of a group.  ip_mc_inc_group() does not say if it had no memory
+ * for a new one.  To leave that later would end a join of another program.
+ */
 static int join_ipv4(struct net_device *ndev, __be32 group)
 {
 	struct in_device *in_dev = __in_dev_get_rtnl(ndev);
@@ -154,7 +168,7 @@ static int join_ipv4(struct net_device *ndev, __be32 group)
 	if (!in_dev)
 		return -ENODEV;
 	ip_mc_inc_group(in_dev, group);
-	return 0;
+	return is_in_group(in_dev, group) ? 0 : -ENOMEM;
 }
 
 static void leave_ipv4(struct net_device *ndev, __be32 group)
@@ -280,19 +294,34 @@ static bool is_there(const struct new_netdev *new)
 	       sroce_is_above(new->dev, new->ndev);
 }
 
-/* There may be thousands of members, so others get the rtnl in between. */
+/* Returns true if a member has joined. */
+static bool join_bucket(const struct new_netdev *new, u32 bucket)
+{
+	bool joined = false;
+	struct member *m;
+
+	ASSERT_RTNL();
+	hlist_for_each_entry(m, &members[bucket], node)
+		if (m->qp->dev == new->dev && !has_joined(m, new->ndev))
+			joined |= !join_by(m, new->ndev);
+	return joined;
+}
+
+/*
+ * There may be thousands of members, so others get the rtnl after each bucket whose members
+ * join.  A netdev that goes waits for this work.
+ */
 static void join_new_netdev(struct work_struct *work)
 {
 	struct new_netdev *new = container_of(work, struct new_netdev, work);
-	struct member *m;
-	u32 i;
+	bool there = true;
+	u32 i = 0;
 
-	for (i = 0; i < HASH_SIZE(members); i++) {
+	while (there && i < HASH_SIZE(members)) {
 		rtnl_lock();
-		if (is_there(new))
-			hlist_for_each_entry(m, &members[i], node)
-				if (m->qp->dev == new->dev && !has_joined(m, new->ndev))
-					join_by(m, new->ndev);
+		there = is_there(new);
+		while (there && i < HASH_SIZE(members) && !join_bucket(new, i++))
+			;
 		rtnl_unlock();
 	}
 	dev_put(new->ndev);
