@@ -4,6 +4,7 @@
 # then on a bridge, a bond and VLANs.
 # timeout: 400
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/../verbs/run.sh"
 
 # Timeouts of the sender's QP, 2^TIMEOUT * 4 us each, before it gives up.
 write_until() {
@@ -205,6 +206,31 @@ pair_run "a route with a small MTU: packets of the netdev's MTU arrive" 'ib_writ
 	'ib_write_bw -F -d $D1 -x $G1 -p $PORT -m 4096 -n 300 $IP2'
 pair_run "a route with a small MTU, IPv6: packets of the netdev's MTU arrive" 'ib_write_bw -F -d $D2 -x $G2_6 -p $PORT -m 4096 -n 300' \
 	'ib_write_bw -F -d $D1 -x $G1_6 -p $PORT -m 4096 -n 300 $IP2'
+
+# --- datagrams, whose size is limited by the MTU that the netdevs have now ---
+
+# datagram LENGTH STATUS
+datagram() {
+	local said
+	echo "$1" >&"${DATAGRAMS[1]}"
+	IFS= read -t "$(seconds 20)" -r said <&"${DATAGRAMS[0]}"
+	is "a datagram of $1 bytes, MTU $(on h1 cat /sys/class/net/eth0/mtu)" "$said" "$2"
+}
+export D1 D2 G1 G2
+set_mtu 1500 eth0
+coproc DATAGRAMS { "$PROGRAMS/robust" datagrams 2>&1; }
+datagrams=$DATAGRAMS_PID
+datagram 1024 success
+datagram 1025 "local length error"
+set_mtu 9000 eth0
+datagram 4096 success
+datagram 4097 "local length error"
+set_mtu 1500 eth0
+datagram 1025 "local length error"
+datagram 1024 success
+eval "exec ${DATAGRAMS[1]}>&-"
+ok "the program ends" wait "$datagrams"
+
 hosts_down
 IP1=10.0.1.1 IP2=10.0.1.2
 

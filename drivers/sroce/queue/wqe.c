@@ -229,9 +229,11 @@ static u8 check_size(const struct sroce_qp *qp, struct sroce_wr *wr)
 {
 	const struct sroce_requester *req = &qp->sq.req;
 
+	/* A datagram may be as long as the port allows now.  Its QP has no path MTU. */
 	if (!sroce_qp_connected(qp)) {
 		wr->packets = 1;
-		return wr->length > req->mtu ? SROCE_LOC_LEN_ERR : 0;
+		return wr->length > ib_mtu_enum_to_int(sroce_device_mtu(qp->dev)) ?
+		       SROCE_LOC_LEN_ERR : 0;
 	}
 	/* The QP went from INIT to ERR, never connected: only flush. */
 	if (!req->mtu)

@@ -269,9 +269,7 @@ static void enter_rtr(struct sroce_qp *qp)
 	sroce_cc_init(&req->cc, SROCE_WINDOW);
 	qp->rq.resp.transport = req->transport;
 	qp->rq.resp.res.transport = req->transport;
-	if (!sroce_qp_connected(qp)) {
-		req->mtu = ib_mtu_enum_to_int(sroce_device_mtu(qp->dev));
-	} else if (qp->av->loopback) {
+	if (sroce_qp_connected(qp) && qp->av->loopback) {
 		/* No network is involved; the peer chooses the same MTU. */
 		req->mtu = SROCE_LOOPBACK_MTU;
 		qp->rq.resp.mtu = SROCE_LOOPBACK_MTU;
