@@ -231,6 +231,38 @@ datagram 1024 success
 eval "exec ${DATAGRAMS[1]}>&-"
 ok "the program ends" wait "$datagrams"
 
+# --- two netdevs on one IPv6 network, whose routes have other metrics ---
+
+second_rail() {
+	ip link add eth1 netns h1 type veth peer name eth1 netns h2
+	on h2 ip link add br0 type bridge
+	on h2 ip link set eth0 master br0
+	on h2 ip link set eth1 master br0 up
+	on h2 sysctl -qw net/ipv6/conf/br0/accept_dad=0
+	on h2 ip link set br0 up
+	on h2 ip -6 addr add fd00::12/64 dev br0 nodad
+	on h1 sysctl -qw net/ipv6/conf/eth1/accept_dad=0
+	on h1 ip link set eth1 up
+	on h1 ip -6 addr add fd00::11/64 dev eth1 metric 512 nodad
+	on h1 rdma link add rail1 type sroce netdev eth1 && on h2 rdma link add rail2 type sroce netdev br0 &&
+		GA=$(gid rail1 fd00::11) && GB=$(gid rail2 fd00::12)
+}
+sent() { on h1 cat "/sys/class/net/$1/statistics/tx_bytes"; }
+# leaves_by NETDEV DEVICE GID-INDEX: only that netdev gets the packets of a connection of 100 messages of 4 KiB
+leaves_by() {
+	local before=("$(sent eth0)" "$(sent eth1)") other=eth1
+	[ "$1" = eth0 ] || other=eth0
+	export LEFT=$2 LEFT_GID=$3
+	pair_run "$1: ibv_rc_pingpong" 'ibv_rc_pingpong -d rail2 -g $GB -n 100 -c -p $PORT' \
+		'ibv_rc_pingpong -d $LEFT -g $LEFT_GID -n 100 -c -p $PORT $IP2'
+	ok "packets of its GID leave by $1" test $(($(sent "$1") - before[${1#eth}])) -gt 400000
+	ok "and none by $other" test $(($(sent $other) - before[${other#eth}])) -lt 200000
+}
+ok "two hosts, one of them with a second netdev" second_rail
+export GA GB
+like "the route is that of the first netdev" "$(on h1 ip -6 route get fd00::12)" "dev eth0"
+leaves_by eth1 rail1 "$GA"
+leaves_by eth0 $D1 "$G1_6"
 hosts_down
 IP1=10.0.1.1 IP2=10.0.1.2
 

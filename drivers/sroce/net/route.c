@@ -56,6 +56,28 @@ static struct dst_entry *route_ipv4(const struct sroce_av *av,
 	return lookup_ipv4(av, ndev, ndev->ifindex);
 }
 
+/* Only routes of the flow's output interface.  Returns NULL if there is none. */
+static struct dst_entry *lookup_ipv6_strict(struct net *net, struct flowi6 *fl)
+{
+	struct dst_entry *dst = ip6_route_output_flags(net, NULL, fl, RT6_LOOKUP_F_IFACE);
+
+	if (dst->error) {
+		dst_release(dst);
+		return NULL;
+	}
+	dst = xfrm_lookup_route(net, dst, flowi6_to_flowi(fl), NULL, 0);
+	return IS_ERR(dst) ? NULL : dst;
+}
+
+static bool is_local(const struct dst_entry *dst)
+{
+	return dst->dev->flags & IFF_LOOPBACK || netif_is_l3_master(dst->dev);
+}
+
+/*
+ * For IPv6 an output interface only decides between routes of one metric.  A packet has to
+ * leave by the netdev of its GID, as with IPv4, if that has a route.
+ */
 static struct dst_entry *route_ipv6(const struct sroce_av *av,
 				    struct net_device *ndev)
 {
@@ -69,11 +91,20 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 		.fl6_sport = htons(av->sport),
 		.fl6_dport = htons(SROCE_UDP_PORT),
 	};
+	struct dst_entry *dst, *strict;
+	struct flowi6 any = fl;
 
 	/* The device has a GID all the same: the default one. */
 	if (!ipv6_mod_enabled())
 		return ERR_PTR(-EAFNOSUPPORT);
-	return sroce_route_ipv6(dev_net(ndev), &fl);
+	dst = sroce_route_ipv6(dev_net(ndev), &any);
+	if (IS_ERR(dst) || dst->dev == ndev || is_local(dst))
+		return dst;
+	strict = lookup_ipv6_strict(dev_net(ndev), &fl);
+	if (!strict)
+		return dst;
+	dst_release(dst);
+	return strict;
 }
 
 /*
