@@ -23,11 +23,11 @@ ok "ibv_ud_pingpong" both 60 'ibv_ud_pingpong -d $DEVICE -g $G -n 20 -e -c -s 10
 for program in send write read; do
 	ok "ib_${program}_bw" both 60 "ib_${program}_bw -F -d \$DEVICE -x \$G -n 10 -s 262144 -p \$PORT"
 done
-ok "ib_write_bw, small messages in lists" both 60 'ib_write_bw -F -d $DEVICE -x $G -n 96 -s 2 -l 32 -p $PORT'
-ok "ib_send_lat" both 60 'ib_send_lat -F -d $DEVICE -x $G -n 20 -s 64 -p $PORT'
+ok "ib_write_bw, small messages in lists" both 60 'ib_write_bw -F -u 18 -d $DEVICE -x $G -n 96 -s 2 -l 32 -p $PORT'
+ok "ib_send_lat" both 60 'ib_send_lat -F -u 18 -d $DEVICE -x $G -n 20 -s 64 -p $PORT'
 # It polls once for each event, and fails after an event without a completion: see tests/kmod/event_race.c.
 ok "ib_send_lat with events" both 60 'ib_send_lat -F -e -u 18 -d $DEVICE -x $G -n 2000 -s 2 -p $PORT'
-ok "ib_atomic_lat over IPv6" both 60 'ib_atomic_lat -F -d $DEVICE -x $G6 -n 10 -p $PORT'
+ok "ib_atomic_lat over IPv6" both 60 'ib_atomic_lat -F -u 18 -d $DEVICE -x $G6 -n 10 -p $PORT'
 ok "rping" between 60 'rping -s -a $IP2 -p $PORT -C 5 -V' 'rping -c -a $IP2 -p $PORT -C 5 -V'
 ok "rping over IPv6" between 60 'rping -s -a $IP2_6 -p $PORT -C 5 -V' 'rping -c -a $IP2_6 -p $PORT -C 5 -V'
 

@@ -46,10 +46,10 @@ counted_to_file() {
 }
 at_exit rm -f "$OUTPUT.count"
 
-write_bw='ib_write_bw -F -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
-write6_bw='ib_write_bw -F -d $DEVICE -x $G6 -s 65536 -n 100 -p $PORT'
-send_bw='ib_send_bw -F -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
-read_bw='ib_read_bw -F -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
+write_bw='ib_write_bw -F -u 18 -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
+write6_bw='ib_write_bw -F -u 18 -d $DEVICE -x $G6 -s 65536 -n 100 -p $PORT'
+send_bw='ib_send_bw -F -u 18 -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
+read_bw='ib_read_bw -F -u 18 -d $DEVICE -x $G -s 65536 -n 100 -p $PORT'
 # WRITE and SEND leave guest 1, READ responses leave guest 2.
 one() { if [ "$ROLE" = 1 ]; then echo tx; else echo rx; fi; }
 two() { if [ "$ROLE" = 1 ]; then echo rx; else echo tx; fi; }
