@@ -58,4 +58,7 @@ done
 rm -f "$OUTPUT.qperf"
 kill $SERVER
 wait $SERVER 2>/dev/null
-for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $device)" ""; done
+is "no errors counted by $D1" "$(error_counters $D1)" ""
+# qperf's server exits without destroying its queue pair. The kernel releases the region first, because it is younger, so a SEND of
+# the client that arrives in between is refused.
+is "no errors counted by $D2" "$(error_counters $D2 | grep -v ^tx_nak_operation=)" ""
