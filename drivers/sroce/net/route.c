@@ -69,7 +69,7 @@ static struct dst_entry *lookup_ipv6_strict(struct net *net, struct flowi6 *fl)
 	return IS_ERR(dst) ? NULL : dst;
 }
 
-static bool is_local(const struct dst_entry *dst)
+static bool route_is_local(const struct dst_entry *dst)
 {
 	return dst->dev->flags & IFF_LOOPBACK || netif_is_l3_master(dst->dev);
 }
@@ -98,7 +98,7 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 	if (!ipv6_mod_enabled())
 		return ERR_PTR(-EAFNOSUPPORT);
 	dst = sroce_route_ipv6(dev_net(ndev), &any);
-	if (IS_ERR(dst) || dst->dev == ndev || is_local(dst))
+	if (IS_ERR(dst) || dst->dev == ndev || route_is_local(dst))
 		return dst;
 	strict = lookup_ipv6_strict(dev_net(ndev), &fl);
 	if (!strict)
