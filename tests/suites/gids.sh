@@ -104,11 +104,12 @@ gids
 # The driver keeps the UDP port even without an address. If a process could take it then, the next address would not work.
 take_port() {
 	on h1 setpriv --reuid 65534 --clear-groups python3 -c \
-		'import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).bind(("127.0.0.2", 4791))' 2>/dev/null
+		"import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).bind(('127.0.0.2', $1))" 2>/dev/null
 }
+ok "other processes can take another port" take_port 4792
 on h1 ip -4 addr flush dev eth0
 ok "no IPv4 address: no GID" wait_for 10 no_gid $D1 $IP1
-not_ok "no IPv4 address: other processes cannot take the UDP port" take_port
+not_ok "no IPv4 address: other processes cannot take the UDP port" take_port 4791
 on h1 ip addr add 10.0.0.1/24 dev eth0
 on h1 ip addr add 10.0.1.1/24 dev eth0
 ok "an IPv4 address again: the GID is added" wait_for 10 has_gid $D1 $IP1

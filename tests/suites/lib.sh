@@ -462,7 +462,7 @@ TRACING=/sys/kernel/tracing
 count_calls() {
 	[ -e $TRACING/kprobe_events ] || mount -t tracefs none $TRACING 2>/dev/null
 	[ -e $TRACING/kprobe_events ] || return
-	echo "p:sroce_test/calls $1" >>$TRACING/kprobe_events
+	echo "p:sroce_test/calls $1" >>$TRACING/kprobe_events || { fail "calls of $1 can be counted"; return 1; }
 	echo 1 >$TRACING/events/sroce_test/calls/enable
 	at_exit stop_counting
 }

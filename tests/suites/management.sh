@@ -10,13 +10,13 @@ export D1 D2 G1 G2
 TRACING=/sys/kernel/tracing
 SIZE=4096
 
-# traffic BACKGROUND-SECONDS: WRITEs both ways for that time
+# traffic SECONDS: WRITEs both ways for that time, in the background
 traffic() {
 	PORT=$((PORT + 1))
-	(exec_on h2 timeout 60 ib_write_lat -d $D2 -x $G2 -p $PORT -F -D $1 -s $SIZE) >/dev/null 2>&1 </dev/null &
+	(exec_on h2 timeout "$(seconds $(($1 + 5)))" ib_write_lat -d $D2 -x $G2 -p $PORT -F -D $1 -s $SIZE) >/dev/null 2>&1 </dev/null &
 	SERVER=$!
 	wait_server $SERVER $PORT
-	(exec_on h1 timeout 60 ib_write_lat -d $D1 -x $G1 -p $PORT -F -D $1 -s $SIZE $IP2) >/dev/null 2>&1 </dev/null &
+	(exec_on h1 timeout "$(seconds $(($1 + 5)))" ib_write_lat -d $D1 -x $G1 -p $PORT -F -D $1 -s $SIZE $IP2) >/dev/null 2>&1 </dev/null &
 	CLIENT=$!
 }
 
@@ -43,7 +43,7 @@ finished() {
 packets=$(counter $D1 tx_packets)
 ok "rdma statistic: a counter for each QP of a type" rdma statistic qp set link $D1/1 auto type on
 # It goes on until all has been looked at, however long that takes.
-traffic 55
+traffic 600
 ok "rdma statistic: QP counters count packets" wait_for 10 more_than 100 'of_qps tx_packets'
 counted=$(of_qps tx_packets)
 ok "rdma statistic: QP counters go on counting" wait_for 10 more_than "$counted" 'of_qps tx_packets'
@@ -154,7 +154,7 @@ is "the settings still have their values" "$(setting $D1/ecn)" Y
 
 ok "rdma statistic: QP counters are turned off" rdma statistic qp set link $D1/1 auto off
 total=$(counter $D1 tx_packets)
-traffic 55
+traffic 600
 ok "the port's counters count a QP that has none" wait_for 10 more_than $((total + 100)) 'counter $D1 tx_packets'
 ok "rdma statistic shows QPs" rdma statistic qp show link $D1/1
 is "no QP has counters any more" "$(of_qps tx_packets)" 0

@@ -18,3 +18,4 @@ for device in $D1 $D2; do is "no errors counted by $device" "$(error_counters $d
 for device in $D1 $D2; do ok "$device is deleted while RDS uses it" rdma link delete $device; done
 sleep 2
 ok "the module can be unloaded" modprobe -r rds_rdma rds
+not_ok "no lock of sroce is in a circular dependency" sh -c "dmesg | grep -A 30 'possible circular locking' | grep '\[sroce\]'"

@@ -50,20 +50,27 @@ is "sroce's device stays" "$(devices)" sroce9
 pair_run "sroce still works" 'ibv_rc_pingpong -d $D2 -g $G2 -n 10 -e -c -p $PORT' \
 	'ibv_rc_pingpong -d $D1 -g $G1 -n 10 -e -c -p $PORT 127.0.0.1'
 
-# Any other program may have the port
+# Any other program may have the port, for one of the two or both
 rdma link delete sroce9
 modprobe -qr rdma_rxe
-python3 -c '
+# held FAMILY ADDRESS FILE [PYTHON]
+held() {
+	python3 -c "
 import signal, socket
-s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
-s.bind(("::", 4791))
-signal.pause()' &
-holder=$!
-wait_for 20 grep -q ':12B7 ' /proc/net/udp6
-not_ok "sroce cannot be added while a program holds the port for IPv6" rdma link add sroce9 type sroce netdev eth9
-kill $holder
-wait $holder 2>/dev/null
-is "this attempt leaves no device and no socket" "$(devices)$(grep -c ':12B7 ' /proc/net/udp)" 0
+s = socket.socket(socket.$1, socket.SOCK_DGRAM)
+${4:-}
+s.bind(('$2', 4791))
+signal.pause()" &
+	holder=$!
+	ok "a program holds the port: $1 ${4:+alone}" wait_for 20 grep -q ':12B7 ' "/proc/net/$3"
+	not_ok "sroce cannot be added then" rdma link add sroce9 type sroce netdev eth9
+	kill $holder
+	wait $holder 2>/dev/null
+	is "this attempt leaves no device and no socket" "$(devices)$(cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 ')" 0
+}
+held AF_INET 0.0.0.0 udp
+held AF_INET6 :: udp6
+held AF_INET6 :: udp6 "s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)"
 ok "sroce can be added when the program has ended" rdma link add sroce9 type sroce netdev eth9
 ok "the device is deleted" rdma link delete sroce9
 is "the port is free" "$(cat /proc/net/udp /proc/net/udp6 | grep -c ':12B7 ')" 0

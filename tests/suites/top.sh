@@ -169,9 +169,10 @@ for all in "" --all; do
 done
 
 # A device that is removed between two views
-"$TOP" --json --count 4 --interval 0.5 >$VIEW &
+: >$VIEW
+"$TOP" --json --count 10 --interval 0.5 >$VIEW &
 looker=$!
-sleep 0.7
+ok "there is a view" wait_for 20 test -s $VIEW
 rdma link delete "$D1"
 ok "a device is deleted between two views" wait $looker
 is "the deleted device is not in the last view" "$(field "' '.join(x['device'] for x in d)")" "sroce2"

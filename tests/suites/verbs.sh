@@ -15,6 +15,7 @@ before=$(overtaken)
 D2=$D1 G2=$G1 run_program "one device: " 200 "$PROGRAMS/data" ops order datagram atomic_write many
 G1=$G1_6 D2=$D1 G2=$G1_6 run_program "one device, IPv6: " 100 "$PROGRAMS/data" order
 is "one device: no packet has overtaken another" "$(overtaken)" "$before"
+at_exit sh -c 'echo 0 >/proc/sys/net/core/high_order_alloc_disable'
 # Packets that are copied (UC) and longer than a page, when there are no larger pages
 echo 1 >/proc/sys/net/core/high_order_alloc_disable
 run_program "small pages: " 100 "$PROGRAMS/data" sizes

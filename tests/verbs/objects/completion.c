@@ -408,6 +408,19 @@ static int moderate(struct ibv_cq *cq, uint16_t count, uint16_t period)
 	return ibv_modify_cq(cq, &attr);
 }
 
+/* Returns the delay of the event, ms. */
+static long event_of_one(struct pair *pair)
+{
+	uint64_t start = now_ms();
+	long ms;
+
+	CHECK_CALL(ibv_req_notify_cq(pair->a.scq, 0), 0);
+	CHECK(write_signaled(pair, 6, 10));
+	ms = event_after(&pair->a, start);
+	EXPECT(pair->a.scq, pair->a.qp, .wr_id = 6, .opcode = IBV_WC_RDMA_WRITE);
+	return ms;
+}
+
 /* Returns the delay of the event, ms: after 65 ms, or at the fourth of four completions. */
 static long event_of_four(struct pair *pair)
 {
@@ -450,10 +463,8 @@ static void moderated(const void *arg)
 		;
 	/* Off again. */
 	CHECK_CALL(moderate(cq, 0, 0), 0);
-	CHECK_CALL(ibv_req_notify_cq(cq, 0), 0);
-	CHECK(write_signaled(&pair, 6, 10));
-	CHECK(event_after(&pair.a, now_ms()) >= 0);
-	EXPECT(cq, pair.a.qp, .wr_id = 6, .opcode = IBV_WC_RDMA_WRITE);
+	for (tries = 0; event_of_one(&pair) >= 60 && CHECK(tries < 50); tries++)
+		;
 	pair_down(&pair);
 }
 

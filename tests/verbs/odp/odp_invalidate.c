@@ -389,12 +389,14 @@ static void registered_again(const void *arg)
 /* A process with devices of its own, in the middle of a transfer. */
 static void killed(const void *arg)
 {
+	int i, status, begun[2];
 	struct pair pair;
 	pid_t child;
-	int i;
+	char byte;
 
 	(void)arg;
 	for (i = 0; i < 5; i++) {
+		REQUIRE(CHECK(!pipe(begun)));
 		child = fork();
 		if (!child) {
 			fabric_open();
@@ -402,13 +404,19 @@ static void killed(const void *arg)
 				_exit(1);
 			for (;;) {
 				discard(pair.b.buf, pair.b.size);
-				try_rdma(&pair, IBV_WR_RDMA_WRITE, pair.a.size);
+				if (try_rdma(&pair, IBV_WR_RDMA_WRITE, pair.a.size) ||
+				    write(begun[1], "", 1) != 1)
+					_exit(1);
 			}
 		}
 		REQUIRE(CHECK(child > 0));
-		usleep(100000 + 50000 * i);
+		close(begun[1]);
+		CHECK(read(begun[0], &byte, 1) == 1);
+		usleep(10000 + 20000 * i);
 		CHECK(!kill(child, SIGKILL));
-		CHECK(waitpid(child, NULL, 0) == child);
+		CHECK(waitpid(child, &status, 0) == child);
+		CHECK(WIFSIGNALED(status));
+		close(begun[0]);
 	}
 	REQUIRE(paging_up(&pair, 16));
 	CHECK(works(&pair));

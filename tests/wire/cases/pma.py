@@ -47,6 +47,23 @@ def port_counters(b):
         raise Failure(f"sent: {before} then {after}")
 
 
+def rcv_errors(b):
+    return struct.unpack(">H", ask(b, GET, PORT_COUNTERS, bytes((0, 1)))[1][8:10])[0]
+
+
+@case("PMA: PortCounters count packets with a wrong ICRC")
+def errors(b):
+    before = rcv_errors(b)
+    packet = roce.datagram(b.ours, b.theirs, roce.transport("UC_SEND_ONLY", b.rc().qpn, 0, b"x" * 100))
+    for _ in range(10):
+        b.peer.send(packet[:-1] + bytes([packet[-1] ^ 1]))
+    # The kernel caches values for some milliseconds.
+    for _ in range(1000):
+        if rcv_errors(b) == before + 10:
+            return
+    raise Failure(f"port_rcv_errors: {before} then {rcv_errors(b)}")
+
+
 @case("PMA: counters do not tell whether a QPN exists")
 def no_oracle(b):
     """The counters in the responses change in the same way for QPs that exist and for QPs that do not."""
@@ -87,6 +104,7 @@ def extended(b):
     status, data = ask(b, GET, PORT_COUNTERS_EXTENDED, bytes((0, 1, 0, 0)))
     expect("status", status, 0)
     long = struct.unpack(">QQQQ", data[8:40])
+    expect("packets to one destination, sent and received", struct.unpack(">QQ", data[40:56]), long[2:])
     short = counters(b)
     for name, value in zip(short, long):
         if not value or not 0 <= short[name] - value < 2000:
