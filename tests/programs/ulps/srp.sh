@@ -37,6 +37,9 @@ srp_log_out() {
 	for port in /sys/class/srp_remote_ports/*/delete; do echo 1 >"$port"; done
 }
 
+# ib_srp of kernel 7.2 uses freed memory if it loses the connection while it removes the host (srp_stop_rport_timers()).
+srp_is_gone() { ! rdma resource show qp link "$D1" | grep -q '\[ib_srp\]'; }
+
 if loaded target_core_mod ib_srpt ib_srp sd_mod; then
 	ok "SRP: a disk" disk_up
 	ok "SRP: the target listens" srp_target_up
@@ -47,6 +50,7 @@ if loaded target_core_mod ib_srpt ib_srp sd_mod; then
 	ok "SRP: over the wire" test $(($(counter $D2 rx_bytes) - received)) -gt $((DATA_MB << 20))
 	ok "SRP: logout" srp_log_out
 	ok "SRP: the disk goes" wait_for 20 no_scsi_disk
+	ok "SRP: the initiator has disconnected" wait_for 20 srp_is_gone
 	ok "SRP: the target ends" srp_target_down
 	disk_down
 	ok "SRP: the modules can be unloaded" modprobe -r ib_srp ib_srpt
