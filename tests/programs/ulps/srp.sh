@@ -38,7 +38,8 @@ srp_log_out() {
 }
 
 # ib_srp of kernel 7.2 uses freed memory if it loses the connection while it removes the host (srp_stop_rport_timers()).
-srp_is_gone() { ! rdma resource show qp link "$D1" | grep -q '\[ib_srp\]'; }
+srp_connected() { rdma resource show qp link "$D1" | grep -q 'type RC'; }
+srp_is_gone() { ! srp_connected; }
 
 if loaded target_core_mod ib_srpt ib_srp sd_mod; then
 	ok "SRP: a disk" disk_up
@@ -46,6 +47,7 @@ if loaded target_core_mod ib_srpt ib_srp sd_mod; then
 	not_ok "SRP: nobody listens at another port" srp_log_in $((SRP_PORT + 1))
 	received=$(counter $D2 rx_bytes)
 	ok "SRP: login" srp_log_in $SRP_PORT
+	ok "SRP: the initiator is connected" srp_connected
 	compare_disk SRP
 	ok "SRP: over the wire" test $(($(counter $D2 rx_bytes) - received)) -gt $((DATA_MB << 20))
 	ok "SRP: logout" srp_log_out
