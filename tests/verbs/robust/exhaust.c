@@ -534,10 +534,10 @@ static void undo(const struct act *act, void *object, int nth)
 	CHECK_CALL(act->undo(object), 0);
 }
 
-/* Returns true if no allocation was left to fail. */
 /* Calls that failed, of all acts */
 static int failures;
 
+/* Returns true if no allocation was left to fail. */
 static bool attempt(const struct act *act, int nth, int *failed)
 {
 	void *object = NULL;
