@@ -43,6 +43,16 @@ GUESTS = {
     "smp-pair-uso-queues-1500": "The same, two processors and two queues each, MTU 1500",
 }
 
+# Debian's newest kernel, for the cover letter of the upstream series
+NEWEST = {
+    "smp-veth-newest-1500": "Linux 7.3: veth, MTU 1500; two processors",
+    "icount-veth-newest-1500": "Linux 7.3, instructions, both ends together: veth, MTU 1500",
+    "icount-veth-newest-9000": "Linux 7.3, instructions, both ends together: veth, MTU 9000",
+}
+
+# Jobs whose tables have sections of their own in the document
+APART = {**GUESTS, **NEWEST}
+
 # A virtual nanosecond is an instruction: what to make of a metric where time is counted so.
 COUNTED = {
     "mib_s": ("insns/KiB", lambda value: 1e9 / (value * 1024)),
@@ -101,7 +111,7 @@ class Results:
     def __init__(self, folder, names=None):
         self.jobs = {}
         self.rows = {}
-        for name in names or (*TITLES, *GUESTS):
+        for name in names or (*TITLES, *APART):
             path = os.path.join(folder, name + ".json")
             if os.path.exists(path):
                 with open(path, encoding="utf-8") as file:
@@ -295,7 +305,7 @@ def sections(results, quick, line="-"):
 def job_sections(results, line):
     for name, rows in results.rows.items():
         job = results.jobs[name]
-        yield heading({**TITLES, **GUESTS}[name], line)
+        yield heading({**TITLES, **APART}[name], line)
         yield f"Median of {job['rounds']} (least..most).{disturbance(job)}\n"
         yield job_table(rows.values())
         if job["troubles"]:
@@ -381,13 +391,18 @@ def write_document(folder, path):
     replace_block(path, BEGIN, END, "\n".join([heading("Results", "="), machine_table(results), *parts, *where]))
 
 
-def write_guests(folder, path):
-    """The tables of two guests, if there are any."""
-    results = Results(folder, GUESTS)
-    if not results.rows:
-        return
-    parts = [machine_table(results), heading("Targets"), target_table(results, guest_targets(), True), *job_sections(results, "-")]
-    replace_block(path, ".. guests: begin", ".. guests: end", "\n".join(parts))
+def write_apart(folder, path):
+    """The tables of two guests and of the newest kernel, if there are any."""
+    guests, newest = Results(folder, GUESTS), Results(folder, NEWEST)
+    if guests.rows:
+        verdicts = [heading("Targets"), target_table(guests, guest_targets(), True)]
+        replace_tables(path, "guests", [machine_table(guests), *verdicts, *job_sections(guests, "-")])
+    if newest.rows:
+        replace_tables(path, "newest", [machine_table(newest), *job_sections(newest, "-")])
+
+
+def replace_tables(path, name, parts):
+    replace_block(path, f".. {name}: begin", f".. {name}: end", "\n".join(parts))
 
 
 def replace_block(path, begin, end, body):
