@@ -173,7 +173,7 @@ static bool bring(struct pair *pair, enum ibv_qp_type type,
 	       (state == IBV_QPS_RTS || CHECK_CALL(to_state(side, state), 0));
 }
 
-/* A good value for everything. */
+/* A good value for everything, none of which bring() gives, where there are several. */
 static struct ibv_qp_attr good_values(struct pair *pair, enum ibv_qp_type type,
 				      enum ibv_qp_state from,
 				      enum ibv_qp_state to)
@@ -187,11 +187,19 @@ static struct ibv_qp_attr good_values(struct pair *pair, enum ibv_qp_type type,
 	attr.qp_state = to;
 	attr.cur_qp_state = from;
 	attr.port_num = 1;
-	attr.qkey = QKEY;
-	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-	attr.timeout = 14;
-	attr.retry_cnt = 7;
-	attr.rnr_retry = 7;
+	attr.qkey = QKEY + 1;
+	attr.qp_access_flags = type == IBV_QPT_UC ? IBV_ACCESS_LOCAL_WRITE :
+						    IBV_ACCESS_REMOTE_WRITE;
+	attr.ah_attr.grh.traffic_class = 40;
+	attr.path_mtu = IBV_MTU_512;
+	attr.dest_qp_num ^= 1;
+	attr.rq_psn++;
+	attr.sq_psn = attr.rq_psn + 1;
+	attr.min_rnr_timer = 11;
+	attr.max_dest_rd_atomic = 3;
+	attr.timeout = 13;
+	attr.retry_cnt = 6;
+	attr.rnr_retry = 5;
 	attr.max_rd_atomic = 4;
 	attr.rate_limit = 10000;
 	attr.alt_ah_attr = attr.ah_attr;
@@ -199,6 +207,51 @@ static struct ibv_qp_attr good_values(struct pair *pair, enum ibv_qp_type type,
 	attr.alt_timeout = 14;
 	attr.path_mig_state = IBV_MIG_MIGRATED;
 	return attr;
+}
+
+#define AT(field)							\
+	offsetof(struct ibv_qp_attr, field),				\
+	sizeof(((struct ibv_qp_attr *)0)->field)
+
+/* What ibv_query_qp() tells of attributes that may have several values. The RDMA core chooses hop_limit. */
+static const struct field {
+	const char *name;
+	int mask;
+	size_t at;
+	size_t size;
+} fields[] = {
+	{ "qp_access_flags", RIGHTS, AT(qp_access_flags) },
+	{ "qkey", IBV_QP_QKEY, AT(qkey) },
+	{ "traffic_class", IBV_QP_AV, AT(ah_attr.grh.traffic_class) },
+	{ "path_mtu", IBV_QP_PATH_MTU, AT(path_mtu) },
+	{ "dest_qp_num", IBV_QP_DEST_QPN, AT(dest_qp_num) },
+	{ "rq_psn", IBV_QP_RQ_PSN, AT(rq_psn) },
+	{ "sq_psn", IBV_QP_SQ_PSN, AT(sq_psn) },
+	{ "min_rnr_timer", RNR, AT(min_rnr_timer) },
+	{ "max_rd_atomic", IBV_QP_MAX_QP_RD_ATOMIC, AT(max_rd_atomic) },
+	{ "max_dest_rd_atomic", IBV_QP_MAX_DEST_RD_ATOMIC,
+	  AT(max_dest_rd_atomic) },
+	{ "timeout", IBV_QP_TIMEOUT, AT(timeout) },
+	{ "retry_cnt", IBV_QP_RETRY_CNT, AT(retry_cnt) },
+	{ "rnr_retry", IBV_QP_RNR_RETRY, AT(rnr_retry) },
+};
+
+static bool same(const struct field *f, const struct ibv_qp_attr *x,
+		 const struct ibv_qp_attr *y)
+{
+	return !memcmp((char *)x + f->at, (char *)y + f->at, f->size);
+}
+
+/* The attributes of the mask have their new values, all others those of before. */
+static void changed(const struct ibv_qp_attr *before,
+		    const struct ibv_qp_attr *set,
+		    const struct ibv_qp_attr *after, int mask)
+{
+	const struct field *f;
+
+	for (f = fields; f < fields + ARRAY_SIZE(fields); f++)
+		if (!CHECK(same(f, after, f->mask & mask ? set : before)))
+			diag("%s, with attributes %#x", f->name, mask);
 }
 
 /* With this mask the transition must have this result, and change all or nothing. */
@@ -221,6 +274,8 @@ static void step(struct pair *pair, const struct rule *rule, int mask, int want)
 		CHECK(!memcmp(&before, &after, sizeof(before)));
 	else
 		CHECK_CALL(after.qp_state, rule->to);
+	if (!want && rule->to != IBV_QPS_RESET)
+		changed(&before, &attr, &after, mask & ~dropped(rule->type));
 }
 
 static void attributes(const void *arg)
@@ -248,10 +303,6 @@ static void attributes(const void *arg)
 }
 
 /* Values that no QP may have, when they may be changed at all */
-
-#define AT(field)							\
-	offsetof(struct ibv_qp_attr, field),				\
-	sizeof(((struct ibv_qp_attr *)0)->field)
 
 static const struct value {
 	const char *what;
