@@ -10,13 +10,13 @@ export D1 D2 G1 G2
 TRACING=/sys/kernel/tracing
 SIZE=4096
 
-# traffic SECONDS: WRITEs both ways for that time, in the background
+# traffic SECONDS [OPTION...]: WRITEs both ways for that time, in the background
 traffic() {
 	PORT=$((PORT + 1))
-	(exec_on h2 timeout "$(seconds $(($1 + 5)))" ib_write_lat -d $D2 -x $G2 -p $PORT -F -D $1 -s $SIZE) >/dev/null 2>&1 </dev/null &
+	(exec_on h2 timeout "$(seconds $(($1 + 5)))" ib_write_lat -d $D2 -x $G2 -p $PORT -F -D $1 -s $SIZE "${@:2}") >/dev/null 2>&1 </dev/null &
 	SERVER=$!
 	wait_server $SERVER $PORT
-	(exec_on h1 timeout "$(seconds $(($1 + 5)))" ib_write_lat -d $D1 -x $G1 -p $PORT -F -D $1 -s $SIZE $IP2) >/dev/null 2>&1 </dev/null &
+	(exec_on h1 timeout "$(seconds $(($1 + 5)))" ib_write_lat -d $D1 -x $G1 -p $PORT -F -D $1 -s $SIZE "${@:2}" $IP2) >/dev/null 2>&1 </dev/null &
 	CLIENT=$!
 }
 
@@ -61,10 +61,33 @@ like "rdma resource: details of a QP's send queue" "$(resources qp link $D1/1)" 
 like "rdma resource: details of a QP's receive queue" "$(resources qp link $D1/1)" 'drv_rq_next_psn [0-9]+ drv_rq_msn [1-9]'
 like "rdma resource: details of a CQ" "$(resources cq dev $D1)" 'ib_write_lat drv_entries [0-9]+ drv_written [1-9][0-9]* drv_overflowed 0'
 like "rdma resource: details of an MR" "$(resources mr dev $D1)" 'ib_write_lat drv_access 0x[0-9a-f]+ drv_block_size [1-9]'
+# Those of SRQs are in suite newest.
+details() { sed -n '/^Resources$/,/^Tracepoints$/p' "$SROCE_TOP/Documentation/administration.rst" | grep '^``drv_' | grep -v '  SRQ:'; }
+documented() { details | grep -o 'drv_[a-z_]*' | sort -u; }
+shown() { { resources qp link $D1/1; resources cq dev $D1; resources mr dev $D1; } | grep -o 'drv_[a-z_]*' | sort -u; }
+is "the documentation names each detail" "$(documented)" "$(shown)"
 
 total=$(counter $D1 tx_packets)
 stop_traffic
 ok "the port's counter keeps what QPs have counted that are gone" test "$(counter $D1 tx_packets)" -ge "$total"
+
+# Packets of the second host are lost. Its request stays unacknowledged and is repeated, for eight seconds.
+sender() { resources qp link $D2/1 | grep -o 'type RC.*' | sed 's/ link .*//'; }
+unacked() { [[ $(sender) =~ drv_sq_unacked\ 1\ drv_sq_next_psn\ ([0-9]+)\ drv_sq_unacked_psn\ ([0-9]+) ]]; }
+waits() { unacked && [ "${BASH_REMATCH[1]}" = $(((BASH_REMATCH[2] + SIZE / 1024) % (1 << 24))) ]; }
+tries() { [[ $(sender) =~ drv_sq_retries_left\ [0-6]\  ]]; }
+if modprobe -q sch_netem; then
+	total=$(counter $D1 tx_packets)
+	traffic 600 -u 18
+	ok "rdma resource: there is traffic" wait_for 20 more_than $((total + 100)) 'counter $D1 tx_packets'
+	must on h2 tc qdisc add dev eth0 root netem loss 100%
+	ok "rdma resource: a request of four packets waits for its ACK" wait_for 10 waits
+	ok "rdma resource: it has been repeated" wait_for 10 tries
+	on h2 tc qdisc delete dev eth0 root
+	stop_traffic
+else
+	skip "rdma resource: a request waits for its ACK" "no netem"
+fi
 
 # --- tracepoints ---
 

@@ -75,6 +75,9 @@ drops=$(counter $D1 tx_local_drops)
 start plugged ud 200 400
 dropped() { [ "$(counter $D1 tx_local_drops)" -gt "$drops" ]; }
 ok "ud: packets above the limit are dropped" wait_for 60 dropped
+discards() { cat "/sys/class/infiniband/$D1/ports/1/counters/port_xmit_discards"; }
+# Packets may be dropped between the two readings.
+ok "ud: the port's counter has them" wait_for 10 eval '[ "$(discards)" = "$(counter $D1 tx_local_drops)" ]'
 held=$(backlog)
 diag "$((held / MIB)) MiB are held"
 ok "ud: the packets are within twice the limit of a process" test "$held" -lt $((72 * MIB))
