@@ -5,7 +5,7 @@ and the requester retransmits once. Nobody can make sroce send more ACKs than re
 
 import contextlib
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from testbed import case, expect
 

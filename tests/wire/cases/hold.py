@@ -3,7 +3,7 @@
 
 import itertools
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from target import Memory
 from testbed import case, expect

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Requests that the responder counts, under the names that dashboards know. Cases that cause other counters check them."""
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from testbed import case, expect
 

@@ -3,7 +3,7 @@
 
 import os
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from testbed import PATIENCE, TX_LIMIT, Failure, case, expect
 from pyverbs.pd import PD

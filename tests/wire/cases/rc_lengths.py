@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 """Lengths against path MTU, RETH and receive buffer (IBTA vol. 1, 9.7.4.1.6 to 9.7.4.1.8): NAK invalid request, QP in error."""
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from testbed import case, expect
 

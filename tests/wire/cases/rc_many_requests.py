@@ -4,7 +4,7 @@ may wait for the ACK of one SEND. The last SEND is on the wire only when all bin
 
 import contextlib
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from testbed import case, expect
 from pyverbs.mr import MW, MWBind, MWBindInfo

@@ -4,7 +4,7 @@ takes a responder resource."""
 
 import os
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from testbed import case, expect
 from target import ALL, READS

@@ -4,7 +4,7 @@
 import struct
 import time
 
-import pyverbs.enums as e
+import constants as e
 import roce
 from testbed import case, expect
 
