@@ -23,13 +23,6 @@ static bool why_writes(enum sroce_odp_why why)
 	       why == SROCE_ODP_PREFETCH_WRITE;
 }
 
-static unsigned long request_flags(enum sroce_odp_why why)
-{
-	if (why == SROCE_ODP_PREFETCH_PRESENT)
-		return 0;
-	return HMM_PFN_REQ_FAULT | (why_writes(why) ? HMM_PFN_REQ_WRITE : 0);
-}
-
 /*
  * True if a thread of the process uses the address space.  Other processes that share it
  * (CLONE_VM) do not count.  Its pointer is only compared, so nothing has to keep it.
@@ -58,15 +51,11 @@ static bool may_go_on(const struct sroce_odp_chunk *chunk)
 	return !READ_ONCE(chunk->gone) && process_lives(chunk->odp);
 }
 
-/*
- * Ask HMM for the pages of @range.  Without HMM_PFN_REQ_FAULT in @flags, it says which pages
- * the process has.
- */
-static int ask_hmm(struct mm_struct *mm, struct hmm_range *range, unsigned long flags)
+/* Ask HMM which pages of @range the process has. */
+static int ask_hmm(struct mm_struct *mm, struct hmm_range *range)
 {
 	int err;
 
-	range->default_flags = flags;
 	range->notifier_seq = mmu_interval_read_begin(range->notifier);
 	mmap_read_lock(mm);
 	err = hmm_range_fault(range);
@@ -74,28 +63,44 @@ static int ask_hmm(struct mm_struct *mm, struct hmm_range *range, unsigned long 
 	return err;
 }
 
-/* True if another process may have to provide the page at @va. */
-static bool provided_by_others(struct mm_struct *mm, unsigned long va)
+/*
+ * Whether a page of @vma may be paged in.  Special mappings such as [vvar] expect no fault of
+ * another process.  Memory ahead is not worth a wait for another process.
+ */
+static int may_fault(struct vm_area_struct *vma, enum sroce_odp_why why)
 {
-	struct vm_area_struct *vma;
-
-	mmap_assert_locked(mm);
-	vma = vma_lookup(mm, va);
-	return vma && userfaultfd_armed(vma);
+	if (!vma || vma->vm_flags & (VM_IO | VM_PFNMAP) || !(vma->vm_flags & VM_READ))
+		return -EFAULT;
+	if (why_writes(why) && !(vma->vm_flags & VM_WRITE))
+		return -EPERM;
+	if (why == SROCE_ODP_AHEAD && userfaultfd_armed(vma))
+		return -EAGAIN;
+	return 0;
 }
 
-/* Let the process have a page; @waited: the mmap_lock was released meanwhile. */
+/*
+ * Let the process have a page; @waited: the mmap_lock was released meanwhile.  Then the process
+ * may have replaced the mapping, so a new attempt is for the caller, who asks HMM again.
+ * fixup_user_fault() would repeat the fault in any mapping, and with FAULT_FLAG_TRIED, which
+ * keeps the mmap_lock during a wait.
+ */
 static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why why,
 		      bool *waited)
 {
-	unsigned int flags = FAULT_FLAG_REMOTE | (why_writes(why) ? FAULT_FLAG_WRITE : 0);
-	int err = -EAGAIN;
+	unsigned int flags = FAULT_FLAG_REMOTE | FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE |
+			     (why_writes(why) ? FAULT_FLAG_WRITE : 0);
+	struct vm_area_struct *vma;
+	vm_fault_t fault;
+	int err;
 
 	mmap_read_lock(mm);
-	if (why != SROCE_ODP_AHEAD || !provided_by_others(mm, va))
-		err = fixup_user_fault(mm, va, flags, waited);
-	mmap_read_unlock(mm);
-	return err;
+	vma = vma_lookup(mm, va);
+	err = may_fault(vma, why);
+	fault = err ? 0 : handle_mm_fault(vma, va, flags, NULL);
+	*waited = fault & (VM_FAULT_RETRY | VM_FAULT_COMPLETED);
+	if (!*waited)
+		mmap_read_unlock(mm);
+	return err ?: vm_fault_to_errno(fault, 0);
 }
 
 /*
@@ -103,9 +108,6 @@ static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why
  * Returns 0 if it has all, EBUSY if @range has to be looked up again, or another errno.
  * hmm_range_fault() must not do this: it would hold the mmap_lock while it waits for a file,
  * and would refuse pages of a userfaultfd.
- *
- * Only HMM may judge HMM_PFN_ERROR: special mappings such as [vvar] expect no fault of another
- * process.
  */
 static int fault_missing(struct mm_struct *mm, const struct hmm_range *range,
 			 enum sroce_odp_why why, bool *waited)
@@ -151,12 +153,9 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 
 	do {
 		waited = false;
-		err = ask_hmm(mm, &range, 0);
+		err = ask_hmm(mm, &range);
 		if (!err && why != SROCE_ODP_PREFETCH_PRESENT)
 			err = fault_missing(mm, &range, why, &waited);
-		/* HMM tells EPERM from EFAULT. */
-		if (err == -EFAULT)
-			err = ask_hmm(mm, &range, request_flags(why));
 		if (!err)
 			err = sroce_odp_chunk_map(chunk, &range);
 		if (!waited)

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR Linux-OpenIB
 /*
- * Memory of a file system that never answers a read.
+ * Memory of a file system that holds reads, for good or until it is told to answer.
  *
  *	fuse_server serve DIRECTORY		a file system of one file, which can be
  *					opened and mapped; reads get no answer
+ *	fuse_server answer DIRECTORY		the same; writes a byte to standard output
+ *					for each read, and answers all of before when
+ *					it reads a byte from standard input
  *	fuse_server send FILE NUMBER		NUMBER QPs of $D1 send from that
  *					file and wait for it
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fuse.h>
+#include <poll.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +58,29 @@ static struct fuse_attr attributes(uint64_t node)
 	};
 }
 
+/* Reads without an answer; more than there is room for never get one. */
+static struct fuse_in_header held[64];
+static size_t held_count;
+static bool answers;
+
+static void hold(const struct fuse_in_header *in)
+{
+	if (!answers || held_count == sizeof(held) / sizeof(*held))
+		return;
+	held[held_count++] = *in;
+	if (write(1, "r", 1) != 1)
+		exit(1);
+}
+
+/* max_readahead is 0, so each read is of a page. */
+static void answer_held(int fd)
+{
+	static char page[PAGE];
+
+	while (held_count)
+		reply(fd, &held[--held_count], 0, page, sizeof(page));
+}
+
 static void answer(int fd, const struct fuse_in_header *in)
 {
 	struct fuse_init_out init = {
@@ -88,6 +115,8 @@ static void answer(int fd, const struct fuse_in_header *in)
 		reply(fd, in, 0, &open, sizeof(open));
 		break;
 	case FUSE_READ:
+		hold(in);
+		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
 	case FUSE_INTERRUPT:
@@ -110,6 +139,20 @@ static int serve(const char *directory)
 		return 1;
 	}
 	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = fd, .events = POLLIN },
+			{ .fd = answers ? 0 : -1, .events = POLLIN },
+		};
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return 1;
+		if (fds[1].revents) {
+			if (read(0, buf, 1) != 1)
+				return 0;
+			answer_held(fd);
+		}
+		if (!fds[0].revents)
+			continue;
 		if (read(fd, buf, sizeof(buf)) > 0)
 			answer(fd, (struct fuse_in_header *)buf);
 		else if (errno != EINTR && errno != EAGAIN && errno != ENOENT)
@@ -189,6 +232,10 @@ COMMAND(fuse_server)
 {
 	if (argc == 3 && !strcmp(argv[1], "serve"))
 		return serve(argv[2]);
+	if (argc == 3 && !strcmp(argv[1], "answer")) {
+		answers = true;
+		return serve(argv[2]);
+	}
 	if (argc == 4 && !strcmp(argv[1], "send"))
 		return send_all(argv[2], strtoul(argv[3], NULL, 0));
 	return 2;
