@@ -44,6 +44,10 @@
 #define vm_flags_clear(vma, flags) ((vma)->vm_flags &= ~(flags))
 #endif
 
+#ifndef SROCE_HAVE_DEV_NET_RCU
+#define dev_net_rcu(dev) dev_net(dev)
+#endif
+
 #ifndef SROCE_HAVE_SKB_FRAG_FILL_PAGE_DESC
 #define skb_frag_fill_page_desc(frag, page, offset, size) do {	\
 	skb_frag_t *fill_frag = (frag);				\

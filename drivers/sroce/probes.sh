@@ -43,6 +43,11 @@ probe VM_FLAGS_CLEAR <<END
 void f(struct vm_area_struct *vma) { vm_flags_clear(vma, VM_MAYEXEC); }
 END
 
+probe DEV_NET_RCU <<END
+#include <linux/netdevice.h>
+struct net *f(struct net_device *dev) { return dev_net_rcu(dev); }
+END
+
 probe SKB_FRAG_FILL_PAGE_DESC <<END
 #include <linux/skbuff.h>
 void f(skb_frag_t *frag) { skb_frag_fill_page_desc(frag, NULL, 0, 0); }

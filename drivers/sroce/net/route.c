@@ -19,8 +19,8 @@ bool sroce_route_asked(const struct net *net)
 	return READ_ONCE(sroce_route_net(net)->asked);
 }
 
-static struct dst_entry *lookup_ipv4(const struct sroce_av *av,
-				     struct net_device *ndev, int oif)
+static struct dst_entry *lookup_ipv4(struct net *net, const struct sroce_av *av,
+				     int oif)
 {
 	struct flowi4 fl = {
 		.flowi4_oif = oif,
@@ -31,7 +31,7 @@ static struct dst_entry *lookup_ipv4(const struct sroce_av *av,
 		.fl4_sport = htons(av->sport),
 		.fl4_dport = htons(SROCE_UDP_PORT),
 	};
-	struct rtable *rt = ip_route_output_key(dev_net(ndev), &fl);
+	struct rtable *rt = ip_route_output_key(net, &fl);
 
 	return IS_ERR(rt) ? ERR_CAST(rt) : &rt->dst;
 }
@@ -42,18 +42,18 @@ static struct dst_entry *lookup_ipv4(const struct sroce_av *av,
  * a local source address.  As for any program, a lookup without an interface,
  * or with the VRF, finds it.  IPv6 finds it either way.
  */
-static struct dst_entry *route_ipv4(const struct sroce_av *av,
+static struct dst_entry *route_ipv4(struct net *net, const struct sroce_av *av,
 				    struct net_device *ndev)
 {
 	struct dst_entry *dst;
 
-	if (inet_addr_type_dev_table(dev_net(ndev), ndev,
+	if (inet_addr_type_dev_table(net, ndev,
 				     av->daddr.s6_addr32[3]) == RTN_LOCAL) {
-		dst = lookup_ipv4(av, ndev, l3mdev_master_ifindex_rcu(ndev));
+		dst = lookup_ipv4(net, av, l3mdev_master_ifindex_rcu(ndev));
 		if (!IS_ERR(dst))
 			return dst;
 	}
-	return lookup_ipv4(av, ndev, ndev->ifindex);
+	return lookup_ipv4(net, av, ndev->ifindex);
 }
 
 /* Only routes of the flow's output interface.  Returns NULL if there is none. */
@@ -78,7 +78,7 @@ static bool route_is_local(const struct dst_entry *dst)
  * For IPv6 an output interface only decides between routes of one metric.  A packet has to
  * leave by the netdev of its GID, as with IPv4, if that has a route.
  */
-static struct dst_entry *route_ipv6(const struct sroce_av *av,
+static struct dst_entry *route_ipv6(struct net *net, const struct sroce_av *av,
 				    struct net_device *ndev)
 {
 	struct flowi6 fl = {
@@ -97,10 +97,10 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 	/* The device has a GID all the same: the default one. */
 	if (!ipv6_mod_enabled())
 		return ERR_PTR(-EAFNOSUPPORT);
-	dst = sroce_route_ipv6(dev_net(ndev), &any);
+	dst = sroce_route_ipv6(net, &any);
 	if (IS_ERR(dst) || dst->dev == ndev || route_is_local(dst))
 		return dst;
-	strict = lookup_ipv6_strict(dev_net(ndev), &fl);
+	strict = lookup_ipv6_strict(net, &fl);
 	if (!strict)
 		return dst;
 	dst_release(dst);
@@ -110,23 +110,29 @@ static struct dst_entry *route_ipv6(const struct sroce_av *av,
 /*
  * Returns the namespace as well: when it is destroyed, the netdev of the route
  * is replaced by one of the initial namespace.
+ *
+ * The netdev may move to another namespace at any time, so its namespace is read once: it is
+ * the one that is asked, and that drops the route when it is destroyed.
  */
 static struct dst_entry *lookup_route(const struct sroce_av *av, struct net **net)
 {
 	struct dst_entry *dst = ERR_PTR(-ENETUNREACH);
 	struct net_device *ndev;
+	struct net *now;
 
 	rcu_read_lock();
 	ndev = sroce_av_ndev(av);
+	now = ndev ? dev_net_rcu(ndev) : NULL;
 	/* A netdev that has left the namespace may not have lost the GID yet. */
-	if (ndev && dev_net(ndev)->net_cookie == av->net_cookie) {
-		*net = dev_net(ndev);
+	if (now && now->net_cookie == av->net_cookie) {
+		*net = now;
 		/*
 		 * Set under RCU while the netdev exists; see
 		 * sroce_route_asked().
 		 */
-		WRITE_ONCE(sroce_route_net(*net)->asked, true);
-		dst = av->ipv4 ? route_ipv4(av, ndev) : route_ipv6(av, ndev);
+		WRITE_ONCE(sroce_route_net(now)->asked, true);
+		dst = av->ipv4 ? route_ipv4(now, av, ndev) :
+				 route_ipv6(now, av, ndev);
 	}
 	rcu_read_unlock();
 	return dst;
