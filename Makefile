@@ -7,8 +7,9 @@ ifneq ($(words $(CURDIR)) $(words $(O)),1 1)
 $(error the kernel's makefiles can have no spaces in paths, but there are some in "$(CURDIR)" or O="$(O)")
 endif
 
-# Newest installed kernel headers, unless KDIR= names others
-KDIR ?= $(shell printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
+# Newest installed kernel headers, unless KDIR= names others. A link "build" without headers comes with the kernels of Fedora
+# and Ubuntu. SROCE_INSTALLED is another root in tests.
+KDIR ?= $(patsubst %/Makefile,%,$(shell printf '%s\n' $(SROCE_INSTALLED)/lib/modules/*/build/Makefile | sort -V | tail -n 1))
 KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 
 # The kernel leaves objects beside the sources, so it is given a mirror of links for each kernel.
@@ -18,6 +19,9 @@ MODULE = $(O)/sroce.ko
 for_kernel = { [ ! -e $1/.kdir ] || [ "$$(cat $1/.kdir)" = "$(realpath $(KDIR))" ] || rm -rf $1; } && mkdir -p $1 && echo "$(realpath $(KDIR))" >$1/.kdir
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
+
+NO_HEADERS = no kernel headers in $(KDIR): install linux-headers-$(or $(shell dpkg --print-architecture 2>/dev/null),amd64) (Debian; \
+	or run tests/setup), linux-headers-generic (Ubuntu) or kernel-devel (Fedora)
 
 .PHONY: all module tester provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug conformance fuzz bench demo shell clean help
 
@@ -30,7 +34,7 @@ module: mirror
 	@cmp -s $(MIRROR)/sroce.ko $(MODULE) || { mkdir -p $(dir $(MODULE)) && cp $(MIRROR)/sroce.ko $(MODULE); }
 
 mirror:
-	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
+	@[ -e "$(KDIR)/Makefile" ] || { echo "$(NO_HEADERS)" >&2; exit 1; }
 	@$(call for_kernel,$(MIRROR))
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/VERSION $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
 	@find $(MIRROR) -xtype l -delete
@@ -40,7 +44,7 @@ TESTER = $(dir $(MODULE))sroce_test.ko
 TESTER_MIRROR = $(O)/tester-$(KVER)
 
 tester:
-	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
+	@[ -e "$(KDIR)/Makefile" ] || { echo "$(NO_HEADERS)" >&2; exit 1; }
 	@$(call for_kernel,$(TESTER_MIRROR)) && mkdir -p $(dir $(TESTER))
 	@cp -rsf $(CURDIR)/tests/kmod/. $(TESTER_MIRROR)/
 	+@flock $(O)/.lock $(MAKE) -C $(KDIR) M=$(TESTER_MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s) modules
