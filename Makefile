@@ -119,11 +119,12 @@ INSTALLED_RULES = $(DESTDIR)/etc/udev/rules.d/$(notdir $(RULES))
 OUR_RULES = grep -sqF "$$(sed -n 2p $(RULES))" $(INSTALLED_RULES)
 PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
 
-# The packages have the same files, and dpkg does not restore settings that were removed.
+# The packages have the same files, and dpkg does not restore settings that were removed. After "apt remove" it would delete
+# ours when the packages are purged.
 .PHONY: no-packages
 no-packages:
-	@! dpkg-query -W -f '$${db:Status-Status}\n' sroce-dkms libibverbs-sroce 2>/dev/null | grep -qx installed || \
-		{ echo "The packages are installed. Remove them first: apt purge sroce-dkms libibverbs-sroce" >&2; exit 1; }
+	@! dpkg-query -W -f '$${db:Status-Status}\n' sroce-dkms libibverbs-sroce 2>/dev/null | grep -qvx not-installed || \
+		{ echo "The packages are installed, or their settings are. Purge them first: apt purge sroce-dkms libibverbs-sroce" >&2; exit 1; }
 
 ## install        module, provider and its registration, sroce-top, udev rule, manual pages; DESTDIR= and KDIR= are honoured
 install: $(if $(DESTDIR),,no-packages) all
