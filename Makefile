@@ -113,6 +113,8 @@ $(O)/uml-clock.so: tests/vm/uml/clock.c
 PREFIX ?= /usr
 MODULES = $(DESTDIR)/lib/modules/$(KVER)/updates
 MAN = $(PREFIX)/share/man
+# "su" without "-" leaves a user's PATH, which lacks the folder of depmod.
+DEPMOD = PATH=$$PATH:/usr/sbin:/sbin depmod
 # The administrator's place, too: what is not ours stays as it is.
 RULES = packaging/udev/60-rdma-persistent-naming.rules
 INSTALLED_RULES = $(DESTDIR)/etc/udev/rules.d/$(notdir $(RULES))
@@ -129,7 +131,7 @@ no-packages:
 ## install        module, provider and its registration, sroce-top, udev rule, manual pages; DESTDIR= and KDIR= are honoured
 install: $(if $(DESTDIR),,no-packages) all
 	install -D -m 644 $(MODULE) $(MODULES)/sroce.ko
-	$(if $(DESTDIR),,depmod $(KVER))
+	$(if $(DESTDIR),,$(DEPMOD) $(KVER))
 	install -D -m 755 tools/sroce-top $(DESTDIR)$(PREFIX)/bin/sroce-top
 	@if [ ! -e $(INSTALLED_RULES) ] || $(OUR_RULES); then install -v -D -m 644 $(RULES) $(INSTALLED_RULES); else \
 		echo "$(INSTALLED_RULES) is not ours, and stays: it decides how udev calls devices" >&2; fi
@@ -141,7 +143,7 @@ install: $(if $(DESTDIR),,no-packages) all
 uninstall: $(if $(DESTDIR),,no-packages)
 	@for folder in $(DESTDIR)/lib/modules/*/updates; do \
 		[ -e "$$folder/sroce.ko" ] || continue; \
-		rm -v "$$folder/sroce.ko" && $(if $(DESTDIR),:,depmod "$$(basename "$${folder%/updates}")") || exit; \
+		rm -v "$$folder/sroce.ko" && $(if $(DESTDIR),:,$(DEPMOD) "$$(basename "$${folder%/updates}")") || exit; \
 	done
 	rm -f $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(MAN)/man1/sroce-top.1 $(DESTDIR)$(MAN)/man4/sroce.4
 	@if cmp -s $(RULES) $(INSTALLED_RULES); then rm -v $(INSTALLED_RULES); elif [ -e $(INSTALLED_RULES) ]; then \
