@@ -118,6 +118,8 @@ DEPMOD = PATH=$$PATH:/usr/sbin:/sbin depmod
 # The administrator's place, too: what is not ours stays as it is.
 RULES = packaging/udev/60-rdma-persistent-naming.rules
 INSTALLED_RULES = $(DESTDIR)/etc/udev/rules.d/$(notdir $(RULES))
+# The administrator copies it, as the README says.
+COPIED_UNIT = $(DESTDIR)/etc/systemd/system/sroce@.service
 OUR_RULES = grep -sqF "$$(sed -n 2p $(RULES))" $(INSTALLED_RULES)
 PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
 
@@ -148,6 +150,8 @@ uninstall: $(if $(DESTDIR),,no-packages)
 	rm -f $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(MAN)/man1/sroce-top.1 $(DESTDIR)$(MAN)/man4/sroce.4
 	@if cmp -s $(RULES) $(INSTALLED_RULES); then rm -v $(INSTALLED_RULES); elif [ -e $(INSTALLED_RULES) ]; then \
 		echo "$(INSTALLED_RULES) is not as it was installed, and stays" >&2; fi
+	@if [ -e $(COPIED_UNIT) ]; then \
+		echo "$(COPIED_UNIT) stays: disable what it has enabled (systemctl disable sroce@eth0), and delete it" >&2; fi
 	+$(PROVIDER) uninstall mandir=$(MAN)
 
 # --- releases ---
