@@ -7,8 +7,9 @@ ifneq ($(words $(CURDIR)) $(words $(O)),1 1)
 $(error the kernel's makefiles can have no spaces in paths, but there are some in "$(CURDIR)" or O="$(O)")
 endif
 
-# Newest installed kernel headers, unless KDIR= names others
-KDIR ?= $(shell printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
+# Newest installed kernel headers, unless KDIR= names others. A link "build" without headers comes with the kernels of Fedora
+# and Ubuntu. SROCE_INSTALLED is another root in tests.
+KDIR ?= $(patsubst %/Makefile,%,$(shell printf '%s\n' $(SROCE_INSTALLED)/lib/modules/*/build/Makefile | sort -V | tail -n 1))
 KVER = $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' $(KDIR)/include/generated/utsrelease.h 2>/dev/null)
 
 # The kernel leaves objects beside the sources, so it is given a mirror of links for each kernel.
@@ -18,6 +19,9 @@ MODULE = $(O)/sroce.ko
 for_kernel = { [ ! -e $1/.kdir ] || [ "$$(cat $1/.kdir)" = "$(realpath $(KDIR))" ] || rm -rf $1; } && mkdir -p $1 && echo "$(realpath $(KDIR))" >$1/.kdir
 # No type information: it would need the kernel's vmlinux, which headers do not include.
 KBUILD = $(MAKE) -C $(KDIR) M=$(MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s)
+
+NO_HEADERS = no kernel headers in $(KDIR): install linux-headers-$(or $(shell dpkg --print-architecture 2>/dev/null),amd64) (Debian; \
+	or run tests/setup), linux-headers-generic (Ubuntu) or kernel-devel (Fedora)
 
 .PHONY: all module tester provider programs debug-module uml-module mirror install uninstall setup check check-abi check-debug conformance fuzz bench demo shell clean help
 
@@ -30,7 +34,7 @@ module: mirror
 	@cmp -s $(MIRROR)/sroce.ko $(MODULE) || { mkdir -p $(dir $(MODULE)) && cp $(MIRROR)/sroce.ko $(MODULE); }
 
 mirror:
-	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
+	@[ -e "$(KDIR)/Makefile" ] || { echo "$(NO_HEADERS)" >&2; exit 1; }
 	@$(call for_kernel,$(MIRROR))
 	@cp -rsf $(CURDIR)/Kbuild $(CURDIR)/VERSION $(CURDIR)/drivers $(CURDIR)/include $(MIRROR)/
 	@find $(MIRROR) -xtype l -delete
@@ -40,7 +44,7 @@ TESTER = $(dir $(MODULE))sroce_test.ko
 TESTER_MIRROR = $(O)/tester-$(KVER)
 
 tester:
-	@[ -e "$(KDIR)/Makefile" ] || { echo "no kernel headers: install linux-headers-$(shell dpkg --print-architecture 2>/dev/null) or run tests/setup" >&2; exit 1; }
+	@[ -e "$(KDIR)/Makefile" ] || { echo "$(NO_HEADERS)" >&2; exit 1; }
 	@$(call for_kernel,$(TESTER_MIRROR)) && mkdir -p $(dir $(TESTER))
 	@cp -rsf $(CURDIR)/tests/kmod/. $(TESTER_MIRROR)/
 	+@flock $(O)/.lock $(MAKE) -C $(KDIR) M=$(TESTER_MIRROR) CONFIG_DEBUG_INFO_BTF_MODULES= $(if $(V),,-s) modules
@@ -109,22 +113,27 @@ $(O)/uml-clock.so: tests/vm/uml/clock.c
 PREFIX ?= /usr
 MODULES = $(DESTDIR)/lib/modules/$(KVER)/updates
 MAN = $(PREFIX)/share/man
+# "su" without "-" leaves a user's PATH, which lacks the folder of depmod.
+DEPMOD = PATH=$$PATH:/usr/sbin:/sbin depmod
 # The administrator's place, too: what is not ours stays as it is.
 RULES = packaging/udev/60-rdma-persistent-naming.rules
 INSTALLED_RULES = $(DESTDIR)/etc/udev/rules.d/$(notdir $(RULES))
+# The administrator copies it, as the README says.
+COPIED_UNIT = $(DESTDIR)/etc/systemd/system/sroce@.service
 OUR_RULES = grep -sqF "$$(sed -n 2p $(RULES))" $(INSTALLED_RULES)
 PROVIDER = $(MAKE) --no-print-directory -C userspace-provider O=$(O) $(if $(V),,-s)
 
-# The packages have the same files, and dpkg does not restore settings that were removed.
+# The packages have the same files, and dpkg does not restore settings that were removed. After "apt remove" it would delete
+# ours when the packages are purged.
 .PHONY: no-packages
 no-packages:
-	@! dpkg-query -W -f '$${db:Status-Status}\n' sroce-dkms libibverbs-sroce 2>/dev/null | grep -qx installed || \
-		{ echo "The packages are installed. Remove them first: apt purge sroce-dkms libibverbs-sroce" >&2; exit 1; }
+	@! dpkg-query -W -f '$${db:Status-Status}\n' sroce-dkms libibverbs-sroce 2>/dev/null | grep -qvx not-installed || \
+		{ echo "The packages are installed, or their settings are. Purge them first: apt purge sroce-dkms libibverbs-sroce" >&2; exit 1; }
 
 ## install        module, provider and its registration, sroce-top, udev rule, manual pages; DESTDIR= and KDIR= are honoured
 install: $(if $(DESTDIR),,no-packages) all
 	install -D -m 644 $(MODULE) $(MODULES)/sroce.ko
-	$(if $(DESTDIR),,depmod $(KVER))
+	$(if $(DESTDIR),,$(DEPMOD) $(KVER))
 	install -D -m 755 tools/sroce-top $(DESTDIR)$(PREFIX)/bin/sroce-top
 	@if [ ! -e $(INSTALLED_RULES) ] || $(OUR_RULES); then install -v -D -m 644 $(RULES) $(INSTALLED_RULES); else \
 		echo "$(INSTALLED_RULES) is not ours, and stays: it decides how udev calls devices" >&2; fi
@@ -136,11 +145,13 @@ install: $(if $(DESTDIR),,no-packages) all
 uninstall: $(if $(DESTDIR),,no-packages)
 	@for folder in $(DESTDIR)/lib/modules/*/updates; do \
 		[ -e "$$folder/sroce.ko" ] || continue; \
-		rm -v "$$folder/sroce.ko" && $(if $(DESTDIR),:,depmod "$$(basename "$${folder%/updates}")") || exit; \
+		rm -v "$$folder/sroce.ko" && $(if $(DESTDIR),:,$(DEPMOD) "$$(basename "$${folder%/updates}")") || exit; \
 	done
 	rm -f $(DESTDIR)$(PREFIX)/bin/sroce-top $(DESTDIR)$(MAN)/man1/sroce-top.1 $(DESTDIR)$(MAN)/man4/sroce.4
 	@if cmp -s $(RULES) $(INSTALLED_RULES); then rm -v $(INSTALLED_RULES); elif [ -e $(INSTALLED_RULES) ]; then \
 		echo "$(INSTALLED_RULES) is not as it was installed, and stays" >&2; fi
+	@if [ -e $(COPIED_UNIT) ]; then \
+		echo "$(COPIED_UNIT) stays: disable what it has enabled (systemctl disable sroce@eth0), and delete it" >&2; fi
 	+$(PROVIDER) uninstall mandir=$(MAN)
 
 # --- releases ---

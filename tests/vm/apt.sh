@@ -14,11 +14,12 @@ sources() {
 APT=()
 
 # use_backports FOLDER: makes apt keep its lists and downloads in FOLDER. Its only sources are the release and the backports, on
-# the mirror that the system uses. Packages of the system count as installed.
+# the mirror that the system uses. Packages of the system count as installed. A system that has no sources of that release keeps
+# its configuration.
 use_backports() {
 	mkdir -p "$1/lists/partial" "$1/cache/archives/partial"
 	sources >"$1/sources.list"
-	[ -s "$1/sources.list" ] || return
+	[ -s "$1/sources.list" ] || return 0
 	APT=(-o Dir::Etc::SourceList="$1/sources.list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$1/lists"
 		-o Dir::Cache="$1/cache" -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
 	apt-get "${APT[@]}" -q update

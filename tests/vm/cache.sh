@@ -20,9 +20,10 @@ locked() {
 # The newest installed kernel headers of the tested flavour: 6.1.0-NN-amd64
 headers_release() {
 	local kdir
-	kdir=$(printf '%s\n' /lib/modules/*/build | sort -V | tail -n 1)
-	[ -e "$kdir/Makefile" ] || die "no kernel headers installed: run tests/setup"
-	basename "$(dirname "$kdir")"
+	# Not the links "build" that have lost their headers
+	kdir=$(printf '%s\n' "${SROCE_INSTALLED:-}"/lib/modules/*/build/Makefile | sort -V | tail -n 1)
+	[ -e "$kdir" ] || die "no kernel headers installed: run tests/setup"
+	basename "${kdir%/build/Makefile}"
 }
 
 package_version() { dpkg-query -W -f '${Version}' "$1" 2>/dev/null; }
