@@ -453,12 +453,24 @@ def patches(files, home, abi, conditions, author):
 
 
 def row(page, name):
-    """A row of the page's tables whose first cell is that: one value, or sroce's and the other's, without the verdict."""
-    match = re.search(rf"^{re.escape(name)}  +(\S.*)$", page, re.M)
+    """A row of the page's tables whose first cell is that: one value, or sroce's and the other's, without the verdict. With
+    "TABLE: " in front it is one of the table with that heading, whose second cell is the unit."""
+    table, _, case = name.rpartition(": ")
+    match = re.search(rf"^{re.escape(case)}  +(\S.*)$", section(page, table) if table else page, re.M)
     if not match:
         raise Trouble(f"Documentation/performance.rst has no row {name!r}")
     cells = [re.sub(r" insns/.*", "", cell) for cell in re.split(r"  +", match.group(1).strip())]
-    return f"{name}: {cells[0]}" if len(cells) == 1 else f"{name:<44}{cells[0]:>16}{cells[1]:>17}"
+    if table:
+        cells = [re.sub(r" \(.*", "", cell) for cell in cells[1:]]
+    return f"{case}: {cells[0]}" if len(cells) == 1 else f"{case:<44}{cells[0]:>16}{cells[1]:>17}"
+
+
+def section(page, heading):
+    """The page from that heading to the next one."""
+    match = re.search(rf"^{re.escape(heading)}\n-+\n((?:.*\n)*?)(?:.+\n[-=]{{3,}}\n|\Z)", page, re.M)
+    if not match:
+        raise Trouble(f"Documentation/performance.rst has no table {heading!r}")
+    return match.group(1)
 
 
 def numbered(text):
