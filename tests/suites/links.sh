@@ -569,12 +569,70 @@ check_changes() {
 	like "no packet is in clear text" "$(on h2 nft list table netdev clear)" 'counter packets 0 '
 }
 
+# --- equal addresses of two VLANs ---
+
+# equal_vlan ID [VRF]
+equal_vlan() {
+	on $HOST ip link add link eth0 name "eth0.$1" type vlan id "$1" || return
+	[ -z "${2:-}" ] || { on $HOST ip link add "$2" type vrf table "7$1" && on $HOST ip link set "$2" up && on $HOST ip link set "eth0.$1" master "$2"; } ||
+		return
+	address $HOST "eth0.$1" $N
+}
+# The programs connect over addresses of eth0, so that they need not run in a VRF.
+equal_vlans() {
+	HOST1=h1 HOST2=h2 D1=sroce1 D2=sroce2 IP2=192.168.7.2 ADDRESSED=eth0.5
+	ip netns add h1 && ip netns add h2 && cable eth0 && both ip link set lo up && both ip link set eth0 up && each underlay &&
+		each equal_vlan 5 "${1:-}" && each equal_vlan 6 "${2:-}" && on h1 rdma link add $D1 type sroce netdev eth0 &&
+		on h2 rdma link add $D2 type sroce netdev eth0 && gid $D1 $IP1 && gid $D2 10.0.0.2 || return
+	wait_for 10 of_netdev $D1 $IP1 && wait_for 10 of_netdev $D2 10.0.0.2 && X1=$(of_netdev $D1 $IP1) X2=$(of_netdev $D2 10.0.0.2)
+	export X1 X2
+	on h2 tc qdisc add dev eth0.6 clsact &&
+		on h2 tc filter add dev eth0.6 ingress protocol ip flower ip_proto udp dst_port 4791 action pass
+}
+strays() { on h2 tc -s filter show dev eth0.6 ingress | sed -n 's/.*Sent [0-9]* bytes \([0-9]*\) pkt.*/\1/p'; }
+patient() {
+	endless 'ib_write_bw -F -d $D2 -x $X2 -n 100000000 -s 4096 -p $PORT' \
+		'ib_write_bw -F -u 19 -d $D1 -x $X1 -n 100000000 -s 4096 -p $PORT $IP2'
+}
+waits() { [ "$(counter $D1 local_ack_timeout_err)" -gt "$1" ] || [ "$(strays)" != 0 ]; }
+# The netdev above the VLAN is in the same VRF.
+to_bridge_of() {
+	ip -n h1 addr del $IP1/24 dev eth0.5 && ip -n h1 link add br0 type bridge && { [ -z "${1:-}" ] || ip -n h1 link set br0 master "$1"; } &&
+		ip -n h1 link set eth0.5 master br0 && ip -n h1 link set br0 up && ip -n h1 addr add $IP1/24 dev br0
+}
+# check_equal_vlans WHERE [VRF VRF]
+check_equal_vlans() {
+	local timeouts IP2=
+	if ! equal_vlans "${@:2}" >"$OUTPUT" 2>&1; then
+		if grep -q 'Unknown device type' "$OUTPUT"; then
+			skip "$1: equal addresses of two VLANs" "this kernel has no VRF"
+		else
+			fail "$1: equal addresses of two VLANs"
+			show_output
+		fi
+		hosts_down
+		return
+	fi
+	ok "$1: traffic on the first of them" patient
+	ip -n h1 addr del $IP1/24 dev eth0.5
+	timeouts=$(counter $D1 local_ack_timeout_err)
+	ok "$1: its address is removed: the connection waits" wait_for 60 waits "$timeouts"
+	is "$1: packets that went to the other VLAN" "$(strays)" 0
+	change "$1: its address is added again" ip -n h1 addr add $IP1/24 dev eth0.5
+	change "$1: its address moves to a bridge above it" to_bridge_of "${2:-}"
+	is "$1: packets that went to the other VLAN at last" "$(strays)" 0
+	stop "$CLIENT" "$SERVER"
+	hosts_down
+}
+
 if [ -z "${KINDS:-}" ]; then
 	check_one_host
 	check_vrf_ports
 	check_arrival
 	check_late_address
 	check_group_beside_vrf
+	check_equal_vlans "in two VRFs" red blue
+	check_equal_vlans "without VRFs"
 	for family in $(vrf_families); do
 		check_vrf $family
 		[ $family = IPv4 ] || end_vrf

@@ -10,6 +10,7 @@
 #include "../net/ah.h"
 #include "../net/cnp.h"
 #include "../net/mcast.h"
+#include "../net/mcast_copy.h"
 #include "../net/rx_gid.h"
 #include "../net/rx_headers.h"
 #include "../net/rx_route.h"
@@ -315,11 +316,15 @@ static void deliver_to_member(struct sroce_qp *qp, void *arg)
 static bool deliver_to_group(struct sroce_rx *rx)
 {
 	struct in6_addr group;
-	u32 found;
+	struct net_device *in;
+	u32 found = 0;
 
 	sroce_rx_daddr(rx, &group);
 	rcu_read_lock();
-	found = sroce_mcast_for_each(sroce_rx_ndev(rx), &group, deliver_to_member, rx);
+	in = sroce_rx_ndev(rx);
+	if (in)
+		found = sroce_mcast_for_each(in, sroce_mcast_first(rx, in), &group,
+					     deliver_to_member, rx);
 	rcu_read_unlock();
 	return found;
 }

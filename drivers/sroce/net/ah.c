@@ -11,7 +11,6 @@
 #include "../base/udata.h"
 #include "../mem/wmem.h"
 #include "ah.h"
-#include "rx_gid.h"
 
 #define DEFAULT_HOP_LIMIT 64
 #define MAX_SERVICE_LEVEL 15
@@ -41,8 +40,8 @@ static int av_check(const struct rdma_ah_attr *attr)
 }
 
 /*
- * Note the GID's netdev and network namespace.  Returns false if there is none, because the
- * GID was deleted after the RDMA core had found it.
+ * Note the GID's netdev, link and network namespace.  Returns false if there is none, because
+ * the GID was deleted after the RDMA core had found it.
  */
 static bool note_ndev(struct sroce_av *av, const struct ib_gid_attr *attr)
 {
@@ -53,6 +52,7 @@ static bool note_ndev(struct sroce_av *av, const struct ib_gid_attr *attr)
 	if (!IS_ERR(ndev)) {
 		av->net_cookie = dev_net(ndev)->net_cookie;
 		av->ndev = ndev;
+		av->link = sroce_gid_link(attr, ndev);
 	}
 	rcu_read_unlock();
 	return !IS_ERR(ndev);
@@ -78,7 +78,6 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 	}
 	rdma_hold_gid_attr(grh->sgid_attr);
 	av->sgid_attr = grh->sgid_attr;
-	av->vlan_id = sroce_gid_vlan(grh->sgid_attr);
 	av->ipv4 = is_ipv4(&grh->dgid);
 	memcpy(&av->saddr, grh->sgid_attr->gid.raw, sizeof(av->saddr));
 	memcpy(&av->daddr, grh->dgid.raw, sizeof(av->daddr));
@@ -94,29 +93,26 @@ static struct sroce_av *av_create(const struct rdma_ah_attr *attr, u32 qpn,
 }
 
 /*
- * A VLAN may have the same link-local address as the netdev below it, which leads to another
- * link.  A bridge or bond may have it, too, and leads to the same link.
+ * Other VRFs and VLANs may have the same address, and lead to the networks of others.  A
+ * bridge or bond may have it, too, and leads to the same link.
  */
 static const struct ib_gid_attr *find_readded(const struct sroce_av *av)
 {
 	struct ib_device *ibdev = av->sgid_attr->device;
 	const struct ib_gid_attr *attr;
 
-	if (!sroce_rx_link_local(&av->saddr))
-		return sroce_gid_find(ibdev, &av->saddr, av->net_cookie, NULL);
 	attr = sroce_gid_first(ibdev, &av->saddr, av->net_cookie, av->ndev);
-	if (IS_ERR(attr))
-		return sroce_gid_find_vlan(ibdev, &av->saddr, av->net_cookie, av->vlan_id);
 	/* A new netdev may have the memory of the old one. */
-	if (sroce_gid_vlan(attr) == av->vlan_id)
+	if (!IS_ERR(attr) && sroce_gid_on_link(attr, &av->link))
 		return attr;
-	rdma_put_gid_attr(attr);
-	return NULL;
+	if (!IS_ERR(attr))
+		rdma_put_gid_attr(attr);
+	return sroce_gid_find_link(ibdev, &av->saddr, av->net_cookie, &av->link);
 }
 
 /*
  * Find the netdev of an address that was removed and added again.  It must be
- * in the same namespace; otherwise it is a different address.
+ * in the same namespace, and lead to the same link; otherwise it is a different address.
  */
 static struct net_device *find_readded_ndev(const struct sroce_av *av)
 {

@@ -6,6 +6,7 @@
 #include <linux/refcount.h>
 #include <rdma/ib_verbs.h>
 #include "../base/sroce.h"
+#include "rx_gid.h"
 
 /**
  * struct sroce_av - address vector: path to a peer
@@ -13,7 +14,7 @@
  * @net_cookie: cookie of the local GID's network namespace
  * @ndev: netdev of the local GID when @sgid_attr was found; only compared, because it may be
  *	gone
- * @vlan_id: its VLAN, or SROCE_NO_VLAN
+ * @link: where the local GID led to then
  * @pd: PD of the address handle; NULL for a QP's address vector
  * @ipv4: IPv4, else IPv6
  * @loopback: the peer uses the same address of the same device
@@ -33,7 +34,7 @@ struct sroce_av {
 	const struct ib_gid_attr *sgid_attr;
 	u64 net_cookie;
 	struct net_device *ndev;
-	u16 vlan_id;
+	struct sroce_gid_link link;
 	struct ib_pd *pd;
 	bool ipv4;
 	bool loopback;
@@ -102,7 +103,8 @@ struct sroce_av *sroce_av_get(struct sroce_device *dev, struct ib_pd *pd,
  * @av: address vector
  *
  * An address that was removed and added again has a different GID entry than
- * the one @av was created with.  It is accepted; a link-local one only in its old VLAN.
+ * the one @av was created with.  It is accepted on the same netdev, or on another one of the
+ * VRF and the VLAN in which it was.
  *
  * Context: RCU read side.  Return: netdev, or NULL if no netdev has the
  * address.

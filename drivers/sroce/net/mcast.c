@@ -79,6 +79,7 @@ static bool has_joined(const struct member *m, const struct net_device *ndev)
 }
 
 u32 sroce_mcast_for_each(const struct net_device *in,
+			 const struct net_device *first,
 			 const struct in6_addr *group,
 			 void (*deliver)(struct sroce_qp *qp, void *arg),
 			 void *arg)
@@ -86,12 +87,16 @@ u32 sroce_mcast_for_each(const struct net_device *in,
 	struct member *m;
 	u32 found = 0;
 
-	if (!in)
-		return 0;
 	hash_for_each_possible_rcu(members, m, node, group_hash(group)) {
 		/* The same address may be a different group on another link. */
-		if (!ipv6_addr_equal(&m->group, group) || !has_joined(m, in) ||
-		    !sroce_qp_get(m->qp))
+		if (!ipv6_addr_equal(&m->group, group) || !has_joined(m, in))
+			continue;
+		/* It has received the first copy. */
+		if (first != in && has_joined(m, first)) {
+			found++;
+			continue;
+		}
+		if (!sroce_qp_get(m->qp))
 			continue;
 		deliver(m->qp, arg);
 		found++;

@@ -9,15 +9,17 @@
 /**
  * sroce_mcast_for_each() - call a function for each QP that a multicast packet
  *   is for
- * @in: netdev that received it, below a VRF; or NULL
+ * @in: netdev that received it, below a VRF
+ * @first: netdev that received the first copy of it, by sroce_mcast_first()
  * @group: destination address; IPv4 in IPv4-mapped form
  * @deliver: called for each QP; takes ownership of a reference
  * @arg: for @deliver
  *
  * Context: RCU read side; no lock held that @deliver takes.
- * Return: number of QPs.
+ * Return: number of QPs, with those that received the first copy.
  */
 u32 sroce_mcast_for_each(const struct net_device *in,
+			 const struct net_device *first,
 			 const struct in6_addr *group,
 			 void (*deliver)(struct sroce_qp *qp, void *arg),
 			 void *arg);

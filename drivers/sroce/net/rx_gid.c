@@ -3,6 +3,7 @@
 #include <linux/netdevice.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/l3mdev.h>
 #include <net/net_namespace.h>
 #include <rdma/ib_cache.h>
 #include "rx_gid.h"
@@ -50,20 +51,41 @@ static bool in_namespace(const struct ib_gid_attr *attr, u64 net_cookie)
 	return !IS_ERR(ndev) && dev_net(ndev)->net_cookie == net_cookie;
 }
 
-u16 sroce_gid_vlan(const struct ib_gid_attr *attr)
+static u16 gid_vlan(const struct ib_gid_attr *attr)
 {
 	u16 vlan_id = SROCE_NO_VLAN;
 
 	return rdma_read_gid_l2_fields(attr, &vlan_id, NULL) ? SROCE_NO_VLAN : vlan_id;
 }
 
+struct sroce_gid_link sroce_gid_link(const struct ib_gid_attr *attr, struct net_device *ndev)
+{
+	return (struct sroce_gid_link) {
+		.ifindex = ndev->ifindex,
+		.l3mdev = l3mdev_master_ifindex_rcu(ndev),
+		.vlan_id = gid_vlan(attr),
+	};
+}
+
+bool sroce_gid_on_link(const struct ib_gid_attr *attr, const struct sroce_gid_link *link)
+{
+	struct net_device *ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	struct sroce_gid_link own;
+
+	if (IS_ERR(ndev))
+		return false;
+	own = sroce_gid_link(attr, ndev);
+	return own.ifindex == link->ifindex ||
+	       (own.l3mdev == link->l3mdev && own.vlan_id == link->vlan_id);
+}
+
 /*
  * The RDMA core finds the first GID of an address only, which is of another namespace or
- * VLAN.  @vlan_id: NULL for any.
+ * link.  @link: NULL for any.
  */
 static const struct ib_gid_attr *find_later_gid(struct ib_device *ibdev,
 						const struct in6_addr *addr, u64 net_cookie,
-						const u16 *vlan_id)
+						const struct sroce_gid_link *link)
 {
 	const struct ib_gid_attr *attr;
 	int i;
@@ -75,7 +97,7 @@ static const struct ib_gid_attr *find_later_gid(struct ib_device *ibdev,
 		if (attr->gid_type == IB_GID_TYPE_ROCE_UDP_ENCAP &&
 		    ipv6_addr_equal((const struct in6_addr *)&attr->gid, addr) &&
 		    in_namespace(attr, net_cookie) &&
-		    (!vlan_id || sroce_gid_vlan(attr) == *vlan_id))
+		    (!link || sroce_gid_on_link(attr, link)))
 			return attr;
 		rdma_put_gid_attr(attr);
 	}
@@ -108,10 +130,17 @@ const struct ib_gid_attr *sroce_gid_find(struct ib_device *ibdev, const struct i
 	return IS_ERR(attr) ? find_later_gid(ibdev, addr, net_cookie, NULL) : attr;
 }
 
-const struct ib_gid_attr *sroce_gid_find_vlan(struct ib_device *ibdev, const struct in6_addr *addr,
-					      u64 net_cookie, u16 vlan_id)
+const struct ib_gid_attr *sroce_gid_find_link(struct ib_device *ibdev, const struct in6_addr *addr,
+					      u64 net_cookie, const struct sroce_gid_link *link)
 {
-	return find_later_gid(ibdev, addr, net_cookie, &vlan_id);
+	const struct ib_gid_attr *attr = sroce_gid_first(ibdev, addr, net_cookie, NULL);
+
+	/* Usually no netdev has the address. */
+	if (IS_ERR(attr) && attr != ERR_PTR(-EXDEV))
+		return NULL;
+	if (!IS_ERR(attr))
+		rdma_put_gid_attr(attr);
+	return find_later_gid(ibdev, addr, net_cookie, link);
 }
 
 /*
@@ -155,7 +184,7 @@ u16 sroce_rx_vlan(struct sroce_device *dev, const struct sroce_rx *rx)
 	rcu_read_lock();
 	attr = find_gid(dev, rx);
 	if (attr) {
-		vlan_id = sroce_gid_vlan(attr);
+		vlan_id = gid_vlan(attr);
 		rdma_put_gid_attr(attr);
 	}
 	rcu_read_unlock();

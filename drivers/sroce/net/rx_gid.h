@@ -41,12 +41,41 @@ struct net_device *sroce_rx_ndev(const struct sroce_rx *rx);
 const struct ib_gid_attr *sroce_gid_first(struct ib_device *ibdev, const struct in6_addr *addr,
 					  u64 net_cookie, struct net_device *ndev);
 
-/* VLAN of a GID, or SROCE_NO_VLAN. */
-u16 sroce_gid_vlan(const struct ib_gid_attr *attr);
+/**
+ * struct sroce_gid_link - where a GID leads to
+ * @ifindex: its netdev
+ * @l3mdev: the VRF of that, or 0
+ * @vlan_id: the VLAN, or SROCE_NO_VLAN
+ */
+struct sroce_gid_link {
+	int ifindex;
+	int l3mdev;
+	u16 vlan_id;
+};
 
-/* The same, for a GID of the VLAN @vlan_id.  Return: the GID, or NULL.  It may read all GIDs. */
-const struct ib_gid_attr *sroce_gid_find_vlan(struct ib_device *ibdev, const struct in6_addr *addr,
-					      u64 net_cookie, u16 vlan_id);
+/* Context: RCU.  @ndev: the netdev of the GID. */
+struct sroce_gid_link sroce_gid_link(const struct ib_gid_attr *attr, struct net_device *ndev);
+
+/*
+ * Does the GID have the same netdev, or one of the same VRF and VLAN?  In the namespace of
+ * @link.  Context: RCU.
+ */
+bool sroce_gid_on_link(const struct ib_gid_attr *attr, const struct sroce_gid_link *link);
+
+/**
+ * sroce_gid_find_link() - find the GID of an address on a link
+ * @ibdev: the device
+ * @addr: address
+ * @net_cookie: the namespace
+ * @link: the link
+ *
+ * It may read all GIDs, if the address exists on another link only.
+ *
+ * Context: RCU.
+ * Return: the GID, to be released by rdma_put_gid_attr(); NULL if there is none.
+ */
+const struct ib_gid_attr *sroce_gid_find_link(struct ib_device *ibdev, const struct in6_addr *addr,
+					      u64 net_cookie, const struct sroce_gid_link *link);
 
 /**
  * sroce_gid_find() - find the GID of an address in a network namespace

@@ -441,6 +441,129 @@ static void left_bridge(const void *arg)
 	pair_down(&pair);
 }
 
+/*
+ * Netdevs above that of the second device, with copies of what that receives.  HOST is the
+ * network namespace of the addresses.
+ */
+#define ABOVE(kind)	"host=h2; ip -n h2 link add up0 link eth0 type " kind
+#define ELSEWHERE(kind)	"host=box; ip netns add box && ip -n h2 link add up0 link eth0 netns box type " kind
+#define ADDRESSED	" && ip -n $host link set up0 up && ip -n $host address add 10.79.0.1/24 dev up0 && "	\
+			"ip -n $host address add fd79::1/64 dev up0 nodad"
+#define STRICT		" && ip netns exec h2 sysctl -qw net.ipv4.conf.eth0.rp_filter=1 net.ipv4.conf.up0.rp_filter=1"
+#define REMOVED		"ip -n h2 link delete up0 2>/dev/null; ip -n h2 link delete up1 2>/dev/null; "		\
+			"ip netns delete box 2>/dev/null; "							\
+			"ip netns exec h2 sysctl -qw net.ipv4.conf.eth0.rp_filter=0"
+
+#define DATAGRAMS	4
+
+/* Each datagram comes once.  There is room for a copy of each. */
+static void receives_once(struct side *from, struct side *member, struct ibv_ah *ah)
+{
+	uint64_t id;
+
+	for (id = 1; id <= 2 * DATAGRAMS; id++)
+		CHECK_CALL(wants(member, id), 0);
+	for (id = 1; id <= DATAGRAMS; id++) {
+		CHECK_CALL(send_to(from, ah, id), 0);
+		EXPECT(from->scq, from->qp, .wr_id = id, .opcode = IBV_WC_SEND);
+		gets(member, from, id);
+	}
+	CHECK(quiet(member->rcq));
+}
+
+static bool above_joined(void)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+	const char *joined = "for host in h2 box; do ip -n $host maddress show dev up0 2>/dev/null; done | "
+			     "grep -qE '239\\.7\\.8\\.1$|ff0e::7:801$'";
+
+	while (system(joined) && now_ms() < end)
+		usleep(20000);
+	return !system(joined);
+}
+
+static void once(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	union ibv_gid gid = group(1);
+	struct ibv_ah *ah;
+	struct pair pair;
+
+	if (!two_devices()) {
+		skip("one device");
+		return;
+	}
+	/* What a test that failed has left behind. */
+	system(REMOVED);
+	if (system(arg)) {
+		skip("this kernel has no such netdevs");
+		return;
+	}
+	REQUIRE(pair_up(&pair, &options));
+	ah = path_to_group(&pair.a, gid);
+	REQUIRE(CHECK(ah));
+	CHECK_CALL(ibv_attach_mcast(pair.b.qp, &gid, 0), 0);
+	CHECK(above_joined());
+	receives_once(&pair.a, &pair.b, ah);
+	CHECK_CALL(ibv_detach_mcast(pair.b.qp, &gid, 0), 0);
+	CHECK_CALL(ibv_destroy_ah(ah), 0);
+	pair_down(&pair);
+	system(REMOVED);
+}
+
+#define BESIDE		" && ip -n h2 link add up1 link eth0 up type macvlan mode bridge && "			\
+			"ip -n h2 address add 10.79.1.1/24 dev up1 && ip -n h2 address add fd7a::1/64 dev up1 nodad"
+
+/* Waits for the address, and returns its index, or -1. */
+static int index_of(struct host *host, const char *text)
+{
+	uint64_t end = now_ms() + PATIENCE_MS;
+	union ibv_gid wanted = group_of(text), gid;
+	int i;
+
+	do {
+		for (i = 0; i < 32; i++)
+			if (!ibv_query_gid(host->context, 1, i, &gid) &&
+			    !memcmp(&gid, &wanted, sizeof(gid)))
+				return i;
+		usleep(20000);
+	} while (now_ms() < end);
+	return -1;
+}
+
+/* The netdev below does not receive what a macvlan sends to another one. */
+static void once_from_beside(const void *arg)
+{
+	const struct options options = { .type = IBV_QPT_UD };
+	const int index = hosts[1].gid_index;
+	union ibv_gid gid = group(1);
+	struct pair sender, member;
+	struct ibv_ah *ah;
+
+	if (!two_devices()) {
+		skip("one device");
+		return;
+	}
+	system(REMOVED);
+	if (system(arg)) {
+		skip("this kernel has no such netdevs");
+		return;
+	}
+	REQUIRE(pair_up(&sender, &options) && pair_up(&member, &options));
+	hosts[1].gid_index = index_of(&hosts[1], ipv4() ? "::ffff:10.79.1.1" : "fd7a::1");
+	ah = path_to_group(&sender.b, gid);
+	hosts[1].gid_index = index;
+	REQUIRE(CHECK(ah));
+	CHECK_CALL(ibv_attach_mcast(member.b.qp, &gid, 0), 0);
+	CHECK(above_joined());
+	receives_once(&sender.b, &member.b, ah);
+	CHECK_CALL(ibv_detach_mcast(member.b.qp, &gid, 0), 0);
+	CHECK_CALL(ibv_destroy_ah(ah), 0);
+	pair_down(&sender);
+	pair_down(&member);
+	system(REMOVED);
+}
+
 GROUP(multicast)
 {
 	static const struct test tests[] = {
@@ -460,6 +583,16 @@ GROUP(multicast)
 		{ "multicast: netdevs that come and go leave no memory behind",
 		  netdevs_that_go },
 		{ "multicast: a netdev that leaves a bridge leaves its groups there", left_bridge },
+		{ "multicast: with a macvlan above, a datagram comes once", once,
+		  ABOVE("macvlan mode bridge") ADDRESSED },
+		{ "multicast: once with strict reverse path filters, too", once,
+		  ABOVE("macvlan mode bridge") ADDRESSED STRICT },
+		{ "multicast: once with a macvlan in another namespace", once,
+		  ELSEWHERE("macvlan mode private") ADDRESSED },
+		{ "multicast: once with an ipvlan above", once, ABOVE("ipvlan mode l2") ADDRESSED },
+		{ "multicast: once from a macvlan beside", once_from_beside,
+		  ABOVE("macvlan mode bridge") ADDRESSED BESIDE },
+		/* Last, because the address gets another index. */
 		{ "multicast: members receive after an MTU without IPv6", small_mtu },
 	};
 
