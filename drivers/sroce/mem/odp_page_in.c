@@ -80,9 +80,8 @@ static int may_fault(struct vm_area_struct *vma, enum sroce_odp_why why)
 
 /*
  * Let the process have a page; @waited: the mmap_lock was released meanwhile.  Then the process
- * may have replaced the mapping, so a new attempt is for the caller, who asks HMM again.
- * fixup_user_fault() would repeat the fault in any mapping, and with FAULT_FLAG_TRIED, which
- * keeps the mmap_lock during a wait.
+ * may have replaced the mapping, so a new attempt is for the caller, who asks HMM again.  A
+ * repeated fault (FAULT_FLAG_TRIED) would keep the mmap_lock during the next wait.
  */
 static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why why,
 		      bool *waited)
