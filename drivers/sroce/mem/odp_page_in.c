@@ -16,6 +16,22 @@
 
 /* Retry for this long while the mappings keep changing. */
 #define HMM_TIMEOUT	msecs_to_jiffies(HMM_RANGE_DEFAULT_TIMEOUT)
+/* Waits in a row for one page.  A page of a file that cannot be read takes one each time. */
+#define MAX_WAITS	16
+
+/**
+ * struct progress - of paging in a batch
+ * @waited: the mmap_lock was released in this round
+ * @va: page of the last wait
+ * @waits: waits in a row for it
+ * @errors: pages that were faulted because HMM reported an error
+ */
+struct progress {
+	bool waited;
+	unsigned long va;
+	unsigned int waits;
+	DECLARE_BITMAP(errors, SROCE_ODP_BATCH);
+};
 
 static bool why_writes(enum sroce_odp_why why)
 {
@@ -65,7 +81,8 @@ static int ask_hmm(struct mm_struct *mm, struct hmm_range *range)
 
 /*
  * Whether a page of @vma may be paged in.  Special mappings such as [vvar] expect no fault of
- * another process.  Memory ahead is not worth a wait for another process.
+ * another process, or one with FAULT_FLAG_REMOTE (7.3).  Memory ahead is not worth a wait for
+ * another process.
  */
 static int may_fault(struct vm_area_struct *vma, enum sroce_odp_why why)
 {
@@ -78,13 +95,20 @@ static int may_fault(struct vm_area_struct *vma, enum sroce_odp_why why)
 	return 0;
 }
 
+static void note_wait(struct progress *p, unsigned long va)
+{
+	p->waits = p->va == va ? p->waits + 1 : 1;
+	p->va = va;
+	p->waited = true;
+}
+
 /*
- * Let the process have a page; @waited: the mmap_lock was released meanwhile.  Then the process
- * may have replaced the mapping, so a new attempt is for the caller, who asks HMM again.  A
- * repeated fault (FAULT_FLAG_TRIED) would keep the mmap_lock during the next wait.
+ * Let the process have a page.  After a wait, the process may have replaced the mapping, so a
+ * new attempt is for the caller, who asks HMM again.  A repeated fault (FAULT_FLAG_TRIED)
+ * would keep the mmap_lock during the next wait.
  */
 static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why why,
-		      bool *waited)
+		      struct progress *p)
 {
 	unsigned int flags = FAULT_FLAG_REMOTE | FAULT_FLAG_ALLOW_RETRY | FAULT_FLAG_KILLABLE |
 			     (why_writes(why) ? FAULT_FLAG_WRITE : 0);
@@ -96,8 +120,9 @@ static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why
 	vma = vma_lookup(mm, va);
 	err = may_fault(vma, why);
 	fault = err ? 0 : handle_mm_fault(vma, va, flags, NULL);
-	*waited = fault & (VM_FAULT_RETRY | VM_FAULT_COMPLETED);
-	if (!*waited)
+	if (fault & (VM_FAULT_RETRY | VM_FAULT_COMPLETED))
+		note_wait(p, va);
+	else
 		mmap_read_unlock(mm);
 	return err ?: vm_fault_to_errno(fault, 0);
 }
@@ -109,21 +134,22 @@ static int fault_page(struct mm_struct *mm, unsigned long va, enum sroce_odp_why
  * and would refuse pages of a userfaultfd.
  */
 static int fault_missing(struct mm_struct *mm, const struct hmm_range *range,
-			 enum sroce_odp_why why, bool *waited)
+			 enum sroce_odp_why why, struct progress *p)
 {
 	unsigned long wanted = HMM_PFN_VALID | (why_writes(why) ? HMM_PFN_WRITE : 0);
 	unsigned long i, n = (range->end - range->start) >> PAGE_SHIFT;
 	int result = 0;
 
-	for (i = 0; i < n && !*waited; i++) {
+	for (i = 0; i < n && !p->waited; i++) {
 		unsigned long pfn = range->hmm_pfns[i];
 		int err;
 
-		if (pfn & HMM_PFN_ERROR)
+		/* A fault brings a huge page back from a device.  Other errors stay. */
+		if (pfn & HMM_PFN_ERROR && __test_and_set_bit(i, p->errors))
 			return -EFAULT;
 		if ((pfn & wanted) == wanted)
 			continue;
-		err = fault_page(mm, range->start + i * PAGE_SIZE, why, waited);
+		err = fault_page(mm, range->start + i * PAGE_SIZE, why, p);
 		if (err)
 			return err;
 		result = -EBUSY;
@@ -147,20 +173,22 @@ static int fault_batch(struct sroce_odp_chunk *chunk, unsigned long start,
 		.end = end,
 		.hmm_pfns = pfns,
 	};
-	bool waited;
+	struct progress p = {};
 	int err;
 
 	do {
-		waited = false;
+		p.waited = false;
 		err = ask_hmm(mm, &range);
 		if (!err && why != SROCE_ODP_PREFETCH_PRESENT)
-			err = fault_missing(mm, &range, why, &waited);
+			err = fault_missing(mm, &range, why, &p);
 		if (!err)
 			err = sroce_odp_chunk_map(chunk, &range);
-		if (!waited)
+		if (!p.waited)
 			continue;
 		if (!may_go_on(chunk))
 			return -EAGAIN;
+		if (p.waits == MAX_WAITS)
+			return -EFAULT;
 		/* The limit is for changes of the mappings, not for waits. */
 		until = jiffies + HMM_TIMEOUT;
 	} while (err == -EBUSY && time_before(jiffies, until) &&

@@ -5,8 +5,9 @@
  *	fuse_server serve DIRECTORY		a file system of one file, which can be
  *					opened and mapped; reads get no answer
  *	fuse_server answer DIRECTORY		the same; writes a byte to standard output
- *					for each read, and answers all of before when
- *					it reads a byte from standard input
+ *					for each read. Bytes on standard input: "a"
+ *					answers all reads of before; "e" lets all reads
+ *					fail from now on; "h" ends that
  *	fuse_server send FILE NUMBER		NUMBER QPs of $D1 send from that
  *					file and wait for it
  */
@@ -61,10 +62,14 @@ static struct fuse_attr attributes(uint64_t node)
 /* Reads without an answer; more than there is room for never get one. */
 static struct fuse_in_header held[64];
 static size_t held_count;
-static bool answers;
+static bool answers, failing;
 
-static void hold(const struct fuse_in_header *in)
+static void hold(int fd, const struct fuse_in_header *in)
 {
+	if (failing) {
+		reply(fd, in, EIO, NULL, 0);
+		return;
+	}
 	if (!answers || held_count == sizeof(held) / sizeof(*held))
 		return;
 	held[held_count++] = *in;
@@ -77,6 +82,7 @@ static void answer_held(int fd)
 {
 	static char page[PAGE];
 
+	memset(page, 0x5a, sizeof(page));
 	while (held_count)
 		reply(fd, &held[--held_count], 0, page, sizeof(page));
 }
@@ -115,7 +121,7 @@ static void answer(int fd, const struct fuse_in_header *in)
 		reply(fd, in, 0, &open, sizeof(open));
 		break;
 	case FUSE_READ:
-		hold(in);
+		hold(fd, in);
 		break;
 	case FUSE_FORGET:
 	case FUSE_BATCH_FORGET:
@@ -149,7 +155,9 @@ static int serve(const char *directory)
 		if (fds[1].revents) {
 			if (read(0, buf, 1) != 1)
 				return 0;
-			answer_held(fd);
+			failing = buf[0] == 'e';
+			if (buf[0] == 'a')
+				answer_held(fd);
 		}
 		if (!fds[0].revents)
 			continue;
