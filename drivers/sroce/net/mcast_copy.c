@@ -17,8 +17,8 @@
 
 /* The macvlan driver delays up to 1000 packets, unless told otherwise. */
 #define FIRST_COPIES 1024
-/* A sender does not use a PSN again within that time. */
-#define LATEST_COPY HZ
+/* A macvlan delivers its copy from a work item, which may be late on a busy host. */
+#define LATEST_COPY (10 * HZ)
 
 /**
  * struct first_copy - first copy of a packet
@@ -42,12 +42,17 @@ static DEFINE_SPINLOCK(copies_lock);
  * @link: netdev below, so that a packet from another network is never taken for a copy
  * @src_qpn: source QP
  * @psn: PSN
+ * @icrc: of the last packet in the skb, so that a forged packet with the next PSN does not
+ *	take the place of the genuine one
+ * @zero: 0
  */
 struct packet_name {
 	struct in6_addr saddr;
 	u64 link;
 	u32 src_qpn;
 	u32 psn;
+	u32 icrc;
+	u32 zero;
 } __aligned(SIPHASH_ALIGNMENT);
 
 /* Strangers cannot choose packets with one hash. */
@@ -88,9 +93,12 @@ static bool may_be_copied(const struct sroce_rx *rx, const struct net_device *in
 	       (rcu_access_pointer(in->rx_handler) || gets_copies(in));
 }
 
-static void name_packet(struct packet_name *name, const struct sroce_rx *rx,
+/* Returns false if the packet is too short, which an intact one is not. */
+static bool name_packet(struct packet_name *name, const struct sroce_rx *rx,
 			struct net_device *in)
 {
+	int last = (int)rx->skb->len - (int)sizeof(name->icrc);
+
 	if (rx->ipv4)
 		ipv6_addr_set_v4mapped(((const struct iphdr *)rx->ip)->saddr, &name->saddr);
 	else
@@ -98,6 +106,8 @@ static void name_packet(struct packet_name *name, const struct sroce_rx *rx,
 	name->link = (unsigned long)link_of(in);
 	name->src_qpn = rx->pkt.src_qpn;
 	name->psn = rx->pkt.psn;
+	name->zero = 0;
+	return last >= 0 && !skb_copy_bits(rx->skb, last, &name->icrc, sizeof(name->icrc));
 }
 
 const struct net_device *sroce_mcast_first(const struct sroce_rx *rx, struct net_device *in)
@@ -107,9 +117,8 @@ const struct net_device *sroce_mcast_first(const struct sroce_rx *rx, struct net
 	struct first_copy *copy;
 	u64 id;
 
-	if (likely(!may_be_copied(rx, in)))
+	if (likely(!may_be_copied(rx, in)) || !name_packet(&name, rx, in))
 		return in;
-	name_packet(&name, rx, in);
 	id = packet_id(&name);
 	copy = &first_copies[(hash_32(name.src_qpn, 32) + name.psn) % FIRST_COPIES];
 	spin_lock_bh(&copies_lock);
