@@ -197,6 +197,8 @@ static int open_socket(struct udp_socket *s)
 	if (err)
 		return err;
 	s->sk = s->socket->sk;
+	/* GRO may find it before it has a port. */
+	sock_set_flag(s->sk, SOCK_RCU_FREE);
 	err = prepare_socket(s);
 	if (err)
 		sock_release(s->socket);
