@@ -171,7 +171,8 @@ static bool is_local(const struct sk_buff *skb, const u8 *ip)
 	if (sroce_ip_is_v4(ip))
 		return __ip_dev_find(net, ((const struct iphdr *)ip)->daddr,
 				     false);
-	return ipv6_chk_addr(net, &((const struct ipv6hdr *)ip)->daddr, NULL,
+	/* The netdev says which VRF's addresses count. */
+	return ipv6_chk_addr(net, &((const struct ipv6hdr *)ip)->daddr, skb->dev,
 			     0);
 }
 
