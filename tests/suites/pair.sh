@@ -21,7 +21,7 @@ ok "ibv_rc_pingpong over IPv6, messages of 64 KiB" both 60 '$PATIENT ibv_rc_ping
 ok "ibv_uc_pingpong" both 60 'ibv_uc_pingpong -d $DEVICE -g $G -n 20 -e -c -p $PORT'
 ok "ibv_ud_pingpong" both 60 'ibv_ud_pingpong -d $DEVICE -g $G -n 20 -e -c -s 1000 -p $PORT'
 for program in send write read; do
-	ok "ib_${program}_bw" both 60 "ib_${program}_bw -F -d \$DEVICE -x \$G -n 10 -s 262144 -p \$PORT"
+	ok "ib_${program}_bw" both 60 "ib_${program}_bw -F -u 18 -d \$DEVICE -x \$G -n 10 -s 262144 -p \$PORT"
 done
 ok "ib_write_bw, small messages in lists" both 60 'ib_write_bw -F -u 18 -d $DEVICE -x $G -n 96 -s 2 -l 32 -p $PORT'
 ok "ib_send_lat" both 60 'ib_send_lat -F -u 18 -d $DEVICE -x $G -n 20 -s 64 -p $PORT'
