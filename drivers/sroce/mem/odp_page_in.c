@@ -80,14 +80,15 @@ static int ask_hmm(struct mm_struct *mm, struct hmm_range *range)
 }
 
 /*
- * Whether a page of @vma may be paged in.  Special mappings such as [vvar] expect no fault of
- * another process, or one with FAULT_FLAG_REMOTE (7.3).  Memory ahead is not worth a wait for
- * another process.
+ * Whether a page of @vma, which may be NULL, may be paged in.  Special mappings such as [vvar]
+ * expect no fault of another process.  In newer kernels [vvar] has neither flag, and needs
+ * FAULT_FLAG_REMOTE.  Memory ahead is not worth a wait for another process.
  */
 static int may_fault(struct vm_area_struct *vma, enum sroce_odp_why why)
 {
 	if (!vma || vma->vm_flags & (VM_IO | VM_PFNMAP) || !(vma->vm_flags & VM_READ))
 		return -EFAULT;
+	mmap_assert_locked(vma->vm_mm);
 	if (why_writes(why) && !(vma->vm_flags & VM_WRITE))
 		return -EPERM;
 	if (why == SROCE_ODP_AHEAD && userfaultfd_armed(vma))
