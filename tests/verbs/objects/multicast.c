@@ -482,31 +482,42 @@ static bool above_joined(void)
 	return !system(joined);
 }
 
+/* Adds the netdevs of that script, without those of a test that failed. */
+static bool added(const char *script)
+{
+	if (!two_devices()) {
+		skip("one device");
+		return false;
+	}
+	system(REMOVED);
+	if (!system(script))
+		return true;
+	skip("this kernel has no such netdevs");
+	return false;
+}
+
+/* The member is in group 1 meanwhile.  Destroys the address handle. */
+static void member_receives_once(struct side *from, struct side *member, struct ibv_ah *ah)
+{
+	union ibv_gid gid = group(1);
+
+	REQUIRE(ah);
+	CHECK_CALL(ibv_attach_mcast(member->qp, &gid, 0), 0);
+	CHECK(above_joined());
+	receives_once(from, member, ah);
+	CHECK_CALL(ibv_detach_mcast(member->qp, &gid, 0), 0);
+	CHECK_CALL(ibv_destroy_ah(ah), 0);
+}
+
 static void once(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };
-	union ibv_gid gid = group(1);
-	struct ibv_ah *ah;
 	struct pair pair;
 
-	if (!two_devices()) {
-		skip("one device");
+	if (!added(arg))
 		return;
-	}
-	/* What a test that failed has left behind. */
-	system(REMOVED);
-	if (system(arg)) {
-		skip("this kernel has no such netdevs");
-		return;
-	}
 	REQUIRE(pair_up(&pair, &options));
-	ah = path_to_group(&pair.a, gid);
-	REQUIRE(CHECK(ah));
-	CHECK_CALL(ibv_attach_mcast(pair.b.qp, &gid, 0), 0);
-	CHECK(above_joined());
-	receives_once(&pair.a, &pair.b, ah);
-	CHECK_CALL(ibv_detach_mcast(pair.b.qp, &gid, 0), 0);
-	CHECK_CALL(ibv_destroy_ah(ah), 0);
+	member_receives_once(&pair.a, &pair.b, path_to_group(&pair.a, group(1)));
 	pair_down(&pair);
 	system(REMOVED);
 }
@@ -536,29 +547,16 @@ static void once_from_beside(const void *arg)
 {
 	const struct options options = { .type = IBV_QPT_UD };
 	const int index = hosts[1].gid_index;
-	union ibv_gid gid = group(1);
 	struct pair sender, member;
 	struct ibv_ah *ah;
 
-	if (!two_devices()) {
-		skip("one device");
+	if (!added(arg))
 		return;
-	}
-	system(REMOVED);
-	if (system(arg)) {
-		skip("this kernel has no such netdevs");
-		return;
-	}
 	REQUIRE(pair_up(&sender, &options) && pair_up(&member, &options));
 	hosts[1].gid_index = index_of(&hosts[1], ipv4() ? "::ffff:10.79.1.1" : "fd7a::1");
-	ah = path_to_group(&sender.b, gid);
+	ah = path_to_group(&sender.b, group(1));
 	hosts[1].gid_index = index;
-	REQUIRE(CHECK(ah));
-	CHECK_CALL(ibv_attach_mcast(member.b.qp, &gid, 0), 0);
-	CHECK(above_joined());
-	receives_once(&sender.b, &member.b, ah);
-	CHECK_CALL(ibv_detach_mcast(member.b.qp, &gid, 0), 0);
-	CHECK_CALL(ibv_destroy_ah(ah), 0);
+	member_receives_once(&sender.b, &member.b, ah);
 	pair_down(&sender);
 	pair_down(&member);
 	system(REMOVED);

@@ -213,7 +213,7 @@ static struct ibv_qp_attr good_values(struct pair *pair, enum ibv_qp_type type,
 	offsetof(struct ibv_qp_attr, field),				\
 	sizeof(((struct ibv_qp_attr *)0)->field)
 
-/* What ibv_query_qp() tells of attributes that may have several values. The RDMA core chooses hop_limit. */
+/* Attributes that ibv_query_qp() returns, and that have several values.  Not hop_limit: the RDMA core chooses it. */
 static const struct field {
 	const char *name;
 	int mask;
