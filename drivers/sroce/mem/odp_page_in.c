@@ -81,8 +81,8 @@ static int ask_hmm(struct mm_struct *mm, struct hmm_range *range)
 
 /*
  * Whether a page of @vma, which may be NULL, may be paged in.  Special mappings such as [vvar]
- * expect no fault of another process.  In newer kernels [vvar] has neither flag, and needs
- * FAULT_FLAG_REMOTE.  Memory ahead is not worth a wait for another process.
+ * expect no fault of another process.  One that has neither flag needs FAULT_FLAG_REMOTE.
+ * Memory ahead is not worth a wait for another process.
  */
 static int may_fault(struct vm_area_struct *vma, enum sroce_odp_why why)
 {
